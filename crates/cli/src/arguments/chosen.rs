@@ -1,0 +1,293 @@
+//! A program or case as chosen on the command line.
+//!
+//! The subcommands of `run` and `compare` are made from the registry, so a new program appears in
+//! both by itself. A name that is none is answered with the list of those that are.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches, Subcommand};
+use tidegate_workloads::digest::Digest;
+use tidegate_workloads::parameter::{Kind, Parameter, Preset};
+use tidegate_workloads::registry::{ENTRIES, Entry};
+use tidegate_workloads::{Given, Program};
+
+/// A program with what was given for its parameters.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Its name.
+    pub name: &'static str,
+    /// Its parameters, not checked yet.
+    pub given: Given,
+    /// Whether to print the line of every file.
+    pub list: bool,
+    /// Whether to print every problem file.
+    pub verbose: bool,
+}
+
+/// What `compare` can do beside running programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// From a fork to its start on a parked worker.
+    Wake,
+    /// CPU time while there is nothing to do in parallel.
+    Idle,
+    /// Two long arms that never fork must overlap.
+    JoinArms,
+    /// Work hidden behind an owner that polls nothing.
+    Hidden,
+    /// Short loops inside and outside the pool.
+    Loop,
+}
+
+/// A program or a case.
+#[derive(Clone, Debug)]
+pub enum Contest {
+    /// A program.
+    Program(Chosen),
+    /// A case.
+    Case(Case),
+}
+
+impl Case {
+    const ALL: [Self; 5] = [
+        Self::Wake,
+        Self::Idle,
+        Self::JoinArms,
+        Self::Hidden,
+        Self::Loop,
+    ];
+
+    /// The name by which a user asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wake => "wake",
+            Self::Idle => "idle",
+            Self::JoinArms => "join-arms",
+            Self::Hidden => "hidden",
+            Self::Loop => "loop",
+        }
+    }
+
+    fn summary(self) -> &'static str {
+        match self {
+            Self::Wake => "time from a fork to its start on a parked worker, beside a bare futex",
+            Self::Idle => "CPU time of an idle pool, and of serial phases between parallel bursts",
+            Self::JoinArms => "by how much two arms of a join overlap that never fork",
+            Self::Hidden => "how long work waits behind an owner that polls nothing",
+            Self::Loop => "a short loop, many times, inside and outside the pool",
+        }
+    }
+}
+
+impl FromArgMatches for Chosen {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let entry = subcommand(matches).and_then(|(name, matches)| Some((entry(name)?, matches)));
+        match entry {
+            Some((entry, matches)) => Ok(Self::read(entry, matches)),
+            None => Err(unknown(matches, ENTRIES.iter().map(|entry| entry.name))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Chosen {
+    fn augment_subcommands(command: Command) -> Command {
+        let programs = ENTRIES.iter().map(|entry| match entry.name {
+            Digest::NAME => program(entry).args(digest_flags()),
+            _ => program(entry),
+        });
+        open(command).subcommands(programs)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        entry(name).is_some()
+    }
+}
+
+impl FromArgMatches for Contest {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let name = subcommand(matches).map(|(name, _)| name);
+        match Case::ALL.into_iter().find(|case| Some(case.name()) == name) {
+            Some(case) => Ok(Self::Case(case)),
+            None if name.is_some_and(|name| entry(name).is_some()) => {
+                Chosen::from_arg_matches(matches).map(Self::Program)
+            }
+            None => {
+                let programs = ENTRIES.iter().map(|entry| entry.name);
+                Err(unknown(matches, programs.chain(Case::ALL.map(Case::name))))
+            }
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Contest {
+    fn augment_subcommands(command: Command) -> Command {
+        let cases = Case::ALL.map(|case| Command::new(case.name()).about(case.summary()));
+        open(command)
+            .subcommands(ENTRIES.iter().map(program))
+            .subcommands(cases)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        entry(name).is_some() || Case::ALL.iter().any(|case| case.name() == name)
+    }
+}
+
+impl Chosen {
+    fn read(entry: &Entry, matches: &ArgMatches) -> Self {
+        let text = |id: &str| matches.get_one::<OsString>(id).cloned();
+        let flag = |name| matches!(matches.try_get_one(name), Ok(Some(true)));
+        let positional = entry.parameters.iter().filter(|p| p.positional);
+        let named =
+            |parameter: &Parameter| Some((parameter.name.to_owned(), text(parameter.name)?));
+        Self {
+            name: entry.name,
+            given: Given {
+                positional: positional.filter_map(|p| text(&place_id(p))).collect(),
+                named: entry.parameters.iter().filter_map(named).collect(),
+            },
+            list: flag("list"),
+            verbose: flag("verbose"),
+        }
+    }
+}
+
+/// A command whose subcommands are checked here and not by the parser, for the sake of the message.
+fn open(command: Command) -> Command {
+    command
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .allow_external_subcommands(true)
+}
+
+fn subcommand(matches: &ArgMatches) -> Option<(&str, &ArgMatches)> {
+    matches.subcommand()
+}
+
+fn entry(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
+    let name = matches.subcommand_name().unwrap_or_default();
+    let known: Vec<_> = known.collect();
+    Error::raw(
+        ErrorKind::InvalidSubcommand,
+        format!("{name:?} is none of: {}", known.join(", ")),
+    )
+}
+
+/// The subcommand of a program.
+fn program(entry: &Entry) -> Command {
+    let mut help = String::from("Result:\n");
+    for field in entry.result {
+        help += &format!("  {:<12} {}\n", field.name, field.meaning);
+    }
+    let places = entry.parameters.iter().filter(|p| p.positional).map(|p| {
+        let name = p.name.to_uppercase();
+        argument(place_id(p), p).value_name(name)
+    });
+    let named = entry.parameters.iter().map(|p| {
+        let name = p.name.to_uppercase();
+        argument(p.name.to_owned(), p)
+            .long(p.name)
+            .value_name(name)
+            .hide(p.positional)
+    });
+    Command::new(entry.name)
+        .about(entry.summary)
+        .after_help(help)
+        .args(places)
+        .args(named)
+}
+
+/// The identifier of a parameter given by position; its name is that of the one given by name.
+fn place_id(parameter: &Parameter) -> String {
+    format!("{} by position", parameter.name)
+}
+
+fn argument(id: String, parameter: &Parameter) -> Arg {
+    let allowed = match parameter.kind {
+        Kind::Path => String::new(),
+        kind => format!(" [{kind}]"),
+    };
+    let preset = match parameter.preset {
+        Preset::Sizes([tiny, small, paper]) if tiny == small && small == paper => {
+            format!(" [default: {tiny}]")
+        }
+        Preset::Sizes(sizes) => format!(" [default by size: {}]", sizes.join(", ")),
+        Preset::Required => String::new(),
+        Preset::Implied(words) => format!(" [default: {words}]"),
+    };
+    Arg::new(id)
+        .help(format!("{}{allowed}{preset}", parameter.meaning))
+        .help_heading("Parameters")
+        .value_parser(clap::value_parser!(OsString))
+        .allow_negative_numbers(true)
+}
+
+fn digest_flags() -> [Arg; 2] {
+    let flag = |name, help| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+    };
+    [
+        flag(
+            "list",
+            "Print the line of every file, as sha256sum does, and no summary",
+        )
+        .conflicts_with("json"),
+        flag(
+            "verbose",
+            "Print all problem files and not only the first ten of each kind",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_parameter_shares_a_name_with_an_option() {
+        let mut cli = Cli::command();
+        cli.build();
+        for command in ["run", "compare"] {
+            let command = cli.find_subcommand(command).unwrap();
+            let options: Vec<_> = command.get_arguments().filter_map(Arg::get_long).collect();
+            assert!(options.contains(&"json"));
+            for entry in ENTRIES {
+                for parameter in entry.parameters {
+                    assert!(!options.contains(&parameter.name), "{}", parameter.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! One runtime with one number of workers, ready to take samples of one case.
+
+use crate::failure::Failure;
+use crate::usage::Usage;
+
+/// What one repetition gave.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The time in question.
+    pub nanos: f64,
+    /// What it cost.
+    pub used: Usage,
+}
+
+/// Takes a sample.
+pub type Take<'a> = Box<dyn FnMut() -> Result<Sample, Failure> + 'a>;
+
+/// Something to be measured in turns with others.
+pub struct Lane<'a> {
+    /// What is measured.
+    pub case: String,
+    /// On which runtime.
+    pub runtime: &'static str,
+    /// With how many workers.
+    pub workers: usize,
+    /// How; none where the runtime cannot do it.
+    pub take: Option<Take<'a>>,
+}
+
+impl<'a> Lane<'a> {
+    /// A lane that takes samples.
+    pub fn new(
+        case: &str,
+        runtime: &'static str,
+        workers: usize,
+        take: impl FnMut() -> Result<Sample, Failure> + 'a,
+    ) -> Self {
+        Self {
+            take: Some(Box::new(take)),
+            ..Self::not_applicable(case, runtime, workers)
+        }
+    }
+
+    /// A lane for a runtime that cannot do it.
+    pub fn not_applicable(case: &str, runtime: &'static str, workers: usize) -> Self {
+        Self {
+            case: case.to_owned(),
+            runtime,
+            workers,
+            take: None,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a comparison prints: a row per lane, and sentences below.
+
+use serde_json::{Value, json};
+
+use super::lane::{Lane, Sample};
+use super::race::{SERIAL, TWICE_SERIAL};
+use crate::arguments::Format;
+use crate::failure::Failure;
+use crate::options;
+use crate::output::{self, Table, show_nanos, show_ratio, show_seconds};
+use crate::statistics::Summary;
+use crate::usage::Usage;
+
+/// The samples of one lane.
+pub struct Row {
+    /// What was measured.
+    pub case: String,
+    /// On which runtime.
+    pub runtime: &'static str,
+    /// With how many workers.
+    pub workers: usize,
+    /// The times in nanoseconds; none where the runtime cannot do it.
+    pub nanos: Option<Summary>,
+    used: Usage,
+    ratio_to_serial: Option<f64>,
+    ratio_to_rayon: Option<f64>,
+}
+
+impl Row {
+    /// The row of a lane, without samples.
+    pub fn new(lane: &Lane<'_>) -> Self {
+        Self {
+            case: lane.case.clone(),
+            runtime: lane.runtime,
+            workers: lane.workers,
+            nanos: None,
+            used: Usage::none(),
+            ratio_to_serial: None,
+            ratio_to_rayon: None,
+        }
+    }
+
+    /// Takes a sample in.
+    pub fn add(&mut self, sample: Sample) {
+        match &mut self.nanos {
+            Some(nanos) => nanos.add(sample.nanos),
+            None => self.nanos = Some(Summary::new(sample.nanos)),
+        }
+        self.used = self.used.and(sample.used);
+    }
+
+    /// Relates the medians of rows of the same case to one another.
+    pub fn relate(rows: &mut [Self]) {
+        for index in 0..rows.len() {
+            let row = &rows[index];
+            let ratio_to = |other: Option<&Self>| {
+                let other = other?.median().filter(|median| *median > 0.0)?;
+                Some(row.median()? / other)
+            };
+            let beside = |runtime| {
+                let mut same = rows.iter().filter(|other| other.case == row.case);
+                same.find(|other| {
+                    other.runtime == runtime && (runtime == SERIAL || other.workers == row.workers)
+                })
+            };
+            let ratios = (ratio_to(beside(SERIAL)), ratio_to(beside("rayon")));
+            (rows[index].ratio_to_serial, rows[index].ratio_to_rayon) = ratios;
+        }
+    }
+
+    /// The median in nanoseconds, if there are samples.
+    pub fn median(&self) -> Option<f64> {
+        self.nanos.as_ref().map(Summary::median)
+    }
+
+    fn to_json(&self) -> Value {
+        let nanos = |of: fn(&Summary) -> f64| self.nanos.as_ref().map(of).map(tenths);
+        json!({
+            "case": self.case,
+            "runtime": self.runtime,
+            "version": version(self.runtime),
+            "workers": self.workers,
+            "median_ns": nanos(Summary::median),
+            "p99_ns": nanos(Summary::p99),
+            "min_ns": nanos(Summary::min),
+            "max_ns": nanos(Summary::max),
+            "repetitions": self.nanos.as_ref().map_or(0, Summary::count),
+            "ratio_to_serial": self.ratio_to_serial,
+            "ratio_to_rayon": self.ratio_to_rayon,
+            "cpu_seconds": self.used.cpu_seconds(),
+            "wakeups": self.used.wakeups,
+        })
+    }
+
+    fn cells(&self) -> [String; 11] {
+        let runtime = self.runtime.to_owned();
+        let Some(nanos) = &self.nanos else {
+            let mut cells: [String; 11] = std::array::from_fn(|_| String::new());
+            cells[..4].clone_from_slice(&[
+                self.case.clone(),
+                runtime,
+                self.workers.to_string(),
+                "not applicable".into(),
+            ]);
+            return cells;
+        };
+        let ratio = |ratio: Option<f64>| ratio.map_or_else(String::new, show_ratio);
+        let unknown = || "unknown".to_owned();
+        [
+            self.case.clone(),
+            runtime,
+            self.workers.to_string(),
+            show_nanos(nanos.median()),
+            show_nanos(nanos.p99()),
+            show_nanos(nanos.min()),
+            show_nanos(nanos.max()),
+            ratio(self.ratio_to_serial),
+            ratio(self.ratio_to_rayon),
+            self.used.cpu_seconds().map_or_else(unknown, show_seconds),
+            self.used
+                .wakeups
+                .map_or_else(unknown, |wakeups| wakeups.to_string()),
+        ]
+    }
+}
+
+/// A number with one decimal.
+fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+/// The version of a runtime, where it has one.
+fn version(runtime: &str) -> Option<&'static str> {
+    match runtime {
+        "tidegate" => Some(env!("CARGO_PKG_VERSION")),
+        "rayon" => Some(env!("VERSION_OF_rayon")),
+        "chili" => Some(env!("VERSION_OF_chili")),
+        "std" | SERIAL | TWICE_SERIAL => Some(env!("COMPILER")),
+        _ => None,
+    }
+}
+
+/// Rows, and what is to be said about them.
+pub struct Outcome {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// What a row's time is, in words.
+    pub measure: String,
+    /// Sentences below the table.
+    pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// Prints the rows as a table or as JSON.
+    pub fn print(&self, format: Format) -> Result<(), Failure> {
+        if format.json {
+            return output::print_json(&self.rows.iter().map(Row::to_json).collect());
+        }
+        let mut table = Table::new([
+            "case", "runtime", "workers", "median", "p99", "min", "max", "/serial", "/rayon",
+            "cpu", "wakeups",
+        ]);
+        self.rows.iter().for_each(|row| table.row(row.cells()));
+        let (_, why) = options::number_of_workers(None)?;
+        let counts = self
+            .rows
+            .iter()
+            .filter_map(|row| row.nanos.as_ref())
+            .map(Summary::count);
+        let repetitions = counts.max().unwrap_or(0);
+        output::to_stdout(|out| {
+            writeln!(out, "{}", self.versions())?;
+            writeln!(out, "machine: {why}")?;
+            writeln!(
+                out,
+                "times: {}, of {repetitions} repetitions in turns; cpu and wakeups: of all of them",
+                self.measure
+            )?;
+            writeln!(out, "{table}")?;
+            self.notes
+                .iter()
+                .try_for_each(|note| writeln!(out, "{note}"))
+        })
+    }
+
+    /// Each runtime compared, with its version.
+    fn versions(&self) -> String {
+        let mut named: Vec<String> = Vec::new();
+        for row in &self.rows {
+            if let Some(version) = version(row.runtime) {
+                let name = format!("{} {version}", row.runtime);
+                if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+        }
+        named.join(", ")
+    }
+}

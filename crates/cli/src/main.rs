@@ -1,0 +1,59 @@
+//! The `tidegate` command: runs programs on the runtime, checks them and compares runtimes.
+//!
+//! Every subcommand is a folder or file of that name and goes through the same order: parse
+//! ([`arguments`]), run, check ([`mod@reference`]), print ([`output`]). What can go wrong is a
+//! [`Failure`](failure::Failure), which carries the exit code; nothing else ends the process, apart from Ctrl-C.
+//!
+//! | subcommand | does |
+//! |---|---|
+//! | [`run`] | one program on Tidegate, checked, timed and counted |
+//! | [`compare`] | a program or a case on several runtimes in turns, as a table |
+//! | [`machine`] | what this machine is and why so many workers |
+//! | [`tunables`] | every number and choice that can be set |
+//!
+//! Standard output carries the answer, and with `--json` nothing but JSON; progress, notes and
+//! errors go to standard error.
+//!
+//! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
+//! about scheduling (`tidegate-policy`), or write a file.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod compare;
+mod failure;
+mod machine;
+mod options;
+mod output;
+mod reference;
+mod run;
+mod stack;
+mod statistics;
+mod tunables;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return arguments::refuse(&error),
+    };
+    let done = match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Machine(format) => machine::print(format),
+        Command::Tunables(format) => tunables::print(format),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure.to_string());
+            failure.code()
+        }
+    }
+}

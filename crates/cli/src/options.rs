@@ -1,0 +1,136 @@
+//! The runtime's options: flag, else environment variable, else default.
+//!
+//! The same order and the same checks as in `Pool::builder`. They are resolved here, too, because a
+//! run reports the values that held and why there are so many workers.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
+use serde_json::{Value, json};
+use tidegate::machine::Machine;
+use tidegate::{Amount, Idle, Pool, Victim, Wait};
+use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
+
+use crate::failure::Failure;
+
+/// The flags.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Runtime options")]
+pub struct Flags {
+    #[arg(long, value_name = "N", global = true, value_parser = workers(), help = help(&tunables::WORKERS))]
+    workers: Option<usize>,
+    #[arg(long, value_name = "POLICY", global = true, help = help(&tunables::IDLE))]
+    idle: Option<Idle>,
+    #[arg(long, value_name = "AMOUNT", global = true, help = help(&tunables::STEAL))]
+    steal: Option<Amount>,
+    #[arg(long, value_name = "RULE", global = true, help = help(&tunables::VICTIM))]
+    victim: Option<Victim>,
+    #[arg(long, value_name = "RULE", global = true, help = help(&tunables::WAIT))]
+    wait: Option<Wait>,
+}
+
+/// What the table of tunables says of an option.
+fn help<T: Setting>(tunable: &Tunable<T>) -> String {
+    let row = tunable.row();
+    let mut text = format!(
+        "{} [allowed: {}] [default: {}]",
+        row.why, row.allowed, row.default
+    );
+    if let Some(variable) = row.variable {
+        text += &format!(" [env: {variable}]");
+    }
+    text
+}
+
+/// Reads a number of workers within the range of its tunable.
+pub fn workers() -> impl TypedValueParser<Value = usize> {
+    let (least, most) = match tunables::WORKERS.allowed {
+        Allowed::Between(Some(least), Some(most)) => (least as u64, most as u64),
+        _ => (1, u64::MAX),
+    };
+    RangedU64ValueParser::<usize>::new().range(least..=most)
+}
+
+/// The options that hold.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many workers.
+    pub workers: usize,
+    /// Why so many.
+    pub why: String,
+    idle: Idle,
+    steal: Amount,
+    victim: Victim,
+    wait: Wait,
+}
+
+impl Options {
+    /// What the flags and the environment say.
+    pub fn resolve(flags: &Flags) -> Result<Self, Failure> {
+        let (workers, why) = number_of_workers(flags.workers)?;
+        Ok(Self {
+            workers,
+            why,
+            idle: value(flags.idle, &tunables::IDLE)?,
+            steal: value(flags.steal, &tunables::STEAL)?,
+            victim: value(flags.victim, &tunables::VICTIM)?,
+            wait: value(flags.wait, &tunables::WAIT)?,
+        })
+    }
+
+    /// A pool with these options.
+    pub fn build(&self) -> Result<Pool, Failure> {
+        Pool::builder()
+            .workers(self.workers)
+            .idle(self.idle)
+            .steal(self.steal)
+            .victim(self.victim)
+            .wait(self.wait)
+            .build()
+            .map_err(|error| Failure::Usage(error.to_string()))
+    }
+
+    /// The policies by name.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "idle": self.idle.to_string(),
+            "steal": self.steal.to_string(),
+            "victim": self.victim.to_string(),
+            "wait": self.wait.to_string(),
+        })
+    }
+}
+
+/// How many workers if the flag says nothing, and why.
+pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure> {
+    if let Some(workers) = flag {
+        return Ok((workers, "as --workers says".into()));
+    }
+    if let Some((variable, text)) = from_environment(&tunables::WORKERS) {
+        if let Some(workers) = parse(&tunables::WORKERS, &text)? {
+            return Ok((workers, format!("as {variable} says")));
+        }
+    }
+    let machine = Machine::read();
+    Ok((machine.default_workers(), machine.reason()))
+}
+
+fn value<T: Setting>(flag: Option<T>, tunable: &Tunable<T>) -> Result<T, Failure> {
+    match (flag, from_environment(tunable)) {
+        (Some(value), _) => Ok(value),
+        (None, Some((_, text))) => parse(tunable, &text),
+        (None, None) => Ok(tunable.default),
+    }
+}
+
+fn from_environment<T>(tunable: &Tunable<T>) -> Option<(&'static str, OsString)> {
+    let variable = tunable.variable?;
+    Some((variable, std::env::var_os(variable)?))
+}
+
+fn parse<T: Setting>(tunable: &Tunable<T>, text: &OsString) -> Result<T, Failure> {
+    tunable
+        .parse(&text.to_string_lossy())
+        .map_err(|error| Failure::Usage(error.to_string()))
+}

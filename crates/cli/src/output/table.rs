@@ -1,0 +1,34 @@
+//! Tables for people, in the form that Markdown shows as a table too.
+
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{Cell, CellAlignment};
+
+/// A table under construction.
+pub struct Table(comfy_table::Table);
+
+impl Table {
+    /// A table with these columns.
+    pub fn new<const N: usize>(columns: [&str; N]) -> Self {
+        let mut table = comfy_table::Table::new();
+        table.load_preset(ASCII_MARKDOWN).set_header(columns);
+        Self(table)
+    }
+
+    /// Adds a row. Cells that begin with a digit are set to the right.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let aligned = cells.into_iter().map(|text| {
+            let alignment = match text.starts_with(|c: char| c.is_ascii_digit()) {
+                true => CellAlignment::Right,
+                false => CellAlignment::Left,
+            };
+            Cell::new(text).set_alignment(alignment)
+        });
+        self.0.add_row(aligned);
+    }
+}
+
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.trim_fmt().fmt(f)
+    }
+}

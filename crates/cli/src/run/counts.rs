@@ -1,0 +1,80 @@
+//! What a pool counted, as JSON and as text.
+//!
+//! The names are those of [`Stats`]; whatever else reads these numbers finds them under the same.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+use tidegate::{Breakdown, Counters, Slotless, Stats};
+
+use crate::output::{show_fields, show_seconds};
+
+/// How often things happened.
+pub fn counters(counters: &Counters) -> Value {
+    json!({
+        "tasks": counters.tasks,
+        "stolen_joins": counters.stolen_joins,
+        "attempts": counters.attempts,
+        "steals": counters.steals,
+        "partly_failed": counters.partly_failed,
+        "purely_failed": counters.purely_failed,
+        "tasks_per_steal": counters.tasks_per_steal,
+        "sleeps": counters.sleeps,
+        "asleep_seconds": counters.asleep_seconds,
+        "wakes": counters.wakes,
+        "handovers": counters.handovers,
+        "max_depth": counters.max_depth,
+        "overcommits": counters.overcommits,
+        "helped_any": counters.helped_any,
+    })
+}
+
+/// Where the time went, in seconds, summed and by worker.
+pub fn breakdown(stats: &Stats) -> Value {
+    let mut sum = split(&stats.breakdown);
+    let workers = stats.per_worker.iter();
+    let each = workers.map(|worker| split(&worker.breakdown).into());
+    sum.insert("per_worker".into(), Value::Array(each.collect()));
+    sum.into()
+}
+
+fn split(breakdown: &Breakdown) -> Map<String, Value> {
+    times([
+        ("busy", breakdown.busy),
+        ("stealing", breakdown.stealing),
+        ("asleep", breakdown.asleep),
+        ("switching", breakdown.switching),
+    ])
+}
+
+/// Time without a slot, in seconds, by reason.
+pub fn slotless(slotless: &Slotless) -> Value {
+    times([
+        ("no_work", slotless.no_work),
+        ("latch", slotless.latch),
+        ("blocked", slotless.blocked),
+        ("ready", slotless.ready),
+    ])
+    .into()
+}
+
+fn times<const N: usize>(times: [(&str, f64); N]) -> Map<String, Value> {
+    times
+        .into_iter()
+        .map(|(name, seconds)| (name.to_owned(), seconds.into()))
+        .collect()
+}
+
+/// Writes counters and the split of time, summed over workers.
+pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Value::Object(counters) = counters(&stats.counters) {
+        writeln!(f, "counters    {}", show_fields(&counters))?;
+    }
+    let split = split(&stats.breakdown);
+    let words = split.iter().map(|(name, seconds)| {
+        let seconds = show_seconds(seconds.as_f64().unwrap_or_default());
+        format!("{name} {seconds}")
+    });
+    let words: Vec<_> = words.collect();
+    writeln!(f, "time split  {}, all workers together", words.join(", "))
+}

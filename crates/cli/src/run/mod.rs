@@ -1,0 +1,99 @@
+//! `tidegate run`: one program, checked, timed and counted.
+//!
+//! The order is: make the input, run the program `--repeat` times, read what it cost, run the serial
+//! version once, compare, print. The serial version comes last so that neither its memory nor its
+//! processor time is in the figures, and it runs even where the answer is published, because its time
+//! is what the others are measured by. With `--serial` it is the only thing that runs.
+//!
+//! Several runs are for the sake of the time: each is checked, and the last one's result is printed.
+
+use tidegate_workloads::digest::{self, Digest};
+use tidegate_workloads::{Program, Size, Values, Visitor, visit};
+
+mod counts;
+mod files;
+mod measure;
+mod report;
+
+use crate::arguments::RunArguments;
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::output;
+use crate::stack;
+use measure::{Plan, Run};
+use report::Report;
+
+/// Carries the subcommand out.
+pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let plan = Plan {
+        options: Options::resolve(&arguments.flags)?,
+        repeat: arguments.repeat,
+        serial: arguments.serial,
+    };
+    stack::with_deep_stack(|| carry_out(arguments, &plan))?
+}
+
+fn carry_out(arguments: &RunArguments, plan: &Plan) -> Result<(), Failure> {
+    let size = arguments.size.into();
+    if arguments.chosen.name == Digest::NAME {
+        return digest(arguments, plan, size);
+    }
+    let visitor = Printed {
+        plan,
+        json: arguments.format.json,
+    };
+    visit(
+        arguments.chosen.name,
+        size,
+        &arguments.chosen.given,
+        visitor,
+    )?
+}
+
+/// Runs the program it is shown and prints the report.
+struct Printed<'a> {
+    plan: &'a Plan,
+    json: bool,
+}
+
+impl Visitor for Printed<'_> {
+    type Out = Result<(), Failure>;
+
+    fn visit<P: Program>(self, program: P) -> Self::Out {
+        let run = measure::run(&program, self.plan)?;
+        let report = Report::new(&program, self.plan, &run);
+        if self.json {
+            output::print_json(&report.to_json())?;
+        } else {
+            output::to_stdout(|out| write!(out, "{report}"))?;
+        }
+        run.verdict()
+    }
+}
+
+/// `digest` has more to print than fields.
+fn digest(arguments: &RunArguments, plan: &Plan, size: Size) -> Result<(), Failure> {
+    let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
+    let program = Digest::from_values(&values)?;
+    let run: Run<Digest> = measure::run(&program, plan)?;
+    let found: &digest::Report = &run.found.output;
+    let details = files::Details {
+        found,
+        changed: run.check.as_ref().map_or(&[], |check| &check.changed),
+        all: arguments.chosen.verbose,
+    };
+    let report = Report::new(&program, plan, &run);
+    if arguments.format.json {
+        output::print_json(&report.to_json())?;
+    } else if arguments.chosen.list {
+        output::to_stderr(&details.to_string());
+        output::to_stdout(|out| files::list(found, out))?;
+    } else {
+        let rate = files::Rate {
+            bytes: found.bytes,
+            seconds: run.seconds.median(),
+        };
+        output::to_stdout(|out| write!(out, "{report}{rate}{details}"))?;
+    }
+    run.verdict()
+}

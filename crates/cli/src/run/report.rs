@@ -1,0 +1,157 @@
+//! A run as text and as JSON.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tidegate::Stats;
+use tidegate_workloads::{Answer, Program};
+
+use super::counts;
+use super::measure::{Check, Plan, Run};
+use crate::output::{show_bytes, show_fields, show_ratio, show_seconds, show_value};
+use crate::statistics::Summary;
+
+/// What is printed of a run.
+pub struct Report<'a> {
+    workload: &'static str,
+    parameters: Answer,
+    plan: &'a Plan,
+    result: &'a Answer,
+    check: Option<&'a Check>,
+    seconds: &'a Summary,
+    serial_seconds: f64,
+    cpu_seconds: Option<f64>,
+    peak_rss_bytes: Option<u64>,
+    stats: Option<&'a Stats>,
+}
+
+impl<'a> Report<'a> {
+    /// The report on `run`.
+    pub fn new<P: Program>(program: &P, plan: &'a Plan, run: &'a Run<P>) -> Self {
+        Self {
+            workload: P::NAME,
+            parameters: program.parameters(),
+            plan,
+            result: &run.found.answer,
+            check: run.check.as_ref(),
+            seconds: &run.seconds,
+            serial_seconds: run.serial_seconds,
+            cpu_seconds: run.used.cpu_seconds(),
+            peak_rss_bytes: run.peak_rss_bytes,
+            stats: run.stats.as_ref(),
+        }
+    }
+
+    fn is_verified(&self) -> bool {
+        self.check.is_some_and(|check| check.wrong == 0)
+    }
+
+    /// The object that `--json` prints.
+    pub fn to_json(&self) -> Value {
+        let seconds = json!({
+            "min": self.seconds.min(),
+            "median": self.seconds.median(),
+            "max": self.seconds.max(),
+        });
+        json!({
+            "workload": self.workload,
+            "parameters": self.parameters,
+            "workers": self.workers(),
+            "options": self.options(),
+            "result": self.result,
+            "verified": self.is_verified(),
+            "reference": self.check.map(|check| check.reference),
+            "changed": self.check.map_or(&[][..], |check| &check.changed),
+            "repetitions": self.seconds.count(),
+            "seconds": seconds,
+            "serial_seconds": self.serial_seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_rss_bytes": self.peak_rss_bytes,
+            "counters": self.stats.map(|stats| counts::counters(&stats.counters)),
+            "breakdown": self.stats.map(counts::breakdown),
+            "slotless": self.stats.map(|stats| counts::slotless(&stats.slotless)),
+        })
+    }
+
+    fn workers(&self) -> usize {
+        if self.plan.serial {
+            1
+        } else {
+            self.plan.options.workers
+        }
+    }
+
+    fn options(&self) -> Value {
+        match self.plan.serial {
+            true => Value::Null,
+            false => self.plan.options.to_json(),
+        }
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.workload, show_fields(&self.parameters))?;
+        match self.plan.serial {
+            true => writeln!(f, ", serial version")?,
+            false => writeln!(
+                f,
+                ", {} workers ({})",
+                self.workers(),
+                self.plan.options.why
+            )?,
+        }
+        let mut row = |label: &str, value: String| writeln!(f, "{label:<12}{value}");
+        for (name, value) in self.result {
+            row(name, show_value(value))?;
+        }
+        row("checked", self.checked())?;
+        row("time", self.time())?;
+        let speedup = show_ratio(self.serial_seconds / self.seconds.median());
+        let serial = show_seconds(self.serial_seconds);
+        row("speedup", format!("{speedup} (serial version {serial})"))?;
+        let unknown = || "unknown".to_owned();
+        row("cpu", self.cpu_seconds.map_or_else(unknown, show_seconds))?;
+        row(
+            "memory",
+            self.peak_rss_bytes.map_or_else(unknown, |bytes| {
+                format!("{} at most", show_bytes(bytes as f64))
+            }),
+        )?;
+        self.stats.map_or(Ok(()), |stats| counts::write(stats, f))
+    }
+}
+
+impl Report<'_> {
+    fn checked(&self) -> String {
+        match self.check {
+            None => "not: this is the version that others are compared with".into(),
+            Some(Check {
+                wrong: 0,
+                reference,
+                ..
+            }) => format!("the same as {reference}"),
+            Some(Check {
+                wrong, reference, ..
+            }) => {
+                format!(
+                    "WRONG: {wrong} of {} runs differ from {reference}",
+                    self.seconds.count()
+                )
+            }
+        }
+    }
+
+    fn time(&self) -> String {
+        let [min, median, max] = [
+            self.seconds.min(),
+            self.seconds.median(),
+            self.seconds.max(),
+        ]
+        .map(show_seconds);
+        match self.seconds.count() {
+            1 => format!("{median} (one run)"),
+            runs => format!("min {min}, median {median}, max {max} of {runs} runs"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a few samples say.
+
+/// Samples in order; there is at least one.
+#[derive(Clone, Debug)]
+pub struct Summary(Vec<f64>);
+
+impl Summary {
+    /// The summary of one sample.
+    pub fn new(sample: f64) -> Self {
+        Self(vec![sample])
+    }
+
+    /// Adds a sample.
+    pub fn add(&mut self, sample: f64) {
+        let place = self.0.partition_point(|other| *other < sample);
+        self.0.insert(place, sample);
+    }
+
+    /// How many samples.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The least.
+    pub fn min(&self) -> f64 {
+        self.0[0]
+    }
+
+    /// The greatest.
+    pub fn max(&self) -> f64 {
+        self.0[self.0.len() - 1]
+    }
+
+    /// The middle sample, of an even number the lower of the two.
+    pub fn median(&self) -> f64 {
+        self.at_least(0.5)
+    }
+
+    /// The least sample that 99 % of them do not exceed; of fewer than a hundred it is the greatest.
+    pub fn p99(&self) -> f64 {
+        self.at_least(0.99)
+    }
+
+    /// The least sample that such a share of them does not exceed: the nearest rank.
+    fn at_least(&self, share: f64) -> f64 {
+        let rank = (share * self.0.len() as f64).ceil() as usize;
+        self.0[rank.max(1) - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_those_of_the_samples_in_order() {
+        let mut summary = Summary::new(200.0);
+        (1..200).for_each(|sample| summary.add(f64::from(sample)));
+        assert_eq!((summary.min(), summary.max()), (1.0, 200.0));
+        assert_eq!((summary.median(), summary.p99()), (100.0, 198.0));
+        assert_eq!(summary.count(), 200);
+    }
+
+    #[test]
+    fn one_sample_is_everything() {
+        let summary = Summary::new(3.0);
+        let all = [
+            summary.min(),
+            summary.median(),
+            summary.p99(),
+            summary.max(),
+        ];
+        assert_eq!(all, [3.0; 4]);
+    }
+}

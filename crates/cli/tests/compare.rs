@@ -1,0 +1,167 @@
+//! `tidegate compare`.
+
+mod support;
+
+use serde_json::Value;
+use support::{complaint, json, keys, tidegate};
+use tidegate_workloads::registry::ENTRIES;
+
+const FIELDS: [&str; 13] = [
+    "case",
+    "runtime",
+    "version",
+    "workers",
+    "median_ns",
+    "p99_ns",
+    "min_ns",
+    "max_ns",
+    "repetitions",
+    "ratio_to_serial",
+    "ratio_to_rayon",
+    "cpu_seconds",
+    "wakeups",
+];
+
+fn rows(arguments: &str) -> Vec<Value> {
+    let found = json(&mut tidegate(&format!("{arguments} --size tiny --json")));
+    let rows = found.as_array().unwrap().clone();
+    for row in &rows {
+        assert_eq!(keys(row), FIELDS);
+    }
+    rows
+}
+
+/// Runtime and number of workers of a row.
+fn lane(row: &Value) -> (&str, u64) {
+    let workers = row["workers"].as_u64().unwrap();
+    (row["runtime"].as_str().unwrap(), workers)
+}
+
+fn lanes(rows: &[Value]) -> Vec<(&str, u64)> {
+    rows.iter().map(lane).collect()
+}
+
+#[test]
+fn every_program_is_compared_on_every_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a"), "a").unwrap();
+    for entry in ENTRIES {
+        let path = match entry.name {
+            "digest" => folder.path().to_str().unwrap(),
+            _ => "",
+        };
+        let rows = rows(&format!(
+            "compare {} {path} --workers 1,2 --repeat 1",
+            entry.name
+        ));
+        let mut expected = vec![("serial", 1), ("2xserial", 2)];
+        for workers in [1, 2] {
+            expected.extend(["tidegate", "rayon", "chili", "std"].map(|name| (name, workers)));
+        }
+        assert_eq!(lanes(&rows), expected, "{}", entry.name);
+        let tidegate = &rows[2];
+        assert_eq!(
+            (&tidegate["case"], &tidegate["repetitions"]),
+            (&entry.name.into(), &1.into())
+        );
+        for ratio in ["ratio_to_serial", "ratio_to_rayon"] {
+            assert!(tidegate[ratio].as_f64().unwrap() > 0.0, "{tidegate}");
+        }
+    }
+}
+
+#[test]
+fn tidegate_is_always_there_and_rivals_as_asked_for() {
+    let rows = rows("compare fib 12 --with chili --workers 2 --repeat 2");
+    assert_eq!(lanes(&rows), [("tidegate", 2), ("chili", 2)]);
+    assert!(rows[0]["ratio_to_rayon"].is_null() && rows[0]["ratio_to_serial"].is_null());
+}
+
+#[test]
+fn a_body_that_a_runtime_cannot_run_is_not_applicable() {
+    let rows = rows("compare uts --form spawn --with chili,std --workers 2 --repeat 1");
+    for row in &rows[1..] {
+        assert_eq!(
+            (&row["median_ns"], &row["repetitions"]),
+            (&Value::Null, &0.into())
+        );
+    }
+    let text = tidegate("compare uts --form spawn --with std --workers 2 --repeat 1 --size tiny");
+    let output = { text }.assert().success().get_output().stdout.clone();
+    assert!(
+        String::from_utf8(output)
+            .unwrap()
+            .contains("not applicable")
+    );
+}
+
+#[test]
+fn every_case_gives_its_rows() {
+    for (case, names) in [
+        (
+            "wake",
+            &[
+                "wake of a bare futex",
+                "wake inside",
+                "wake outside, join",
+                "wake outside, install",
+            ][..],
+        ),
+        (
+            "idle",
+            &["idle pool", "serial phases inside", "serial phases outside"],
+        ),
+        ("join-arms", &["join-arms"]),
+        ("hidden", &["hidden"]),
+        ("loop", &["loop inside", "loop outside"]),
+    ] {
+        let rows = rows(&format!("compare {case} --repeat 1 --workers 2"));
+        let mut found: Vec<_> = rows
+            .iter()
+            .map(|row| row["case"].as_str().unwrap())
+            .collect();
+        found.dedup();
+        assert_eq!(found, names);
+        for name in names.iter().filter(|name| !name.ends_with("futex")) {
+            let of_tidegate = |row: &&Value| row["case"] == *name && row["runtime"] == "tidegate";
+            assert!(rows.iter().any(|row| of_tidegate(&row)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_table_names_the_versions_of_what_it_compares() {
+    let output = tidegate("compare fib 10 --with rayon,std --workers 1 --repeat 1")
+        .assert()
+        .success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let first = text.lines().next().unwrap();
+    for version in ["tidegate 0.", "rayon 1.", "std rustc 1."] {
+        assert!(first.contains(version), "{first}");
+    }
+    assert!(
+        text.lines().any(|line| line.starts_with("| case")),
+        "{text}"
+    );
+}
+
+#[test]
+fn bad_values_are_told_with_what_is_allowed() {
+    for (arguments, told) in [
+        ("compare", "Usage"),
+        ("compare nothing", "none of: fib"),
+        ("compare nothing", "join-arms"),
+        ("compare fib 94", "from 0 to 93"),
+        ("compare fib 10 --with openmp", "2xserial"),
+        ("compare fib 10 --workers 1,0", "0 is not in 1..=4096"),
+        (
+            "compare wake --workers 1",
+            "allowed for wake are 2 and more",
+        ),
+        ("compare fib 10 --serial", "unexpected argument '--serial'"),
+    ] {
+        let text = complaint(&mut tidegate(arguments), 2);
+        assert!(text.contains(told), "{arguments}: {text}");
+    }
+    complaint(&mut tidegate("compare digest /nothing/here"), 3);
+}

@@ -1,0 +1,193 @@
+//! `tidegate run digest`: what is more than fields.
+//!
+//! On Linux alone: elsewhere file systems refuse such names, and there is no `/dev/full`.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+use support::{complaint, json, tidegate};
+use tempfile::TempDir;
+
+/// Names of every kind: plain, with a space, escaped by `sha256sum`, not UTF-8, fit to fool a terminal.
+const NAMES: [&[u8]; 7] = [
+    b"plain",
+    b"with space",
+    b"back\\slash",
+    b"line\nbreak",
+    b"\xff\xfe",
+    b"\x1b[31mred",
+    b"-",
+];
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in NAMES {
+        fs::write(folder.path().join(OsStr::from_bytes(name)), name).unwrap();
+    }
+    symlink("plain", folder.path().join("link")).unwrap();
+    folder
+}
+
+fn stdout_of(command: &mut assert_cmd::Command) -> String {
+    let output = command.assert().success();
+    String::from_utf8(output.get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn sha256sum_accepts_the_list() {
+    if Command::new("sha256sum").arg("--version").output().is_err() {
+        println!("no sha256sum here");
+        return;
+    }
+    let folder = folder();
+    let list = tidegate("run digest --list")
+        .arg(folder.path())
+        .assert()
+        .success();
+    let lines = list.get_output().stdout.clone();
+    assert_eq!(
+        lines.iter().filter(|byte| **byte == b'\n').count(),
+        NAMES.len()
+    );
+    assert_cmd::Command::new("sha256sum")
+        .args(["--check", "--strict", "--quiet"])
+        .current_dir(folder.path())
+        .write_stdin(lines)
+        .assert()
+        .success();
+}
+
+#[test]
+fn names_reach_a_terminal_without_control_characters() {
+    let folder = folder();
+    let text = stdout_of(tidegate("run digest").arg(folder.path()));
+    assert!(
+        !text.contains(|c: char| c.is_control() && c != '\n'),
+        "{text:?}"
+    );
+    for escaped in [
+        r"\u{1b}[31mred",
+        r"line\nbreak",
+        r"\xff\xfe",
+        r"back\\slash",
+    ] {
+        assert!(text.contains(escaped), "{escaped} in {text}");
+    }
+}
+
+#[test]
+fn names_in_messages_are_escaped_too() {
+    let missing = complaint(tidegate("run digest").arg("/no\x1b[31m\nfolder"), 3);
+    assert!(missing.contains(r"/no\u{1b}[31m\nfolder"), "{missing:?}");
+    let unknown = complaint(tidegate("run").arg("\x1b[31m"), 2);
+    let extra = complaint(tidegate("run fib 1").arg("\x1b[31m"), 2);
+    for text in [unknown, extra] {
+        assert!(!text.contains('\x1b'), "{text:?}");
+    }
+}
+
+#[test]
+fn ten_problems_of_a_kind_are_named_unless_all_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..12 {
+        fs::write(folder.path().join(format!("odd\t{number:02}")), "").unwrap();
+    }
+    let named = |text: &str| text.lines().filter(|line| line.contains(r"odd\t")).count();
+    let some = stdout_of(tidegate("run digest").arg(folder.path()));
+    assert_eq!(named(&some), 10);
+    assert!(
+        some.contains("odd_names: 12\n") && some.contains("and 2 more"),
+        "{some}"
+    );
+    let all = stdout_of(tidegate("run digest --verbose").arg(folder.path()));
+    assert_eq!(named(&all), 12);
+}
+
+#[test]
+fn the_result_counts_files_bytes_and_links_and_is_verified_by_the_serial_run() {
+    let folder = folder();
+    let found = json(tidegate("run digest --json").arg(folder.path()));
+    let bytes: usize = NAMES.iter().map(|name| name.len()).sum();
+    assert_eq!(found["result"]["files"], NAMES.len());
+    assert_eq!(found["result"]["bytes"], bytes);
+    assert_eq!(found["result"]["links"], 1);
+    assert_eq!(found["verified"], true);
+    assert_eq!(found["reference"], "the serial version");
+    let serial = json(tidegate("run digest --json --serial").arg(folder.path()));
+    assert_eq!(serial["result"], found["result"]);
+}
+
+#[test]
+fn the_summary_tells_rate_and_why_so_many_workers() {
+    let folder = folder();
+    let text = stdout_of(tidegate("run digest").arg(folder.path()));
+    assert!(text.lines().next().unwrap().contains("cpus"), "{text}");
+    assert!(
+        text.lines()
+            .any(|line| line.starts_with("rate") && line.contains("/s")),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_no_folder_cannot_be_digested() {
+    let folder = folder();
+    for name in ["plain", "link", "missing"] {
+        let text = complaint(tidegate("run digest").arg(folder.path().join(name)), 3);
+        assert!(text.contains(name), "{text}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_the_output_quietly() {
+    let folder = folder();
+    for arguments in [
+        "run digest --list",
+        "run digest",
+        "run digest --json",
+        "run digest --help",
+    ] {
+        // The other end of this pipe is closed: its reader has ended.
+        let mut reader = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
+        let pipe = reader.stdin.take().unwrap();
+        reader.wait().unwrap();
+        let program = assert_cmd::cargo::cargo_bin!("tidegate");
+        let output = Command::new(program)
+            .args(arguments.split_whitespace())
+            .arg(folder.path())
+            .stdout(pipe)
+            .stderr(Stdio::piped())
+            .spawn()
+            .and_then(|child| child.wait_with_output())
+            .unwrap();
+        assert!(output.status.success(), "{arguments}: {output:?}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !told.contains("panicked") && !told.contains("Broken"),
+            "{arguments}: {told}"
+        );
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("tidegate"))
+        .arg("tunables")
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("standard output cannot be written"), "{told}");
+}

@@ -1,0 +1,247 @@
+//! `tidegate run`.
+
+mod support;
+
+use support::{complaint, json, keys, tidegate};
+use tempfile::TempDir;
+use tidegate_workloads::registry::ENTRIES;
+
+/// Arguments with which every program runs for milliseconds.
+fn tiny(name: &str, folder: &TempDir) -> assert_cmd::Command {
+    let mut command = tidegate(&format!("run {name} --size tiny --workers 2"));
+    if name == "digest" {
+        command.arg(folder.path());
+    }
+    command
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("below")).unwrap();
+    for name in ["a", "b c", "below/d"] {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn every_program_runs_and_is_verified() {
+    let folder = folder();
+    for entry in ENTRIES {
+        let found = json(tiny(entry.name, &folder).args(["--json", "--repeat", "2"]));
+        assert_eq!(found["workload"], entry.name);
+        assert_eq!(found["verified"], true, "{found}");
+        assert!(found["reference"].is_string(), "{found}");
+        let fields: Vec<_> = entry.result.iter().map(|field| field.name).collect();
+        let mut printed = keys(&found["result"]);
+        printed.sort_by_key(|name| fields.iter().position(|field| field == name));
+        assert_eq!(printed, fields, "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_json_of_a_run_has_every_field() {
+    let found = json(&mut tidegate(
+        "run uts --tree tiny --repeat 3 --workers 2 --steal half --json",
+    ));
+    let expected = [
+        "workload",
+        "parameters",
+        "workers",
+        "options",
+        "result",
+        "verified",
+        "reference",
+        "changed",
+        "repetitions",
+        "seconds",
+        "serial_seconds",
+        "cpu_seconds",
+        "peak_rss_bytes",
+        "counters",
+        "breakdown",
+        "slotless",
+    ];
+    assert_eq!(keys(&found), expected);
+    assert_eq!(found["result"]["nodes"], 3987);
+    assert_eq!(
+        (&found["workers"], &found["repetitions"]),
+        (&2.into(), &3.into())
+    );
+    assert_eq!(keys(&found["options"]), ["idle", "steal", "victim", "wait"]);
+    assert_eq!(found["options"]["steal"], "half");
+    assert_eq!(keys(&found["seconds"]), ["min", "median", "max"]);
+    let [min, median, max] =
+        ["min", "median", "max"].map(|name| found["seconds"][name].as_f64().unwrap());
+    assert!(0.0 < min && min <= median && median <= max);
+    assert!(found["serial_seconds"].as_f64().unwrap() > 0.0);
+    let counters = [
+        "tasks",
+        "stolen_joins",
+        "attempts",
+        "steals",
+        "partly_failed",
+        "purely_failed",
+        "tasks_per_steal",
+        "sleeps",
+        "asleep_seconds",
+        "wakes",
+        "handovers",
+        "max_depth",
+        "overcommits",
+        "helped_any",
+    ];
+    assert_eq!(keys(&found["counters"]), counters);
+    let split = ["busy", "stealing", "asleep", "switching", "per_worker"];
+    assert_eq!(keys(&found["breakdown"]), split);
+    assert!(found["breakdown"]["per_worker"].as_array().unwrap().len() >= 2);
+}
+
+#[test]
+fn the_serial_version_runs_alone_and_without_a_pool() {
+    let found = json(&mut tidegate("run fib 15 --serial --json"));
+    assert_eq!(
+        (&found["workers"], &found["verified"]),
+        (&1.into(), &true.into())
+    );
+    assert!(found["counters"].is_null() && found["options"].is_null());
+}
+
+#[test]
+fn the_serial_version_is_not_verified_against_itself() {
+    let found = json(&mut tidegate("run loopy 4 --size tiny --serial --json"));
+    assert_eq!(found["verified"], false);
+    assert!(found["reference"].is_null());
+}
+
+#[test]
+fn the_text_of_a_run_has_result_check_time_counters_and_split() {
+    let output = tidegate("run fib 15 --workers 2 --repeat 3")
+        .assert()
+        .success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let labels: Vec<_> = text
+        .lines()
+        .map(|line| line.split("  ").next().unwrap())
+        .collect();
+    let expected = [
+        "value",
+        "checked",
+        "time",
+        "speedup",
+        "cpu",
+        "memory",
+        "counters",
+        "time split",
+    ];
+    assert_eq!(labels[1..], expected);
+    assert!(
+        text.starts_with("fib n=15, 2 workers (as --workers says)\n"),
+        "{text}"
+    );
+    assert!(text.contains("610\n"), "{text}");
+}
+
+#[test]
+fn a_positional_parameter_can_be_given_by_name() {
+    let by_name = json(&mut tidegate("run fib --n 12 --json"));
+    assert_eq!(by_name["result"]["value"], 144);
+}
+
+#[test]
+fn every_option_has_its_effect_on_what_is_reported() {
+    for (name, value) in [
+        ("idle", "linear:min=10us,step=50us,max=500us"),
+        ("steal", "fixed:20"),
+        ("victim", "last-victim"),
+        ("wait", "help-any"),
+    ] {
+        let flag = json(&mut tidegate(&format!(
+            "run fib 12 --{name} {value} --json"
+        )));
+        let told = flag["options"][name].as_str().unwrap();
+        assert!(told.starts_with(value.split(':').next().unwrap()), "{told}");
+        let variable = format!("TIDEGATE_{}", name.to_uppercase());
+        let environment = json(tidegate("run fib 12 --json").env(variable, value));
+        assert_eq!(environment["options"][name], flag["options"][name]);
+    }
+}
+
+#[test]
+fn the_help_of_a_program_lists_its_parameters_and_the_fields_of_its_result() {
+    for entry in ENTRIES {
+        let output = tidegate(&format!("run {} --help", entry.name))
+            .assert()
+            .success();
+        let help = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        for parameter in entry.parameters {
+            let shown = match parameter.positional {
+                true => format!("[{}]", parameter.name.to_uppercase()),
+                false => format!("--{}", parameter.name),
+            };
+            assert!(help.contains(&shown), "{shown} in {help}");
+        }
+        let result = help.split("Result:").nth(1).unwrap();
+        for field in entry.result {
+            assert!(
+                result.contains(&format!("  {} ", field.name)),
+                "{} in {help}",
+                field.name
+            );
+        }
+    }
+}
+
+#[test]
+fn bad_values_are_told_with_what_is_allowed() {
+    for (arguments, told) in [
+        (
+            "run fib 94",
+            "n is \"94\", allowed is a whole number from 0 to 93",
+        ),
+        ("run fib -1", "n is \"-1\""),
+        ("run fib 1 2", "unexpected argument '2'"),
+        ("run fib --n 1 2", "n is given twice"),
+        ("run uts --tree T9", "allowed is one of T1"),
+        ("run uts --q 0.3 --m 4 --type binomial", "q * m below 1"),
+        ("run knary 3 2 5", "r is 5"),
+        ("run nothing", "none of: fib"),
+        ("run digest", "path is missing"),
+        (
+            "run fib 10 --workers 0",
+            "'--workers <N>': 0 is not in 1..=4096",
+        ),
+        ("run fib 10 --workers 99999", "99999 is not in 1..=4096"),
+        ("run fib 10 --workers two", "'--workers <N>'"),
+        ("run fib 10 --repeat 0", "'--repeat <R>': 0 is not in 1.."),
+        (
+            "run fib 10 --idle sometimes",
+            "'--idle <POLICY>': unknown idle policy",
+        ),
+        ("run fib 10 --idle linear:min=9s", "'--idle <POLICY>'"),
+        ("run fib 10 --steal fixed:0", "'--steal <AMOUNT>'"),
+        ("run fib 10 --victim me", "'--victim <RULE>'"),
+        ("run fib 10 --wait long", "allowed: descendants, help-any"),
+        ("run digest . --list --json", "cannot be used with"),
+        ("run fib 10 --list", "unexpected argument '--list'"),
+    ] {
+        let text = complaint(&mut tidegate(arguments), 2);
+        assert!(text.contains(told), "{arguments}: {text}");
+    }
+}
+
+#[test]
+fn a_bad_environment_variable_is_named() {
+    for (variable, value) in [
+        ("TIDEGATE_WORKERS", "0"),
+        ("TIDEGATE_IDLE", "sometimes"),
+        ("TIDEGATE_STEAL", "all"),
+        ("TIDEGATE_STACK_SIZE", "1"),
+    ] {
+        let text = complaint(tidegate("run fib 10").env(variable, value), 2);
+        assert!(
+            text.contains(variable) && text.contains("allowed"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,334 @@
+//! Loom models: the shipped deque, every interleaving within the preemption bound.
+//!
+//! Each model hands out tasks by identity and checks that every task is taken exactly once, by owner or thief, and that
+//! what was written before the push is visible to the taker.
+
+use super::{Cold, Owner, Split, Steal};
+use std::ptr::NonNull;
+use tidegate_sync::Arc;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+
+struct Task {
+    /// Written Relaxed before the push: a taker that reads 0 has not acquired the push.
+    payload: AtomicUsize,
+    taken: AtomicUsize,
+}
+
+struct Tasks(Vec<Task>);
+
+impl Tasks {
+    fn new(n: usize) -> Arc<Self> {
+        let task = |_| Task {
+            payload: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+        };
+        Arc::new(Self((0..n).map(task).collect()))
+    }
+
+    /// A fresh task, ready to push.
+    fn fill(&self, index: usize) -> NonNull<Task> {
+        self.0[index].payload.store(index + 1, Ordering::Relaxed);
+        NonNull::from(&self.0[index])
+    }
+
+    fn take(&self, task: NonNull<Task>) {
+        let task = self
+            .0
+            .iter()
+            .find(|t| NonNull::from(*t) == task)
+            .expect("a task of this model");
+        assert_ne!(
+            task.payload.load(Ordering::Relaxed),
+            0,
+            "taken before it was published"
+        );
+        assert_eq!(task.taken.fetch_add(1, Ordering::Release), 0, "taken twice");
+    }
+
+    /// As a joiner waits for the latch of its half.
+    fn wait_for(&self, index: usize) {
+        while self.0[index].taken.load(Ordering::Acquire) == 0 {
+            tidegate_sync::spin_loop();
+        }
+    }
+
+    fn check(&self) {
+        for (index, task) in self.0.iter().enumerate() {
+            assert_eq!(
+                task.taken.load(Ordering::Relaxed),
+                1,
+                "task {index} was lost"
+            );
+        }
+    }
+}
+
+type Deque = Arc<Split<Task>>;
+
+fn owner(deque: &Deque) -> Owner<'_, Task> {
+    // SAFETY: in every model only the main thread calls this.
+    unsafe { deque.owner() }
+}
+
+fn thief(
+    deque: &Deque,
+    tasks: &Arc<Tasks>,
+    body: fn(&Split<Task>, &Tasks),
+) -> loom::thread::JoinHandle<()> {
+    let (deque, tasks) = (deque.clone(), tasks.clone());
+    loom::thread::spawn(move || body(&deque, &tasks))
+}
+
+fn steal_one(deque: &Split<Task>, tasks: &Tasks) {
+    let _ = deque.steal(|_| 1, None, |task| tasks.take(task));
+}
+
+fn steal_two(deque: &Split<Task>, tasks: &Tasks) {
+    let _ = deque.steal(|_| 2, None, |task| tasks.take(task));
+}
+
+fn force_then_steal(deque: &Split<Task>, tasks: &Tasks) {
+    if deque.force_expose() {
+        steal_one(deque, tasks);
+    }
+}
+
+fn push(owner: Owner<'_, Task>, task: NonNull<Task>) {
+    if let Err(Cold(position)) = owner.push(task) {
+        let _ = owner.answer();
+        owner.confirm(position).expect("room in the ring");
+    }
+}
+
+/// Pops like nested joins do: youngest first, settling what was stolen.
+fn unwind(owner: Owner<'_, Task>, tasks: &Tasks, count: u64) {
+    for position in (0..count).rev() {
+        if owner.pop_at(position) {
+            tasks.take(NonNull::from(&tasks.0[position as usize]));
+        } else {
+            owner.settle(position);
+        }
+    }
+}
+
+#[test]
+fn loom_owner_pops_while_a_thief_exposes_by_force() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
+        push(owner(&deque), tasks.fill(0));
+        let t = thief(&deque, &tasks, force_then_steal);
+        unwind(owner(&deque), &tasks, 1);
+        t.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_owner_pops_two_while_a_thief_exposes_by_force() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
+        push(owner(&deque), tasks.fill(0));
+        push(owner(&deque), tasks.fill(1));
+        let t = thief(&deque, &tasks, force_then_steal);
+        unwind(owner(&deque), &tasks, 2);
+        t.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_two_thieves_expose_and_steal_against_the_owner() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = model.preemption_bound.or(Some(2));
+    model.check(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(3));
+        for i in 0..3 {
+            push(owner(&deque), tasks.fill(i));
+        }
+        let a = thief(&deque, &tasks, force_then_steal);
+        let b = thief(&deque, &tasks, force_then_steal);
+        unwind(owner(&deque), &tasks, 3);
+        a.join().unwrap();
+        b.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_owner_exposes_and_takes_back_against_two_thieves() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = model.preemption_bound.or(Some(2));
+    model.check(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(3));
+        let me = owner(&deque);
+        for i in 0..2 {
+            push(me, tasks.fill(i));
+        }
+        me.expose_all();
+        let a = thief(&deque, &tasks, steal_one);
+        let b = thief(&deque, &tasks, steal_two);
+        push(me, tasks.fill(2));
+        unwind(me, &tasks, 3);
+        a.join().unwrap();
+        b.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_an_exposure_in_flight_is_cancelled_by_the_owner() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
+        let me = owner(&deque);
+        push(me, tasks.fill(0));
+        let t = thief(&deque, &tasks, force_then_steal);
+        me.expose_half();
+        let mine = me.pop_at(0);
+        if mine {
+            tasks.take(NonNull::from(&tasks.0[0]));
+        } else {
+            tasks.wait_for(0);
+            me.settle(0);
+        }
+        push(me, tasks.fill(1));
+        if me.pop_at(0) {
+            tasks.take(NonNull::from(&tasks.0[1]));
+        } else {
+            me.settle(0);
+        }
+        t.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_a_thief_that_exposes_publishes_for_another() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
+        push(owner(&deque), tasks.fill(0));
+        let a = thief(&deque, &tasks, |deque, _| {
+            let _ = deque.force_expose();
+        });
+        let b = thief(&deque, &tasks, steal_one);
+        a.join().unwrap();
+        b.join().unwrap();
+        unwind(owner(&deque), &tasks, 1);
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_a_flag_raised_is_answered_or_still_there() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
+        let t = thief(&deque, &tasks, |deque, _| deque.raise(1));
+        let mut seen = 0;
+        let me = owner(&deque);
+        for i in 0..2 {
+            if let Err(Cold(position)) = me.push(tasks.fill(i)) {
+                seen |= me.answer();
+                me.confirm(position).unwrap();
+            }
+        }
+        t.join().unwrap();
+        assert!(
+            seen == 1 || (me.is_signalled() && me.answer() == 1),
+            "the flag was lost"
+        );
+        unwind(me, &tasks, 2);
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_a_ring_position_is_reused_only_after_its_thief_has_read_it() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(6));
+        let me = owner(&deque);
+        for i in 0..3 {
+            push(me, tasks.fill(i));
+        }
+        me.expose_all();
+        let t = thief(&deque, &tasks, steal_one);
+        // Nobody joins these tasks: the owner goes on pushing as soon as it believes that there is room.
+        let mut next = 3;
+        while next < 5 {
+            let pushed = me.push(tasks.fill(next)).or_else(|Cold(position)| {
+                let _ = me.answer();
+                me.confirm(position)
+            });
+            match pushed {
+                Ok(_) => next += 1,
+                Err(_) => match me.pop(0) {
+                    Some(task) => tasks.take(task),
+                    None => break,
+                },
+            }
+        }
+        while let Some(task) = me.pop(0) {
+            tasks.take(task);
+        }
+        t.join().unwrap();
+        for task in &tasks.0[..next] {
+            assert_eq!(task.taken.load(Ordering::Relaxed), 1);
+        }
+    });
+}
+
+#[test]
+fn loom_a_robber_with_an_old_generation_gets_nothing() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
+        let me = owner(&deque);
+        let old = me.generation();
+        let t = {
+            let (deque, tasks) = (deque.clone(), tasks.clone());
+            loom::thread::spawn(move || {
+                let got = deque.steal(|_| 1, Some(old), |task| tasks.take(task));
+                assert_ne!(got, Steal::Success(1), "robbed with an old generation");
+            })
+        };
+        me.next_generation();
+        push(me, tasks.fill(0));
+        me.expose_all();
+        unwind(me, &tasks, 1);
+        t.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_what_the_owner_publishes_is_released_to_the_thief() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
+        let t = thief(&deque, &tasks, steal_one);
+        let me = owner(&deque);
+        push(me, tasks.fill(0));
+        me.expose_all();
+        t.join().unwrap();
+        unwind(me, &tasks, 1);
+        tasks.check();
+    });
+}
+
+#[test]
+fn loom_a_push_is_seen_by_one_who_raised_a_signal_or_sees_the_signal() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
+        let sleeper = {
+            let deque: Deque = deque.clone();
+            loom::thread::spawn(move || {
+                deque.raise(1);
+                assert!(tidegate_sync::barrier::heavy());
+                deque.has_private()
+            })
+        };
+        let me = owner(&deque);
+        let cold = me.push(tasks.fill(0)).is_err();
+        let seen = sleeper.join().unwrap();
+        assert!(
+            cold || seen,
+            "a sleeper parks and the owner knows of no one"
+        );
+    });
+}

@@ -1,0 +1,327 @@
+//! The owner's steps.
+
+use super::{Gen, Public, Split};
+use crate::ring::CAPACITY;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::{barrier, spin_loop};
+
+/// The owner's side of a deque; from [`Split::owner`].
+pub struct Owner<'a, T> {
+    deque: &'a Split<T>,
+    /// Stays on its thread.
+    not_send: PhantomData<*mut ()>,
+}
+
+impl<T> Clone for Owner<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Owner<'_, T> {}
+
+/// A push, to the position within, that must go through the cold exit: somebody has raised a signal, or the ring's proven
+/// positions are used up.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cold(pub u64);
+
+/// A push that cannot be made: the ring is full.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl<'a, T> Owner<'a, T> {
+    #[inline(always)]
+    pub(super) fn of(deque: &'a Split<T>) -> Self {
+        Self {
+            deque,
+            not_send: PhantomData,
+        }
+    }
+
+    /// Where the next push goes.
+    #[inline(always)]
+    #[must_use]
+    pub fn bottom(self) -> u64 {
+        // Relaxed: the owner reads its own stores.
+        self.deque.owner.bot.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn set_bottom(self, bottom: u64) {
+        // Release pairs with the exposing thief's Acquire: it sees the slots below.
+        self.deque.owner.bot.store(bottom, Ordering::Release);
+    }
+
+    /// Pushes at the young end; the position.
+    ///
+    /// # Errors
+    /// [`Cold`]: the task was pushed, but [`answer`](Self::answer) and then [`confirm`](Self::confirm) must be called.
+    #[inline(always)]
+    pub fn push(self, task: NonNull<T>) -> Result<u64, Cold> {
+        let bottom = self.bottom();
+        self.deque.polled.ring.put(bottom, task);
+        self.set_bottom(bottom + 1);
+        // Pairs with the heavy barrier of one who raises a signal and then looks at `bot`: it sees this push, or we see
+        // its signal. Looking at the limit before the store would leave a gap between the two.
+        barrier::light();
+        // Relaxed: ordered by the pair of barriers.
+        if bottom >= self.deque.polled.limit.load(Ordering::Relaxed) {
+            return Err(Cold(bottom));
+        }
+        Ok(bottom)
+    }
+
+    /// Whether a signal waits or the limit is near: one load, for polling without a push.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_signalled(self) -> bool {
+        // Relaxed: as in `push`.
+        self.bottom() >= self.deque.polled.limit.load(Ordering::Relaxed)
+    }
+
+    /// Takes the signals that were raised and opens the fast path again.
+    #[must_use]
+    pub fn answer(self) -> u32 {
+        let limit = self.proven_limit();
+        // AcqRel, before the swap of `signal`: pairs with the swap in `raise`. If ours overwrites a raiser's 0 it has
+        // read it, so the raiser's bits are visible to the swap that follows.
+        self.deque.polled.limit.swap(limit, Ordering::AcqRel);
+        // AcqRel pairs with `raise`.
+        self.deque.polled.signal.swap(0, Ordering::AcqRel)
+    }
+
+    /// Keeps the fast path shut, so that each push and pop comes through the cold exit.
+    pub fn shut(self) {
+        // AcqRel, as in `answer`.
+        self.deque.polled.limit.swap(0, Ordering::AcqRel);
+    }
+
+    /// Ends a push that went cold: the position, unless the ring is full.
+    ///
+    /// # Errors
+    /// [`Full`]: the task was taken back.
+    #[cold]
+    pub fn confirm(self, position: u64) -> Result<u64, Full> {
+        if position >= self.proven_limit() && self.pop_at(position) {
+            return Err(Full);
+        }
+        Ok(position)
+    }
+
+    /// The end of the positions that may stay filled: a ring's length above the last `top` at which all thefts were read,
+    /// less one, because a push stores before it looks at the limit.
+    fn proven_limit(self) -> u64 {
+        if let Some(top) = self.top_if_all_read() {
+            self.set_proven(top);
+        }
+        self.proven() + CAPACITY - 1
+    }
+
+    fn proven(self) -> u64 {
+        // Relaxed: the owner's own word.
+        self.deque.owner.proven.load(Ordering::Relaxed)
+    }
+
+    fn set_proven(self, position: u64) {
+        // Relaxed: the owner's own word.
+        self.deque.owner.proven.store(position, Ordering::Relaxed);
+    }
+
+    /// `top`, if every position below it that was stolen has been read by its thief.
+    fn top_if_all_read(self) -> Option<u64> {
+        // Acquire pairs with the thief's Release after its reads. Loaded before P: every theft counted here is then
+        // contained in P, so equal numbers mean that all have been read.
+        let read = self.deque.thieves.read.load(Ordering::Acquire);
+        // Acquire keeps nothing apart from the order of the two loads, which the first one gives; the thefts themselves
+        // need no edge, the owner does not look at what was stolen.
+        let now = Public(self.deque.public.load(Ordering::Acquire));
+        let all = cfg!(tidegate_fault = "ring-reused-before-read") || read == self.stolen_by(now);
+        all.then(|| now.top_near(self.bottom()))
+    }
+
+    fn stolen_by(self, now: Public) -> u64 {
+        let words = &*self.deque.owner;
+        // Relaxed: the owner's own words.
+        let left = words.left_top.load(Ordering::Relaxed);
+        words.stolen.load(Ordering::Relaxed) + (now.top_near(left) - left)
+    }
+
+    /// Replaces P by what `next` makes of it; `next` also says where `guard` goes, which is written before the swap.
+    fn update(self, mut next: impl FnMut(Public) -> (Public, u64)) -> Public {
+        let public = &*self.deque.public;
+        let mut now = public.load(Ordering::Acquire);
+        loop {
+            let old = Public(now);
+            let (new, guard) = next(old);
+            self.set_guard(guard);
+            let new = if cfg!(tidegate_fault = "x-not-cleared") {
+                Public(new.0 | (old.0 & 1 << 63))
+            } else {
+                new
+            };
+            // AcqRel: releases the slots to thieves (pairs with the Acquire load in `steal`), acquires their steals.
+            let order = if cfg!(tidegate_fault = "publish-without-release") {
+                Ordering::Acquire
+            } else {
+                Ordering::AcqRel
+            };
+            match public.compare_exchange_weak(now, new.0, order, Ordering::Acquire) {
+                Ok(_) => {
+                    self.note_thefts(old, new);
+                    return old;
+                }
+                Err(seen) => now = seen,
+            }
+        }
+    }
+
+    fn set_guard(self, guard: u64) {
+        // Relaxed: ordered against a thief by the compare-and-swap on P that follows, see docs/deque.md. A swap, so that
+        // it and a late thief's maximum do not overwrite each other unseen.
+        self.deque.polled.guard.swap(guard, Ordering::Relaxed);
+    }
+
+    fn note_thefts(self, old: Public, new: Public) {
+        let words = &*self.deque.owner;
+        // Relaxed: the owner's own words.
+        words.stolen.store(self.stolen_by(old), Ordering::Relaxed);
+        words
+            .left_top
+            .store(new.top_near(self.bottom()), Ordering::Relaxed);
+    }
+
+    /// Takes the task at `position`, which must be the youngest: whether it is the owner's.
+    ///
+    /// If it was stolen, the position stays occupied until [`settle`](Self::settle).
+    #[inline(always)]
+    #[must_use]
+    pub fn pop_at(self, position: u64) -> bool {
+        self.set_bottom(position);
+        if !cfg!(tidegate_fault = "no-owner-fence") {
+            // Pairs with the heavy barrier in `Split::force_expose`.
+            barrier::light();
+        }
+        // Relaxed: ordered by the pair of barriers.
+        if position >= self.deque.polled.guard.load(Ordering::Relaxed) {
+            return true;
+        }
+        self.pop_cold(position)
+    }
+
+    #[cold]
+    fn pop_cold(self, position: u64) -> bool {
+        let mut mine = true;
+        self.update(|now| {
+            let split = now.split_near(position);
+            let top = now.top_near(position);
+            mine = position >= top;
+            let takes_back = mine && position < split;
+            let split = if takes_back {
+                top + (position - top) / 2
+            } else {
+                split
+            };
+            let split = if cfg!(tidegate_fault = "last-item-twice") && takes_back && position == top
+            {
+                position + 1
+            } else {
+                split
+            };
+            (now.with_split(split), split)
+        });
+        if !mine {
+            self.set_bottom(position + 1);
+        }
+        mine
+    }
+
+    /// Takes the youngest task at or above `base`, if there is one that was not stolen.
+    #[must_use]
+    pub fn pop(self, base: u64) -> Option<NonNull<T>> {
+        let bottom = self.bottom();
+        if bottom <= base {
+            return None;
+        }
+        let task = self.deque.polled.ring.get(bottom - 1);
+        self.pop_at(bottom - 1).then_some(task)
+    }
+
+    /// Frees the position of a stolen task that has finished; `position` is the youngest.
+    pub fn settle(self, position: u64) {
+        debug_assert_eq!(self.bottom(), position + 1);
+        self.empty_at(position);
+    }
+
+    /// Moves the bottom down to `base`: everything above has been taken or stolen.
+    ///
+    /// Waits for thieves that have won a task above `base` and not yet read it.
+    pub fn lower(self, base: u64) {
+        while self.top_if_all_read().is_none() {
+            spin_loop();
+        }
+        debug_assert!(self.is_empty());
+        // In strides, because a thief that meets the new bottom with the old border must be able to tell their order.
+        while self.bottom() > base {
+            self.empty_at(base.max(self.bottom().saturating_sub(CAPACITY / 2)));
+        }
+    }
+
+    /// `bot` goes down before the border: the other way round a thief could take the gap for private tasks.
+    fn empty_at(self, position: u64) {
+        self.set_bottom(position);
+        self.update(|now| (now.emptied_at(position), position));
+        if self.proven() > position {
+            // The old limit would let the ring lap itself: the next push computes it anew.
+            self.set_proven(position);
+            self.shut();
+        }
+    }
+
+    /// Makes the older half of the private part public, at least one task. Returns how many are public now.
+    pub fn expose_half(self) -> u64 {
+        self.expose(|private| private.div_ceil(2))
+    }
+
+    /// Makes everything public. Returns how many are public now.
+    pub fn expose_all(self) -> u64 {
+        self.expose(|private| private)
+    }
+
+    fn expose(self, part: impl Fn(u64) -> u64) -> u64 {
+        let bottom = self.bottom();
+        let mut public = 0;
+        self.update(|now| {
+            let split = now.split_near(bottom);
+            let split = split + part(bottom - split);
+            let new = now.with_split(split);
+            public = new.len();
+            (new, split)
+        });
+        public
+    }
+
+    /// Another task now lies at the base of this worker's stack; what names it.
+    pub fn next_generation(self) -> Gen {
+        let bottom = self.bottom();
+        let old = self.update(|now| (now.next_generation(), now.split_near(bottom)));
+        old.next_generation().generation()
+    }
+
+    /// What names the task at the base of this worker's stack.
+    #[must_use]
+    pub fn generation(self) -> Gen {
+        // Relaxed: only the owner changes it.
+        Public(self.deque.public.load(Ordering::Relaxed)).generation()
+    }
+
+    /// Whether no task lies at or above `base`: all were taken or stolen.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        let bottom = self.bottom();
+        // Relaxed: a theft seen late is a pop that fails.
+        Public(self.deque.public.load(Ordering::Relaxed)).top_near(bottom) >= bottom
+    }
+}

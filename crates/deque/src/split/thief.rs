@@ -1,0 +1,176 @@
+//! What everybody else may do.
+
+use super::{Gen, Public, Split};
+use std::ptr::NonNull;
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::barrier;
+
+/// How an attempt to steal ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Steal {
+    /// So many tasks were taken.
+    Success(u64),
+    /// There were public tasks, and somebody else was faster.
+    Lost,
+    /// Nothing was public, or nothing that this thief may have.
+    Empty,
+}
+
+impl<T> Split<T> {
+    /// Tries once to take the oldest public tasks and hands each to `sink`, oldest first.
+    ///
+    /// `amount` is told how many tasks wait and says how many to take; it is cut to what is public, and nothing happens
+    /// if it says 0. With `only` the steal succeeds only while that generation lasts.
+    pub fn steal(
+        &self,
+        amount: impl FnOnce(u64) -> u64,
+        only: Option<Gen>,
+        mut sink: impl FnMut(NonNull<T>),
+    ) -> Steal {
+        // Acquire pairs with the owner's (or exposing thief's) Release of the slots.
+        let now = Public(self.public.load(Ordering::Acquire));
+        let stale = only.is_some_and(|only| only != now.generation());
+        if now.len() == 0 || (stale && !cfg!(tidegate_fault = "rob-old-generation")) {
+            return Steal::Empty;
+        }
+        // Relaxed: an estimate of the private part.
+        let bottom = self.owner.bot.load(Ordering::Relaxed);
+        let top = now.top_near(bottom);
+        let waiting = (bottom.saturating_sub(top)).max(now.len());
+        let k = amount(waiting).min(now.len());
+        if k == 0 {
+            return Steal::Empty;
+        }
+        let early = cfg!(tidegate_fault = "slot-before-cas").then(|| self.polled.ring.get(top));
+        // AcqRel: acquires what made these tasks public, and orders the reads below after the theft.
+        let taken = self.public.compare_exchange(
+            now.0,
+            now.stolen(k).0,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+        if taken.is_err() {
+            return Steal::Lost;
+        }
+        for position in top..top + k {
+            sink(early.unwrap_or_else(|| self.polled.ring.get(position)));
+        }
+        // Release pairs with the owner's Acquire in `all_read`: the slots above may be reused.
+        self.thieves.read.fetch_add(k, Ordering::Release);
+        Steal::Success(k)
+    }
+
+    /// How many tasks are public.
+    #[must_use]
+    pub fn public_len(&self) -> u64 {
+        // Acquire: one who decides not to sleep on this must see what the publisher wrote.
+        Public(self.public.load(Ordering::Acquire)).len()
+    }
+
+    /// Whether tasks wait that no thief can reach yet. An estimate unless a barrier orders it.
+    #[must_use]
+    pub fn has_private(&self) -> bool {
+        // Acquire pairs with the store of `bot`.
+        let bottom = self.owner.bot.load(Ordering::Acquire);
+        let now = Public(self.public.load(Ordering::Acquire));
+        bottom > now.split_near(bottom)
+    }
+
+    /// The most tasks that ever lay in the deque at once, as far as positions tell: after a drift of the base by stolen tasks
+    /// that nobody joins it is an upper bound. Takes some microseconds.
+    #[must_use]
+    pub fn deepest(&self) -> u64 {
+        self.polled.ring.deepest() as u64
+    }
+
+    /// What names the task at the base of the owner's stack.
+    #[must_use]
+    pub fn generation(&self) -> Gen {
+        // Acquire pairs with the owner's change: what it wrote before is visible.
+        Public(self.public.load(Ordering::Acquire)).generation()
+    }
+
+    /// Raises signals; the owner sees them at its next push.
+    pub fn raise(&self, bits: u32) {
+        // AcqRel, both read-modify-writes: see `Owner::answer`.
+        self.polled.signal.fetch_or(bits, Ordering::AcqRel);
+        self.polled.limit.swap(0, Ordering::AcqRel);
+    }
+
+    /// Whether these signals wait for an answer.
+    #[must_use]
+    pub fn is_raised(&self, bits: u32) -> bool {
+        // Relaxed: an estimate.
+        self.polled.signal.load(Ordering::Relaxed) & bits != 0
+    }
+
+    /// Makes the older half of a silent owner's private tasks public; whether any became public.
+    ///
+    /// Needs the process-wide barrier, see [`barrier::heavy`]; without it nothing happens.
+    pub fn force_expose(&self) -> bool {
+        // Acquire pairs with the Release below: two exposures of one deque never overlap.
+        if self.thieves.expose.swap(true, Ordering::Acquire) {
+            return false;
+        }
+        let exposed = self.expose_locked();
+        // Release pairs with the Acquire above.
+        self.thieves.expose.store(false, Ordering::Release);
+        exposed
+    }
+
+    fn expose_locked(&self) -> bool {
+        // Acquire pairs with the owner's update of P: its stores of `bot` before that are visible below.
+        let now = Public(self.public.load(Ordering::Acquire));
+        if now.len() != 0 {
+            return false;
+        }
+        // Acquire pairs with the owner's Release store: the slots below are filled.
+        let bottom = self.owner.bot.load(Ordering::Acquire);
+        let split = now.split_near(bottom);
+        if bottom <= split {
+            return false;
+        }
+        let border = split + (bottom - split).div_ceil(2);
+        let announced = now.announced();
+        // AcqRel: releases the slots that we acquired through `bot`, for the thieves that read what is published below.
+        let won =
+            self.public
+                .compare_exchange(now.0, announced.0, Ordering::AcqRel, Ordering::Relaxed);
+        if won.is_err() {
+            return false;
+        }
+        // Relaxed: ordered against the owner's load by the pair of barriers. A maximum, because the owner may have
+        // published and raised the guard further since we announced.
+        self.polled.guard.fetch_max(border, Ordering::Relaxed);
+        if !cfg!(tidegate_fault = "no-thief-fence") && !barrier::heavy() {
+            return self.withdraw(announced, split);
+        }
+        let border = if cfg!(tidegate_fault = "no-second-look") {
+            border
+        } else {
+            // Acquire: as above, the second look.
+            border
+                .min(self.owner.bot.load(Ordering::Acquire))
+                .max(split)
+        };
+        let published = announced.with_split(border);
+        // Release: passes on to other thieves the slots that we acquired through `bot` at the second look.
+        let (old, new) = (announced.0, published.0);
+        let won = self
+            .public
+            .compare_exchange(old, new, Ordering::Release, Ordering::Relaxed);
+        won.is_ok() && border > split
+    }
+
+    /// Ends an exposure that could not be ordered against the owner: nothing becomes public.
+    fn withdraw(&self, announced: Public, split: u64) -> bool {
+        let none = announced.with_split(split);
+        // Relaxed: nothing is published. The raised guard stays; it costs the owner one visit of the cold path.
+        let (old, new) = (announced.0, none.0);
+        let _ = self
+            .public
+            .compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed);
+        false
+    }
+}

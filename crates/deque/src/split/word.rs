@@ -1,0 +1,176 @@
+//! The packed word `P` and the arithmetic of positions.
+//!
+//! `top` and `split` are the low [`INDEX_BITS`] bits of positions that count up to 2^64. Differences are taken modulo
+//! 2^18 and read as signed numbers; positions that meet in one comparison are never more than the capacity apart.
+
+use crate::ring::CAPACITY;
+use std::fmt;
+
+const INDEX_BITS: u32 = 18;
+const GEN_BITS: u32 = 63 - 2 * INDEX_BITS;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+const GEN_MASK: u64 = (1 << GEN_BITS) - 1;
+const EXPOSING: u64 = 1 << 63;
+
+const _: () = assert!(CAPACITY <= 1 << (INDEX_BITS - 1));
+
+/// Names the task at the base of the owner's stack; see `docs/waiting.md`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gen(u32);
+
+impl Gen {
+    /// As a number of at most [`Gen::BITS`] bits, for packing.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The inverse of [`Gen::bits`]; higher bits are dropped.
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits & GEN_MASK as u32)
+    }
+
+    /// How many bits a generation has.
+    pub const BITS: u32 = GEN_BITS;
+}
+
+/// `P` = (X, gen, top, split), decoded only by these methods.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Public(pub(super) u64);
+
+impl Public {
+    pub(super) const EMPTY: Self = Self(0);
+
+    fn pack(exposing: u64, generation: u64, top: u64, split: u64) -> Self {
+        Self(
+            exposing
+                | (generation & GEN_MASK) << (2 * INDEX_BITS)
+                | (top & INDEX_MASK) << INDEX_BITS
+                | (split & INDEX_MASK),
+        )
+    }
+
+    fn generation_bits(self) -> u64 {
+        self.0 >> (2 * INDEX_BITS) & GEN_MASK
+    }
+
+    fn top(self) -> u64 {
+        self.0 >> INDEX_BITS & INDEX_MASK
+    }
+
+    fn split(self) -> u64 {
+        self.0 & INDEX_MASK
+    }
+
+    pub(super) fn generation(self) -> Gen {
+        Gen(self.generation_bits() as u32)
+    }
+
+    pub(super) fn is_exposing(self) -> bool {
+        self.0 & EXPOSING != 0
+    }
+
+    /// How many tasks are public.
+    pub(super) fn len(self) -> u64 {
+        self.split().wrapping_sub(self.top()) & INDEX_MASK
+    }
+
+    /// The full position of `top`, given one position that is at most the capacity away.
+    pub(super) fn top_near(self, position: u64) -> u64 {
+        near(self.top(), position)
+    }
+
+    /// The full position of `split`, given one position that is at most the capacity away.
+    pub(super) fn split_near(self, position: u64) -> u64 {
+        near(self.split(), position)
+    }
+
+    /// After a steal of the `k` oldest.
+    pub(super) fn stolen(self, k: u64) -> Self {
+        debug_assert!(k <= self.len() && !self.is_exposing(), "{self:?}");
+        Self::pack(0, self.generation_bits(), self.top() + k, self.split())
+    }
+
+    /// A thief announces that it moves the border.
+    pub(super) fn announced(self) -> Self {
+        debug_assert!(self.len() == 0, "{self:?}");
+        Self(self.0 | EXPOSING)
+    }
+
+    /// The border at another place, no exposure in flight.
+    pub(super) fn with_split(self, split: u64) -> Self {
+        Self::pack(0, self.generation_bits(), self.top(), split)
+    }
+
+    /// Nothing public, the border at `position`, no exposure in flight.
+    pub(super) fn emptied_at(self, position: u64) -> Self {
+        Self::pack(0, self.generation_bits(), position, position)
+    }
+
+    /// Another task at the base.
+    pub(super) fn next_generation(self) -> Self {
+        Self::pack(0, self.generation_bits() + 1, self.top(), self.split())
+    }
+}
+
+/// The position with the low bits `low` that is nearest to `position`.
+fn near(low: u64, position: u64) -> u64 {
+    let ahead = low.wrapping_sub(position) & INDEX_MASK;
+    let signed = if ahead > INDEX_MASK / 2 {
+        ahead as i64 - (INDEX_MASK as i64 + 1)
+    } else {
+        ahead as i64
+    };
+    position.wrapping_add_signed(signed)
+}
+
+impl fmt::Debug for Public {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let x = if self.is_exposing() { "X " } else { "" };
+        write!(
+            f,
+            "{x}gen {} public [{}, {})",
+            self.generation_bits(),
+            self.top(),
+            self.split()
+        )
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_recovered_across_the_wrap_of_the_packed_bits() {
+        for at in [
+            0,
+            1,
+            INDEX_MASK,
+            INDEX_MASK + 1,
+            5 * INDEX_MASK + 77,
+            1 << 40,
+        ] {
+            for distance in [-1i64, 0, 1, 1000, (1 << 17) - 1] {
+                let Some(position) = at.checked_add_signed(distance) else {
+                    continue;
+                };
+                assert_eq!(near(position & INDEX_MASK, at), position);
+            }
+        }
+    }
+
+    #[test]
+    fn each_verb_changes_its_own_fields_only() {
+        let word = Public::pack(0, 9, INDEX_MASK, INDEX_MASK + 3);
+        assert_eq!(word.len(), 3);
+        assert_eq!(word.stolen(2).len(), 1);
+        assert_eq!(word.stolen(2).generation(), Gen(9));
+        assert_eq!(word.next_generation().generation(), Gen(10));
+        assert_eq!(word.next_generation().len(), 3);
+        assert_eq!(word.emptied_at(7).len(), 0);
+        assert!(word.emptied_at(7).announced().is_exposing());
+        assert!(!word.emptied_at(7).announced().with_split(9).is_exposing());
+    }
+}

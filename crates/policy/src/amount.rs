@@ -1,0 +1,104 @@
+//! How many tasks one steal takes.
+//!
+//! The three rules of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible load balancing", 2012: the
+//! oldest task, a fixed number of the oldest, or half of them. There `n` counts the task that the victim runs; here only
+//! those that wait count, `waiting = n - 1`, so half is rounded up and the last waiting task can be stolen.
+//!
+//! There, stealing many suited an irregular tree search with deep stacks, where it cut the share of time spent stealing
+//! from 29 to 6 percent; for programs with few waiting tasks one is as good, and a large fixed number finds nothing.
+//!
+//! The rules say how many, not which: the order in which a deque hands out its tasks is its own affair. Nor do they look
+//! at the length of tasks, or at how many thieves there are.
+
+use crate::error::ParseError;
+use crate::{text, tunables};
+use core::fmt;
+use core::str::FromStr;
+
+/// How many of a victim's waiting tasks one steal takes.
+///
+/// ```
+/// use tidegate_policy::Amount;
+///
+/// let fixed: Amount = "fixed:20".parse()?;
+/// assert_eq!((fixed.take(19), fixed.take(21)), (0, 20));
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Amount {
+    /// One task.
+    One,
+    /// Exactly so many tasks, or none when fewer wait.
+    Fixed(usize),
+    /// Half of the tasks of the victim, the one that it runs included, rounded down.
+    Half,
+}
+
+impl Amount {
+    pub(crate) const NAMES: &'static [&'static str] = &["one", "half", "fixed:N"];
+
+    /// How many tasks to take from a victim with `waiting` tasks that have not started. Never more than `waiting`.
+    #[must_use]
+    pub const fn take(self, waiting: usize) -> usize {
+        match self {
+            Self::One => {
+                if waiting > 0 {
+                    1
+                } else {
+                    0
+                }
+            }
+            Self::Fixed(d) => {
+                if waiting >= d {
+                    d
+                } else {
+                    0
+                }
+            }
+            Self::Half => waiting.div_ceil(2),
+        }
+    }
+
+    /// Refuses a fixed number outside the range of [`tunables::STEAL_FIXED`]: with 0 no thief would ever find anything.
+    ///
+    /// # Errors
+    /// Names the number and the range.
+    pub fn check(self) -> Result<Self, ParseError> {
+        if let Self::Fixed(d) = self {
+            tunables::STEAL_FIXED.check(d)?;
+        }
+        Ok(self)
+    }
+}
+
+impl Default for Amount {
+    /// [`tunables::STEAL`].
+    fn default() -> Self {
+        tunables::STEAL.default
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One => f.write_str("one"),
+            Self::Fixed(d) => write!(f, "fixed:{d}"),
+            Self::Half => f.write_str("half"),
+        }
+    }
+}
+
+impl FromStr for Amount {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        match text {
+            "one" => Ok(Self::One),
+            "half" => Ok(Self::Half),
+            _ => match text.strip_prefix("fixed:") {
+                Some(d) => Ok(Self::Fixed(tunables::STEAL_FIXED.parse(d)?)),
+                None => Err(text::unknown("amount to steal", text, Self::NAMES)),
+            },
+        }
+    }
+}

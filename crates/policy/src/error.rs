@@ -1,0 +1,53 @@
+//! The one error type of this crate.
+
+use alloc::string::String;
+use core::fmt;
+
+/// A value that cannot be used: says where it stood, what is wrong with it and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    at: String,
+    what: String,
+    allowed: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(
+        at: impl Into<String>,
+        what: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self {
+            at: at.into(),
+            what: what.into(),
+            allowed: allowed.into(),
+        }
+    }
+
+    /// The same error, found inside `outer`, for instance in an environment variable.
+    ///
+    /// ```
+    /// let error = "both".parse::<tidegate_policy::Amount>().unwrap_err();
+    /// assert!(error.within("TIDEGATE_STEAL").to_string().starts_with("TIDEGATE_STEAL: "));
+    /// ```
+    #[must_use]
+    pub fn within(mut self, outer: &str) -> Self {
+        let inner = core::mem::replace(&mut self.at, outer.into());
+        if !inner.is_empty() {
+            self.at.push_str(": ");
+            self.at.push_str(&inner);
+        }
+        self
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.at.is_empty() {
+            write!(f, "{}: ", self.at)?;
+        }
+        write!(f, "{}; allowed: {}", self.what, self.allowed)
+    }
+}
+
+impl core::error::Error for ParseError {}

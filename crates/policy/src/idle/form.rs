@@ -1,0 +1,171 @@
+//! The text form of the idle policies.
+
+use super::backoff::{
+    Backoff, Combination, Exponential, ExponentialLinear, Linear, LinearExponential, PheetOriginal,
+    Randomness,
+};
+use super::parameters::Policy;
+use super::quanta::{Inefficient, LongQuanta, Quanta};
+use super::{Elastic, Idle};
+use crate::error::ParseError;
+use crate::text;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
+
+const YIELD_THEN: &str = "yield-then-";
+
+impl Idle {
+    const NAMES: &'static [&'static str] = &[
+        Elastic::NAME,
+        "none",
+        "yield",
+        "abp-yield",
+        Linear::NAME,
+        Exponential::NAME,
+        PheetOriginal::NAME,
+        ExponentialLinear::NAME,
+        LinearExponential::NAME,
+        Combination::NAME,
+        "yield-then-BACKOFF",
+        Quanta::NAME,
+        LongQuanta::NAME,
+    ];
+
+    /// The names of all policies, for help texts; `BACKOFF` stands for any backoff.
+    #[must_use]
+    pub const fn names() -> &'static [&'static str] {
+        Self::NAMES
+    }
+}
+
+impl FromStr for Idle {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        if let Some(backoff) = text.strip_prefix(YIELD_THEN) {
+            return backoff.parse().map(Self::YieldThen);
+        }
+        let (name, list) = split(text);
+        let plain = match name {
+            Elastic::NAME => return Elastic::read(list).map(Self::Elastic),
+            Quanta::NAME => return Quanta::read(list).map(Self::Quanta),
+            LongQuanta::NAME => return LongQuanta::read(list).map(Self::LongQuanta),
+            "none" => Self::None,
+            "yield" => Self::Yield,
+            "abp-yield" => Self::AbpYield,
+            _ => {
+                return match read_backoff(name, list) {
+                    Some(backoff) => backoff.map(Self::Backoff),
+                    None => Err(text::unknown("idle policy", name, Self::NAMES)),
+                };
+            }
+        };
+        match list {
+            Some(list) => Err(ParseError::new(
+                name,
+                format!("{list:?} is not known"),
+                "no parameters",
+            )),
+            None => Ok(plain),
+        }
+    }
+}
+
+impl FromStr for Backoff {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let (name, list) = split(text);
+        read_backoff(name, list).unwrap_or_else(|| Err(text::unknown("backoff", name, Self::NAMES)))
+    }
+}
+
+fn split(text: &str) -> (&str, Option<&str>) {
+    text.split_once(':')
+        .map_or((text, None), |(name, list)| (name, Some(list)))
+}
+
+/// `None` where `name` is no backoff.
+fn read_backoff(name: &str, list: Option<&str>) -> Option<Result<Backoff, ParseError>> {
+    Some(match name {
+        Linear::NAME => Linear::read(list).map(Backoff::Linear),
+        Exponential::NAME => Exponential::read(list).map(Backoff::Exponential),
+        PheetOriginal::NAME => PheetOriginal::read(list).map(Backoff::PheetOriginal),
+        ExponentialLinear::NAME => ExponentialLinear::read(list).map(Backoff::ExponentialLinear),
+        LinearExponential::NAME => LinearExponential::read(list).map(Backoff::LinearExponential),
+        Combination::NAME => Combination::read(list).map(Backoff::Combination),
+        _ => return None,
+    })
+}
+
+impl fmt::Display for Idle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elastic(p) => p.show(f),
+            Self::None => f.write_str("none"),
+            Self::Yield => f.write_str("yield"),
+            Self::AbpYield => f.write_str("abp-yield"),
+            Self::Backoff(p) => p.fmt(f),
+            Self::YieldThen(p) => write!(f, "{YIELD_THEN}{p}"),
+            Self::Quanta(p) => p.show(f),
+            Self::LongQuanta(p) => p.show(f),
+        }
+    }
+}
+
+impl fmt::Display for Backoff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Linear(p) => p.show(f),
+            Self::Exponential(p) => p.show(f),
+            Self::PheetOriginal(p) => p.show(f),
+            Self::ExponentialLinear(p) => p.show(f),
+            Self::LinearExponential(p) => p.show(f),
+            Self::Combination(p) => p.show(f),
+        }
+    }
+}
+
+/// Text form of an enum of plain names.
+macro_rules! words {
+    ($type:ident, $kind:literal, $($variant:ident = $name:literal),*) => {
+        impl $type {
+            pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $name),*
+                })
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                match text {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err(text::unknown($kind, text, Self::NAMES)),
+                }
+            }
+        }
+    };
+}
+words!(
+    Randomness,
+    "randomness",
+    None = "none",
+    Constant = "constant",
+    LimitMax = "limit-max"
+);
+words!(
+    Inefficient,
+    "condition",
+    Short = "short",
+    Either = "either",
+    Both = "both",
+    Mean = "mean"
+);

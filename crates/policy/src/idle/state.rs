@@ -1,0 +1,152 @@
+//! One thief under an idle policy.
+
+use super::clockwork::Clockwork;
+use super::ramp::Sleeps;
+use super::{Elastic, Idle};
+use crate::Nanos;
+use crate::error::ParseError;
+
+/// What a thief does next.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Looks again at once.
+    Retry,
+    /// Yields the processor, then looks again.
+    Yield,
+    /// Sleeps for so many nanoseconds, then looks again.
+    Sleep(Nanos),
+    /// Sleeps until somebody publishes work.
+    Park,
+}
+
+/// The state of one thief. See the [module](super) for the loop that drives it.
+///
+/// Every thief starts with a clone of the state that [`IdleState::new`] made and checked once.
+#[derive(Clone, Copy, Debug)]
+pub struct IdleState {
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// `since`: first failed sweep of this search.
+    Elastic {
+        rules: Elastic,
+        since: Option<Nanos>,
+    },
+    None,
+    Yield,
+    AbpYield,
+    /// `yields`: the next rest is a yield; `yields_first`: so is that after each reset.
+    Backoff {
+        sleeps: Sleeps,
+        yields: bool,
+        yields_first: bool,
+    },
+    Quanta(Clockwork),
+}
+
+impl IdleState {
+    /// The state of a thief that has not failed yet.
+    ///
+    /// # Errors
+    /// Those of [`Idle::check`].
+    pub fn new(idle: &Idle) -> Result<Self, ParseError> {
+        idle.check()?;
+        let backoff = |backoff, yields| Kind::Backoff {
+            sleeps: Sleeps::new(backoff),
+            yields,
+            yields_first: yields,
+        };
+        let kind = match *idle {
+            Idle::Elastic(rules) => Kind::Elastic { rules, since: None },
+            Idle::None => Kind::None,
+            Idle::Yield => Kind::Yield,
+            Idle::AbpYield => Kind::AbpYield,
+            Idle::Backoff(p) => backoff(p, false),
+            Idle::YieldThen(p) => backoff(p, true),
+            Idle::Quanta(p) => Kind::Quanta(Clockwork::new(p)),
+            Idle::LongQuanta(p) => Kind::Quanta(Clockwork::with_long(p)),
+        };
+        Ok(Self { kind })
+    }
+
+    /// The thief found a task, by a steal or otherwise. Reads the clock only under quanta and after a failure.
+    pub fn steal_succeeded(&mut self, now: impl FnOnce() -> Nanos) {
+        match &mut self.kind {
+            Kind::Elastic { since, .. } => *since = None,
+            Kind::None | Kind::Yield | Kind::AbpYield => {}
+            Kind::Backoff {
+                sleeps,
+                yields,
+                yields_first,
+            } => {
+                sleeps.reset();
+                *yields = *yields_first;
+            }
+            Kind::Quanta(clockwork) => clockwork.steal_succeeded(now),
+        }
+    }
+
+    /// One attempt failed. Reads the clock only under quanta.
+    pub fn attempt_failed(&mut self, now: impl FnOnce() -> Nanos) -> Rest {
+        match &mut self.kind {
+            Kind::Elastic { .. } | Kind::None | Kind::Yield | Kind::Backoff { .. } => Rest::Retry,
+            Kind::AbpYield => Rest::Yield,
+            Kind::Quanta(clockwork) => clockwork.attempt_failed(now()).map_or(Rest::Retry, sleep),
+        }
+    }
+
+    /// A whole sweep failed; its last attempt was reported by [`attempt_failed`](Self::attempt_failed) before. Reads the
+    /// clock only under the elastic policy, and calls `draw` for a uniform number only under backoffs.
+    pub fn sweep_failed(
+        &mut self,
+        now: impl FnOnce() -> Nanos,
+        draw: impl FnOnce() -> u64,
+    ) -> Rest {
+        match &mut self.kind {
+            Kind::Elastic { rules, since } => search(rules, since, now()),
+            Kind::None | Kind::AbpYield | Kind::Quanta(_) => Rest::Retry,
+            Kind::Yield => Rest::Yield,
+            Kind::Backoff {
+                yields: yields @ true,
+                ..
+            } => {
+                *yields = false;
+                Rest::Yield
+            }
+            Kind::Backoff { sleeps, .. } => sleep(sleeps.next(draw())),
+        }
+    }
+
+    /// The thief did what the last decision said. Reads the clock only after a sleep under quanta.
+    pub fn rested(&mut self, now: impl FnOnce() -> Nanos) {
+        match &mut self.kind {
+            Kind::Quanta(clockwork) if clockwork.is_asleep() => clockwork.wake(now()),
+            _ => {}
+        }
+    }
+}
+
+/// A sleep of no time is none.
+fn sleep(time: Nanos) -> Rest {
+    if time == 0 {
+        Rest::Retry
+    } else {
+        Rest::Sleep(time)
+    }
+}
+
+/// Spins, then yields, then parks; a thief that was woken searches anew.
+fn search(rules: &Elastic, since: &mut Option<Nanos>, now: Nanos) -> Rest {
+    let searched = now.saturating_sub(*since.get_or_insert(now));
+    if searched >= rules.search {
+        *since = None;
+        Rest::Park
+    } else if searched >= rules.spin {
+        Rest::Yield
+    } else {
+        Rest::Retry
+    }
+}

@@ -1,0 +1,56 @@
+//! The decisions of the Tidegate runtime as pure arithmetic.
+//!
+//! A snapshot of numbers goes in, a decision comes out. Whoever drives the machinery, threads or a simulator, asks here:
+//!
+//! * [`idle`]: how long a thief rests after it found nothing,
+//! * [`victim`]: whom it robs next, over the machine described by [`places`],
+//! * [`amount`]: how many tasks one steal takes,
+//! * [`wait`]: what a waiting join may run meanwhile,
+//! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and how long grace lasts,
+//! * [`slots`]: who may run, and to whom a slot goes,
+//! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
+//! * [`rng`]: a generator for the random draws.
+//!
+//! What this crate does **not** do: it starts no thread, reads no clock, draws no random number of its own, keeps no
+//! global state and counts nothing. Time is a `u64` of nanoseconds since any fixed moment, randomness a uniform `u64`;
+//! both are handed in, as closures where a decision seldom needs them, so that the working path pays for neither. The
+//! same inputs therefore give the same decisions on every machine.
+//!
+//! Every option type has a text form that parses back to the same value:
+//!
+//! ```
+//! use tidegate_policy::{Amount, Idle};
+//!
+//! let idle: Idle = "linear:min=10us,step=20us".parse()?;
+//! assert_eq!(idle.to_string(), "linear:step=20us"); // 10us is the default
+//! assert_eq!("half".parse::<Amount>()?.take(5), 3);
+//! # Ok::<(), tidegate_policy::ParseError>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod amount;
+mod error;
+pub mod idle;
+pub mod places;
+pub mod rng;
+pub mod search;
+pub mod slots;
+mod text;
+pub mod tunables;
+pub mod victim;
+pub mod wait;
+
+pub use amount::Amount;
+pub use error::ParseError;
+pub use idle::{Idle, IdleState, Rest};
+pub use places::PlaceTree;
+pub use rng::Rng;
+pub use tunables::Tunable;
+pub use victim::{Peers, Victim, VictimState};
+pub use wait::Wait;
+
+/// A time or a length of time in nanoseconds.
+pub type Nanos = u64;

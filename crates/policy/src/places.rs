@@ -1,0 +1,227 @@
+//! Where workers sit on the machine, as far as stealing cares: a tree whose leaves are the workers.
+//!
+//! Workers that share a small cache stand in one group, groups that share a larger one in a larger group, and the root
+//! holds all. The distance of two workers is the number of steps up to the smallest group that holds both, so it never
+//! falls as communication gets dearer. Haselsteiner, "Adaptive work-stealing", 2015, section 2.2, builds a binary tree; here
+//! a group has as many members as the machine says, and on a flat machine everybody is at distance 1.
+//!
+//! The tree knows nothing of caches, cores or the machine it runs on: whoever read those hands in the groups.
+
+use crate::error::ParseError;
+use alloc::format;
+use alloc::vec::Vec;
+use alloc::{boxed::Box, vec};
+
+/// A tree over the workers `0..n`.
+///
+/// ```
+/// use tidegate_policy::PlaceTree;
+///
+/// // Four workers in two pairs that share a cache.
+/// let tree = PlaceTree::from_groups(4, &[vec![vec![0, 1], vec![2, 3]]])?;
+/// assert_eq!([tree.distance(0, 0), tree.distance(0, 1), tree.distance(0, 2)], [0, 1, 2]);
+/// # Ok::<(), tidegate_policy::ParseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceTree {
+    workers: usize,
+    /// For each level, from the smallest groups to the largest, the number of each worker's group.
+    levels: Box<[Box<[usize]>]>,
+}
+
+impl PlaceTree {
+    /// A machine without structure.
+    #[must_use]
+    pub fn flat(workers: usize) -> Self {
+        Self {
+            workers,
+            levels: Box::default(),
+        }
+    }
+
+    /// A tree from levels of groups, the smallest groups first; the group of all workers need not be named. A worker that
+    /// a level does not name is a group of its own there. Levels that separate nobody, or nothing more than another level
+    /// does, make no distance of their own.
+    ///
+    /// # Errors
+    /// A worker outside `0..workers`, a worker in two groups of a level, and two workers that are together on one level but
+    /// apart on a later one.
+    pub fn from_groups(workers: usize, levels: &[Vec<Vec<usize>>]) -> Result<Self, ParseError> {
+        let mut kept: Vec<Box<[usize]>> = vec![];
+        for (level, groups) in levels.iter().enumerate() {
+            let numbers = number_groups(workers, level, groups)?;
+            if let Some(finer) = kept.last() {
+                check_nested(level, finer, &numbers)?;
+            }
+            let alone = numbers
+                .iter()
+                .enumerate()
+                .all(|(worker, &group)| worker == group);
+            let together = numbers.iter().all(|&group| group == 0);
+            if !alone && !together && kept.last().is_none_or(|finer| **finer != *numbers) {
+                kept.push(numbers);
+            } else if together {
+                break;
+            }
+        }
+        Ok(Self {
+            workers,
+            levels: kept.into(),
+        })
+    }
+
+    /// The number of workers.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// How far apart two workers are: 0 for the same one, 1 for the nearest, at most [`height`](Self::height). A worker
+    /// that the tree does not know is as far away as any.
+    #[must_use]
+    pub fn distance(&self, a: usize, b: usize) -> u32 {
+        if a == b {
+            return 0;
+        }
+        let together =
+            |level: &[usize]| matches!((level.get(a), level.get(b)), (Some(x), Some(y)) if x == y);
+        let apart = self
+            .levels
+            .iter()
+            .take_while(|level| !together(level))
+            .count();
+        apart as u32 + 1
+    }
+
+    /// The largest distance that two workers can have.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.levels.len() as u32 + 1
+    }
+}
+
+/// Numbers each group by its smallest worker, so that equal groupings get equal numbers.
+fn number_groups(
+    workers: usize,
+    level: usize,
+    groups: &[Vec<usize>],
+) -> Result<Box<[usize]>, ParseError> {
+    let refuse = |worker: usize, what: &str, allowed: &str| {
+        Err(ParseError::new(
+            "places",
+            format!("worker {worker} of level {level} {what}"),
+            allowed,
+        ))
+    };
+    let mut numbers: Vec<Option<usize>> = vec![None; workers];
+    for group in groups {
+        let Some(&first) = group.iter().min() else {
+            continue;
+        };
+        for &worker in group {
+            match numbers.get_mut(worker) {
+                None => {
+                    return refuse(
+                        worker,
+                        "does not exist",
+                        &format!("workers below {workers}"),
+                    );
+                }
+                Some(Some(_)) => {
+                    return refuse(worker, "is named twice", "each worker once in a level");
+                }
+                Some(number) => *number = Some(first),
+            }
+        }
+    }
+    Ok(numbers
+        .iter()
+        .enumerate()
+        .map(|(worker, number)| number.unwrap_or(worker))
+        .collect())
+}
+
+/// Two workers of one finer group are in one coarser group.
+fn check_nested(level: usize, finer: &[usize], coarser: &[usize]) -> Result<(), ParseError> {
+    match (0..finer.len()).find(|&worker| coarser[worker] != coarser[finer[worker]]) {
+        Some(worker) => {
+            let what = format!(
+                "level {level} parts worker {worker} from worker {}",
+                finer[worker]
+            );
+            Err(ParseError::new(
+                "places",
+                what,
+                "groups that hold whole groups of the levels before",
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn on_a_flat_machine_everybody_is_at_distance_one() {
+        let tree = PlaceTree::flat(3);
+        assert_eq!(
+            [
+                tree.distance(0, 1),
+                tree.distance(0, 2),
+                tree.distance(1, 1)
+            ],
+            [1, 1, 0]
+        );
+        assert_eq!(tree.height(), 1);
+    }
+
+    #[test]
+    fn distance_counts_the_levels_up_to_the_common_group() {
+        let pairs: Vec<Vec<usize>> = (0..4).map(|i| vec![2 * i, 2 * i + 1]).collect();
+        let halves = vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
+        let tree = PlaceTree::from_groups(8, &[pairs, halves]).unwrap();
+        assert_eq!([1, 2, 4, 7].map(|b| tree.distance(0, b)), [1, 2, 3, 3]);
+        assert_eq!(tree.height(), 3);
+    }
+
+    #[test]
+    fn levels_that_tell_nobody_apart_make_no_distance() {
+        let alone = vec![vec![0], vec![1], vec![2], vec![3]];
+        let pairs = vec![vec![0, 1], vec![3, 2]];
+        let all = vec![vec![3, 2, 1, 0]];
+        let tree =
+            PlaceTree::from_groups(4, &[alone, pairs.clone(), pairs, all.clone(), all]).unwrap();
+        assert_eq!(
+            [tree.distance(0, 1), tree.distance(0, 2), tree.height()],
+            [1, 2, 2]
+        );
+    }
+
+    #[test]
+    fn a_worker_that_no_group_names_is_as_far_away_as_any() {
+        let tree = PlaceTree::from_groups(3, &[vec![vec![0, 1]]]).unwrap();
+        assert_eq!(
+            [
+                tree.distance(0, 2),
+                tree.distance(0, 99),
+                tree.distance(98, 99)
+            ],
+            [2, 2, 2]
+        );
+    }
+
+    #[test]
+    fn groups_that_overlap_cross_or_name_strangers_are_refused() {
+        let refused =
+            |levels: &[Vec<Vec<usize>>]| PlaceTree::from_groups(4, levels).unwrap_err().to_string();
+        assert!(refused(&[vec![vec![0, 4]]]).contains("worker 4 of level 0 does not exist"));
+        assert!(refused(&[vec![vec![0, 1], vec![1, 2]]]).contains("named twice"));
+        assert!(
+            refused(&[vec![vec![0, 1]], vec![vec![1, 2]]])
+                .contains("level 1 parts worker 1 from worker 0")
+        );
+    }
+}

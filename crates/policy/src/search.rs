@@ -1,0 +1,183 @@
+//! Small rules of the search for work: how many workers take part, how often they may disturb others, how long a thread
+//! waits for a slot.
+//!
+//! Each rule is a function of numbers that the runtime has at hand when it stands before the decision; the numbers that
+//! could be others are [`tunables`](crate::tunables). Counting searchers, keeping the time of the last flag and waking
+//! threads is the runtime's.
+
+use crate::Nanos;
+use crate::tunables::{
+    EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE, WAIT_SPIN,
+};
+
+/// How many workers may search at once when `active` hold slots: at most half of them, at least one. More would find
+/// little more and keep the others' cache lines busy.
+#[must_use]
+pub const fn max_searchers(active: usize) -> usize {
+    if active < 2 { 1 } else { active / 2 }
+}
+
+/// Whether a worker that has found or published work wakes a sleeper: somebody sleeps, and nobody else searches who would
+/// come upon the work anyway. `searching` does not count the worker itself. One wakes the next, so that each wakes at
+/// most one and a burst of work still reaches everybody.
+#[must_use]
+pub const fn wakes_another(searching: usize, sleeping: usize) -> bool {
+    searching == 0 && sleeping > 0
+}
+
+/// Whether at `now` a forced exposure may follow one at `last` in the same pool ([`EXPOSURE_GAP`]).
+#[must_use]
+pub fn may_expose(last: Option<Nanos>, now: Nanos) -> bool {
+    last.is_none_or(|last| elapsed(last, now) >= EXPOSURE_GAP.default)
+}
+
+/// Whether a thief whose flag has been up since `raised` has waited long enough for an answer ([`FLAG_PATIENCE`]).
+#[must_use]
+pub const fn flag_unanswered(raised: Nanos, now: Nanos) -> bool {
+    elapsed(raised, now) >= FLAG_PATIENCE.default
+}
+
+/// Whether a waiter that has found nothing to rob since `since` gives its slot up ([`WAIT_SPIN`]).
+#[must_use]
+pub const fn gives_slot_up(since: Nanos, now: Nanos) -> bool {
+    elapsed(since, now) >= WAIT_SPIN.default
+}
+
+/// A clock that stood still or went back has elapsed nothing.
+const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
+    now.saturating_sub(since)
+}
+
+/// Why a thread that could run has no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slotless {
+    /// It waited, was blocked or waited for memory, and no slot is free now.
+    Owed,
+    /// The pool's allotment fell.
+    Preempted,
+}
+
+impl Slotless {
+    /// How long the thread waits for a slot before it runs without one ([`OWED_GRACE`], [`PREEMPTED_GRACE`]).
+    #[must_use]
+    pub const fn grace(self) -> Nanos {
+        match self {
+            Self::Owed => OWED_GRACE.default,
+            Self::Preempted => PREEMPTED_GRACE.default,
+        }
+    }
+}
+
+/// How often one thief may ask victims to publish work.
+///
+/// A flag costs its victim a branch into the slow path and a publication. That pays when the stolen task runs longer than
+/// a steal costs; thieves that keep stealing shorter ones ruin fine loops, so each such steal doubles the gap.
+///
+/// ```
+/// use tidegate_policy::search::FlagGap;
+///
+/// let mut gap = FlagGap::default();
+/// let first = gap.get();
+/// gap.task_ran(200, 1_000); // ran 200 ns, the steal cost 1 us
+/// assert_eq!(gap.get(), 2 * first);
+/// assert!(!gap.allows(Some(5_000), 5_000 + first));
+/// gap.task_ran(50_000, 1_000);
+/// assert_eq!(gap.get(), first);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlagGap {
+    gap: Nanos,
+}
+
+impl FlagGap {
+    /// A stolen task ran for `ran`, and stealing it had cost `cost`.
+    pub const fn task_ran(&mut self, ran: Nanos, cost: Nanos) {
+        let doubled = self.gap.saturating_mul(2);
+        self.gap = if ran >= cost {
+            FLAG_GAP_MIN.default
+        } else if doubled > FLAG_GAP_MAX.default {
+            FLAG_GAP_MAX.default
+        } else {
+            doubled
+        };
+    }
+
+    /// The least time between two flags now, from [`FLAG_GAP_MIN`] to [`FLAG_GAP_MAX`].
+    #[must_use]
+    pub const fn get(self) -> Nanos {
+        self.gap
+    }
+
+    /// Whether a flag may be raised at `now` after one at `last`.
+    #[must_use]
+    pub fn allows(self, last: Option<Nanos>, now: Nanos) -> bool {
+        last.is_none_or(|last| elapsed(last, now) >= self.gap)
+    }
+}
+
+impl Default for FlagGap {
+    /// The shortest gap.
+    fn default() -> Self {
+        Self {
+            gap: FLAG_GAP_MIN.default,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_most_half_of_the_active_workers_search_but_always_one() {
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 16].map(max_searchers),
+            [1, 1, 1, 1, 2, 2, 8]
+        );
+    }
+
+    #[test]
+    fn a_worker_with_work_wakes_a_sleeper_only_if_nobody_searches() {
+        assert!(wakes_another(0, 1));
+        assert!(!wakes_another(1, 1));
+        assert!(!wakes_another(0, 0));
+    }
+
+    #[test]
+    fn the_gap_between_flags_doubles_up_to_its_limit_and_a_long_task_resets_it() {
+        let mut gap = FlagGap::default();
+        let mut gaps = alloc::vec![];
+        for _ in 0..8 {
+            gaps.push(gap.get() / 1_000);
+            gap.task_ran(999, 1_000);
+        }
+        assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 50, 50]);
+        gap.task_ran(1_000, 1_000);
+        assert_eq!(gap, FlagGap::default());
+    }
+
+    #[test]
+    fn the_first_flag_and_the_first_exposure_need_not_wait() {
+        assert!(FlagGap::default().allows(None, 0));
+        assert!(may_expose(None, 0));
+        assert!(!may_expose(Some(100), 100));
+        assert!(may_expose(Some(100), 100 + EXPOSURE_GAP.default));
+    }
+
+    #[test]
+    fn patience_ends_when_its_time_is_over_and_not_when_the_clock_goes_back() {
+        assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));
+        assert!(flag_unanswered(100, 100 + FLAG_PATIENCE.default));
+        assert!(!flag_unanswered(100, 0));
+        assert!(gives_slot_up(0, WAIT_SPIN.default));
+        assert!(!gives_slot_up(1, WAIT_SPIN.default));
+    }
+
+    #[test]
+    fn a_thread_that_was_preempted_waits_longer_than_one_that_is_owed_a_slot() {
+        assert_eq!(
+            (Slotless::Owed.grace(), Slotless::Preempted.grace()),
+            (2_000_000, 10_000_000)
+        );
+    }
+}

@@ -1,0 +1,332 @@
+//! Who may run: the ledger of a pool's slots.
+//!
+//! A slot is the right to run on one processor. The ledger knows for each thread of the pool whether it runs, with or
+//! without a slot, or why it does not, and decides to whom a slot goes. It wakes nobody: each verb returns what the
+//! caller must do. The runtime keeps it under one lock; the simulator drives it directly.
+//!
+//! Order at every hand-over: a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all others
+//! wait for), then, if there is work to find, a waiter that may rob exactly that work, then an idle thread, then a new
+//! thread. If a slot is free and work waits but no thread can run it because all of them wait, the latest waiter is
+//! *rescued*: it runs that work on top of its frame.
+//!
+//! Invariant: while somebody is owed a slot, none is free.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// What a thread of the pool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Runs or searches, and holds a slot.
+    Running,
+    /// Runs without a slot: its grace was over.
+    Overcommitted,
+    /// Parked without frames, for lack of work.
+    Idle,
+    /// Parked on a latch, its frames below.
+    Waiting,
+    /// Ready, with frames, and without a slot.
+    Owed,
+    /// Inside a call that its task declared as blocking.
+    Blocked,
+    /// Has left the pool.
+    Gone,
+}
+
+/// What to do so that work which became visible is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Wake {
+    /// Nothing: no slot is free, or nobody is left to wake.
+    Nobody,
+    /// Wake this thread; it has a slot now.
+    Thread(usize),
+    /// Wake this waiter; it has a slot and is to run any work of the pool on top of its frame.
+    Rescue(usize),
+    /// Start a new thread under this number; it has a slot now.
+    Start(usize),
+}
+
+/// What became of a waiter whose latch opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Opened {
+    /// It was not asleep.
+    Awake,
+    /// Wake it: it got a free slot.
+    Free,
+    /// Wake it: it got the slot of the one who opened the latch, who must stop running.
+    Given,
+    /// It is owed a slot and waits for the next hand-over.
+    Owed,
+}
+
+/// The ledger; see the module.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    slots: usize,
+    held: usize,
+    max_threads: usize,
+    threads: Vec<Status>,
+    idle: Vec<usize>,
+    waiting: Vec<usize>,
+    owed: VecDeque<usize>,
+}
+
+impl Ledger {
+    /// A ledger of `slots` slots for at most `max_threads` threads.
+    #[must_use]
+    pub fn new(slots: usize, max_threads: usize) -> Self {
+        Self {
+            slots,
+            held: 0,
+            max_threads: max_threads.max(slots),
+            threads: Vec::new(),
+            idle: Vec::new(),
+            waiting: Vec::new(),
+            owed: VecDeque::new(),
+        }
+    }
+
+    /// How many slots there are.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// How many slots are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Whether a slot is free.
+    #[must_use]
+    pub fn has_free(&self) -> bool {
+        self.held < self.slots
+    }
+
+    /// How many slots must be given back after a reduction.
+    #[must_use]
+    pub fn excess(&self) -> usize {
+        self.held.saturating_sub(self.slots)
+    }
+
+    /// Whether somebody could be put to work: a slot is free, and a thread sleeps or may be started.
+    #[must_use]
+    pub fn has_vacancy(&self) -> bool {
+        let may_start = self.thread_count() < self.max_threads;
+        self.has_free() && (may_start || !self.idle.is_empty() || !self.waiting.is_empty())
+    }
+
+    /// How many threads there are, apart from those that are gone.
+    #[must_use]
+    pub fn thread_count(&self) -> usize {
+        self.threads
+            .iter()
+            .filter(|status| **status != Status::Gone)
+            .count()
+    }
+
+    /// What thread `t` does.
+    #[must_use]
+    pub fn status(&self, t: usize) -> Status {
+        self.threads[t]
+    }
+
+    /// The threads that run, with or without a slot.
+    pub fn running(&self) -> impl Iterator<Item = usize> + '_ {
+        let runs = |status: &Status| matches!(status, Status::Running | Status::Overcommitted);
+        self.threads
+            .iter()
+            .enumerate()
+            .filter(move |(_, s)| runs(s))
+            .map(|(t, _)| t)
+    }
+
+    /// Admits a new thread that does not run yet (it is `Blocked` until [`ready`](Self::ready)); `None` at the limit.
+    pub fn admit(&mut self) -> Option<usize> {
+        if self.thread_count() >= self.max_threads {
+            return None;
+        }
+        let gone = |status: &Status| *status == Status::Gone;
+        if let Some(t) = self.threads.iter().position(gone) {
+            self.threads[t] = Status::Blocked;
+            return Some(t);
+        }
+        self.threads.push(Status::Blocked);
+        Some(self.threads.len() - 1)
+    }
+
+    /// The system refused thread `t`: the limit becomes the number of the others. Returns the owed thread that must be
+    /// woken, as [`stop`](Self::stop) does.
+    #[must_use]
+    pub fn refuse(&mut self, t: usize) -> Option<usize> {
+        let served = self.stop(t, Status::Gone);
+        self.max_threads = self.thread_count();
+        served
+    }
+
+    fn grant(&mut self, t: usize) {
+        self.held += 1;
+        self.threads[t] = Status::Running;
+    }
+
+    /// Thread `t` stops running and becomes `to`. Returns the owed thread that must be woken: it has the slot now.
+    #[must_use]
+    pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
+        let had_slot = self.threads[t] == Status::Running;
+        self.leave(t);
+        self.enter(t, to);
+        if had_slot {
+            self.held -= 1;
+        }
+        self.serve_owed()
+    }
+
+    fn enter(&mut self, t: usize, to: Status) {
+        self.threads[t] = to;
+        match to {
+            Status::Idle => self.idle.push(t),
+            Status::Waiting => self.waiting.push(t),
+            Status::Owed => self.owed.push_back(t),
+            Status::Blocked | Status::Gone => {}
+            Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
+        }
+    }
+
+    fn leave(&mut self, t: usize) {
+        match self.threads[t] {
+            Status::Idle => self.idle.retain(|other| *other != t),
+            Status::Waiting => self.waiting.retain(|other| *other != t),
+            Status::Owed => self.owed.retain(|other| *other != t),
+            _ => {}
+        }
+    }
+
+    fn serve_owed(&mut self) -> Option<usize> {
+        if !self.has_free() {
+            return None;
+        }
+        let t = self.owed.pop_front()?;
+        self.grant(t);
+        Some(t)
+    }
+
+    /// Thread `t` can go on by itself (its call returned, or it found work before it slept): whether it has a slot.
+    /// Otherwise it is owed one.
+    #[must_use]
+    pub fn ready(&mut self, t: usize) -> bool {
+        match self.threads[t] {
+            Status::Running | Status::Overcommitted => return true,
+            Status::Owed => return false,
+            _ => self.leave(t),
+        }
+        if self.has_free() {
+            self.grant(t);
+            return true;
+        }
+        self.enter(t, Status::Owed);
+        false
+    }
+
+    /// A sleeping thread `t` runs something that needs no slot. Whether it slept; it stops again by [`stop`](Self::stop).
+    #[must_use]
+    pub fn rise(&mut self, t: usize) -> bool {
+        let slept = matches!(
+            self.threads[t],
+            Status::Idle | Status::Waiting | Status::Owed
+        );
+        if slept {
+            self.leave(t);
+            self.threads[t] = Status::Overcommitted;
+        }
+        slept
+    }
+
+    /// An idle thread `t` found work before it slept: whether it has a slot. Otherwise it stays idle.
+    #[must_use]
+    pub fn ready_if_free(&mut self, t: usize) -> bool {
+        self.threads[t] == Status::Running || (self.has_free() && self.ready(t))
+    }
+
+    /// The grace of thread `t` is over: it runs without a slot. Whether that is so (it may have got one just now).
+    #[must_use]
+    pub fn overcommit(&mut self, t: usize) -> bool {
+        if self.threads[t] != Status::Owed {
+            return false;
+        }
+        self.leave(t);
+        self.threads[t] = Status::Overcommitted;
+        true
+    }
+
+    /// At a boundary: thread `t`, which may run without a slot, takes a free one. Whether it holds a slot now.
+    #[must_use]
+    pub fn repay(&mut self, t: usize) -> bool {
+        if self.threads[t] == Status::Overcommitted && self.has_free() {
+            self.grant(t);
+        }
+        self.threads[t] == Status::Running
+    }
+
+    /// Work became visible: somebody is to look for it. `may_rob` tells of a waiter whether that work is its to rob.
+    pub fn wake_for_work(&mut self, may_rob: impl Fn(usize) -> bool) -> Wake {
+        if !self.has_free() {
+            return Wake::Nobody;
+        }
+        if let Some(t) = self.waiting.iter().rev().copied().find(|t| may_rob(*t)) {
+            self.leave(t);
+            self.grant(t);
+            return Wake::Thread(t);
+        }
+        if let Some(t) = self.idle.pop() {
+            self.grant(t);
+            return Wake::Thread(t);
+        }
+        if let Some(t) = self.admit() {
+            self.grant(t);
+            return Wake::Start(t);
+        }
+        self.rescue()
+    }
+
+    fn rescue(&mut self) -> Wake {
+        if self.running().next().is_some() {
+            return Wake::Nobody;
+        }
+        let Some(t) = self.waiting.pop() else {
+            return Wake::Nobody;
+        };
+        self.grant(t);
+        Wake::Rescue(t)
+    }
+
+    /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of this pool.
+    pub fn opened(&mut self, t: usize, giver: Option<usize>) -> Opened {
+        if self.threads[t] != Status::Waiting {
+            return Opened::Awake;
+        }
+        self.leave(t);
+        if self.has_free() {
+            self.grant(t);
+            return Opened::Free;
+        }
+        if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
+            // `held` stays: one slot changes hands.
+            self.threads[t] = Status::Running;
+            self.threads[giver.unwrap_or(t)] = Status::Overcommitted;
+            return Opened::Given;
+        }
+        self.enter(t, Status::Owed);
+        Opened::Owed
+    }
+
+    /// Sets the number of slots. Returns the owed threads that must be woken: they have slots now.
+    #[must_use]
+    pub fn set_slots(&mut self, slots: usize) -> Vec<usize> {
+        self.slots = slots;
+        self.max_threads = self.max_threads.max(slots);
+        core::iter::from_fn(|| self.serve_owed()).collect()
+    }
+}

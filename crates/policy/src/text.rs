@@ -1,0 +1,163 @@
+//! Durations, sizes and plain numbers as text. Values are exact: what cannot be represented is refused, never rounded.
+
+use crate::Nanos;
+use crate::error::ParseError;
+use alloc::format;
+use alloc::string::String;
+
+pub(crate) const US: Nanos = 1_000;
+pub(crate) const MS: Nanos = 1_000 * US;
+pub(crate) const S: Nanos = 1_000 * MS;
+pub(crate) const KIB: u64 = 1 << 10;
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const GIB: u64 = 1 << 30;
+
+/// Units from the smallest to the largest.
+const TIMES: &[(&str, u64)] = &[("ns", 1), ("us", US), ("ms", MS), ("s", S)];
+const SIZES: &[(&str, u64)] = &[("", 1), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB)];
+
+pub(crate) const TIME_FORM: &str = "a number with ns, us, ms or s";
+pub(crate) const SIZE_FORM: &str = "a number of bytes or with KiB, MiB or GiB";
+
+pub(crate) const COUNT_FORM: &str = "a whole number";
+pub(crate) const RATIO_FORM: &str = "a decimal number";
+
+/// The error for a name that is none of `names`.
+pub(crate) fn unknown(kind: &str, text: &str, names: &[&str]) -> ParseError {
+    ParseError::new("", format!("unknown {kind} {text:?}"), names.join(", "))
+}
+
+/// `"1.5ms"` to 1,500,000.
+pub(crate) fn read_time(text: &str) -> Option<Nanos> {
+    read_scaled(text, TIMES)
+}
+
+/// `"16MiB"` to bytes.
+pub(crate) fn read_size(text: &str) -> Option<u64> {
+    read_scaled(text, SIZES)
+}
+
+/// The shortest whole number of the largest fitting unit.
+pub(crate) fn show_time(value: Nanos) -> String {
+    show_scaled(value, TIMES)
+}
+
+/// Like [`show_time`], for bytes.
+pub(crate) fn show_size(value: u64) -> String {
+    show_scaled(value, SIZES)
+}
+
+/// `digits[.digits]` and nothing else.
+fn is_decimal(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    [whole, fraction]
+        .iter()
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A decimal number without sign or exponent.
+pub(crate) fn read_ratio(text: &str) -> Option<f64> {
+    if is_decimal(text) {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
+
+/// A whole number without sign.
+pub(crate) fn read_count(text: &str) -> Option<usize> {
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
+
+fn read_scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let &(_, scale) = units.iter().find(|&&(name, _)| name == unit)?;
+    if !is_decimal(number) {
+        return None;
+    }
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let mut value = whole.parse::<u64>().ok()?.checked_mul(scale)?;
+    let mut place = scale;
+    for digit in fraction.bytes().map(|b| u64::from(b - b'0')) {
+        if place % 10 != 0 && digit != 0 {
+            return None;
+        }
+        place /= 10;
+        value = value.checked_add(digit * place)?;
+    }
+    Some(value)
+}
+
+fn show_scaled(value: u64, units: &[(&str, u64)]) -> String {
+    let fits = |&&(_, scale): &&(&str, u64)| value != 0 && value % scale == 0;
+    let &(unit, scale) = units.iter().rev().find(fits).unwrap_or(&units[0]);
+    format!("{}{unit}", value / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_exactly_or_not_at_all() {
+        for (text, ns) in [
+            ("10us", 10_000),
+            ("1.5ms", 1_500_000),
+            ("0.5ms", 500_000),
+            ("2s", 2 * S),
+            ("7ns", 7),
+            ("0ns", 0),
+        ] {
+            assert_eq!(read_time(text), Some(ns), "{text}");
+        }
+        for bad in [
+            "",
+            "10",
+            "us",
+            "-1us",
+            "+1us",
+            "1e3us",
+            "1.us",
+            ".5us",
+            "1 us",
+            "1us ",
+            "0.5ns",
+            "1.2345us",
+            "99999999999999s",
+            "1min",
+        ] {
+            assert_eq!(read_time(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_time_and_size_shown_is_read_back() {
+        let mut rng = crate::Rng::new(5);
+        for shift in 0..64 {
+            let value = rng.draw() >> shift;
+            assert_eq!(read_time(&show_time(value)), Some(value));
+            assert_eq!(read_size(&show_size(value)), Some(value));
+        }
+        assert_eq!(show_time(500 * US), "500us");
+        assert_eq!(show_time(0), "0ns");
+        assert_eq!(show_size(16 * MIB), "16MiB");
+        assert_eq!(read_size("0.5KiB"), None);
+    }
+
+    #[test]
+    fn numbers_with_signs_exponents_or_names_are_refused() {
+        for bad in ["", "-1", "+1", "1e3", "NaN", "inf", "1.", ".5", " 1"] {
+            assert_eq!(read_ratio(bad), None, "{bad}");
+            assert_eq!(read_count(bad), None, "{bad}");
+        }
+        assert_eq!(read_ratio("1.3"), Some(1.3));
+        assert_eq!(read_count("20"), Some(20));
+    }
+}

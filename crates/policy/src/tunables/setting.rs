@@ -1,0 +1,143 @@
+//! How each type of value is read, shown and compared.
+
+use super::Unit;
+use crate::error::ParseError;
+use crate::idle::{Idle, Inefficient, Randomness};
+use crate::{Amount, Victim, Wait, text};
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// A type that a tunable can have. The set is closed; the trait is public so that signatures can name it.
+pub trait Setting: Copy + PartialEq + sealed::Sealed {
+    #[doc(hidden)]
+    fn read(text: &str, unit: Unit) -> Result<Self, ParseError>;
+    #[doc(hidden)]
+    fn show(self, unit: Unit) -> String;
+    #[doc(hidden)]
+    fn lies_between(self, min: Self, max: Self) -> bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+fn malformed(text: &str, form: &str) -> ParseError {
+    ParseError::new("", format!("{text:?} cannot be read"), form)
+}
+
+impl sealed::Sealed for u64 {}
+impl Setting for u64 {
+    fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
+        text::read_time(text).ok_or_else(|| malformed(text, text::TIME_FORM))
+    }
+
+    fn show(self, _: Unit) -> String {
+        text::show_time(self)
+    }
+
+    fn lies_between(self, min: Self, max: Self) -> bool {
+        (min..=max).contains(&self)
+    }
+}
+
+impl sealed::Sealed for usize {}
+impl Setting for usize {
+    fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
+        if unit == Unit::Bytes {
+            let size = text::read_size(text).and_then(|size| size.try_into().ok());
+            size.ok_or_else(|| malformed(text, text::SIZE_FORM))
+        } else {
+            text::read_count(text).ok_or_else(|| malformed(text, text::COUNT_FORM))
+        }
+    }
+
+    fn show(self, unit: Unit) -> String {
+        if unit == Unit::Bytes {
+            text::show_size(self as u64)
+        } else {
+            self.to_string()
+        }
+    }
+
+    fn lies_between(self, min: Self, max: Self) -> bool {
+        (min..=max).contains(&self)
+    }
+}
+
+/// What a count is called when it follows from other values unless it is set.
+const DERIVED: &str = "derived";
+
+/// `None`: worked out from the machine or from other settings.
+impl sealed::Sealed for Option<usize> {}
+impl Setting for Option<usize> {
+    fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
+        if text == DERIVED {
+            Ok(None)
+        } else {
+            usize::read(text, unit).map(Some)
+        }
+    }
+
+    fn show(self, unit: Unit) -> String {
+        self.map_or_else(|| DERIVED.to_string(), |value| value.show(unit))
+    }
+
+    fn lies_between(self, min: Self, max: Self) -> bool {
+        self.is_none() || (min..=max).contains(&self)
+    }
+}
+
+impl sealed::Sealed for f64 {}
+impl Setting for f64 {
+    fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
+        text::read_ratio(text).ok_or_else(|| malformed(text, text::RATIO_FORM))
+    }
+
+    fn show(self, _: Unit) -> String {
+        self.to_string()
+    }
+
+    fn lies_between(self, min: Self, max: Self) -> bool {
+        (min..=max).contains(&self)
+    }
+}
+
+impl sealed::Sealed for bool {}
+impl Setting for bool {
+    fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
+        match text {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            _ => Err(malformed(text, "on, off")),
+        }
+    }
+
+    fn show(self, _: Unit) -> String {
+        if self { "on" } else { "off" }.to_string()
+    }
+
+    fn lies_between(self, _: Self, _: Self) -> bool {
+        true
+    }
+}
+
+/// Choices read and show themselves; they have no order and therefore no range.
+macro_rules! choices {
+    ($($type:ty),*) => {$(
+        impl sealed::Sealed for $type {}
+        impl Setting for $type {
+            fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
+                text.parse()
+            }
+
+            fn show(self, _: Unit) -> String {
+                self.to_string()
+            }
+
+            fn lies_between(self, _: Self, _: Self) -> bool {
+                true
+            }
+        }
+    )*};
+}
+choices!(Idle, Amount, Victim, Wait, Randomness, Inefficient);

@@ -1,0 +1,430 @@
+//! Text forms: what is shown parses back to the same value, and what cannot be used says why.
+
+use tidegate_policy::idle::{
+    Backoff, Combination, Elastic, Exponential, ExponentialLinear, Inefficient, Linear,
+    LinearExponential, LongQuanta, PheetOriginal, Quanta, Randomness,
+};
+use tidegate_policy::{Amount, Idle, Rng, Victim, Wait};
+
+/// Draws values inside the ranges; whole microseconds now and then, so that all units are shown.
+struct Values(Rng);
+
+impl Values {
+    fn time(&mut self, min: u64, max: u64) -> u64 {
+        let time = min + self.0.below(max - min + 1);
+        if self.0.below(2) == 0 {
+            time
+        } else {
+            (time / 1_000 * 1_000).clamp(min, max)
+        }
+    }
+
+    fn sorted<const N: usize>(&mut self) -> [u64; N] {
+        let mut times = [0; N].map(|_| self.time(1, 1_000_000_000));
+        times.sort_unstable();
+        times
+    }
+
+    fn ratio(&mut self, min: f64, max: f64) -> f64 {
+        min + (max - min) * (self.0.below(1_000_000_007) as f64 / 1_000_000_007.0)
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.0.below(all.len() as u64) as usize]
+    }
+
+    fn randomness(&mut self) -> Randomness {
+        self.one_of(&[Randomness::None, Randomness::Constant, Randomness::LimitMax])
+    }
+
+    fn backoff(&mut self) -> Backoff {
+        let ([min, threshold, resume, max], step) = (self.sorted(), self.time(0, 1_000_000_000));
+        let (r, t) = (self.ratio(1.0, 16.0), self.ratio(0.0, 1.0));
+        let (randomness, slow_reset) = (self.randomness(), self.one_of(&[true, false]));
+        match self.0.below(6) {
+            0 => Backoff::Linear(Linear {
+                min,
+                step,
+                max,
+                randomness,
+                slow_reset,
+            }),
+            1 => Backoff::Exponential(Exponential {
+                min,
+                r,
+                max,
+                randomness,
+                slow_reset,
+            }),
+            2 => Backoff::PheetOriginal(PheetOriginal { min, r, max }),
+            3 => Backoff::ExponentialLinear(ExponentialLinear {
+                min,
+                r,
+                threshold,
+                resume,
+                step,
+                max,
+            }),
+            4 => Backoff::LinearExponential(LinearExponential {
+                min,
+                step,
+                threshold,
+                resume,
+                r,
+                max,
+            }),
+            _ => Backoff::Combination(Combination {
+                t,
+                min,
+                step,
+                r,
+                max,
+            }),
+        }
+    }
+
+    fn idle(&mut self) -> Idle {
+        let length = self.time(1_000, 1_000_000_000);
+        let (max, insert) = (
+            self.time(1, 1_000_000_000),
+            1 + self.0.below(1_000_000) as usize,
+        );
+        let (threshold, c) = (self.ratio(0.0, 1.0), self.ratio(0.0, 100.0));
+        let (s1, s2) = (self.ratio(0.0, 100.0), self.ratio(0.0, 100.0));
+        match self.0.below(8) {
+            0 => {
+                let [spin, search] = self.sorted();
+                Idle::Elastic(Elastic { search, spin })
+            }
+            1 => self.one_of(&[Idle::None, Idle::Yield, Idle::AbpYield]),
+            2 | 3 => Idle::Backoff(self.backoff()),
+            4 => Idle::YieldThen(self.backoff()),
+            5 | 6 => Idle::Quanta(Quanta {
+                length,
+                threshold,
+                s1,
+                s2,
+                c,
+                max,
+                insert,
+            }),
+            _ => {
+                let long = self.time(1_000, 10_000_000_000);
+                let all = [
+                    Inefficient::Short,
+                    Inefficient::Either,
+                    Inefficient::Both,
+                    Inefficient::Mean,
+                ];
+                let inefficient = self.one_of(&all);
+                Idle::LongQuanta(LongQuanta {
+                    length,
+                    long,
+                    threshold,
+                    inefficient,
+                    s1,
+                    s2,
+                    c,
+                    max,
+                    insert,
+                })
+            }
+        }
+    }
+}
+
+#[test]
+fn every_idle_policy_shown_parses_back_to_itself() {
+    let mut values = Values(Rng::new(11));
+    for _ in 0..20_000 {
+        let idle = values.idle();
+        idle.check()
+            .unwrap_or_else(|error| panic!("{idle}: {error}"));
+        assert_eq!(idle.to_string().parse(), Ok(idle), "{idle}");
+    }
+}
+
+#[test]
+fn no_shown_parameter_can_be_left_out() {
+    let mut values = Values(Rng::new(12));
+    for _ in 0..2_000 {
+        let idle = values.idle();
+        let shown = idle.to_string();
+        let Some((name, list)) = shown.split_once(':') else {
+            continue;
+        };
+        let parts: Vec<&str> = list.split(',').collect();
+        for left_out in 0..parts.len() {
+            let others: Vec<&str> = (0..parts.len())
+                .filter(|&i| i != left_out)
+                .map(|i| parts[i])
+                .collect();
+            let shorter = if others.is_empty() {
+                name.to_string()
+            } else {
+                format!("{name}:{}", others.join(","))
+            };
+            assert_ne!(
+                shorter.parse(),
+                Ok(idle),
+                "{shown} is no longer than it must be"
+            );
+        }
+    }
+}
+
+#[test]
+fn defaults_are_shown_by_name_alone() {
+    for name in Idle::names() {
+        let name = name.replace("BACKOFF", "linear-exponential");
+        assert_eq!(name.parse::<Idle>().unwrap().to_string(), name);
+    }
+    assert_eq!(Idle::default().to_string(), "elastic");
+}
+
+#[test]
+fn parameters_come_in_any_order_and_every_unit_of_time() {
+    let linear: Idle = "linear:max=0.5ms,step=50us,min=10000ns".parse().unwrap();
+    assert_eq!(linear.to_string(), "linear");
+    let other: Idle = "linear:max=1s,step=0.02ms,min=0ns".parse().unwrap();
+    assert_eq!(other.to_string(), "linear:min=0ns,step=20us,max=1s");
+    let nested: Idle = "yield-then-linear:min=20us".parse().unwrap();
+    assert_eq!(
+        nested,
+        Idle::YieldThen(Backoff::Linear(Linear {
+            min: 20_000,
+            ..Linear::default()
+        }))
+    );
+}
+
+#[test]
+fn a_parameter_that_follows_another_is_shown_only_where_it_differs() {
+    let followed: Idle = "exponential-linear:threshold=50us".parse().unwrap();
+    assert_eq!(followed.to_string(), "exponential-linear:threshold=50us");
+    let set: Idle = "exponential-linear:threshold=50us,resume=60us"
+        .parse()
+        .unwrap();
+    assert_eq!(
+        set.to_string(),
+        "exponential-linear:threshold=50us,resume=60us"
+    );
+    let short: Idle = "elastic:search=5us".parse().unwrap();
+    assert_eq!(
+        short,
+        Idle::Elastic(Elastic {
+            search: 5_000,
+            spin: 5_000
+        })
+    );
+}
+
+/// Text that is no idle policy, and what the error says.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "",
+        "unknown idle policy \"\"; allowed: elastic, none, yield, abp-yield, linear, exponential, ",
+    ),
+    (
+        "lineal",
+        "unknown idle policy \"lineal\"; allowed: elastic, ",
+    ),
+    ("Linear", "unknown idle policy \"Linear\""),
+    (
+        "none:min=1us",
+        "none: \"min=1us\" is not known; allowed: no parameters",
+    ),
+    (
+        "linear:",
+        "linear: \"\" is not a parameter; allowed: key=value",
+    ),
+    (
+        "linear:min",
+        "linear: \"min\" is not a parameter; allowed: key=value",
+    ),
+    (
+        "linear:r=2",
+        "linear: unknown parameter \"r\"; allowed: min, step, max, randomness, slow-reset",
+    ),
+    (
+        "linear:min=1us,min=2us",
+        "linear: min is given twice; allowed: each key once",
+    ),
+    (
+        "linear:step=50",
+        "linear: step: \"50\" cannot be read; allowed: a number with ns, us, ms or s",
+    ),
+    ("linear:step=-1us", "linear: step: \"-1us\" cannot be read"),
+    (
+        "linear:step=2s",
+        "linear: step: 2s is out of range; allowed: 0ns to 1s",
+    ),
+    (
+        "linear:max=0ns",
+        "linear: max: 0ns is out of range; allowed: 1ns to 1s",
+    ),
+    (
+        "linear:min=600us",
+        "linear: min=600us is above max=500us; allowed: min at most max",
+    ),
+    (
+        "linear:randomness=some",
+        "unknown randomness \"some\"; allowed: none, constant, limit-max",
+    ),
+    (
+        "linear:slow-reset=yes",
+        "linear: slow-reset: \"yes\" cannot be read; allowed: on, off",
+    ),
+    (
+        "exponential:min=0ns",
+        "exponential: min: 0ns is out of range; allowed: 1ns to 1s",
+    ),
+    (
+        "exponential:r=0.9",
+        "exponential: r: 0.9 is out of range; allowed: 1 to 16",
+    ),
+    (
+        "exponential:r=NaN",
+        "exponential: r: \"NaN\" cannot be read; allowed: a decimal number",
+    ),
+    (
+        "quanta:insert=0",
+        "quanta: insert: 0 is out of range; allowed: 1 to 1000000",
+    ),
+    (
+        "quanta:insert=1.5",
+        "quanta: insert: \"1.5\" cannot be read; allowed: a whole number",
+    ),
+    (
+        "long-quanta:inefficient=all",
+        "unknown condition \"all\"; allowed: short, either, both, mean",
+    ),
+    (
+        "elastic:spin=60us",
+        "elastic: spin=60us is above search=50us; allowed: spin at most search",
+    ),
+    (
+        "yield-then-none",
+        "unknown backoff \"none\"; allowed: linear, exponential, pheet-original, ",
+    ),
+    (
+        "yield-then-yield-then-linear",
+        "unknown backoff \"yield-then-linear\"",
+    ),
+    (
+        "yield-then-linear:step=0",
+        "linear: step: \"0\" cannot be read",
+    ),
+];
+
+#[test]
+fn an_idle_policy_that_cannot_be_used_says_where_what_and_what_is_allowed() {
+    for (text, message) in REFUSED {
+        let error = text.parse::<Idle>().expect_err(text).to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_combined_backoff_whose_parts_overlap_is_refused() {
+    for (text, message) in [
+        (
+            "exponential-linear:threshold=300us,resume=200us",
+            "threshold=300us is above resume=200us; allowed: threshold at most resume",
+        ),
+        (
+            "linear-exponential:threshold=300us,resume=200us",
+            "threshold=300us is above resume=200us",
+        ),
+        (
+            "exponential-linear:threshold=600us",
+            "resume=600us is above max=500us",
+        ),
+        (
+            "linear-exponential:min=200us",
+            "min=200us is above threshold=100us",
+        ),
+    ] {
+        let error = text.parse::<Idle>().expect_err(text).to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_policy_made_in_code_is_checked_like_one_that_was_read() {
+    let overlapping = ExponentialLinear {
+        threshold: 300_000,
+        ..ExponentialLinear::default()
+    };
+    let error =
+        tidegate_policy::IdleState::new(&Idle::Backoff(Backoff::ExponentialLinear(overlapping)))
+            .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("threshold=300us is above resume=200us"),
+        "{error}"
+    );
+    let steep = Idle::YieldThen(Backoff::Exponential(Exponential {
+        r: f64::NAN,
+        ..Exponential::default()
+    }));
+    assert!(
+        steep
+            .check()
+            .unwrap_err()
+            .to_string()
+            .contains("out of range; allowed: 1 to 16")
+    );
+    assert!(Amount::Fixed(0).check().is_err());
+}
+
+#[test]
+fn amounts_victims_and_waits_shown_parse_back_to_themselves() {
+    for amount in [
+        Amount::One,
+        Amount::Half,
+        Amount::Fixed(1),
+        Amount::Fixed(65_536),
+    ] {
+        assert_eq!(amount.to_string().parse(), Ok(amount));
+    }
+    for victim in [Victim::Random, Victim::LastVictim, Victim::Hierarchical] {
+        assert_eq!(victim.to_string().parse(), Ok(victim));
+    }
+    for wait in [Wait::Descendants, Wait::HelpAny] {
+        assert_eq!(wait.to_string().parse(), Ok(wait));
+    }
+    assert_eq!(Amount::Fixed(20).to_string(), "fixed:20");
+}
+
+#[test]
+fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
+    let amount = |text: &str| text.parse::<Amount>().unwrap_err().to_string();
+    assert_eq!(
+        amount("two"),
+        "unknown amount to steal \"two\"; allowed: one, half, fixed:N"
+    );
+    assert_eq!(
+        amount("fixed"),
+        "unknown amount to steal \"fixed\"; allowed: one, half, fixed:N"
+    );
+    assert_eq!(
+        amount("fixed:0"),
+        "fixed: 0 is out of range; allowed: 1 to 65536"
+    );
+    assert_eq!(
+        amount("fixed:x"),
+        "fixed: \"x\" cannot be read; allowed: a whole number"
+    );
+    let victim = "near".parse::<Victim>().unwrap_err().to_string();
+    assert_eq!(
+        victim,
+        "unknown rule for victims \"near\"; allowed: random, last-victim, hierarchical"
+    );
+    let wait = "help".parse::<Wait>().unwrap_err().to_string();
+    assert_eq!(
+        wait,
+        "unknown way to wait \"help\"; allowed: descendants, help-any"
+    );
+}

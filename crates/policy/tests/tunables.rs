@@ -1,0 +1,137 @@
+//! The table of tunables as a user sees it.
+
+use std::collections::BTreeSet;
+use tidegate_policy::tunables::{self, Unit, rows};
+
+#[test]
+fn every_row_has_a_name_of_its_own_and_a_reason() {
+    let rows = rows();
+    let names: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), rows.len());
+    for row in &rows {
+        assert!(
+            row.why.ends_with('.') && row.why.len() > 15,
+            "{}: {:?}",
+            row.name,
+            row.why
+        );
+        assert!(
+            !row.allowed.is_empty() && !row.default.is_empty(),
+            "{}",
+            row.name
+        );
+        assert!(
+            row.name
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b"-.12".contains(&b)),
+            "{}",
+            row.name
+        );
+    }
+}
+
+#[test]
+fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
+    let variables: Vec<&str> = rows().iter().filter_map(|row| row.variable).collect();
+    let expected = [
+        "TIDEGATE_WORKERS",
+        "TIDEGATE_IDLE",
+        "TIDEGATE_STEAL",
+        "TIDEGATE_VICTIM",
+        "TIDEGATE_WAIT",
+        "TIDEGATE_SPARE_THREADS",
+        "TIDEGATE_MAX_THREADS",
+        "TIDEGATE_STACK_SIZE",
+    ];
+    assert_eq!(variables, expected);
+}
+
+#[test]
+fn a_row_prints_values_in_the_unit_of_a_reader() {
+    let row = tunables::STACK_SIZE.row();
+    assert_eq!(
+        (row.unit, row.allowed.as_str(), row.default.as_str()),
+        (Unit::Bytes, "64KiB to 1GiB", "16MiB")
+    );
+    let row = tunables::LINEAR_STEP.row();
+    assert_eq!(
+        (row.unit, row.allowed.as_str(), row.default.as_str()),
+        (Unit::Time, "0ns to 1s", "50us")
+    );
+    let row = tunables::WORKERS.row();
+    assert_eq!(
+        (row.allowed.as_str(), row.default.as_str()),
+        ("1 to 4096", "derived")
+    );
+    assert_eq!(
+        tunables::LINEAR_STEP.basis.to_string(),
+        "published (Haselsteiner 2015, table 4.1)"
+    );
+}
+
+#[test]
+fn a_bad_value_names_the_variable_and_what_is_allowed() {
+    let workers = |text: &str| tunables::WORKERS.parse(text).unwrap_err().to_string();
+    assert_eq!(
+        workers("0"),
+        "TIDEGATE_WORKERS: 0 is out of range; allowed: 1 to 4096"
+    );
+    assert_eq!(
+        workers("4097"),
+        "TIDEGATE_WORKERS: 4097 is out of range; allowed: 1 to 4096"
+    );
+    for bad in ["", " 4", "-1", "two", "99999999999999999999999"] {
+        assert!(workers(bad).starts_with(&format!(
+            "TIDEGATE_WORKERS: {bad:?} cannot be read; allowed: "
+        )));
+    }
+    let stack = tunables::STACK_SIZE.parse("1KiB").unwrap_err().to_string();
+    assert_eq!(
+        stack,
+        "TIDEGATE_STACK_SIZE: 1KiB is out of range; allowed: 64KiB to 1GiB"
+    );
+    let idle = tunables::IDLE
+        .parse("linear:step=9")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        idle.starts_with("TIDEGATE_IDLE: linear: step: \"9\" cannot be read; allowed: "),
+        "{idle}"
+    );
+    let steal = tunables::STEAL.parse("fixed:0").unwrap_err().to_string();
+    assert_eq!(
+        steal,
+        "TIDEGATE_STEAL: fixed: 0 is out of range; allowed: 1 to 65536"
+    );
+}
+
+#[test]
+fn good_values_are_read() {
+    assert_eq!(tunables::WORKERS.parse("4096"), Ok(Some(4_096)));
+    assert_eq!(tunables::WORKERS.parse("derived"), Ok(None));
+    assert_eq!(tunables::STACK_SIZE.parse("2MiB"), Ok(2 << 20));
+    assert_eq!(tunables::FLAG_PATIENCE.parse("20us"), Ok(20_000));
+    assert_eq!(
+        tunables::WAIT.parse("help-any"),
+        Ok(tidegate_policy::Wait::HelpAny)
+    );
+}
+
+#[test]
+fn the_parameters_of_a_policy_are_rows_under_its_name() {
+    let keys = |policy: &str| -> Vec<&str> {
+        let rows = rows();
+        rows.iter()
+            .filter_map(|row| row.name.strip_prefix(policy)?.strip_prefix('.'))
+            .collect()
+    };
+    assert_eq!(
+        keys("linear"),
+        ["min", "step", "max", "randomness", "slow-reset"]
+    );
+    assert_eq!(
+        keys("quanta"),
+        ["length", "threshold", "s1", "s2", "c", "max", "insert"]
+    );
+    assert_eq!(keys("none"), [""; 0]);
+}

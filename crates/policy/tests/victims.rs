@@ -1,0 +1,312 @@
+//! Whom thieves ask: everyone, in the right order, and nobody who is not there.
+
+use std::collections::BTreeSet;
+use tidegate_policy::{Peers, PlaceTree, Rng, Victim, VictimState};
+
+/// Peers that a test can change.
+struct Pool {
+    candidates: Vec<bool>,
+    last: Vec<Option<usize>>,
+    tree: PlaceTree,
+}
+
+impl Pool {
+    fn new(workers: usize) -> Self {
+        Self {
+            candidates: vec![true; workers],
+            last: vec![None; workers],
+            tree: PlaceTree::flat(workers),
+        }
+    }
+
+    /// Eight workers: pairs in fours.
+    fn eight() -> Self {
+        let pairs = (0..4).map(|i| vec![2 * i, 2 * i + 1]).collect();
+        let fours = vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
+        Self {
+            tree: PlaceTree::from_groups(8, &[pairs, fours]).unwrap(),
+            ..Self::new(8)
+        }
+    }
+
+    fn others(&self, thief: usize) -> BTreeSet<usize> {
+        (0..self.candidates.len())
+            .filter(|&worker| worker != thief && self.candidates[worker])
+            .collect()
+    }
+}
+
+impl Peers for Pool {
+    fn count(&self) -> usize {
+        self.candidates.len()
+    }
+
+    fn is_candidate(&self, worker: usize) -> bool {
+        self.candidates[worker]
+    }
+
+    fn distance(&self, thief: usize, victim: usize) -> u32 {
+        self.tree.distance(thief, victim)
+    }
+
+    fn last_victim(&self, worker: usize) -> Option<usize> {
+        self.last[worker]
+    }
+}
+
+const RULES: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+
+/// The victims of one sweep in which everybody has nothing.
+fn sweep(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
+    std::iter::from_fn(|| state.next(pool, || rng.draw()))
+        .take(1_000)
+        .collect()
+}
+
+#[test]
+fn a_random_sweep_asks_every_candidate_once() {
+    let mut rng = Rng::new(21);
+    for workers in 0..40 {
+        let mut pool = Pool::new(workers);
+        for candidate in &mut pool.candidates {
+            *candidate = rng.below(3) > 0;
+        }
+        for rule in [Victim::Random, Victim::LastVictim] {
+            for thief in 0..workers + 2 {
+                let asked = sweep(&mut VictimState::new(rule, thief), &pool, &mut rng);
+                assert_eq!(
+                    asked.iter().copied().collect::<BTreeSet<_>>(),
+                    pool.others(thief)
+                );
+                assert_eq!(asked.len(), pool.others(thief).len(), "nobody twice");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_victim_is_equally_often_each_of_the_others() {
+    let mut rng = Rng::new(22);
+    for rule in RULES {
+        let (pool, mut asked) = (Pool::new(4), [0; 4]);
+        for _ in 0..3_000 {
+            asked[VictimState::new(rule, 1)
+                .next(&pool, || rng.draw())
+                .unwrap()] += 1;
+        }
+        assert_eq!(asked[1], 0);
+        assert!(
+            [0, 2, 3]
+                .iter()
+                .all(|&other| (900..1_100).contains(&asked[other])),
+            "{rule}: {asked:?}"
+        );
+    }
+}
+
+#[test]
+fn the_last_victim_is_asked_first_and_only_once_a_sweep() {
+    let mut rng = Rng::new(23);
+    let pool = Pool::new(5);
+    for rule in [Victim::LastVictim, Victim::Hierarchical] {
+        let mut state = VictimState::new(rule, 0);
+        state.stolen_from(3);
+        assert_eq!(state.last_victim(), Some(3));
+        for _ in 0..10 {
+            let asked = sweep(&mut state, &pool, &mut rng);
+            assert_eq!(asked[0], 3, "{rule}");
+            assert_eq!(
+                asked.iter().filter(|&&victim| victim == 3).count(),
+                1,
+                "{rule}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_random_thief_does_not_prefer_its_last_victim() {
+    let mut rng = Rng::new(24);
+    let mut state = VictimState::new(Victim::Random, 0);
+    state.stolen_from(3);
+    let first: BTreeSet<usize> = (0..100)
+        .map(|_| sweep(&mut state, &Pool::new(5), &mut rng)[0])
+        .collect();
+    assert_eq!(first, BTreeSet::from([1, 2, 3, 4]));
+}
+
+#[test]
+fn after_a_victim_without_work_its_own_last_victim_is_asked() {
+    let mut rng = Rng::new(25);
+    let mut pool = Pool::new(4);
+    pool.last = vec![None, Some(2), Some(3), Some(0)];
+    let asked = sweep(
+        &mut VictimState::new(Victim::LastVictim, 0),
+        &pool,
+        &mut rng,
+    );
+    let follows = |victim: usize| {
+        asked
+            .iter()
+            .position(|&v| v == victim)
+            .map(|at| asked.get(at + 1).copied())
+    };
+    assert_eq!(follows(1), Some(Some(2)));
+    // The last victim of worker 3 is the thief: it does not rob itself.
+    assert!(!asked.contains(&0));
+}
+
+#[test]
+fn a_last_victim_that_is_gone_is_passed_over() {
+    let mut rng = Rng::new(26);
+    let mut pool = Pool::new(4);
+    pool.candidates[3] = false;
+    pool.last = vec![None, Some(3), Some(77), None];
+    for rule in [Victim::LastVictim, Victim::Hierarchical] {
+        for last in [3, 99] {
+            let mut state = VictimState::new(rule, 0);
+            state.stolen_from(last);
+            let asked = sweep(&mut state, &pool, &mut rng);
+            assert!(
+                asked.iter().all(|victim| [1, 2].contains(victim)),
+                "{rule}: {asked:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn hierarchical_asks_one_victim_at_each_distance_near_ones_first() {
+    let mut rng = Rng::new(27);
+    let pool = Pool::eight();
+    let mut state = VictimState::new(Victim::Hierarchical, 5);
+    for _ in 0..100 {
+        let asked = sweep(&mut state, &pool, &mut rng);
+        let distances: Vec<u32> = asked
+            .iter()
+            .map(|&victim| pool.distance(5, victim))
+            .collect();
+        assert_eq!(distances, [1, 2, 3]);
+    }
+}
+
+#[test]
+fn hierarchical_returns_to_the_nearest_after_a_success() {
+    let mut rng = Rng::new(28);
+    let mut pool = Pool::eight();
+    let mut state = VictimState::new(Victim::Hierarchical, 5);
+    assert_eq!(state.next(&pool, || rng.draw()), Some(4));
+    let second = state.next(&pool, || rng.draw()).unwrap();
+    assert_eq!(pool.distance(5, second), 2);
+    state.stolen_from(second);
+    pool.candidates[second] = false; // so that the last victim is not asked
+    assert_eq!(state.next(&pool, || rng.draw()), Some(4));
+}
+
+#[test]
+fn hierarchical_passes_over_distances_where_nobody_is() {
+    let mut rng = Rng::new(29);
+    let mut pool = Pool::eight();
+    pool.candidates = vec![false, true, false, false, false, true, false, false];
+    assert_eq!(
+        sweep(
+            &mut VictimState::new(Victim::Hierarchical, 5),
+            &pool,
+            &mut rng
+        ),
+        [1]
+    );
+}
+
+#[test]
+fn no_candidate_starves_under_any_rule() {
+    let mut rng = Rng::new(30);
+    let pool = Pool::eight();
+    for rule in RULES {
+        let mut state = VictimState::new(rule, 2);
+        let mut asked = [0; 8];
+        for victim in (0..800).flat_map(|_| sweep(&mut state, &pool, &mut rng)) {
+            asked[victim] += 1;
+        }
+        let least = pool.others(2).iter().map(|&other| asked[other]).min();
+        assert!(least >= Some(150), "{rule}: {asked:?}");
+    }
+}
+
+#[test]
+fn whoever_stays_through_a_sweep_is_asked_while_others_come_and_go() {
+    let mut rng = Rng::new(31);
+    for rule in [Victim::Random, Victim::LastVictim] {
+        for _ in 0..500 {
+            let mut pool = Pool::new(12);
+            let mut state = VictimState::new(rule, 0);
+            let mut asked = BTreeSet::new();
+            let mut stayed = pool.others(0);
+            while let Some(victim) = state.next(&pool, || rng.draw()) {
+                assert!(pool.candidates[victim], "{victim} is gone");
+                asked.insert(victim);
+                let changed = rng.below(12) as usize;
+                pool.candidates[changed] = !pool.candidates[changed];
+                stayed.remove(&changed);
+                if rng.below(8) == 0 && pool.candidates.len() < 30 {
+                    pool.candidates.push(true); // a worker more
+                    pool.last.push(None);
+                }
+            }
+            assert!(stayed.is_subset(&asked), "{rule}: {stayed:?} of {asked:?}");
+        }
+    }
+}
+
+#[test]
+fn every_sweep_ends_and_names_only_candidates_whatever_happens_meanwhile() {
+    let mut rng = Rng::new(32);
+    for rule in RULES {
+        let mut pool = Pool::eight();
+        let mut state = VictimState::new(rule, 4);
+        for _ in 0..2_000 {
+            let asked = std::iter::from_fn(|| {
+                let worker = rng.below(8) as usize;
+                pool.candidates[worker] = rng.below(2) == 0;
+                pool.last[worker] = Some(rng.below(10) as usize);
+                let victim = state.next(&pool, || rng.draw())?;
+                assert!(victim != 4 && pool.candidates[victim]);
+                Some(victim)
+            });
+            let attempts = asked.take(100).count();
+            assert!(
+                attempts <= 1 + 2 * 7,
+                "{rule}: {attempts} attempts in a sweep"
+            );
+            if rng.below(4) == 0 {
+                state.stolen_from(rng.below(8) as usize);
+            }
+        }
+    }
+}
+
+#[test]
+fn alone_a_thief_has_nobody_to_ask() {
+    for rule in RULES {
+        for workers in [0, 1] {
+            let mut state = VictimState::new(rule, 0);
+            state.stolen_from(0);
+            assert_eq!(state.next(&Pool::new(workers), || u64::MAX), None, "{rule}");
+        }
+    }
+}
+
+#[test]
+fn one_call_draws_at_most_once_and_a_sweep_of_the_circle_once() {
+    let pool = Pool::new(6);
+    let mut draws = 0;
+    let mut state = VictimState::new(Victim::LastVictim, 0);
+    while state
+        .next(&pool, || {
+            draws += 1;
+            17
+        })
+        .is_some()
+    {}
+    assert_eq!(draws, 1);
+}

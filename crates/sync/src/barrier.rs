@@ -1,0 +1,130 @@
+//! The asymmetric fence: a light side for the owner's hot path, a heavy side for the thief and the sleeper.
+//!
+//! If thread A does `store x; light(); load y` and thread B does `store y; heavy(); load x`, at least one of the loads
+//! sees the other thread's store, as with two sequentially consistent fences. The light side costs nothing: it only
+//! keeps the compiler from reordering. The heavy side makes every running thread of the process execute a full barrier
+//! (`membarrier(2)`, private expedited).
+//!
+//! Two light sides order nothing between each other. Where both sides are cold, use [`full`] on both.
+//!
+//! Registration with the kernel waits for a grace period of some milliseconds when the process already has threads, so
+//! it is a call of its own ([`register`]) that any thread may make in the background. Until it has succeeded
+//! [`heavy`] answers `false` and has ordered nothing for the light side.
+
+#[cfg(all(target_os = "linux", not(any(loom, miri, tidegate_tsan))))]
+mod kernel {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    const UNKNOWN: u32 = 0;
+    const READY: u32 = 1;
+    const DENIED: u32 = 2;
+
+    static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: membarrier takes three integers and touches no memory of ours; an unknown command is an error code.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+
+    pub(super) fn register() -> bool {
+        // Relaxed: a thread that misses the mark asks the kernel a second time, which is harmless.
+        if STATE.load(Ordering::Relaxed) == UNKNOWN {
+            let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+            // Relaxed: the registration is known to the kernel, the mark carries no data.
+            STATE.store(if ready { READY } else { DENIED }, Ordering::Relaxed);
+        }
+        available() != Some(false)
+    }
+
+    pub(super) fn available() -> Option<bool> {
+        // Relaxed: see `register`.
+        match STATE.load(Ordering::Relaxed) {
+            UNKNOWN => None,
+            state => Some(state == READY),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn light() {
+        // SeqCst: keeps the compiler from moving a later load before an earlier store; pairs with `heavy`.
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    }
+
+    pub(super) fn heavy() -> bool {
+        // The syscall alone is a full barrier on every *other* running thread; the fence is for this one.
+        super::full();
+        available() == Some(true) && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, miri, tidegate_tsan)))))]
+mod kernel {
+    pub(super) fn register() -> bool {
+        true
+    }
+
+    pub(super) fn available() -> Option<bool> {
+        Some(true)
+    }
+
+    #[inline(always)]
+    pub(super) fn light() {
+        super::full();
+    }
+
+    pub(super) fn heavy() -> bool {
+        super::full();
+        true
+    }
+}
+
+/// Asks the kernel for the heavy side; `false` means that it will never be available in this process.
+///
+/// May take some milliseconds in a process that has threads. Calling it again is cheap.
+pub fn register() -> bool {
+    kernel::register()
+}
+
+/// Whether [`heavy`] works: `None` while nobody has asked, see [`register`].
+#[must_use]
+pub fn available() -> Option<bool> {
+    kernel::available()
+}
+
+/// The side of the thread that must not pay.
+#[inline(always)]
+pub fn light() {
+    kernel::light();
+}
+
+/// The side of the thread that pays for both. `false`: not available, nothing is ordered.
+#[must_use]
+pub fn heavy() -> bool {
+    kernel::heavy()
+}
+
+/// A full fence for places where both sides are cold.
+///
+/// ThreadSanitizer does not model fences, so under it this is a read-modify-write on one word that all threads share.
+#[inline]
+pub fn full() {
+    #[cfg(tidegate_tsan)]
+    {
+        static WORD: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        // SeqCst: pairs with itself in another thread.
+        WORD.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+    // SeqCst: pairs with itself in another thread, and with `light` through `heavy`.
+    #[cfg(not(tidegate_tsan))]
+    crate::atomic::fence(crate::atomic::Ordering::SeqCst);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #[test]
+    fn the_heavy_side_answers_true_exactly_when_registration_succeeded() {
+        let registered = super::register();
+        assert_eq!(super::heavy(), registered);
+        assert_eq!(super::available(), Some(registered));
+    }
+}

@@ -1,0 +1,177 @@
+//! Parking of one known thread.
+//!
+//! A [`Parker`] is a one-bit mailbox: [`Parker::unpark`] sets the bit, [`Parker::park`] waits for it and takes it. Every
+//! worker has its own, so that a given worker can be woken; the token of `std::thread::park` is left to user code, which
+//! may use it inside a task.
+//!
+//! Happens before: everything before `unpark` is visible after the `park` that takes its bit.
+
+use crate::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const EMPTY: u32 = 0;
+const NOTIFIED: u32 = 1;
+
+/// The mailbox; owned by the thread that parks, shared with those that wake it.
+#[derive(Debug)]
+pub struct Parker {
+    word: AtomicU32,
+    #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+    fallback: fallback::Fallback,
+}
+
+impl Default for Parker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Parker {
+    /// An empty mailbox.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            word: AtomicU32::new(EMPTY),
+            #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+            fallback: fallback::Fallback::default(),
+        }
+    }
+
+    /// Takes the bit if it is set.
+    pub fn try_take(&self) -> bool {
+        // Acquire pairs with the Release swap in `unpark`; Relaxed on failure, nothing was taken.
+        self.word
+            .compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Sleeps until the bit is set, then takes it.
+    pub fn park(&self) {
+        while !self.try_take() {
+            self.sleep(None);
+        }
+    }
+
+    /// Sleeps until the bit is set or `limit` has passed; whether the bit was taken.
+    pub fn park_timeout(&self, limit: Duration) -> bool {
+        if self.try_take() {
+            return true;
+        }
+        self.sleep(Some(limit));
+        self.try_take()
+    }
+
+    /// Sets the bit and wakes the thread that waits for it. Returns whether it was not set before.
+    pub fn unpark(&self) -> bool {
+        // Release pairs with the Acquire in `try_take`.
+        let fresh = self.word.swap(NOTIFIED, Ordering::Release) == EMPTY;
+        if fresh {
+            self.wake();
+        }
+        fresh
+    }
+
+    #[cfg(all(target_os = "linux", not(any(loom, miri))))]
+    fn sleep(&self, limit: Option<Duration>) {
+        crate::futex::linux::wait(&self.word, EMPTY, limit);
+    }
+
+    #[cfg(all(target_os = "linux", not(any(loom, miri))))]
+    fn wake(&self) {
+        crate::futex::linux::wake(&self.word);
+    }
+
+    #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+    fn sleep(&self, limit: Option<Duration>) {
+        // Relaxed: the lock orders this against `wake`; `try_take` acquires afterwards.
+        self.fallback
+            .sleep(limit, || self.word.load(Ordering::Relaxed) == EMPTY);
+    }
+
+    #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+    fn wake(&self) {
+        self.fallback.wake();
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+mod fallback {
+    use std::time::Duration;
+
+    #[cfg(loom)]
+    use loom::sync::{Condvar, Mutex};
+    #[cfg(not(loom))]
+    use std::sync::{Condvar, Mutex};
+
+    #[derive(Debug, Default)]
+    pub(super) struct Fallback {
+        lock: Mutex<()>,
+        changed: Condvar,
+    }
+
+    impl Fallback {
+        pub(super) fn sleep(&self, limit: Option<Duration>, still: impl Fn() -> bool) {
+            let guard = self.lock.lock().unwrap_or_else(|e| e.into_inner());
+            if still() {
+                match limit {
+                    None => drop(self.changed.wait(guard)),
+                    Some(limit) => drop(self.changed.wait_timeout(guard, limit)),
+                }
+            }
+        }
+
+        pub(super) fn wake(&self) {
+            // The lock makes the waker wait until the sleeper is either asleep or has seen the bit.
+            drop(self.lock.lock().unwrap_or_else(|e| e.into_inner()));
+            self.changed.notify_one();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Parker;
+    use std::time::Duration;
+
+    #[test]
+    fn a_bit_set_before_the_park_is_not_lost_and_is_taken_once() {
+        let parker = Parker::new();
+        assert!(parker.unpark());
+        assert!(!parker.unpark(), "the second bit merges with the first");
+        parker.park();
+        assert!(!parker.park_timeout(Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn what_was_written_before_unpark_is_seen_after_park() {
+        let parker = std::sync::Arc::new(Parker::new());
+        let data = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let (p, d) = (parker.clone(), data.clone());
+        let waker = std::thread::spawn(move || {
+            d.store(7, std::sync::atomic::Ordering::Relaxed);
+            p.unpark();
+        });
+        parker.park();
+        assert_eq!(data.load(std::sync::atomic::Ordering::Relaxed), 7);
+        waker.join().unwrap();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::Parker;
+    use crate::Arc;
+
+    #[test]
+    fn loom_a_parked_thread_is_woken_whatever_the_order() {
+        loom::model(|| {
+            let parker = Arc::new(Parker::new());
+            let waker = {
+                let parker = parker.clone();
+                loom::thread::spawn(move || parker.unpark())
+            };
+            parker.park();
+            waker.join().unwrap();
+        });
+    }
+}

@@ -1,0 +1,239 @@
+//! Noticing that this process was made by `fork`.
+//!
+//! A child made by `fork` has all the memory of its parent and one of its threads. A handler that runs in the child
+//! before `fork` returns there counts the forks that lie between this process and its ancestors; whoever keeps threads
+//! remembers the count ([`Process`]) and compares. The comparison is one load.
+//!
+//! [`PerProcess`] is a value that each process makes for itself. It shares no lock with the parent: one that another
+//! thread held at the moment of the fork would stay locked in the child for ever.
+//!
+//! Not noticed: children made past the C library (a bare `clone`), and those that `vfork` made, which share their
+//! parent's memory and must not run anything of this kind. Where there is no `pthread_atfork`, nobody forks. A system that has
+//! no memory for the handler leaves forks unnoticed.
+
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+/// How many forks lie between this process and the first of its ancestors that watched.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// A process among those that descend from one another by `fork`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Process {
+    forks: u32,
+}
+
+impl Process {
+    /// The process that runs this, if [`watch_forks`] was called before it forked; else its parent.
+    #[inline]
+    #[must_use]
+    pub fn this() -> Self {
+        // Relaxed: changes only in a child that has one thread yet, and starting others orders it.
+        let forks = FORKS.load(Ordering::Relaxed);
+        Self { forks }
+    }
+}
+
+/// Begins to count forks, and has `in_child` called in each child before its `fork` returns.
+///
+/// Calling it again is cheap. `in_child` must not take locks or allocate; it may be called more than once for one fork.
+pub fn watch_forks(in_child: extern "C" fn()) {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    // Acquire pairs with the Release below: the handlers are in place. Two threads that both find nothing both
+    // register, and forks count twice, which is as good.
+    if !WATCHED.load(Ordering::Acquire) {
+        imp::register(count_one);
+        imp::register(in_child);
+        // Release pairs with the Acquire above.
+        WATCHED.store(true, Ordering::Release);
+    }
+}
+
+extern "C" fn count_one() {
+    // Relaxed: see `Process::this`.
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+#[cfg(all(unix, not(any(loom, miri))))]
+mod imp {
+    pub(super) fn register(in_child: extern "C" fn()) {
+        // SAFETY: the handler is a function of this program and exists as long as it runs.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    }
+}
+
+#[cfg(not(all(unix, not(any(loom, miri)))))]
+mod imp {
+    pub(super) fn register(_: extern "C" fn()) {}
+}
+
+/// A value that each process makes for itself at its first use; a child does not see its parent's.
+///
+/// The parent's value stays in the child's memory and is never dropped there: it may hold locks that nobody will release
+/// and threads that are not there.
+#[derive(Debug)]
+pub struct PerProcess<T> {
+    /// Null, or from `Box::into_raw`. Replaced only by one made in a later process; freed only with `&mut self`, and
+    /// only in the process that made it.
+    made: AtomicPtr<Made<T>>,
+    /// Shared and sent like the lock that is inside.
+    owns: PhantomData<OnceLock<T>>,
+}
+
+#[derive(Debug)]
+struct Made<T> {
+    process: Process,
+    value: OnceLock<T>,
+}
+
+impl<T> PerProcess<T> {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            made: AtomicPtr::new(std::ptr::null_mut()),
+            owns: PhantomData,
+        }
+    }
+
+    /// This process's value, made by `init` if there is none yet.
+    #[inline]
+    pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
+        match self.get() {
+            Some(value) => value,
+            None => self.place().get_or_init(init),
+        }
+    }
+
+    /// This process's value, if it is made.
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        // Acquire pairs with the Release in `place`.
+        let made = self.made.load(Ordering::Acquire);
+        // SAFETY: null or a live box, which is freed only with `&mut self`.
+        let made = unsafe { made.as_ref() }?;
+        (made.process == Process::this())
+            .then(|| made.value.get())
+            .flatten()
+    }
+
+    /// Where this process's value is or will be.
+    #[cold]
+    fn place(&self) -> &OnceLock<T> {
+        loop {
+            // Acquire pairs with the Release below.
+            let made = self.made.load(Ordering::Acquire);
+            // SAFETY: as in `get`.
+            match unsafe { made.as_ref() } {
+                Some(current) if current.process == Process::this() => return &current.value,
+                _ => {}
+            }
+            let fresh = Box::into_raw(Box::new(Made {
+                process: Process::this(),
+                value: OnceLock::new(),
+            }));
+            // Release pairs with the Acquire in `get` and above; Relaxed on failure, the next round looks again.
+            let (order, failed) = (Ordering::Release, Ordering::Relaxed);
+            if self
+                .made
+                .compare_exchange(made, fresh, order, failed)
+                .is_err()
+            {
+                // SAFETY: from `Box::into_raw` just now, and nobody has seen it.
+                drop(unsafe { Box::from_raw(fresh) });
+            }
+        }
+    }
+
+    /// Takes this process's value out.
+    pub fn take(&mut self) -> Option<T> {
+        let made = *self.made.get_mut();
+        // SAFETY: as in `get`.
+        let process = unsafe { made.as_ref() }?.process;
+        if process != Process::this() {
+            return None;
+        }
+        *self.made.get_mut() = std::ptr::null_mut();
+        // SAFETY: from `Box::into_raw` in `place`; not reachable any more, and `&mut self` says that nobody borrows it.
+        unsafe { Box::from_raw(made) }.value.into_inner()
+    }
+}
+
+impl<T> Default for PerProcess<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for PerProcess<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    extern "C" fn nothing() {}
+
+    #[test]
+    fn a_value_is_made_once_however_many_threads_ask_and_dropped_once() {
+        let marker = Arc::new(());
+        let each = PerProcess::new();
+        let made = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    each.get_or_init(|| {
+                        made.fetch_add(1, Ordering::Relaxed);
+                        marker.clone()
+                    });
+                });
+            }
+        });
+        assert_eq!(made.into_inner(), 1);
+        assert_eq!(Arc::strong_count(&marker), 2);
+        drop(each);
+        assert_eq!(Arc::strong_count(&marker), 1);
+    }
+
+    #[test]
+    fn a_value_that_was_taken_is_made_anew() {
+        let mut each = PerProcess::new();
+        assert_eq!(each.take(), None::<u32>);
+        assert_eq!(*each.get_or_init(|| 1), 1);
+        assert_eq!(each.take(), Some(1));
+        assert_eq!(each.get(), None);
+        assert_eq!(*each.get_or_init(|| 2), 2);
+    }
+
+    #[cfg(all(unix, not(miri)))]
+    #[test]
+    fn a_child_is_another_process_and_makes_its_own_value() {
+        watch_forks(nothing);
+        let mut each = PerProcess::new();
+        let parent = Process::this();
+        each.get_or_init(|| "parent");
+        // SAFETY: the child only loads, compares and allocates little before it exits, and takes no lock that another
+        // thread of the test could hold but the allocator's, which the C library makes whole in a child.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let fresh = Process::this() != parent
+                && each.take().is_none()
+                && each.get().is_none()
+                && *each.get_or_init(|| "child") == "child"
+                && each.take() == Some("child");
+            // SAFETY: ends the child without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(!fresh)) }
+        }
+        let mut status = 0;
+        // SAFETY: `status` is live and writable.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0, "the child found its parent's value");
+        assert_eq!(Process::this(), parent);
+        assert_eq!(each.get(), Some(&"parent"));
+    }
+}

@@ -1,0 +1,51 @@
+//! Calls that block, and polls in long leaves.
+
+use crate::stats::Phase;
+use crate::unwind;
+use crate::worker::Current;
+use tidegate_policy::search::Slotless;
+use tidegate_policy::slots::Status;
+
+/// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
+///
+/// What this worker has forked becomes stealable meanwhile. Afterwards the caller goes on as soon as a slot is free, or
+/// after a short grace without one (`tidegate tunables`, `owed-grace`). Outside a pool it is a plain call.
+///
+/// ```
+/// let line = tidegate::join(|| tidegate::blocking(|| "read from a slow disk"), || 1 + 1).0;
+/// assert_eq!(line, "read from a slow disk");
+/// ```
+pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    let Some(current) = Current::get() else {
+        return f();
+    };
+    if current.shared().has_no_spares() {
+        return f();
+    }
+    current.deque().expose_all();
+    current.stop_running(Status::Blocked);
+    current.shared().rouse(Some(current.worker()));
+    let phase = current.tally.phases.enter(Phase::Blocked);
+    let result = unwind::catch(f);
+    let _ = current.tally.phases.enter(phase);
+    current.resume_running(Slotless::Owed);
+    result.unwrap_or_else(|payload| unwind::resume(payload))
+}
+
+/// Answers what other workers have asked of this one, in a leaf that runs long without forking.
+///
+/// Costs one load when nobody has asked. Never needed for progress: thieves help themselves after a while.
+///
+/// ```
+/// for chunk in 0..100 {
+///     // … some microseconds of work on `chunk` …
+///     # let _ = chunk;
+///     tidegate::yield_point();
+/// }
+/// ```
+#[inline]
+pub fn yield_point() {
+    if let Some(current) = Current::get() {
+        current.poll();
+    }
+}

@@ -1,0 +1,197 @@
+//! How a pool is configured: builder, then environment, then defaults.
+//!
+//! The builder only collects. What it collected is checked and completed in [`crate::options`] when the pool is built, so
+//! that methods may be called in any order and an error names everything that it is about.
+
+use crate::options::{Options, PanicHandler, ThreadHandler};
+use crate::pool::Pool;
+use std::fmt;
+use tidegate_policy::{Amount, Idle, ParseError, Victim, Wait};
+
+/// Why a pool could not be made.
+#[derive(Debug)]
+pub struct BuildError {
+    message: String,
+}
+
+impl BuildError {
+    pub(crate) fn new(message: String) -> Self {
+        Self { message }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<ParseError> for BuildError {
+    fn from(error: ParseError) -> Self {
+        Self {
+            message: error.to_string(),
+        }
+    }
+}
+
+/// Collects the options of a pool; from [`Pool::builder`].
+///
+/// What is not set here is taken from the environment variable that the method names, else it is the default. All is
+/// checked in [`build`](Self::build).
+///
+/// ```
+/// use tidegate::{Amount, Pool};
+///
+/// let pool = Pool::builder()
+///     .workers(2)
+///     .steal(Amount::Half)
+///     .idle("linear:min=10us,max=500us".parse()?)
+///     .name("render")
+///     .build()?;
+/// assert_eq!(pool.install(|| std::thread::current().name().map(|name| name.starts_with("render-"))), Some(true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct Builder {
+    pub(crate) workers: Option<usize>,
+    pub(crate) idle: Option<Idle>,
+    pub(crate) amount: Option<Amount>,
+    pub(crate) victim: Option<Victim>,
+    pub(crate) wait: Option<Wait>,
+    pub(crate) spare_threads: Option<usize>,
+    pub(crate) max_threads: Option<usize>,
+    pub(crate) name: Option<String>,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) on_start: Option<ThreadHandler>,
+    pub(crate) on_exit: Option<ThreadHandler>,
+    pub(crate) on_panic: Option<PanicHandler>,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many workers may run at once (`TIDEGATE_WORKERS`).
+    ///
+    /// By default as many as this process may keep busy, see [`Machine::default_workers`](crate::machine::Machine::default_workers).
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// How a worker rests that finds no work (`TIDEGATE_IDLE`).
+    #[must_use]
+    pub fn idle(mut self, idle: Idle) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// How many tasks one steal takes (`TIDEGATE_STEAL`).
+    #[must_use]
+    pub fn steal(mut self, amount: Amount) -> Self {
+        self.amount = Some(amount);
+        self
+    }
+
+    /// Whom a thief robs (`TIDEGATE_VICTIM`).
+    ///
+    /// [`Victim::Hierarchical`] takes what is near from the machine's caches and nodes, as if worker `i` ran on the `i`-th
+    /// CPU that may be used; threads are not bound to CPUs.
+    #[must_use]
+    pub fn victim(mut self, victim: Victim) -> Self {
+        self.victim = Some(victim);
+        self
+    }
+
+    /// What a waiting worker may run (`TIDEGATE_WAIT`).
+    #[must_use]
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.wait = Some(wait);
+        self
+    }
+
+    /// How many threads there may be beyond one per worker, for workers that wait and for guests
+    /// (`TIDEGATE_SPARE_THREADS`).
+    ///
+    /// The same limit as [`max_threads`](Self::max_threads), counted from the number of workers; it need not be said
+    /// twice.
+    #[must_use]
+    pub fn spare_threads(mut self, threads: usize) -> Self {
+        self.spare_threads = Some(threads);
+        self
+    }
+
+    /// How many threads the pool may have in all, guests included (`TIDEGATE_MAX_THREADS`); at least one per worker.
+    #[must_use]
+    pub fn max_threads(mut self, threads: usize) -> Self {
+        self.max_threads = Some(threads);
+        self
+    }
+
+    /// What the pool is called, and its threads, followed by their number.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Address space of each thread's stack, in bytes (`TIDEGATE_STACK_SIZE`).
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Called by each thread of the pool when it starts, with its number. A panic of `f` aborts the process.
+    #[must_use]
+    pub fn on_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Box::new(f));
+        self
+    }
+
+    /// Called by each thread of the pool when it ends, with its number. A panic of `f` aborts the process.
+    #[must_use]
+    pub fn on_exit(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_exit = Some(Box::new(f));
+        self
+    }
+
+    /// Called with the payload of each panic that no join, scope or handle can carry, and its number in this pool.
+    ///
+    /// Without it such panics are logged to standard error and counted. A panic of the handler aborts the process.
+    #[must_use]
+    pub fn on_panic(
+        mut self,
+        f: impl Fn(Box<dyn std::any::Any + Send>, u64) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_panic = Some(Box::new(f));
+        self
+    }
+
+    /// Makes the pool and starts its threads.
+    ///
+    /// # Errors
+    /// An option, or the environment variable that stands in for one, has a value that is not allowed, or two of them
+    /// contradict each other; the error names them and what is allowed.
+    ///
+    /// ```
+    /// let error = tidegate::Pool::builder().workers(4).max_threads(2).build().unwrap_err();
+    /// assert!(error.to_string().starts_with("Builder::max_threads: 2 is less than the number of workers, 4"));
+    /// ```
+    pub fn build(self) -> Result<Pool, BuildError> {
+        Ok(Pool::start(Options::of(self)?))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

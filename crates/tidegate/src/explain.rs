@@ -1,0 +1,116 @@
+//! What a pool says to the user of the program, on standard error: a line at a time.
+//!
+//! With `TIDEGATE_EXPLAIN=1` each pool says at its first use which version it is, how many workers it has and why, and which
+//! options differ from the default. A pool is used when something is run in it from outside; one that is made and
+//! never used says nothing. In a child made by `fork` the pool is another one and says so again.
+//!
+//! This module decides nothing and formats no numbers that the user could want to compute with: that is
+//! [`Stats`](crate::Stats).
+
+use crate::options::{Options, Source, machine};
+use crate::pool::Shared;
+use std::fmt;
+use std::io::Write;
+use tidegate_policy::tunables::{self, Setting, Tunable};
+use tidegate_sync::atomic::Ordering;
+
+/// Writes one line about Tidegate itself to standard error.
+pub(crate) fn tell(line: fmt::Arguments<'_>) {
+    let line = format!("tidegate: {line}\n");
+    // In one piece, so that lines of several threads do not mix. There is nobody left to tell that it failed.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+impl Shared {
+    /// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.
+    #[inline]
+    pub(crate) fn announce(&self) {
+        // Relaxed: a mark that carries no data.
+        if self.unexplained.load(Ordering::Relaxed) {
+            self.explain();
+        }
+    }
+
+    #[cold]
+    fn explain(&self) {
+        // Relaxed: only one caller finds it set.
+        if self.unexplained.swap(false, Ordering::Relaxed) {
+            tell(format_args!("{}", explanation(&self.options, self.slots())));
+        }
+    }
+}
+
+/// The line for a pool with these options, of which `workers` may run at once by now.
+fn explanation(options: &Options, workers: usize) -> String {
+    let why = match options.workers_from {
+        _ if workers != options.workers => "set by set_workers".to_owned(),
+        Source::Builder => "set by Builder::workers".to_owned(),
+        Source::Variable => format!("set by {}", tunables::WORKERS.variable.unwrap_or_default()),
+        Source::Default => machine().reason(),
+    };
+    let mut differing = Vec::new();
+    differing.extend(difference(options.idle, &tunables::IDLE));
+    differing.extend(difference(options.amount, &tunables::STEAL));
+    differing.extend(difference(options.victim, &tunables::VICTIM));
+    differing.extend(difference(options.wait, &tunables::WAIT));
+    if options.max_threads_from != Source::Default {
+        differing.extend(difference(
+            Some(options.max_threads),
+            &tunables::MAX_THREADS,
+        ));
+    }
+    differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
+    let differing = match differing.as_slice() {
+        [] => "default options".to_owned(),
+        some => some.join(" "),
+    };
+    format!(
+        "version {}, pool {}, {workers} workers ({why}), {differing}",
+        env!("CARGO_PKG_VERSION"),
+        options.name.escape_debug(),
+    )
+}
+
+/// The option in the form of its text, if it has not the default's value.
+fn difference<T: Setting>(value: T, tunable: &Tunable<T>) -> Option<String> {
+    let shown = Tunable {
+        default: value,
+        ..*tunable
+    };
+    (value != tunable.default).then(|| format!("{}={}", tunable.name, shown.row().default))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pool;
+
+    #[test]
+    fn the_line_names_version_pool_workers_their_reason_and_every_option_that_differs() {
+        let builder = Pool::builder()
+            .workers(3)
+            .name("two\nlines")
+            .idle("none".parse().unwrap())
+            .steal("fixed:20".parse().unwrap())
+            .victim("random".parse().unwrap())
+            .wait("help-any".parse().unwrap())
+            .spare_threads(1)
+            .stack_size(1 << 20);
+        let options = Options::of(builder).unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            explanation(&options, 3),
+            format!(
+                "version {version}, pool two\\nlines, 3 workers (set by Builder::workers), idle=none steal=fixed:20 \
+                 victim=random wait=help-any max-threads=4 stack-size=1MiB"
+            )
+        );
+        assert!(explanation(&options, 2).contains("2 workers (set by set_workers)"));
+    }
+
+    #[test]
+    fn a_pool_with_default_options_says_so() {
+        let options = Options::of(Pool::builder().workers(2)).unwrap();
+        assert!(explanation(&options, 2).ends_with("(set by Builder::workers), default options"));
+    }
+}

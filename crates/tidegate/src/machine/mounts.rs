@@ -1,0 +1,238 @@
+//! Where the cgroup hierarchies that hold the `cpu` controller are mounted, from `/proc/self/mountinfo`.
+//!
+//! A line of the list (proc(5), section mountinfo) looks like this, with space, tab, newline and backslash in paths
+//! written as three octal digits after a backslash:
+//!
+//! ```text
+//! 36 35 98:0 /docker/1a /sys/fs/cgroup/cpu rw,relatime master:1 - cgroup cgroup rw,cpu,cpuacct
+//! id parent    root       point              options   optional   type   source super options
+//! ```
+//!
+//! `root` is the cgroup that the mount shows at `point`; it is not `/` for bind mounts and for containers without a
+//! cgroup namespace, and starts with `/..` when it lies outside the reader's namespace. A mount may be hidden by
+//! another one on top of it or above it; the order of the lines does not tell (a root file system that was moved into
+//! place late is listed after what it carries), so [`Mounts::at`] follows the ids of the parents as path lookup does.
+
+use std::path::{Path, PathBuf};
+
+/// Which interface files a cgroup hierarchy has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    /// A hierarchy of its own for the `cpu` controller.
+    V1,
+    /// The unified hierarchy.
+    V2,
+}
+
+/// One line of mountinfo.
+#[derive(Debug)]
+pub(super) struct Mount {
+    id: u64,
+    parent: u64,
+    /// No line has the id of this one's parent.
+    orphan: bool,
+    /// What of the file system is shown.
+    pub(super) root: PathBuf,
+    /// Where it is shown.
+    pub(super) point: PathBuf,
+    /// The hierarchy, if this is one that may limit CPU time.
+    pub(super) version: Option<Version>,
+}
+
+/// All mounts that the calling thread can reach.
+#[derive(Debug)]
+pub(super) struct Mounts(Vec<Mount>);
+
+impl Mounts {
+    /// Reads the lines that have the form above and skips all others.
+    pub(super) fn parse(mountinfo: &[u8]) -> Self {
+        let lines = mountinfo.split(|&byte| byte == b'\n');
+        let mut mounts: Vec<Mount> = lines.filter_map(mount).collect();
+        let mut ids: Vec<u64> = mounts.iter().map(|mount| mount.id).collect();
+        ids.sort_unstable();
+        for mount in &mut mounts {
+            mount.orphan = mount.parent == mount.id || ids.binary_search(&mount.parent).is_err();
+        }
+        Self(mounts)
+    }
+
+    /// The mounts of hierarchies of this version.
+    pub(super) fn of(&self, version: Version) -> impl Iterator<Item = &Mount> {
+        self.0
+            .iter()
+            .filter(move |mount| mount.version == Some(version))
+    }
+
+    /// Whether looking `path` up ends in `mount` and not in one that hides it.
+    pub(super) fn shows(&self, mount: &Mount, path: &Path) -> bool {
+        self.at(path)
+            .is_some_and(|found| std::ptr::eq(found, mount))
+    }
+
+    /// The mount in which looking `path` up ends.
+    fn at(&self, path: &Path) -> Option<&Mount> {
+        let on_the_way = |mount: &&Mount| path.starts_with(&mount.point);
+        let depth = |mount: &&Mount| mount.point.components().count();
+        let mut here = self
+            .0
+            .iter()
+            .filter(|mount| mount.orphan)
+            .filter(on_the_way)
+            .max_by_key(depth)?;
+        // Each step goes to a child, so on a list without cycles there are fewer steps than mounts.
+        for _ in 1..self.0.len() {
+            let children = self
+                .0
+                .iter()
+                .filter(|mount| !mount.orphan && mount.parent == here.id);
+            match children.filter(on_the_way).min_by_key(depth) {
+                Some(child) => here = child,
+                None => break,
+            }
+        }
+        Some(here)
+    }
+}
+
+fn mount(line: &[u8]) -> Option<Mount> {
+    let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
+    let dash = fields.iter().skip(6).position(|&field| field == b"-")? + 6;
+    let super_options = fields.get(dash + 3)?;
+    let version = match *fields.get(dash + 1)? {
+        b"cgroup2" => Some(Version::V2),
+        b"cgroup" if has_cpu(super_options) => Some(Version::V1),
+        _ => None,
+    };
+    Some(Mount {
+        id: number(fields[0])?,
+        parent: number(fields[1])?,
+        orphan: false,
+        root: path(&unescaped(fields[3])),
+        point: path(&unescaped(fields[4])),
+        version,
+    })
+}
+
+/// Whether `cpu` is one of the words between commas.
+pub(super) fn has_cpu(controllers: &[u8]) -> bool {
+    controllers
+        .split(|&byte| byte == b',')
+        .any(|name| name == b"cpu")
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Undoes `\040` and its like; a backslash without three octal digits stays.
+fn unescaped(field: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let [first, tail @ ..] = rest {
+        match tail {
+            [
+                a @ b'0'..=b'3',
+                b @ b'0'..=b'7',
+                c @ b'0'..=b'7',
+                after @ ..,
+            ] if *first == b'\\' => {
+                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                rest = after;
+            }
+            _ => {
+                out.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    out
+}
+
+/// A path from the bytes the kernel gives; only Unix allows any bytes.
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+    }
+    #[cfg(not(unix))]
+    {
+        PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(mountinfo: &str, version: Version) -> Vec<String> {
+        let mounts = Mounts::parse(mountinfo.as_bytes());
+        let visible = mounts.of(version).filter(|it| mounts.shows(it, &it.point));
+        visible.map(|it| it.point.display().to_string()).collect()
+    }
+
+    #[test]
+    fn only_hierarchies_with_the_cpu_controller_count() {
+        let list = "\
+            1 0 0:1 / / rw - ext4 /dev/vda rw\n\
+            2 1 0:2 / /a rw shared:3 master:1 - cgroup cgroup rw,cpuacct\n\
+            3 1 0:3 / /b rw - cgroup cgroup rw,cpu,cpuacct\n\
+            4 1 0:4 / /c rw - cgroup cgroup rw,name=cpu\n\
+            5 1 0:5 / /d rw shared:3 - cgroup2 cgroup2 rw\n\
+            6 1 0:6 / /e rw - cpu cgroup rw,cpu\n";
+        assert_eq!(points(list, Version::V1), ["/b"]);
+        assert_eq!(points(list, Version::V2), ["/d"]);
+    }
+
+    #[test]
+    fn escaped_bytes_of_a_path_come_back() {
+        let list = "3 1 0:3 /r\\134\\011 /my\\040groups/\\0\\9\\ rw - cgroup2 none rw";
+        let mounts = Mounts::parse(list.as_bytes());
+        let mount = mounts.of(Version::V2).next().unwrap();
+        assert_eq!(mount.root, Path::new("/r\\\t"));
+        assert_eq!(mount.point, Path::new("/my groups/\\0\\9\\"));
+    }
+
+    #[test]
+    fn lines_that_are_no_mounts_are_skipped() {
+        let list = "\n-\n1\n1 2 3 4 5 6 7\n1 2 0:1 / /x rw -\n1 2 0:1 / /x rw - cgroup2\nx 2 0:1 / /x rw - cgroup2 a rw\n\
+            \u{0}\u{0}\n18446744073709551616 2 0:1 / /x rw - cgroup2 a rw\n";
+        assert_eq!(points(list, Version::V2), [""; 0]);
+    }
+
+    #[test]
+    fn a_mount_listed_before_what_carries_it_is_visible() {
+        let list = "\
+            22 29 0:2 / /sys rw - sysfs sysfs rw\n\
+            30 22 0:3 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n\
+            29 1 0:1 / / rw - ext4 /dev/vda rw\n";
+        assert_eq!(points(list, Version::V2), ["/sys/fs/cgroup"]);
+    }
+
+    #[test]
+    fn a_mount_under_another_one_is_hidden() {
+        let below = "1 0 0:1 / / rw - ext4 a rw\n2 1 0:2 / /sys/fs/cgroup rw - cgroup2 c rw\n";
+        let same_place = "3 2 0:3 / /sys/fs/cgroup rw - tmpfs t rw\n";
+        let further_up = "3 1 0:3 / /sys rw - tmpfs t rw\n";
+        let elsewhere = "3 1 0:3 / /sys/fs/cgroup2 rw - tmpfs t rw\n";
+        assert_eq!(
+            points(&format!("{below}{same_place}"), Version::V2),
+            [""; 0]
+        );
+        assert_eq!(
+            points(&format!("{below}{further_up}"), Version::V2),
+            [""; 0]
+        );
+        assert_eq!(points(&format!("{below}{elsewhere}"), Version::V2).len(), 1);
+    }
+
+    #[test]
+    fn parents_in_a_circle_end_the_lookup() {
+        let list = "\
+            9 0 0:1 / / rw - ext4 a rw\n\
+            1 2 0:1 / /x rw - cgroup2 c rw\n\
+            2 1 0:1 / /x rw - cgroup2 c rw\n\
+            3 3 0:1 / /y rw - cgroup2 c rw\n";
+        assert_eq!(points(list, Version::V2), ["/y"]);
+    }
+}

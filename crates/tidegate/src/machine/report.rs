@@ -1,0 +1,135 @@
+//! The snapshot in words: one line of reason, and the whole report.
+//!
+//! Lists of groups are cut after a few, so that the report of a large machine stays readable; the accessors of
+//! [`Machine`] have them all. Paths come from outside, so control characters in them are escaped. It decides nothing.
+
+use std::fmt::{self, Display};
+
+use super::cpus::{CpuList, shown};
+use super::topology::{Cache, CacheKind};
+use super::{Machine, Quota};
+
+/// How many groups of a kind, and how many quotas, are listed.
+const LISTED_MAX: usize = 8;
+
+/// How many notes the one line has room for.
+const NOTES_IN_REASON: usize = 2;
+
+/// See [`Machine::reason`].
+pub(super) fn reason(machine: &Machine) -> String {
+    let mut line = format!(
+        "{} of {} cpus: ",
+        machine.default_workers(),
+        machine.cpus_online()
+    );
+    line += &match (machine.affinity(), machine.counted) {
+        (Some(cpus), _) => format!("affinity {cpus}"),
+        (None, Some(counted)) => format!("affinity unknown, the system counts {counted}"),
+        (None, None) => "affinity unknown".to_owned(),
+    };
+    if let Some(quota) = machine.quota() {
+        line += &format!(", cgroup {}", worded(quota));
+    }
+    for note in machine.notes().iter().take(NOTES_IN_REASON) {
+        line += &format!("; {note}");
+    }
+    if machine.notes().len() > NOTES_IN_REASON {
+        line += &format!(
+            "; and {} notes more",
+            machine.notes().len() - NOTES_IN_REASON
+        );
+    }
+    line
+}
+
+fn worded(quota: &Quota) -> String {
+    // Three decimals: one CPU in a thousand is the least that the kernel grants.
+    let cpus = (quota.cpus * 1000.0).round() / 1000.0;
+    format!("quota {cpus:?} cpus from {}", shown(&quota.from))
+}
+
+/// The report of [`Machine`]'s `Display`: a label and a value per line.
+pub(super) fn full(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let topology = machine.topology();
+    let mut row = |label: &str, value: &dyn Display| writeln!(out, "{label:<10}{value}");
+    row("workers", &machine.reason())?;
+    row("online", topology.cpus())?;
+    match machine.affinity() {
+        Some(cpus) => row("affinity", cpus)?,
+        None => row("affinity", &"unknown")?,
+    }
+    if machine.quotas().is_empty() {
+        row("quota", &"none found")?;
+    }
+    for quota in machine.quotas().iter().take(LISTED_MAX) {
+        row(
+            "quota",
+            &format_args!("{} ({})", worded(quota), shown(&quota.file)),
+        )?;
+    }
+    if machine.quotas().len() > LISTED_MAX {
+        row(
+            "quota",
+            &format_args!("and {} more", machine.quotas().len() - LISTED_MAX),
+        )?;
+    }
+    row("packages", &counted(topology.packages()))?;
+    let nodes: Vec<CpuList> = topology
+        .nodes()
+        .iter()
+        .map(|node| node.cpus.clone())
+        .collect();
+    row("nodes", &counted(&nodes))?;
+    row("cores", &counted(topology.cores()))?;
+    if topology.caches().is_empty() {
+        row("caches", &counted(&[]))?;
+    }
+    let alike = |a: &Cache, b: &Cache| (a.level, a.kind, a.bytes) == (b.level, b.kind, b.bytes);
+    for caches in topology.caches().chunk_by(alike) {
+        let sharers: Vec<CpuList> = caches.iter().map(|cache| cache.cpus.clone()).collect();
+        row(
+            "cache",
+            &format_args!("{}, {}", named(&caches[0]), counted(&sharers)),
+        )?;
+    }
+    machine
+        .notes()
+        .iter()
+        .try_for_each(|note| row("note", note))
+}
+
+/// `2: 0-1 | 2-3`
+fn counted(groups: &[CpuList]) -> String {
+    if groups.is_empty() {
+        return "unknown".to_owned();
+    }
+    let listed = groups.iter().take(LISTED_MAX);
+    let words: Vec<String> = listed
+        .map(|group| match group.is_empty() {
+            true => "no cpus".to_owned(),
+            false => group.to_string(),
+        })
+        .collect();
+    let more = match groups.len().saturating_sub(LISTED_MAX) {
+        0 => String::new(),
+        more => format!(" | and {more} more"),
+    };
+    format!("{}: {}{more}", groups.len(), words.join(" | "))
+}
+
+/// `L1 data 32 KiB`
+fn named(cache: &Cache) -> String {
+    let kind = match cache.kind {
+        CacheKind::Data => " data",
+        CacheKind::Instruction => " instruction",
+        CacheKind::Unified => "",
+    };
+    let size = match cache.bytes {
+        None => " of unknown size".to_owned(),
+        Some(bytes) if bytes % (1 << 20) == 0 => {
+            format!(" {} MiB", bytes >> 20)
+        }
+        Some(bytes) => format!(" {} KiB", bytes >> 10),
+    };
+    format!("L{}{kind}{size}", cache.level)
+}

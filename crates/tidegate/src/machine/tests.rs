@@ -1,0 +1,263 @@
+use super::made_up::MadeUp;
+use super::*;
+
+const V2: &str = "1 0 0:1 / / rw - ext4 a rw\n2 1 0:2 / /sys/fs/cgroup rw - cgroup2 c rw\n";
+
+/// 16 CPUs of which 0-7 are allowed, in the cgroup /a/b of version 2, without a limit.
+fn sixteen() -> MadeUp {
+    MadeUp::new()
+        .with(
+            "/proc/thread-self/status",
+            "Name:\tx\nCpus_allowed_list:\t0-7\n",
+        )
+        .with("/proc/thread-self/cgroup", "0::/a/b\n")
+        .with("/proc/thread-self/mountinfo", V2)
+        .with("/sys/devices/system/cpu/online", "0-15\n")
+        .with("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
+}
+
+fn read(files: &MadeUp) -> Machine {
+    Machine::from_files(files, || unreachable!("the mask is known"))
+}
+
+fn workers_under(cpu_max: &str) -> usize {
+    read(&sixteen().with("/sys/fs/cgroup/a/b/cpu.max", cpu_max)).default_workers()
+}
+
+#[test]
+fn without_a_quota_each_allowed_cpu_gets_a_worker() {
+    let machine = read(&sixteen());
+    assert_eq!(machine.default_workers(), 8);
+    assert_eq!(machine.reason(), "8 of 16 cpus: affinity 0-7");
+}
+
+#[test]
+fn the_smallest_quota_of_any_ancestor_caps_the_mask() {
+    let files = sixteen()
+        .with("/sys/fs/cgroup/a/b/cpu.max", "600000 100000\n")
+        .with("/sys/fs/cgroup/a/cpu.max", "400000 100000\n");
+    let machine = read(&files);
+    assert_eq!(machine.default_workers(), 4);
+    assert_eq!(machine.quotas().len(), 2);
+    assert_eq!(
+        machine.reason(),
+        "4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a"
+    );
+    assert_eq!(Machine::read_from(files.root()), machine);
+}
+
+#[test]
+fn a_quota_is_rounded_up_to_whole_workers_within_the_mask() {
+    let cases = [
+        ("1000 1000000", 1),
+        ("50000 100000", 1),
+        ("100000 100000", 1),
+        ("105000 100000", 2),
+        ("150000 100000", 2),
+        ("200000 100000", 2),
+        ("700001 100000", 8),
+        ("1600000 100000", 8),
+        ("18446744073709551615 1", 8),
+    ];
+    for (cpu_max, workers) in cases {
+        assert_eq!(workers_under(cpu_max), workers, "{cpu_max}");
+    }
+}
+
+#[test]
+fn offline_cpus_in_the_mask_get_no_worker() {
+    let files = sixteen().with("/proc/thread-self/status", "Cpus_allowed_list:\t12-1023\n");
+    let machine = read(&files);
+    assert_eq!(machine.usable().to_string(), "12-15");
+    assert_eq!(machine.reason(), "4 of 16 cpus: affinity 12-1023");
+}
+
+#[test]
+fn a_mask_without_any_cpu_that_is_online_is_believed() {
+    let files = sixteen().with("/proc/thread-self/status", "Cpus_allowed_list:\t20-21\n");
+    assert_eq!(read(&files).default_workers(), 2);
+}
+
+#[test]
+fn an_unknown_mask_leaves_the_systems_own_count_and_says_so() {
+    let files = sixteen()
+        .denying("/proc/thread-self/status")
+        .denying("/proc/self/status");
+    let machine = Machine::from_files(&files, || Some(3));
+    assert_eq!(machine.default_workers(), 3);
+    assert!(machine.affinity().is_none());
+    let reason = "3 of 16 cpus: affinity unknown, the system counts 3; cannot read /proc/self/status: permission denied";
+    assert_eq!(machine.reason(), reason);
+    let uncounted = Machine::from_files(&files, || None);
+    assert_eq!(uncounted.default_workers(), 16);
+}
+
+#[test]
+fn a_quota_counts_even_where_the_mask_is_unknown() {
+    let files = sixteen()
+        .with("/sys/fs/cgroup/a/b/cpu.max", "200000 100000")
+        .denying("/proc/thread-self/status");
+    assert_eq!(Machine::from_files(&files, || Some(6)).default_workers(), 2);
+}
+
+#[test]
+fn a_denied_proc_leaves_the_count_and_the_topology() {
+    let machine = Machine::from_files(&sixteen().denying("/proc"), || Some(5));
+    assert_eq!(machine.default_workers(), 5);
+    assert_eq!(machine.cpus_online(), 16);
+    assert_eq!(
+        machine.notes().len(),
+        3,
+        "status, cgroup, mountinfo: {:?}",
+        machine.notes()
+    );
+    assert!(
+        machine.reason().ends_with("; and 1 notes more"),
+        "{}",
+        machine.reason()
+    );
+}
+
+#[test]
+fn a_denied_sys_leaves_the_mask() {
+    let machine = read(&sixteen().denying("/sys"));
+    assert_eq!(machine.default_workers(), 8);
+    assert_eq!(machine.cpus_online(), 8);
+    let told = "cannot read /sys/devices/system/cpu/online: permission denied";
+    assert_eq!(machine.notes()[0], told);
+}
+
+#[test]
+fn a_garbled_list_of_online_cpus_is_told() {
+    for online in ["", "zero", "5-2"] {
+        let machine = read(&sixteen().with("/sys/devices/system/cpu/online", online));
+        assert_eq!(machine.default_workers(), 8);
+        assert!(
+            machine.notes()[0].contains("/cpu/online holds `"),
+            "{:?}",
+            machine.notes()
+        );
+    }
+}
+
+#[test]
+fn a_system_without_proc_and_sys_is_flat_and_counted() {
+    let machine = Machine::from_files(&MadeUp::new(), || Some(6));
+    assert_eq!(machine.default_workers(), 6);
+    assert_eq!(machine.topology(), &Topology::flat((0..6).collect()));
+    let reason = "6 of 6 cpus: affinity unknown, the system counts 6; no /proc and no /sys here";
+    assert_eq!(machine.reason(), reason);
+}
+
+#[test]
+fn a_tree_that_tells_nothing_is_one_cpu() {
+    assert_eq!(
+        Machine::read_from(MadeUp::new().root()).default_workers(),
+        1
+    );
+    let empty = MadeUp::new().with_dir("/proc").with_dir("/sys");
+    let machine = Machine::read_from(empty.root());
+    assert_eq!((machine.default_workers(), machine.cpus_online()), (1, 1));
+}
+
+#[test]
+fn the_report_names_everything_that_was_read() {
+    let cpu = "/sys/devices/system/cpu/cpu0";
+    let files = sixteen()
+        .with("/sys/devices/system/cpu/online", "0-1")
+        .with("/sys/fs/cgroup/a/b/cpu.max", "150000 100000")
+        .with("/sys/devices/system/node/online", "0-1")
+        .with("/sys/devices/system/node/node0/cpulist", "0-1")
+        .with("/sys/devices/system/node/node1/cpulist", "")
+        .with(&format!("{cpu}/topology/core_cpus_list"), "0-1")
+        .with(&format!("{cpu}/cache/index0/level"), "3")
+        .with(&format!("{cpu}/cache/index0/type"), "Unified")
+        .with(&format!("{cpu}/cache/index0/size"), "32768K")
+        .with(&format!("{cpu}/cache/index0/shared_cpu_list"), "0-1");
+    let report = "\
+workers   2 of 2 cpus: affinity 0-7, cgroup quota 1.5 cpus from /a/b
+online    0-1
+affinity  0-7
+quota     quota 1.5 cpus from /a/b (/sys/fs/cgroup/a/b/cpu.max)
+packages  unknown
+nodes     2: 0-1 | no cpus
+cores     1: 0-1
+cache     L3 32 MiB, 1: 0-1
+";
+    assert_eq!(read(&files).to_string(), report);
+}
+
+#[test]
+fn a_quota_is_told_with_three_decimals() {
+    let machine = read(&sixteen().with("/sys/fs/cgroup/a/b/cpu.max", "100000 300000"));
+    let told = "1 of 16 cpus: affinity 0-7, cgroup quota 0.333 cpus from /a/b";
+    assert_eq!(machine.reason(), told);
+}
+
+#[test]
+fn long_lists_are_cut_in_the_report_and_whole_in_the_accessors() {
+    let depth = 12;
+    let group = "/g".repeat(depth);
+    let mut files = sixteen().with("/proc/thread-self/cgroup", format!("0::{group}\n"));
+    for step in 1..=depth {
+        let file = format!("/sys/fs/cgroup{}/cpu.max", "/g".repeat(step));
+        files = files.with(&file, "200000 100000");
+    }
+    for cpu in 0..16 {
+        let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/core_cpus_list");
+        files = files.with(&file, cpu.to_string());
+    }
+    let machine = read(&files);
+    assert_eq!(
+        (machine.quotas().len(), machine.topology().cores().len()),
+        (depth, 16)
+    );
+    let report = machine.to_string();
+    assert!(report.contains("quota     and 4 more\n"), "{report}");
+    assert!(
+        report.contains("cores     16: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | and 8 more\n"),
+        "{report}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn control_characters_in_paths_reach_no_terminal() {
+    let files = sixteen()
+        .with("/proc/thread-self/cgroup", "0::/\u{1b}[2Jx\t\n")
+        .with("/sys/fs/cgroup/\u{1b}[2Jx\t/cpu.max", "100000 100000");
+    let machine = read(&files);
+    assert_eq!(
+        machine.quota().unwrap().from,
+        Path::new("/\u{1b}[2Jx\t"),
+        "as it is"
+    );
+    assert!(
+        machine.reason().ends_with(r"from /\u{1b}[2Jx\t"),
+        "{}",
+        machine.reason()
+    );
+    let printed = machine.to_string();
+    assert!(
+        printed.lines().all(|line| !line.contains(char::is_control)),
+        "{printed:?}"
+    );
+}
+
+#[test]
+fn this_machine_agrees_with_the_standard_library_where_no_quota_differs() {
+    let machine = Machine::read();
+    let standard = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!(!machine.reason().contains('\n'));
+    match machine.quota() {
+        None => assert_eq!(machine.default_workers(), standard, "{machine}"),
+        // The standard library rounds down.
+        Some(_) => assert!(machine.default_workers() >= standard, "{machine}"),
+    }
+    assert!(
+        machine.default_workers() <= machine.usable().len(),
+        "{machine}"
+    );
+    let levels = machine.topology().levels(&machine.usable());
+    assert_eq!(levels.last().map_or(1, |level| level.groups.len()), 1);
+}

@@ -1,0 +1,107 @@
+//! Loom models of the whole runtime: real pools with one or two threads, every interleaving within the preemption bound.
+//!
+//! A model that ends has found no interleaving in which somebody sleeps for ever, and no access that races. Time is not
+//! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
+
+use crate::Pool;
+use tidegate_sync::Arc;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+
+/// The bound on preemptions where `LOOM_MAX_PREEMPTIONS` does not set one.
+const PREEMPTIONS: usize = 1;
+
+fn check(body: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = model.preemption_bound.or(Some(PREEMPTIONS));
+    model.max_branches = 100_000;
+    model.check(body);
+}
+
+fn pool(workers: usize) -> Pool {
+    Pool::builder()
+        .workers(workers)
+        .spare_threads(0)
+        .build()
+        .expect("valid options")
+}
+
+/// Each call must happen exactly once.
+struct Once(AtomicUsize);
+
+impl Once {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicUsize::new(0)))
+    }
+
+    fn happen(&self) {
+        assert_eq!(self.0.fetch_add(1, Ordering::Relaxed), 0, "happened twice");
+    }
+
+    fn check(&self) {
+        assert_eq!(self.0.load(Ordering::Relaxed), 1, "never happened");
+    }
+}
+
+#[test]
+fn loom_installed_work_wakes_a_parked_worker() {
+    check(|| {
+        let pool = pool(1);
+        assert_eq!(pool.install(|| 7), 7);
+    });
+}
+
+#[test]
+fn loom_a_half_runs_once_here_or_on_a_thief() {
+    check(|| {
+        let pool = pool(2);
+        let (a, b) = (Once::new(), Once::new());
+        pool.install(|| crate::join(|| a.happen(), || b.happen()));
+        a.check();
+        b.check();
+    });
+}
+
+#[test]
+fn loom_a_guest_and_a_worker_share_a_join() {
+    check(|| {
+        let pool = pool(2);
+        let (a, b) = (Once::new(), Once::new());
+        pool.join(|| a.happen(), || b.happen());
+        a.check();
+        b.check();
+    });
+}
+
+#[test]
+fn loom_a_scope_ends_after_its_task() {
+    check(|| {
+        let pool = pool(2);
+        let (a, b) = (Once::new(), Once::new());
+        pool.scope(|s| {
+            s.spawn(|_| a.happen());
+            s.spawn(|_| b.happen());
+        });
+        a.check();
+        b.check();
+    });
+}
+
+#[test]
+fn loom_a_dropped_pool_finishes_what_was_spawned() {
+    check(|| {
+        let pool = pool(1);
+        let once = Once::new();
+        let task = once.clone();
+        drop(pool.spawn(move || task.happen()));
+        drop(pool);
+        once.check();
+    });
+}
+
+#[test]
+fn loom_a_handle_is_joined_by_a_thread_of_no_pool() {
+    check(|| {
+        let pool = pool(1);
+        assert_eq!(pool.spawn(|| 5).join(), 5);
+    });
+}

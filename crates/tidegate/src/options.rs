@@ -1,0 +1,341 @@
+//! A pool's options, resolved and checked; and the machine that some of them follow from.
+//!
+//! Each option is the builder's value, else the environment's ([`Environment`]), else the default. The number of spare threads and the
+//! limit on threads are one option in two forms.
+
+use crate::builder::{BuildError, Builder};
+use crate::environment::Environment;
+use crate::latch::MAX_WORKERS;
+use crate::machine::Machine;
+use crate::unwind::Payload;
+use std::sync::OnceLock;
+use tidegate_policy::tunables::{self, Tunable};
+use tidegate_policy::{Amount, Idle, IdleState, PlaceTree, Victim, Wait};
+
+pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
+pub(crate) type PanicHandler = Box<dyn Fn(Payload, u64) + Send + Sync>;
+
+/// Who chose the value of an option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    Builder,
+    /// An environment variable.
+    Variable,
+    Default,
+}
+
+pub(crate) struct Options {
+    pub(crate) workers: usize,
+    pub(crate) workers_from: Source,
+    pub(crate) max_threads: usize,
+    pub(crate) max_threads_from: Source,
+    pub(crate) idle: Idle,
+    /// The state in which each searcher begins.
+    pub(crate) idle_state: IdleState,
+    pub(crate) amount: Amount,
+    pub(crate) victim: Victim,
+    pub(crate) wait: Wait,
+    pub(crate) places: PlaceTree,
+    pub(crate) name: String,
+    pub(crate) stack_size: usize,
+    /// Whether the pool is to explain itself at its first use.
+    pub(crate) explain: bool,
+    pub(crate) on_start: Option<ThreadHandler>,
+    pub(crate) on_exit: Option<ThreadHandler>,
+    pub(crate) on_panic: Option<PanicHandler>,
+}
+
+impl Options {
+    /// The options of a pool that is built.
+    pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
+        Self::resolve(builder, Environment::Strict)
+    }
+
+    /// The options of the global pool.
+    pub(crate) fn global() -> Self {
+        Self::resolve(Builder::default(), Environment::Forgiving)
+            .expect("defaults are allowed, and everything else is forgiven")
+    }
+
+    fn resolve(builder: Builder, environment: Environment) -> Result<Self, BuildError> {
+        let (workers, workers_from) = number_of_workers(&builder, environment)?;
+        let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
+        let Builder {
+            idle,
+            amount,
+            victim,
+            wait,
+            stack_size,
+            ..
+        } = builder;
+        let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
+        let (amount, _) = environment.option("Builder::steal", amount, &tunables::STEAL)?;
+        let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
+        let (wait, _) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
+        let (stack_size, _) =
+            environment.option("Builder::stack_size", stack_size, &tunables::STACK_SIZE)?;
+        Ok(Self {
+            workers,
+            workers_from,
+            max_threads,
+            max_threads_from,
+            // Text has been checked with its parameters when it was read; only the builder's values can fail here.
+            idle_state: IdleState::new(&idle).map_err(|error| error.within("Builder::idle"))?,
+            idle,
+            amount: amount
+                .check()
+                .map_err(|error| error.within("Builder::steal"))?,
+            victim,
+            wait,
+            places: places(workers, victim),
+            name: name(builder.name)?,
+            stack_size,
+            explain: environment.explain()?,
+            on_start: builder.on_start,
+            on_exit: builder.on_exit,
+            on_panic: builder.on_panic,
+        })
+    }
+}
+
+fn name(given: Option<String>) -> Result<String, BuildError> {
+    let name = given.unwrap_or_else(|| "tidegate".into());
+    if name.contains('\0') {
+        let error = format!(
+            "Builder::name: {name:?} cannot name threads; allowed: text without a NUL character"
+        );
+        return Err(BuildError::new(error));
+    }
+    Ok(name)
+}
+
+fn number_of_workers(
+    builder: &Builder,
+    environment: Environment,
+) -> Result<(usize, Source), BuildError> {
+    let given = builder.workers.map(Some);
+    let (workers, from) = environment.option("Builder::workers", given, &tunables::WORKERS)?;
+    Ok(match workers {
+        Some(workers) => (workers, from),
+        None => (machine().default_workers(), Source::Default),
+    })
+}
+
+/// How many threads there may be. What the builder has of either form hides what the environment has of both.
+fn limit(
+    builder: &Builder,
+    workers: usize,
+    environment: Environment,
+) -> Result<(usize, Source), BuildError> {
+    let from_builder = builder.spare_threads.is_some() || builder.max_threads.is_some();
+    // `Some(None)`: the builder does not use this form, and hides the variable all the same.
+    let form = |given: Option<usize>| from_builder.then_some(given);
+    let given = form(builder.spare_threads);
+    let (spare, _) =
+        environment.option("Builder::spare_threads", given, &tunables::SPARE_THREADS)?;
+    let given = form(builder.max_threads);
+    let (max, _) = environment.option("Builder::max_threads", given, &tunables::MAX_THREADS)?;
+    let derived = (workers * tunables::THREADS_PER_SLOT.default).min(MAX_WORKERS);
+    if spare.is_none() && max.is_none() {
+        return Ok((derived, Source::Default));
+    }
+    let limit = Limit {
+        workers,
+        spare,
+        max,
+    };
+    if from_builder {
+        return Ok((limit.agreed(Source::Builder)?, Source::Builder));
+    }
+    match limit.agreed(Source::Variable) {
+        Ok(limit) => Ok((limit, Source::Variable)),
+        Err(error) => {
+            environment.forgive(error, &format_args!("{derived} threads"))?;
+            Ok((derived, Source::Default))
+        }
+    }
+}
+
+/// The two forms of the limit on threads, from one source.
+struct Limit {
+    workers: usize,
+    spare: Option<usize>,
+    max: Option<usize>,
+}
+
+impl Limit {
+    /// The limit, unless what is given contradicts itself or the number of workers.
+    fn agreed(&self, from: Source) -> Result<usize, BuildError> {
+        let Self {
+            workers,
+            spare,
+            max,
+        } = *self;
+        let most = MAX_WORKERS - workers;
+        let spare_label = label(from, "Builder::spare_threads", &tunables::SPARE_THREADS);
+        let max_label = label(from, "Builder::max_threads", &tunables::MAX_THREADS);
+        let error = match (spare, max) {
+            (Some(spare), _) if spare > most => {
+                format!("{spare_label}: {spare} beside {workers} workers; allowed: 0 to {most}")
+            }
+            (_, Some(max)) if max < workers => format!(
+                "{max_label}: {max} is less than the number of workers, {workers}; allowed: {workers} to {MAX_WORKERS}"
+            ),
+            (Some(spare), Some(max)) if workers + spare != max => format!(
+                "{max_label}: {max} contradicts {spare_label}, {spare} beside {workers} workers; allowed: {}, or only \
+                 one of the two",
+                workers + spare
+            ),
+            (Some(spare), _) => return Ok(workers + spare),
+            (None, max) => return Ok(max.unwrap_or(workers)),
+        };
+        Err(BuildError::new(error))
+    }
+}
+
+/// What an option is called where its value came from.
+fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'static str {
+    match (from, tunable.variable) {
+        (Source::Variable, Some(variable)) => variable,
+        _ => method,
+    }
+}
+
+/// The machine as it was when a pool first needed to know; reading it takes about a millisecond.
+pub(crate) fn machine() -> &'static Machine {
+    static MACHINE: OnceLock<Machine> = OnceLock::new();
+    match MACHINE.get() {
+        Some(machine) => machine,
+        // Read outside of the cell: a child forked meanwhile would find the cell shut for ever.
+        None => {
+            let machine = Machine::read();
+            MACHINE.get_or_init(|| machine)
+        }
+    }
+}
+
+/// Where the workers stand, as far as `victim` wants to know.
+///
+/// Threads are not bound to CPUs: worker `i` is taken to stand on the `i`-th CPU that may be used, counting round.
+fn places(workers: usize, victim: Victim) -> PlaceTree {
+    // Two are at the same distance wherever they stand.
+    if victim != Victim::Hierarchical || workers <= 2 {
+        return PlaceTree::flat(workers);
+    }
+    let usable = machine().usable();
+    let round = usable.as_slice().iter().copied().cycle();
+    let stands: Vec<usize> = round.take(workers).collect();
+    machine().topology().places(&stands)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pool;
+
+    /// The error of a builder; these options have no variables set in any test.
+    fn error(builder: Builder) -> String {
+        match Options::of(builder) {
+            Ok(_) => panic!("it was accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Two workers stand nowhere in particular, so the machine is not read.
+    fn two() -> Builder {
+        Pool::builder().workers(2)
+    }
+
+    #[test]
+    fn a_bad_value_names_the_method_the_value_and_what_is_allowed() {
+        let cases = [
+            (
+                Pool::builder().workers(0),
+                "Builder::workers: 0 is out of range; allowed: 1 to 4096",
+            ),
+            (
+                two().stack_size(1024),
+                "Builder::stack_size: 1KiB is out of range; allowed: 64KiB to 1GiB",
+            ),
+            (
+                two().steal(Amount::Fixed(0)),
+                "Builder::steal: fixed: 0 is out of range; allowed: 1 to 65536",
+            ),
+            (
+                two().spare_threads(65_537),
+                "Builder::spare_threads: 65537 is out of range; allowed: 0 to 65536",
+            ),
+            (
+                two().spare_threads(65_535),
+                "Builder::spare_threads: 65535 beside 2 workers; allowed: 0 to 65534",
+            ),
+            (
+                two().name("a\0b"),
+                "Builder::name: \"a\\0b\" cannot name threads; allowed: text without a NUL character",
+            ),
+        ];
+        for (builder, expected) in cases {
+            assert_eq!(error(builder), expected);
+        }
+    }
+
+    #[test]
+    fn idle_parameters_that_do_not_fit_together_name_the_method() {
+        let idle = Idle::Elastic(tidegate_policy::idle::Elastic { search: 1, spin: 2 });
+        let error = error(two().idle(idle));
+        assert!(error.starts_with("Builder::idle: "), "{error}");
+        assert!(error.contains("spin"), "{error}");
+    }
+
+    #[test]
+    fn fewer_threads_than_workers_are_refused_and_not_raised() {
+        assert_eq!(
+            error(two().max_threads(1)),
+            "Builder::max_threads: 1 is less than the number of workers, 2; allowed: 2 to 65536"
+        );
+        assert_eq!(Options::of(two().max_threads(2)).unwrap().max_threads, 2);
+    }
+
+    #[test]
+    fn spare_threads_and_their_limit_must_agree() {
+        let both = two().spare_threads(3).max_threads(5);
+        assert_eq!(Options::of(both).unwrap().max_threads, 5);
+        assert_eq!(
+            error(two().spare_threads(3).max_threads(6)),
+            "Builder::max_threads: 6 contradicts Builder::spare_threads, 3 beside 2 workers; allowed: 5, or only one of \
+             the two"
+        );
+    }
+
+    #[test]
+    fn without_a_limit_there_are_so_many_threads_per_slot() {
+        let options = Options::of(two()).unwrap();
+        assert_eq!(options.max_threads, 2 * tunables::THREADS_PER_SLOT.default);
+        assert_eq!(options.max_threads_from, Source::Default);
+        let many = Pool::builder().workers(4_096).victim(Victim::Random);
+        let options = Options::of(many).unwrap();
+        assert_eq!(
+            options.max_threads,
+            4_096 * tunables::THREADS_PER_SLOT.default
+        );
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "reads the machine")]
+    fn the_tree_of_places_has_a_leaf_for_each_worker() {
+        for workers in [1, 2, 3, 100] {
+            for victim in [Victim::Hierarchical, Victim::Random] {
+                assert_eq!(places(workers, victim).workers(), workers);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "reads the machine")]
+    fn workers_on_one_cpu_are_nearest_to_each_other() {
+        let cpus = machine().usable().len();
+        let tree = places(2 * cpus + 1, Victim::Hierarchical);
+        assert_eq!(tree.distance(0, cpus), 1);
+        assert_eq!(tree.distance(0, 2 * cpus), 1);
+    }
+}

@@ -1,0 +1,306 @@
+//! Scopes: many tasks that borrow from one frame, which waits for all of them.
+//!
+//! **Counting.** A scope ends when its count is 0. One count per task would cost two read-modify-writes of a shared word per
+//! spawn, so counts belong to *contexts* instead. A worker *covers* a scope while it runs the scope's body, or a task of it that it
+//! took from elsewhere; each such context holds one count. A task spawned by a covering worker into its own deque needs
+//! none: the worker keeps its count until the deque has been emptied down to where the context began. A task that leaves
+//! that deque another way gets a count of its own before the context can end: a thief adds it between winning the task and
+//! saying that it has read it (the owner waits for that, `Owner::lower`), and a task moved to a queue is counted by the
+//! mover. A task spawned by a worker that does not cover the scope is counted at once.
+//!
+//! The count never rises from 0: whoever spawns runs inside a context of the scope, or inside one that such a context waits for.
+//!
+//! Whoever brings the count to 0 opens the scope's latch, its last touch of the frame; the owner leaves only after that,
+//! or if it was the one.
+
+use crate::job::Task;
+use crate::latch::Latch;
+use crate::pool::Shared;
+use crate::queue::Queue;
+use crate::unwind::{self, Payload};
+use crate::worker::Current;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::{Arc, OnceLock};
+use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::lock::Mutex;
+
+/// What a scope is, apart from its lifetimes.
+pub(crate) struct ScopeCore {
+    count: AtomicUsize,
+    latch: Latch,
+    queue: OnceLock<Arc<Queue>>,
+    panic: Mutex<Option<Payload>>,
+    /// The pool of the owner.
+    pool: NonNull<Shared>,
+}
+
+// SAFETY: apart from the pointer to the pool, which is Sync and outlives the scope, all parts are Sync.
+unsafe impl Sync for ScopeCore {}
+
+impl ScopeCore {
+    fn new(pool: &Shared) -> Self {
+        Self {
+            pool: NonNull::from(pool),
+            count: AtomicUsize::new(1),
+            latch: Latch::for_half(),
+            queue: OnceLock::new(),
+            panic: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    /// One context or task more.
+    pub(crate) fn add_one(&self) {
+        // Relaxed: the caller's own context holds a count, so the scope cannot end here.
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One context or task less. Whether it was the last.
+    ///
+    /// Of the scope's count alone: a reference to the whole scope would have to outlive the call, and the scope may not.
+    fn drop_one(count: &AtomicUsize) -> bool {
+        // AcqRel: what each task did happens before the last one's caller goes on.
+        count.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// The pool whose workers run this scope's tasks.
+    pub(crate) fn pool(&self) -> &Shared {
+        // SAFETY: the owner is a worker of that pool and keeps it alive while the scope exists.
+        unsafe { self.pool.as_ref() }
+    }
+
+    /// The scope's own queue, known to the pool from its first use on.
+    fn queue(&self) -> &Arc<Queue> {
+        self.queue.get_or_init(|| self.pool().new_queue())
+    }
+
+    /// Takes a task that lies in the scope's own queue.
+    pub(crate) fn pop_queued(&self) -> Option<Task> {
+        self.queue.get()?.pop()
+    }
+
+    /// Puts a task into the scope's own queue.
+    fn enqueue(&self, task: Task) {
+        task.count();
+        // A clone: the task may run, and the scope end, before the push has returned.
+        let queue = self.queue().clone();
+        queue.push(task);
+    }
+
+    /// Keeps the first panic; later ones are reported.
+    fn store_panic(&self, payload: Payload, current: Current<'_>) {
+        let mut first = self.panic.lock();
+        if first.is_none() {
+            *first = Some(payload);
+        } else {
+            drop(first);
+            current.shared().report_panic(payload);
+        }
+    }
+}
+
+/// Ends a context of `scope` that was not the owner's.
+///
+/// # Safety
+/// 1. The context holds a count, and does not touch the scope afterwards.
+unsafe fn end_context(scope: NonNull<ScopeCore>, current: Current<'_>) {
+    // SAFETY: the count of this context keeps the scope's frame (1).
+    let count = unsafe { &scope.as_ref().count };
+    let last = ScopeCore::drop_one(count);
+    if last {
+        // SAFETY: the owner has given its own count back and waits for the latch.
+        let latch = NonNull::from(unsafe { &scope.as_ref().latch });
+        // SAFETY: 1. as above; 2. the owner of a scope waits as a worker of the pool that runs its tasks.
+        unsafe { Latch::open(latch, current) };
+    }
+}
+
+/// A place to spawn tasks that may borrow what outlives it; from [`scope`](fn@crate::scope).
+pub struct Scope<'scope> {
+    core: ScopeCore,
+    /// Invariant in 'scope: tasks take and give references of that lifetime.
+    marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+/// A pointer to a scope that may travel with its tasks.
+struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
+
+// SAFETY: a `Scope` may be shared between threads.
+unsafe impl Send for ScopePtr<'_> {}
+
+impl<'scope> ScopePtr<'scope> {
+    /// # Safety
+    /// 1. The scope has not ended.
+    unsafe fn get<'a>(&self) -> &'a Scope<'scope> {
+        // SAFETY: live, by the caller's word (1).
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// A task of this scope, not yet counted.
+    pub(crate) fn task<F>(&self, f: F) -> Task
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let scope = ScopePtr(NonNull::from(self));
+        let body = move |current: Current<'_>| {
+            let scope = scope;
+            // SAFETY: a task of the scope runs, so the scope waits.
+            let scope = unsafe { scope.get() };
+            if let Err(payload) = unwind::catch(|| f(scope)) {
+                scope.core.store_panic(payload, current);
+            }
+        };
+        // SAFETY: the scope outlives its tasks, and 'scope outlives the scope.
+        unsafe { Task::scoped(&self.core, body) }
+    }
+
+    /// Spawns a task that runs before the scope ends, here or on another worker of the pool, in any order.
+    ///
+    /// A panic of the task is resumed where the scope ends. When very many tasks wait unstarted, a task of the same
+    /// scope may run right here, on top of the caller's stack.
+    ///
+    /// # Panics
+    /// In a child made by `fork`, if the scope belongs to its parent.
+    pub fn spawn<F>(&self, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let task = self.task(f);
+        match Current::get() {
+            Some(current) if std::ptr::eq(current.shared(), self.core.pool()) => {
+                current.spawn_scoped(&self.core, task);
+            }
+            _ => {
+                let pool = self.core.pool();
+                assert!(
+                    !pool.is_inherited(),
+                    "the scope belongs to the process that this one was forked from"
+                );
+                self.core.enqueue(task);
+                pool.work_visible(None);
+            }
+        }
+    }
+}
+
+impl<'a> Current<'a> {
+    /// Runs `f` with a new scope and waits for the scope's tasks.
+    pub(crate) fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+        let scope = Scope {
+            core: ScopeCore::new(self.shared()),
+            marker: PhantomData,
+        };
+        let core = &scope.core;
+        let base = self.deque().bottom();
+        let covered = self.set_covers(core);
+        let result = unwind::catch(|| f(&scope));
+        self.drain(core, base);
+        self.set_covers(covered);
+        if !ScopeCore::drop_one(&core.count) {
+            self.wait_for_scope(core);
+        }
+        if let Some(queue) = core.queue.get() {
+            self.shared().forget_queue(queue);
+        }
+        let panic = core.panic.lock().take();
+        match (result, panic) {
+            (Ok(result), None) => result,
+            (Ok(_), Some(payload)) => unwind::resume(payload),
+            (Err(payload), later) => {
+                if let Some(later) = later {
+                    self.shared().report_panic(later);
+                }
+                unwind::resume(payload)
+            }
+        }
+    }
+
+    fn spawn_scoped(self, scope: &ScopeCore, task: Task) {
+        if !std::ptr::eq(self.covers(), scope) {
+            task.count();
+        }
+        if let Err(task) = self.push_task(task) {
+            self.overflow(scope, task);
+        }
+    }
+
+    /// The ring is full: the scope's queue takes the task, or when that is long too a task of the scope runs here.
+    #[cold]
+    fn overflow(self, scope: &ScopeCore, task: Task) {
+        self.pass_on(task);
+        if scope.queue().len() > SPAWN_INLINE_LENGTH.default {
+            if let Some(task) = scope.pop_queued() {
+                self.run_on_top(task);
+            }
+        }
+    }
+
+    /// Runs the tasks of a covered scope that lie above `base`, passes others on, and frees the positions.
+    fn drain(self, scope: &ScopeCore, base: u64) {
+        while let Some(task) = self.pop(base) {
+            if task.is_covered() && task.scope().is_some_and(|own| std::ptr::eq(own, scope)) {
+                task.run(self);
+            } else {
+                self.pass_on(task);
+            }
+        }
+        if self.deque().bottom() > base {
+            self.deque().lower(base);
+        }
+    }
+
+    /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
+    pub(crate) fn run_taken(self, task: Task) {
+        let base = self.deque().bottom();
+        let Some(scope) = task.scope().map(NonNull::from) else {
+            let covered = self.set_covers(std::ptr::null());
+            task.run(self);
+            self.set_covers(covered);
+            return;
+        };
+        task.count();
+        let covered = self.set_covers(scope.as_ptr());
+        task.run(self);
+        // SAFETY: the task's count is now this context's, so the scope waits.
+        self.drain(unsafe { scope.as_ref() }, base);
+        self.set_covers(covered);
+        // SAFETY: 1. that count, given back here.
+        unsafe { end_context(scope, self) };
+    }
+
+    /// The same on top of a frame: nothing stays behind in the deque.
+    pub(crate) fn run_on_top(self, task: Task) {
+        let base = self.deque().bottom();
+        self.run_taken(task);
+        self.clear_above(base);
+    }
+
+    /// Moves what lies above `base` to queues, where it does not hinder the frames below.
+    pub(crate) fn clear_above(self, base: u64) {
+        while let Some(task) = self.pop(base) {
+            self.pass_on(task);
+        }
+        if self.deque().bottom() > base {
+            self.deque().lower(base);
+        }
+    }
+
+    /// Puts a task where others find it: its scope's queue, or the pool's.
+    pub(crate) fn pass_on(self, task: Task) {
+        match task.scope().map(NonNull::from) {
+            Some(scope) => {
+                // SAFETY: a task that has not run keeps its scope; `enqueue` does not touch the scope after its push.
+                unsafe { scope.as_ref() }.enqueue(task);
+            }
+            None => self.shared().injector.push(task),
+        }
+        self.shared().work_visible(Some(self.worker()));
+    }
+}

@@ -1,0 +1,298 @@
+//! How a worker without work finds some, and the life of a thread of the pool.
+//!
+//! Order: the own deque, the pool's queues, then a sweep over victims by the victim policy. A victim whose work is all
+//! private gets a flag; if it does not answer, the thief moves the border itself (docs/deque.md). How long to go on
+//! and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
+
+use crate::events;
+use crate::job::Task;
+use crate::latch::Thief;
+use crate::pool::{Shared, signal};
+use crate::stats::Phase;
+use crate::worker::{Current, Worker, steal_from};
+use tidegate_deque::Steal;
+use tidegate_policy::search::{FlagGap, flag_unanswered};
+use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
+use tidegate_policy::{Idle, IdleState, Nanos, Peers, Rest, Rng, VictimState};
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::{clock, seed, spin_loop, thread};
+
+/// A thread's memory between searches.
+pub(crate) struct Searcher {
+    idle: IdleState,
+    victims: VictimState,
+    rng: Rng,
+    pub(crate) flags: Flags,
+    /// When the search began that found the task that runs now.
+    found: Option<(Nanos, Nanos)>,
+}
+
+/// Which victims this thief has asked, and when.
+#[derive(Default)]
+pub(crate) struct Flags {
+    gap: FlagGap,
+    last: Option<Nanos>,
+    asked: Option<(usize, Nanos)>,
+}
+
+impl Flags {
+    /// The victim has work, but none of it is public: asks for some, or takes matters in hand. Whether to try at once.
+    pub(crate) fn press(&mut self, shared: &Shared, victim: &Worker) -> bool {
+        let now = clock::now();
+        if let Some((asked, since)) = self.asked {
+            if flag_unanswered(since, now) {
+                let silent = shared.worker(asked);
+                if silent.deque.has_private() && !shared.expose_turn(now) {
+                    return false;
+                }
+                self.asked = None;
+                if silent.deque.has_private() {
+                    return silent.deque.force_expose() && asked == victim.index;
+                }
+            }
+        }
+        if victim.deque.has_private() && self.gap.allows(self.last, now) {
+            self.last = Some(now);
+            self.asked.get_or_insert((victim.index, now));
+            victim.deque.raise(signal::FLAG);
+        }
+        false
+    }
+
+    fn answered(&mut self) {
+        self.asked = None;
+    }
+}
+
+impl Searcher {
+    pub(crate) fn new(shared: &Shared, worker: usize) -> Self {
+        Self {
+            idle: shared.options.idle_state,
+            victims: VictimState::new(shared.options.victim, worker),
+            rng: Rng::new(seed::worker_seed(worker)),
+            flags: Flags::default(),
+            found: None,
+        }
+    }
+}
+
+struct PeersOf<'a>(&'a Shared);
+
+impl Peers for PeersOf<'_> {
+    fn count(&self) -> usize {
+        self.0.worker_count()
+    }
+
+    fn is_candidate(&self, worker: usize) -> bool {
+        self.0.worker_if(worker).is_some()
+    }
+
+    fn distance(&self, thief: usize, victim: usize) -> u32 {
+        self.0.distance(thief, victim)
+    }
+
+    fn last_victim(&self, worker: usize) -> Option<usize> {
+        self.0.worker_if(worker)?.last_victim()
+    }
+}
+
+impl Current<'_> {
+    /// The life of a thread of the pool.
+    pub(crate) fn live(self) {
+        let mut searcher = Searcher::new(self.shared(), self.index);
+        loop {
+            self.poll_at_base();
+            self.run_mail();
+            if self.must_stop() && !self.rest() {
+                return;
+            }
+            match self.next_task(&mut searcher) {
+                Some(task) => self.run_at_base(task, &mut searcher),
+                None if !self.rest() => return,
+                None => {}
+            }
+        }
+    }
+
+    /// Answers signals where no frames are: a slot that is wanted back is given back by resting.
+    fn poll_at_base(self) {
+        if !self.deque().is_signalled() {
+            return;
+        }
+        let signals = self.deque().answer();
+        if signals & signal::GIVE_UP != 0 && self.deque().is_empty() {
+            self.set_must_stop(self.is_in_excess());
+        } else {
+            self.act_on(signals);
+        }
+    }
+
+    fn run_at_base(self, task: Task, searcher: &mut Searcher) {
+        let started = searcher.found.take().map(|(from, to)| (to, to - from));
+        self.tally.tasks.add(1);
+        self.enter_base(&task);
+        self.set_busy(true);
+        self.run_taken(task);
+        self.shared().check_process();
+        self.set_busy(false);
+        if let Some((started, cost)) = started {
+            searcher.flags.gap.task_ran(clock::now() - started, cost);
+        }
+    }
+
+    /// Names the task at the base of the stack anew, for those who may rob its descendants.
+    fn enter_base(self, task: &Task) {
+        let scope = task
+            .scope()
+            .map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
+        // Relaxed: only this thread writes it.
+        let alone = self.deque().is_empty();
+        // Tasks of a batch that lie below are strangers to this one: nothing may be robbed here then.
+        let scope = if alone { scope } else { std::ptr::null_mut() };
+        let same = !scope.is_null() && self.base_scope.load(Ordering::Relaxed) == scope;
+        if same {
+            return;
+        }
+        // Release, before and after the new generation: a robber that acquires the new generation does not see the old
+        // scope, see docs/waiting.md.
+        self.base_scope
+            .store(std::ptr::null_mut(), Ordering::Release);
+        let generation = self.deque().next_generation();
+        self.base_scope.store(scope, Ordering::Release);
+        if task.header().latch.is_half() {
+            let generation = alone.then_some(generation);
+            task.header().latch.set_thief(Thief {
+                worker: self.index,
+                generation,
+            });
+        }
+    }
+
+    fn next_task(self, searcher: &mut Searcher) -> Option<Task> {
+        if let Some(task) = self.pop(0) {
+            return Some(task);
+        }
+        let task = self.search(searcher);
+        if task.is_some() {
+            searcher.idle.steal_succeeded(clock::now);
+        }
+        task
+    }
+
+    /// Looks for work until the idle policy says to park.
+    fn search(self, searcher: &mut Searcher) -> Option<Task> {
+        let shared = self.shared();
+        let elastic = matches!(shared.options.idle, Idle::Elastic(_));
+        if !shared.begin_search(elastic) {
+            return self.find(searcher, clock::now());
+        }
+        let from = clock::now();
+        let _ = self.tally.phases.enter_at(Phase::Stealing, from);
+        let found = loop {
+            if let Some(task) = self.find(searcher, from) {
+                break Some(task);
+            }
+            if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
+                break None;
+            }
+            self.poll_at_base();
+            let rest = searcher
+                .idle
+                .sweep_failed(clock::now, || searcher.rng.draw());
+            if !self.take_rest(rest) {
+                break None;
+            }
+            searcher.idle.rested(clock::now);
+        };
+        let _ = self.tally.phases.enter(Phase::Busy);
+        shared.end_search(found.is_some());
+        found
+    }
+
+    /// Whether to look again.
+    fn take_rest(self, rest: Rest) -> bool {
+        match rest {
+            Rest::Retry => (0..SPINS_PER_RETRY.default).for_each(|_| spin_loop()),
+            Rest::Yield => thread::yield_now(),
+            Rest::Sleep(nanos) => self.nap(nanos),
+            Rest::Park => return false,
+        }
+        true
+    }
+
+    /// One look at everything.
+    fn find(self, searcher: &mut Searcher, from: Nanos) -> Option<Task> {
+        let shared = self.shared();
+        if let Some(task) = shared.pop_queued() {
+            return Some(task);
+        }
+        loop {
+            let Searcher { victims, rng, .. } = searcher;
+            let victim = victims.next(&PeersOf(shared), || rng.draw())?;
+            let Some(victim) = shared.worker_if(victim) else {
+                continue;
+            };
+            if let Some(task) = self.attempt(victim, &mut searcher.flags) {
+                searcher.victims.stolen_from(victim.index);
+                self.set_last_victim(victim.index);
+                searcher.found = Some((from, clock::now()));
+                return Some(task);
+            }
+            let rest = searcher.idle.attempt_failed(clock::now);
+            if rest != Rest::Retry {
+                self.take_rest(rest);
+                searcher.idle.rested(clock::now);
+            }
+        }
+    }
+
+    /// Tries to steal from one victim.
+    pub(crate) fn attempt(self, victim: &Worker, flags: &mut Flags) -> Option<Task> {
+        for _ in 0..=STEAL_RETRIES.default {
+            self.tally.attempts.add(1);
+            let mut youngest: Option<Task> = None;
+            let mut older = Vec::new();
+            let amount = |waiting| self.shared().options.amount.take(waiting as usize) as u64;
+            let got = steal_from(victim, amount, None, |task| {
+                task.count();
+                older.extend(youngest.replace(task));
+            });
+            match got {
+                Steal::Success(k) => {
+                    flags.answered();
+                    self.tally.steals.add(1);
+                    self.tally.stolen_tasks.add(k);
+                    events::steal(self.shared(), self.index, victim.index, k);
+                    older.into_iter().for_each(|task| self.keep_stolen(task));
+                    return youngest;
+                }
+                Steal::Lost => self.tally.partly_failed.add(1),
+                Steal::Empty => {
+                    let busy = victim.is_busy() || victim.deque.has_private();
+                    if busy {
+                        self.tally.partly_failed.add(1);
+                    } else {
+                        self.tally.purely_failed.add(1);
+                    }
+                    if !busy || !flags.press(self.shared(), victim) {
+                        return None;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Keeps an older task of a batch below the one that runs first.
+    fn keep_stolen(self, task: Task) {
+        if task.header().latch.is_half() {
+            task.header().latch.set_thief(Thief {
+                worker: self.index,
+                generation: None,
+            });
+        }
+        if let Err(task) = self.push_task(task) {
+            self.pass_on(task);
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! What a pool counts, and how it is read.
+//!
+//! Each worker has counters of its own, written with plain stores by its thread while it steals, sleeps or wakes; the
+//! working path counts nothing and reads no clock. [`Stats`] is taken without stopping anybody: numbers that belong together
+//! may be a few events apart.
+
+use crate::pool::Shared;
+use crate::worker::Worker;
+use tidegate_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tidegate_sync::clock;
+
+/// One counter with a single writer.
+#[derive(Default, Debug)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    /// Adds `n`. Only the worker that owns the counter may call this.
+    pub(crate) fn add(&self, n: u64) {
+        // Relaxed, and no read-modify-write: one writer; readers want a recent value only.
+        self.0
+            .store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+
+    /// Raises the counter to `n` if it is lower.
+    pub(crate) fn raise_to(&self, n: u64) {
+        if n > self.get() {
+            // Relaxed: as in `add`.
+            self.0.store(n, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: as in `add`.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a worker spends its time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// No thread is this worker.
+    Away,
+    Busy,
+    Stealing,
+    /// Woken, or ready to run, and not yet running.
+    Switching,
+    NoWork,
+    Latch,
+    Blocked,
+    /// A timed sleep of the idle policy, the slot kept.
+    Nap,
+}
+
+impl Phase {
+    const ALL: [Self; 8] = [
+        Self::Away,
+        Self::Busy,
+        Self::Stealing,
+        Self::Switching,
+        Self::NoWork,
+        Self::Latch,
+        Self::Blocked,
+        Self::Nap,
+    ];
+}
+
+/// A worker's time, by phase.
+#[derive(Default, Debug)]
+pub(crate) struct Phases {
+    phase: AtomicUsize,
+    since: AtomicU64,
+    totals: [Count; Phase::ALL.len()],
+}
+
+impl Phases {
+    /// Begins `phase`, now; what it was before. Only by the worker's own thread.
+    pub(crate) fn enter(&self, phase: Phase) -> Phase {
+        self.enter_at(phase, clock::now())
+    }
+
+    /// The same at a time between the last change and now.
+    pub(crate) fn enter_at(&self, phase: Phase, now: u64) -> Phase {
+        // Relaxed, here and below: one writer; a reader that mixes two changes is off by their distance.
+        let before = self.phase.load(Ordering::Relaxed);
+        let since = self.since.load(Ordering::Relaxed);
+        self.totals[before].add(now.saturating_sub(since));
+        self.since.store(now.max(since), Ordering::Relaxed);
+        self.phase.store(phase as usize, Ordering::Relaxed);
+        Phase::ALL[before]
+    }
+
+    fn seconds(&self, phase: Phase) -> f64 {
+        let mut nanos = self.totals[phase as usize].get();
+        // Relaxed: as in `enter_at`.
+        if self.phase.load(Ordering::Relaxed) == phase as usize {
+            nanos += clock::now().saturating_sub(self.since.load(Ordering::Relaxed));
+        }
+        seconds(nanos)
+    }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+/// One worker's counters.
+#[derive(Default, Debug)]
+pub(crate) struct Tally {
+    pub(crate) tasks: Count,
+    pub(crate) stolen_joins: Count,
+    pub(crate) attempts: Count,
+    pub(crate) steals: Count,
+    pub(crate) stolen_tasks: Count,
+    pub(crate) partly_failed: Count,
+    pub(crate) purely_failed: Count,
+    pub(crate) sleeps: Count,
+    pub(crate) handovers: Count,
+    pub(crate) overcommits: Count,
+    pub(crate) helped_any: Count,
+    pub(crate) max_depth: Count,
+    pub(crate) phases: Phases,
+}
+
+/// How often things happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Tasks that went through a scheduler loop; the half of a join that its own worker runs is not counted.
+    pub tasks: u64,
+    /// Joins whose second half was stolen.
+    pub stolen_joins: u64,
+    /// Attempts to steal or rob.
+    pub attempts: u64,
+    /// Attempts that succeeded.
+    pub steals: u64,
+    /// Attempts that failed on a victim that had work of its own, or was lost to another thief.
+    pub partly_failed: u64,
+    /// Attempts that failed on a victim that was itself out of work.
+    pub purely_failed: u64,
+    /// Tasks taken per successful attempt; 0 if there was none.
+    pub tasks_per_steal: f64,
+    /// How often a worker slept.
+    pub sleeps: u64,
+    /// How long, in seconds, all workers together.
+    pub asleep_seconds: f64,
+    /// How often a sleeping worker was woken.
+    pub wakes: u64,
+    /// Slots that went to a waiter together with its latch.
+    pub handovers: u64,
+    /// The most forks that were open at once on one stack.
+    pub max_depth: u64,
+    /// How often a thread ran without a slot because its grace was over.
+    pub overcommits: u64,
+    /// Unrelated tasks that ran on top of a waiting frame because no other thread could run them.
+    pub helped_any: u64,
+}
+
+/// Where the time went, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Breakdown {
+    /// Running tasks.
+    pub busy: f64,
+    /// Looking for work.
+    pub stealing: f64,
+    /// Asleep, for any reason.
+    pub asleep: f64,
+    /// Between being woken, or ready, and running.
+    pub switching: f64,
+}
+
+/// Time without a slot, in seconds, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Slotless {
+    /// There was nothing to do.
+    pub no_work: f64,
+    /// A latch was shut: the worker waited for a task.
+    pub latch: f64,
+    /// The task had declared a blocking call.
+    pub blocked: f64,
+    /// The worker was ready and no slot was free.
+    pub ready: f64,
+}
+
+/// One worker's share of [`Stats`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct WorkerStats {
+    /// Its counters.
+    pub counters: Counters,
+    /// Its time.
+    pub breakdown: Breakdown,
+    /// Its time without a slot.
+    pub slotless: Slotless,
+}
+
+/// What a pool has done since it was made; from [`Pool::stats`](crate::Pool::stats).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// How many workers may run at once.
+    pub workers: usize,
+    /// The sum over workers; of `max_depth` the largest.
+    pub counters: Counters,
+    /// The sum over workers.
+    pub breakdown: Breakdown,
+    /// The sum over workers.
+    pub slotless: Slotless,
+    /// Panics that no join, scope or handle could carry.
+    pub panics: u64,
+    /// Each worker that there has been: threads of the pool, spare ones and guests.
+    pub per_worker: Vec<WorkerStats>,
+}
+
+impl Tally {
+    /// The worker's own time begins.
+    pub(crate) fn arrive(&self) {
+        let _ = self.phases.enter(Phase::Busy);
+    }
+
+    /// The thread is no longer this worker.
+    pub(crate) fn depart(&self) {
+        let _ = self.phases.enter(Phase::Away);
+    }
+
+    fn asleep(&self) -> f64 {
+        let asleep = [Phase::NoWork, Phase::Latch, Phase::Blocked, Phase::Nap];
+        asleep
+            .into_iter()
+            .map(|phase| self.phases.seconds(phase))
+            .sum()
+    }
+}
+
+impl WorkerStats {
+    fn of(worker: &Worker) -> Self {
+        let tally = &worker.tally;
+        let steals = tally.steals.get();
+        let counters = Counters {
+            tasks: tally.tasks.get(),
+            stolen_joins: tally.stolen_joins.get(),
+            attempts: tally.attempts.get(),
+            steals,
+            partly_failed: tally.partly_failed.get(),
+            purely_failed: tally.purely_failed.get(),
+            tasks_per_steal: ratio(tally.stolen_tasks.get(), steals),
+            sleeps: tally.sleeps.get(),
+            asleep_seconds: tally.asleep(),
+            wakes: worker.wakes(),
+            handovers: tally.handovers.get(),
+            max_depth: tally.max_depth.get().max(worker.deque.deepest()),
+            overcommits: tally.overcommits.get(),
+            helped_any: tally.helped_any.get(),
+        };
+        let breakdown = Breakdown {
+            busy: tally.phases.seconds(Phase::Busy),
+            stealing: tally.phases.seconds(Phase::Stealing),
+            asleep: counters.asleep_seconds,
+            switching: tally.phases.seconds(Phase::Switching),
+        };
+        let slotless = Slotless {
+            no_work: tally.phases.seconds(Phase::NoWork),
+            latch: tally.phases.seconds(Phase::Latch),
+            blocked: tally.phases.seconds(Phase::Blocked),
+            ready: breakdown.switching,
+        };
+        Self {
+            counters,
+            breakdown,
+            slotless,
+        }
+    }
+}
+
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+impl Counters {
+    fn add(&mut self, other: &Self) {
+        let stolen =
+            self.tasks_per_steal * self.steals as f64 + other.tasks_per_steal * other.steals as f64;
+        self.tasks += other.tasks;
+        self.stolen_joins += other.stolen_joins;
+        self.attempts += other.attempts;
+        self.steals += other.steals;
+        self.tasks_per_steal = if self.steals == 0 {
+            0.0
+        } else {
+            stolen / self.steals as f64
+        };
+        self.partly_failed += other.partly_failed;
+        self.purely_failed += other.purely_failed;
+        self.sleeps += other.sleeps;
+        self.asleep_seconds += other.asleep_seconds;
+        self.wakes += other.wakes;
+        self.handovers += other.handovers;
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.overcommits += other.overcommits;
+        self.helped_any += other.helped_any;
+    }
+}
+
+impl Stats {
+    pub(crate) fn of(shared: &Shared) -> Self {
+        let mut sum = Self {
+            workers: shared.slots(),
+            panics: shared.panics(),
+            ..Self::default()
+        };
+        for worker in shared.workers().map(WorkerStats::of) {
+            sum.counters.add(&worker.counters);
+            sum.breakdown.busy += worker.breakdown.busy;
+            sum.breakdown.stealing += worker.breakdown.stealing;
+            sum.breakdown.asleep += worker.breakdown.asleep;
+            sum.breakdown.switching += worker.breakdown.switching;
+            sum.slotless.no_work += worker.slotless.no_work;
+            sum.slotless.latch += worker.slotless.latch;
+            sum.slotless.blocked += worker.slotless.blocked;
+            sum.slotless.ready += worker.slotless.ready;
+            sum.per_worker.push(worker);
+        }
+        sum
+    }
+}

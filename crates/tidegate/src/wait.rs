@@ -1,0 +1,253 @@
+//! Waiting without running anything unrelated.
+//!
+//! The protocol is docs/waiting.md. A waiter robs only those who run descendants of what it waits for, spins a little, then
+//! gives its slot up and sleeps on the latch ([`crate::sleep`]).
+
+use crate::events;
+use crate::job::{Header, Task};
+use crate::latch::{Latch, State, Thief};
+use crate::scope::ScopeCore;
+use crate::search::Flags;
+use crate::stats::Phase;
+use crate::worker::{Current, Worker, steal_from};
+use std::ptr::NonNull;
+use tidegate_deque::Steal;
+use tidegate_policy::Wait;
+use tidegate_policy::search::gives_slot_up;
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::{clock, spin_loop};
+
+/// How many waits a robber follows from worker to worker.
+const HOPS: usize = 8;
+
+/// What a worker waits for.
+#[derive(Clone, Copy)]
+pub(crate) enum Awaited<'a> {
+    Half(&'a Latch),
+    Scope(&'a ScopeCore),
+    /// Something outside the pool: nothing may be robbed.
+    Outside(&'a crate::latch::Event),
+}
+
+impl Awaited<'_> {
+    pub(crate) fn is_over(self) -> bool {
+        match self {
+            Self::Half(latch) => latch.is_open(),
+            Self::Scope(scope) => scope.latch().is_open(),
+            Self::Outside(event) => event.is_open(),
+        }
+    }
+
+    /// The worker whose descendants may be robbed, if it is known and one.
+    pub(crate) fn thief(self) -> Option<Thief> {
+        match self {
+            Self::Half(latch) => match latch.state() {
+                State::Taken(thief) => Some(thief),
+                _ => None,
+            },
+            Self::Scope(_) | Self::Outside(_) => None,
+        }
+    }
+
+    pub(crate) fn latch(&self) -> Option<&Latch> {
+        match self {
+            Self::Half(latch) => Some(latch),
+            Self::Scope(scope) => Some(scope.latch()),
+            Self::Outside(_) => None,
+        }
+    }
+}
+
+impl Current<'_> {
+    /// Waits for a stolen half.
+    pub(crate) fn wait_for_half(self, latch: &Latch, _half: NonNull<Header>) {
+        self.tally.stolen_joins.add(1);
+        self.wait(Awaited::Half(latch));
+    }
+
+    pub(crate) fn wait_for_scope(self, scope: &ScopeCore) {
+        self.wait(Awaited::Scope(scope));
+    }
+
+    /// Waits for a latch and runs nothing meanwhile: this thread is unwinding.
+    pub(crate) fn wait_while_panicking(self, latch: &Latch) {
+        let awaited = Awaited::Half(latch);
+        while !awaited.is_over() {
+            self.sleep_until(awaited);
+        }
+    }
+
+    pub(crate) fn wait(self, awaited: Awaited<'_>) {
+        self.tally.max_depth.raise_to(self.deque().bottom());
+        let outer = self.waits_for();
+        self.set_waits_for(None);
+        let busy = self.set_busy(false);
+        let phase = self.tally.phases.enter(Phase::Stealing);
+        let mut flags = Flags::default();
+        let mut since = None;
+        while !awaited.is_over() {
+            self.run_mail();
+            if self.must_stop() {
+                self.sleep_until(awaited);
+                continue;
+            }
+            if let Some(task) = self.helpful_task(awaited, &mut flags) {
+                self.help(task, awaited);
+                since = None;
+                continue;
+            }
+            spin_loop();
+            let now = clock::now();
+            if gives_slot_up(*since.get_or_insert(now), now) {
+                self.sleep_until(awaited);
+                since = None;
+            }
+        }
+        let _ = self.tally.phases.enter(phase);
+        self.set_waits_for(outer);
+        self.set_busy(busy);
+    }
+
+    fn help(self, task: Task, awaited: Awaited<'_>) {
+        // The look after the theft: if the latch was shut then, the victim was still at what we wait for when we
+        // robbed it, and the task is descended from that.
+        if awaited.is_over() && self.shared().options.wait == Wait::Descendants {
+            return self.pass_on(task);
+        }
+        self.tally.tasks.add(1);
+        if task.header().latch.is_half() {
+            let generation = self.deque().is_empty().then(|| self.deque().generation());
+            task.header().latch.set_thief(Thief {
+                worker: self.index,
+                generation,
+            });
+        }
+        self.set_busy(true);
+        // Nobody follows this worker's outer wait while something else runs on top of it.
+        self.set_waits_for(None);
+        let _ = self.tally.phases.enter(Phase::Busy);
+        self.run_on_top(task);
+        let _ = self.tally.phases.enter(Phase::Stealing);
+        self.set_busy(false);
+    }
+
+    fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
+        let rescue = self.take_rescue();
+        if rescue || self.shared().options.wait == Wait::HelpAny {
+            let task = self.any_task(flags);
+            self.tally
+                .helped_any
+                .add(u64::from(rescue && task.is_some()));
+            return task;
+        }
+        match awaited {
+            Awaited::Half(latch) => match latch.state() {
+                State::Taken(thief) => {
+                    self.set_waits_for(Some(thief));
+                    self.rob(thief, None, flags)
+                }
+                _ => None,
+            },
+            Awaited::Scope(scope) => scope.pop_queued().or_else(|| self.rob_scope(scope, flags)),
+            Awaited::Outside(_) => None,
+        }
+    }
+
+    /// Unrelated work, by the user's wish or to the rescue of a pool of waiters.
+    fn any_task(self, flags: &mut Flags) -> Option<Task> {
+        let shared = self.shared();
+        // One at a time, the own deque included: older tasks of a batch would lie above this frame.
+        let anyone = |worker: &Worker| Thief {
+            worker: worker.index,
+            generation: None,
+        };
+        shared.pop_queued().or_else(|| {
+            shared
+                .workers()
+                .find_map(|worker| self.rob_one(worker, anyone(worker), flags))
+        })
+    }
+
+    /// Robs whoever runs a task of the scope.
+    fn rob_scope(self, scope: &ScopeCore, flags: &mut Flags) -> Option<Task> {
+        for worker in self.shared().workers() {
+            let generation = worker.deque.generation();
+            // Acquire, after the generation: see `Current::enter_base`.
+            if std::ptr::eq(worker.base_scope.load(Ordering::Acquire), scope) {
+                let thief = Thief {
+                    worker: worker.index,
+                    generation: Some(generation),
+                };
+                if let Some(task) = self.rob(thief, Some(scope), flags) {
+                    return Some(task);
+                }
+            }
+        }
+        None
+    }
+
+    /// Robs the worker that has what we wait for, or the one that it waits for in turn.
+    fn rob(self, first: Thief, scope: Option<&ScopeCore>, flags: &mut Flags) -> Option<Task> {
+        let mut thief = first;
+        for _ in 0..HOPS {
+            let generation = thief.generation?;
+            let victim = self.shared().worker(thief.worker);
+            if victim.index != self.index {
+                if let Some(task) = self.rob_one(victim, thief, flags) {
+                    return self.keep_or_pass_on(task, scope);
+                }
+            }
+            let next = victim.waits_for()?;
+            // After that load: while the generation lasts, what the victim waits for is descended from its base.
+            if victim.deque.generation() != generation || next == thief {
+                return None;
+            }
+            thief = next;
+        }
+        None
+    }
+
+    fn rob_one(self, victim: &Worker, thief: Thief, flags: &mut Flags) -> Option<Task> {
+        self.tally.attempts.add(1);
+        let mut robbed = None;
+        let got = steal_from(
+            victim,
+            |_| 1,
+            thief.generation,
+            |task| {
+                task.count();
+                robbed = Some(task);
+            },
+        );
+        match got {
+            Steal::Success(_) => {
+                self.tally.steals.add(1);
+                self.tally.stolen_tasks.add(1);
+                events::steal(self.shared(), self.index, victim.index, 1);
+            }
+            Steal::Lost => self.tally.partly_failed.add(1),
+            Steal::Empty => {
+                self.tally.partly_failed.add(1);
+                let current = victim.deque.generation();
+                if victim.deque.has_private() && thief.generation.is_none_or(|g| g == current) {
+                    let _ = flags.press(self.shared(), victim);
+                }
+            }
+        }
+        robbed
+    }
+
+    /// A robber runs halves, and tasks of the very scope that it waits for; others go to their queues.
+    fn keep_or_pass_on(self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
+        let wanted = match (task.scope(), scope) {
+            (Some(own), Some(scope)) => std::ptr::eq(own, scope),
+            (None, _) => task.header().latch.is_half(),
+            (Some(_), None) => false,
+        };
+        if wanted {
+            return Some(task);
+        }
+        self.pass_on(task);
+        None
+    }
+}

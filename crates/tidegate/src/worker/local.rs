@@ -1,0 +1,249 @@
+//! Data per worker.
+//!
+//! A [`WorkerLocal`] is a table of values whose index is the number of the calling thread
+//! ([`tidegate_sync::thread::with_number`]): no two threads that live at once have the same one. So a value belongs to
+//! one thread at a time, and that is all that its soundness rests on. It does not ask which pool the thread belongs to, or whether
+//! to any: worker numbers, which pass from guest to guest, and the thread's place in a pool do not come into it.
+//!
+//! The table is made of blocks of doubling length, each made when its first number comes along, so nothing moves when it
+//! grows. A look-up is two loads beyond the thread's own number; there is no lock, and no write that another thread
+//! would see.
+//!
+//! It does not drop a value when its thread ends, and knows nothing of tasks: a task that waits may find the value
+//! changed by another task that its worker has run meanwhile.
+
+use std::fmt;
+use std::sync::OnceLock;
+use tidegate_sync::Line;
+use tidegate_sync::thread::with_number;
+
+/// Room for so many blocks, the longest of 2^31 values: more threads than a system has.
+const BLOCKS: usize = 32;
+
+/// A value for each worker, made when the worker first asks for it.
+///
+/// For sums, statistics and buffers that workers must not share: each adds to its own, and the owner collects
+/// them afterwards with [`iter_mut`](Self::iter_mut) or [`into_values`](Self::into_values).
+///
+/// A value belongs to a thread. Threads of no pool have one each as well, and one that takes part in a call from outside
+/// (see [`join`](crate::join)) keeps the same one inside and outside of it. When a thread has ended, a thread that is started
+/// later may get the value that it left; so there are never more values than threads that lived at once, in any
+/// number of pools.
+///
+/// A task may meet the value in a state that another task has left half-way: while one waits inside of
+/// [`with`](Self::with), for instance in a join, its worker may run another on top that calls `with` too. Both get
+/// the same value. That is safe, and a borrow of a `RefCell` that is held over a join may panic.
+///
+/// The price of a call is that of a thread-local variable and two loads, a few nanoseconds. Each value has
+/// cache lines of its own.
+///
+/// ```
+/// use std::cell::Cell;
+/// use tidegate::WorkerLocal;
+///
+/// let mut count = WorkerLocal::new(|| Cell::new(0));
+/// tidegate::for_each(0..1_000, |_| count.with(|own| own.set(own.get() + 1)));
+/// assert_eq!(count.iter_mut().map(|own| own.get()).sum::<u32>(), 1_000);
+/// ```
+pub struct WorkerLocal<T> {
+    init: Box<dyn Fn() -> T + Send + Sync>,
+    blocks: [OnceLock<Block<T>>; BLOCKS],
+}
+
+type Block<T> = Box<[Line<OnceLock<Owned<T>>>]>;
+
+/// A value that one thread at a time looks at.
+struct Owned<T>(T);
+
+// SAFETY: a shared `Owned` is looked into by `with` alone, and there only by the thread that has the number under which
+// the value lies, for a time during which it keeps that number. Two threads that have had the same number are
+// ordered by its being given back and taken (Release and Acquire, in `sync`), so this is one hand-over of the value after another, for
+// which `T: Send` is enough.
+unsafe impl<T: Send> Sync for Owned<T> {}
+
+/// The block in which `number` lies, and where in it.
+fn place(number: usize) -> (usize, usize) {
+    let from_one = number + 1;
+    let block = from_one.ilog2();
+    (block as usize, from_one - (1 << block))
+}
+
+impl<T: Send> WorkerLocal<T> {
+    /// No values yet; `init` makes one for each worker.
+    ///
+    /// `init` runs on that worker. If it asks this `WorkerLocal` itself for the worker's value, or lets other tasks run that do,
+    /// that value is kept and the outer one is dropped.
+    #[must_use]
+    pub fn new(init: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        Self {
+            init: Box::new(init),
+            blocks: [const { OnceLock::new() }; BLOCKS],
+        }
+    }
+
+    /// Calls `f` with the calling thread's value.
+    ///
+    /// # Panics
+    /// If `f` does, or `init`.
+    pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        with_number(|number| {
+            let (block, offset) = place(number);
+            let block = self.blocks[block].get_or_init(|| new_block(1 << block));
+            let value = &block[offset].0;
+            match value.get() {
+                Some(own) => f(&own.0),
+                None => f(&self.first(value).0),
+            }
+        })
+    }
+
+    /// Makes the calling thread's value.
+    #[cold]
+    fn first<'a>(&self, value: &'a OnceLock<Owned<T>>) -> &'a Owned<T> {
+        // Made before the cell is asked to keep it: `init` is the user's and may come here again.
+        let own = Owned((self.init)());
+        value.get_or_init(|| own)
+    }
+
+    /// The values of all threads that have asked for one, in no order that means anything.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let blocks = self.blocks.iter_mut().filter_map(OnceLock::get_mut);
+        let values = blocks.flatten().filter_map(|line| line.0.get_mut());
+        values.map(|own| &mut own.0)
+    }
+
+    /// The same values, taken out.
+    pub fn into_values(self) -> impl Iterator<Item = T> {
+        let blocks = self.blocks.into_iter().filter_map(OnceLock::into_inner);
+        let values = blocks.flatten().filter_map(|line| line.0.into_inner());
+        values.map(|own| own.0)
+    }
+}
+
+#[cold]
+fn new_block<T>(length: usize) -> Block<T> {
+    (0..length).map(|_| Line(OnceLock::new())).collect()
+}
+
+impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
+    /// Values begin as `T::default()`.
+    fn default() -> Self {
+        Self::new(T::default)
+    }
+}
+
+impl<T> fmt::Debug for WorkerLocal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The values belong to other threads.
+        f.debug_struct("WorkerLocal").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::{Cell, RefCell};
+
+    #[test]
+    fn each_number_has_a_place_of_its_own_within_its_block() {
+        let mut places: Vec<_> = (0..1000).map(place).collect();
+        assert!(places.iter().all(|(block, offset)| *offset < 1 << block));
+        places.dedup();
+        assert_eq!(places.len(), 1000);
+        assert!(place((1 << BLOCKS) - 2).0 < BLOCKS);
+    }
+
+    #[test]
+    fn a_thread_finds_its_own_value_again_and_others_do_not_see_it() {
+        let local = WorkerLocal::new(|| Cell::new(0));
+        local.with(|own| own.set(7));
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| local.with(Cell::get));
+            assert_eq!(other.join().unwrap(), 0);
+        });
+        assert_eq!(local.with(Cell::get), 7);
+        let mut values: Vec<i32> = local.into_values().map(Cell::into_inner).collect();
+        values.sort_unstable();
+        assert_eq!(values, [0, 7]);
+    }
+
+    #[test]
+    fn a_call_inside_a_call_finds_the_same_value() {
+        let local = WorkerLocal::new(|| RefCell::new(vec![1]));
+        local.with(|outer| {
+            outer.borrow_mut().push(2);
+            local.with(|inner| inner.borrow_mut().push(3));
+            assert_eq!(*outer.borrow(), [1, 2, 3]);
+        });
+    }
+
+    #[test]
+    fn an_init_that_asks_for_the_value_itself_keeps_the_first_one_that_was_made() {
+        use std::sync::{Arc, Weak};
+        let made = Cell::new(0);
+        let local = Arc::new_cyclic(|me: &Weak<WorkerLocal<Cell<i32>>>| {
+            let me = me.clone();
+            let depth = std::sync::atomic::AtomicI32::new(0);
+            WorkerLocal::new(move || {
+                let depth = depth.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                if depth == 0 {
+                    me.upgrade()
+                        .unwrap()
+                        .with(|inner| inner.set(inner.get() + 10));
+                }
+                Cell::new(depth)
+            })
+        });
+        local.with(|own| made.set(own.get()));
+        assert_eq!(
+            made.get(),
+            11,
+            "the inner value is number 1, and 10 was added"
+        );
+    }
+
+    #[test]
+    fn a_panic_of_init_leaves_room_for_another_try() {
+        let tries = std::sync::atomic::AtomicI32::new(0);
+        let local = WorkerLocal::new(move || {
+            let tries = tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            assert!(tries > 0, "the first try fails");
+            Cell::new(tries)
+        });
+        let first =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| local.with(Cell::get)));
+        assert!(first.is_err());
+        assert_eq!(local.with(Cell::get), 1);
+    }
+
+    #[test]
+    fn values_left_by_ended_threads_are_kept_and_passed_on() {
+        const THREADS: usize = if cfg!(miri) { 8 } else { 100 };
+        let mut local = WorkerLocal::new(|| Cell::new(0));
+        for _ in 0..THREADS {
+            std::thread::scope(|scope| {
+                scope.spawn(|| local.with(|own| own.set(own.get() + 1)));
+            });
+        }
+        assert_eq!(
+            local.iter_mut().map(|own| own.get()).sum::<usize>(),
+            THREADS
+        );
+        assert!(local.into_values().count() < THREADS);
+    }
+
+    #[test]
+    fn values_are_dropped_with_it() {
+        let marker = std::sync::Arc::new(());
+        let local = {
+            let marker = marker.clone();
+            WorkerLocal::new(move || marker.clone())
+        };
+        local.with(|_| ());
+        std::thread::scope(|scope| {
+            scope.spawn(|| local.with(|_| ()));
+        });
+        drop(local);
+        assert_eq!(std::sync::Arc::strong_count(&marker), 1);
+    }
+}

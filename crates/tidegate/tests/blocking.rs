@@ -1,0 +1,191 @@
+//! `blocking` hands the slot over meanwhile, and the caller gets one back.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Barrier;
+use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
+use tidegate::Pool;
+
+#[test]
+fn another_task_runs_on_the_slot_of_one_that_blocks() {
+    watched(|| {
+        let pool = pool(1);
+        for _ in 0..100 {
+            let other = Gate::new();
+            pool.install(|| {
+                tidegate::join(
+                    || tidegate::blocking(|| other.wait()),
+                    // Can run only on the slot of the first half: there is no other.
+                    || other.open(),
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn a_spawned_task_and_an_installed_one_run_while_the_only_worker_blocks() {
+    watched(|| {
+        let pool = pool(1);
+        for _ in 0..100 {
+            let (blocked, spawned, installed) = (Gate::new(), Gate::new(), Gate::new());
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    blocked.wait();
+                    pool.install(|| installed.open());
+                });
+                pool.scope(|s| {
+                    s.spawn(|_| spawned.open());
+                    tidegate::blocking(|| {
+                        blocked.open();
+                        spawned.wait();
+                        installed.wait();
+                    });
+                });
+            });
+        }
+    });
+}
+
+#[test]
+fn many_tasks_may_block_at_once_as_far_as_there_are_spare_threads() {
+    watched(|| {
+        for workers in [1, 2] {
+            let pool = built(Pool::builder().workers(workers).spare_threads(6));
+            for _ in 0..50 {
+                let meeting = Barrier::new(6);
+                pool.install(|| {
+                    tidegate::scope(|s| {
+                        for _ in 0..6 {
+                            s.spawn(|_| {
+                                tidegate::blocking(|| meeting.wait());
+                            });
+                        }
+                    });
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn a_fork_inside_a_blocking_call_works() {
+    watched(|| {
+        for amount in AMOUNTS {
+            for workers in [1, 2] {
+                let pool = built(Pool::builder().workers(workers).steal(amount));
+                for _ in 0..50 {
+                    let result = pool.install(|| {
+                        tidegate::join(
+                            || tidegate::blocking(|| (fib(10), tidegate::blocking(|| fib(9)))),
+                            || tidegate::blocking(|| fib(8)),
+                        )
+                    });
+                    assert_eq!(result, ((55, 34), 21));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_scope_and_a_spawn_inside_a_blocking_call_work() {
+    watched(|| {
+        for workers in [1, 2] {
+            let pool = pool(workers);
+            for _ in 0..50 {
+                let ran = Tally::new();
+                pool.install(|| {
+                    tidegate::blocking(|| {
+                        tidegate::scope(|s| {
+                            for _ in 0..5 {
+                                s.spawn(|_| tidegate::blocking(|| ran.come()));
+                            }
+                        });
+                        assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
+                    });
+                });
+                assert_eq!(ran.get(), 5);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_panic_inside_a_blocking_call_surfaces_and_the_slot_comes_back() {
+    watched(|| {
+        for pool in [pool(1), pool(2), bare_pool(1)] {
+            for round in 0..50_usize {
+                let block = || tidegate::blocking(|| resume_unwind(Box::new(round)));
+                let caught = catch_unwind(AssertUnwindSafe(|| pool.install(block)));
+                assert_eq!(caught.unwrap_err().downcast_ref(), Some(&round));
+                assert_eq!(pool.install(|| fib(8)), 21);
+            }
+        }
+    });
+}
+
+#[test]
+fn without_spare_threads_blocking_is_a_plain_call() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let blocked = pool.install(|| {
+            let here = std::thread::current().id();
+            tidegate::blocking(|| std::thread::current().id() == here)
+        });
+        assert!(blocked);
+        assert_eq!(pool.broadcast(|number| number), [0, 1]);
+    });
+}
+
+#[test]
+fn a_blocked_task_reaches_a_broadcast_when_it_is_back() {
+    watched(|| {
+        let pool = pool(1);
+        for _ in 0..50 {
+            let (blocked, delivered) = (Gate::new(), Tally::new());
+            let numbers = std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    pool.install(|| {
+                        tidegate::blocking(|| {
+                            blocked.open();
+                            // Until another thread of the pool has had its part.
+                            delivered.wait_for(1);
+                        });
+                    });
+                });
+                blocked.wait();
+                // Makes a thread beside the blocked one, so that there are two parts at least.
+                pool.install(|| ());
+                pool.broadcast(|number| {
+                    delivered.come();
+                    number
+                })
+            });
+            assert_eq!(delivered.get(), numbers.len());
+            assert!(numbers.len() >= 2);
+        }
+    });
+}
+
+#[test]
+fn the_number_of_workers_may_change_while_tasks_block() {
+    watched(|| {
+        let pool = pool(2);
+        for round in 0..100 {
+            let (changed, ran) = (Gate::new(), Tally::new());
+            pool.scope(|s| {
+                for _ in 0..3 {
+                    s.spawn(|_| {
+                        tidegate::blocking(|| changed.wait());
+                        ran.come();
+                    });
+                }
+                pool.set_workers(1 + round % 3).unwrap();
+                changed.open();
+            });
+            assert_eq!(ran.get(), 3);
+        }
+    });
+}

@@ -1,0 +1,249 @@
+//! Depth beyond the ring of a deque, spawns without end in bounded memory, scopes across pools.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{AMOUNTS, Tally, bare_pool, built, fib, pool, watched};
+use tidegate::{Pool, Scope};
+
+/// The default capacity of a deque's ring.
+const RING: usize = 1 << 17;
+/// The default length of a scope's queue beyond which a spawn runs a task on the spot.
+const INLINE_LENGTH: usize = 1 << 16;
+
+/// Sets how much larger than usual the long tests are, for a run by hand in release.
+fn soak_scale() -> usize {
+    match std::env::var("TIDEGATE_SOAK_SCALE") {
+        Ok(text) => text.parse().expect("TIDEGATE_SOAK_SCALE is a number"),
+        Err(_) => 1,
+    }
+}
+
+/// A chain of joins, each inside the first half of the one before: `depth` halves wait at once.
+fn chain(depth: usize, deepest: &(impl Fn() + Sync)) -> usize {
+    if depth == 0 {
+        deepest();
+        return 0;
+    }
+    let (below, one) = tidegate::join(|| chain(depth - 1, deepest), || 1);
+    below + one
+}
+
+#[test]
+fn a_chain_of_joins_may_be_deeper_than_the_ring() {
+    watched(|| {
+        for workers in [1, 2] {
+            let pool = built(Pool::builder().workers(workers).stack_size(1 << 30));
+            for depth in [100_000, RING, RING + 1, RING + 5_000] {
+                assert_eq!(pool.install(|| chain(depth, &|| ())), depth);
+                assert_eq!(pool.install(|| fib(12)), 144);
+            }
+        }
+    });
+}
+
+#[test]
+fn thieves_take_from_a_chain_deeper_than_the_ring() {
+    watched(|| {
+        for amount in AMOUNTS {
+            let builder = Pool::builder().workers(2).steal(amount);
+            let pool = built(builder.stack_size(1 << 30));
+            let stolen = pool.install(|| {
+                let (me, stolen) = (std::thread::current().id(), Tally::new());
+                fn dive(depth: usize, me: std::thread::ThreadId, stolen: &Tally) {
+                    if depth == 0 {
+                        // With all halves waiting, some are stolen before the first is taken back.
+                        stolen.wait_for(3);
+                        return;
+                    }
+                    tidegate::join(
+                        || dive(depth - 1, me, stolen),
+                        || {
+                            if std::thread::current().id() != me {
+                                stolen.come();
+                            }
+                        },
+                    );
+                }
+                dive(RING + 5_000, me, &stolen);
+                stolen.get()
+            });
+            assert!(stolen >= 3);
+        }
+    });
+}
+
+#[test]
+fn a_chain_of_second_halves_may_be_as_deep_as_the_stack_allows() {
+    watched(|| {
+        fn dive(depth: usize) -> usize {
+            if depth == 0 {
+                return 0;
+            }
+            tidegate::join(|| (), || dive(depth - 1)).1 + 1
+        }
+        for workers in [1, 2] {
+            let pool = built(Pool::builder().workers(workers).stack_size(1 << 30));
+            assert_eq!(pool.install(|| dive(100_000)), 100_000);
+        }
+    });
+}
+
+/// How many closures exist and have not run, and the most that did.
+#[derive(Default)]
+struct Census {
+    live: AtomicUsize,
+    most: AtomicUsize,
+}
+
+struct Counted<'a>(&'a Census);
+
+impl<'a> Counted<'a> {
+    fn new(census: &'a Census) -> Self {
+        let live = census.live.fetch_add(1, Ordering::Relaxed) + 1;
+        census.most.fetch_max(live, Ordering::Relaxed);
+        Self(census)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.live.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn endless_spawning_from_one_loop_needs_bounded_memory() {
+    watched(|| {
+        let spawns = 300_000 * soak_scale();
+        println!("{spawns} spawns");
+        for workers in [1, 2] {
+            let pool = pool(workers);
+            let (census, ran) = (Census::default(), Tally::new());
+            pool.install(|| {
+                tidegate::scope(|s| {
+                    for _ in 0..spawns {
+                        let counted = Counted::new(&census);
+                        let ran = &ran;
+                        s.spawn(move |_| {
+                            ran.come();
+                            drop(counted);
+                        });
+                    }
+                });
+            });
+            assert_eq!(ran.get(), spawns);
+            assert_eq!(census.live.load(Ordering::Relaxed), 0);
+            let most = census.most.load(Ordering::Relaxed);
+            // Besides: one that is being spawned, and those that workers hold.
+            let bound = RING + INLINE_LENGTH + 2 + 2 * workers;
+            assert!(
+                most <= bound,
+                "{most} closures lived at once, beyond {bound}"
+            );
+        }
+    });
+}
+
+#[test]
+fn endless_spawning_by_tasks_of_tasks_runs_each_once() {
+    watched(|| {
+        fn spread<'s>(s: &Scope<'s>, ran: &'s Tally, tasks: usize) {
+            ran.come();
+            let (left, right) = (tasks / 2, tasks - tasks / 2);
+            for part in [left, right] {
+                if part > 1 {
+                    s.spawn(move |s| spread(s, ran, part));
+                } else {
+                    s.spawn(|_| ran.come());
+                }
+            }
+        }
+        for amount in AMOUNTS {
+            for workers in [1, 2, 3] {
+                let pool = built(Pool::builder().workers(workers).steal(amount));
+                let ran = Tally::new();
+                pool.scope(|s| spread(s, &ran, 10_000));
+                // A binary tree with so many leaves.
+                assert_eq!(ran.get(), 2 * 10_000 - 1);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_scope_inside_a_scope_inside_another_pool_runs_everything_once() {
+    watched(|| {
+        for (outer_pool, inner_pool) in [(pool(2), pool(2)), (bare_pool(1), bare_pool(1))] {
+            for _ in 0..100 {
+                let (here, there) = (Tally::new(), Tally::new());
+                outer_pool.scope(|outer| {
+                    for _ in 0..10 {
+                        outer.spawn(|outer| {
+                            inner_pool.scope(|inner| {
+                                for _ in 0..10 {
+                                    inner.spawn(|inner| {
+                                        inner.spawn(|_| there.come());
+                                        // Into a scope of the other pool, from this one.
+                                        outer.spawn(|_| here.come());
+                                    });
+                                }
+                            });
+                        });
+                    }
+                });
+                assert_eq!((here.get(), there.get()), (100, 100));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_scope_takes_spawns_from_threads_of_no_pool() {
+    watched(|| {
+        for workers in [1, 2] {
+            let pool = pool(workers);
+            for _ in 0..50 {
+                let ran = Tally::new();
+                pool.scope(|s| {
+                    std::thread::scope(|threads| {
+                        for _ in 0..3 {
+                            threads.spawn(|| {
+                                for _ in 0..20 {
+                                    s.spawn(|_| ran.come());
+                                }
+                            });
+                        }
+                    });
+                });
+                assert_eq!(ran.get(), 60);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_scope_inside_each_of_many_joins_waits_for_its_own_tasks() {
+    watched(|| {
+        fn tree(depth: usize) -> usize {
+            let ran = Tally::new();
+            tidegate::scope(|s| {
+                for _ in 0..4 {
+                    s.spawn(|_| ran.come());
+                }
+            });
+            assert_eq!(ran.get(), 4, "the scope ended before its tasks");
+            if depth == 0 {
+                return 1;
+            }
+            let (a, b) = tidegate::join(|| tree(depth - 1), || tree(depth - 1));
+            a + b
+        }
+        for amount in AMOUNTS {
+            for workers in [1, 2, 4] {
+                let pool = built(Pool::builder().workers(workers).steal(amount));
+                assert_eq!(pool.install(|| tree(9)), 512);
+            }
+        }
+    });
+}

@@ -1,0 +1,289 @@
+//! Every closure and every result is dropped once, whoever runs it and whether it is run at all.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use support::book::{Book, Tracked};
+use support::{AMOUNTS, Gate, bare_pool, built, pool, until, watched};
+use tidegate::Pool;
+
+#[test]
+fn a_join_that_takes_its_half_back_drops_everything_once() {
+    watched(|| {
+        let (pool, book) = (bare_pool(1), Book::new());
+        pool.install(|| {
+            let (a, b) = (book.value(), book.value());
+            let results = tidegate::join(
+                || {
+                    drop(a);
+                    book.value()
+                },
+                || {
+                    drop(b);
+                    book.value()
+                },
+            );
+            assert_eq!(book.live(), 2);
+            drop(results);
+        });
+        assert_eq!(book.made(), 4);
+        book.check();
+    });
+}
+
+#[test]
+fn a_join_whose_half_is_stolen_drops_everything_once() {
+    watched(|| {
+        let (pool, book) = (pool(2), Book::new());
+        for _ in 0..100 {
+            let (a, b, stolen) = (book.value(), book.value(), Gate::new());
+            let results = pool.join(
+                || {
+                    stolen.wait();
+                    drop(a);
+                    book.value()
+                },
+                || {
+                    stolen.open();
+                    drop(b);
+                    book.value()
+                },
+            );
+            assert_eq!(book.live(), 2);
+            drop(results);
+        }
+        book.check();
+    });
+}
+
+#[test]
+fn a_tree_of_joins_some_of_which_panic_drops_everything_once() {
+    watched(|| {
+        fn tree(depth: usize, path: usize, book: &Book) -> Tracked {
+            if depth == 0 {
+                if path % 7 == 3 {
+                    resume_unwind(Box::new(book.value()));
+                }
+                return book.value();
+            }
+            let (a, b) = (book.value(), book.value());
+            let fork = || {
+                tidegate::join(
+                    move || {
+                        drop(a);
+                        tree(depth - 1, 2 * path, book)
+                    },
+                    move || {
+                        drop(b);
+                        tree(depth - 1, 2 * path + 1, book)
+                    },
+                )
+            };
+            match catch_unwind(AssertUnwindSafe(fork)) {
+                Ok((left, _)) => left,
+                Err(_) => book.value(),
+            }
+        }
+        for amount in AMOUNTS {
+            let builder = Pool::builder().workers(2).steal(amount);
+            let (pool, book) = (built(builder.on_panic(|_, _| ())), Book::new());
+            drop(pool.install(|| tree(9, 0, &book)));
+            drop(pool);
+            book.check();
+        }
+    });
+}
+
+#[test]
+fn a_scope_drops_every_closure_once() {
+    watched(|| {
+        for amount in AMOUNTS {
+            for workers in [1, 2] {
+                let pool = built(Pool::builder().workers(workers).steal(amount));
+                let book = Book::new();
+                for _ in 0..20 {
+                    pool.scope(|s| {
+                        for _ in 0..20 {
+                            let outer = book.value();
+                            let book = &book;
+                            s.spawn(move |s| {
+                                let inner = book.value();
+                                s.spawn(move |_| drop(inner));
+                                drop(outer);
+                            });
+                        }
+                    });
+                    assert_eq!(book.live(), 0, "the scope ended before its closures");
+                }
+                book.check();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_scope_with_more_tasks_than_the_ring_drops_every_closure_once() {
+    watched(|| {
+        for workers in [1, 2] {
+            let (pool, count) = (pool(workers), Arc::new(()));
+            pool.install(|| {
+                tidegate::scope(|s| {
+                    for _ in 0..250_000 {
+                        let count = count.clone();
+                        s.spawn(move |_| drop(count));
+                    }
+                });
+            });
+            assert_eq!(Arc::strong_count(&count), 1);
+        }
+    });
+}
+
+/// A handle's task: what it captures, and what it returns.
+fn spawn_tracked(
+    pool: &Pool,
+    book: &Book,
+    begun: &Arc<Gate>,
+    go: &Arc<Gate>,
+) -> tidegate::Handle<Tracked> {
+    let (captured, book, begun, go) = (book.value(), book.clone(), begun.clone(), go.clone());
+    pool.spawn(move || {
+        begun.open();
+        go.wait();
+        drop(captured);
+        book.value()
+    })
+}
+
+#[test]
+fn a_handle_that_is_joined_drops_everything_once() {
+    watched(|| {
+        let (pool, book) = (pool(2), Book::new());
+        for _ in 0..100 {
+            let go = Arc::new(Gate::new());
+            go.open();
+            let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
+            drop(handle.join());
+            assert_eq!(book.live(), 0);
+        }
+        drop(pool);
+        book.check();
+    });
+}
+
+#[test]
+fn a_handle_dropped_before_its_task_starts_drops_everything_once() {
+    watched(|| {
+        let (pool, book) = (bare_pool(1), Book::new());
+        let go = Arc::new(Gate::new());
+        pool.install(|| {
+            // The only worker is here, so nothing has started.
+            drop(spawn_tracked(&pool, &book, &Arc::default(), &go));
+            assert_eq!(book.live(), 1);
+        });
+        go.open();
+        drop(pool);
+        assert_eq!(book.made(), 2);
+        book.check();
+    });
+}
+
+#[test]
+fn a_handle_dropped_while_its_task_runs_drops_everything_once() {
+    watched(|| {
+        let (pool, book) = (bare_pool(1), Book::new());
+        let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+        let handle = spawn_tracked(&pool, &book, &begun, &go);
+        begun.wait();
+        drop(handle);
+        go.open();
+        drop(pool);
+        assert_eq!(book.made(), 2);
+        book.check();
+    });
+}
+
+#[test]
+fn a_handle_dropped_after_its_task_ended_drops_everything_once() {
+    watched(|| {
+        let (pool, book) = (bare_pool(1), Book::new());
+        let go = Arc::new(Gate::new());
+        let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
+        go.open();
+        // The one worker is free again only after the task has ended altogether.
+        until(|| book.made() == 2);
+        pool.install(|| ());
+        assert_eq!(book.live(), 1, "the result waits in the handle");
+        drop(handle);
+        book.check();
+    });
+}
+
+#[test]
+fn a_result_whose_drop_panics_is_reported_when_nobody_wants_it() {
+    watched(|| {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                resume_unwind(Box::new(17_usize));
+            }
+        }
+        let reported = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let log = reported.clone();
+        let builder = Pool::builder().workers(1).on_panic(move |payload, number| {
+            let payload = *payload.downcast::<usize>().unwrap();
+            log.lock().unwrap().push((payload, number));
+        });
+        let pool = built(builder);
+        let (begun, go) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+        let (started, wait) = (begun.clone(), go.clone());
+        let handle = pool.spawn(move || {
+            started.open();
+            wait.wait();
+            Bomb
+        });
+        begun.wait();
+        drop(handle);
+        go.open();
+        drop(pool);
+        assert_eq!(*reported.lock().unwrap(), [(17, 1)]);
+    });
+}
+
+#[test]
+fn a_loop_over_a_mutable_slice_leaves_its_items_whole() {
+    watched(|| {
+        for workers in [1, 2, 4] {
+            let (pool, book) = (pool(workers), Book::new());
+            let mut items: Vec<_> = (0..2_000).map(|_| book.value()).collect();
+            // Each item is replaced once: the old value dies, the new one lives.
+            pool.install(|| tidegate::for_each(&mut items[..], |item| *item = book.value()));
+            assert_eq!((book.made(), book.live()), (4_000, 2_000));
+            drop(items);
+            book.check();
+        }
+    });
+}
+
+#[test]
+fn a_reduction_drops_every_value_once() {
+    watched(|| {
+        for workers in [1, 2, 4] {
+            let (pool, book) = (pool(workers), Book::new());
+            let last = pool.install(|| {
+                tidegate::map_reduce(
+                    0..3_000,
+                    |_| book.value(),
+                    |a, b| {
+                        drop(a);
+                        b
+                    },
+                )
+            });
+            assert_eq!((book.made(), book.live()), (3_000, 1));
+            drop(last);
+            book.check();
+        }
+    });
+}

@@ -1,0 +1,222 @@
+//! What the environment decides: variables, and a system that refuses threads.
+//!
+//! Each case runs in a child process, this very test binary told to run one of the `child_…` tests below. The children
+//! do nothing when they are run as ordinary tests.
+
+mod support;
+
+use std::process::{Command, Output};
+use support::{Tally, fib, watched};
+use tidegate::Pool;
+
+/// Set in children only.
+const CHILD: &str = "TIDEGATE_TEST_CHILD";
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Runs the test `name` of this file in a process of its own.
+fn child(name: &str, variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(CHILD, "1").envs(variables.iter().copied());
+    command.output().expect("this binary runs")
+}
+
+#[track_caller]
+fn succeeds(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{:?}: {errors}", output.status);
+    errors
+}
+
+#[test]
+fn child_prints_the_error_of_a_default_pool() {
+    if is_child() {
+        let error = Pool::builder().build().map(drop).unwrap_err();
+        eprintln!("error: {error}");
+    }
+}
+
+#[test]
+fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
+    let bad = [
+        ("TIDEGATE_WORKERS", "0", "1 to "),
+        ("TIDEGATE_WORKERS", "16385", "1 to "),
+        ("TIDEGATE_WORKERS", "two", "a whole number"),
+        ("TIDEGATE_WORKERS", "", "a whole number"),
+        ("TIDEGATE_WORKERS", "-1", "a whole number"),
+        (
+            "TIDEGATE_WORKERS",
+            "99999999999999999999999",
+            "a whole number",
+        ),
+        ("TIDEGATE_IDLE", "lazy", "elastic, none, yield"),
+        ("TIDEGATE_IDLE", "linear:step=-1", "step"),
+        ("TIDEGATE_IDLE", "linear:pace=1us", "pace"),
+        ("TIDEGATE_STEAL", "some", "one, half, fixed:N"),
+        ("TIDEGATE_STEAL", "fixed:0", "1 to 65536"),
+        (
+            "TIDEGATE_VICTIM",
+            "weakest",
+            "random, last-victim, hierarchical",
+        ),
+        ("TIDEGATE_WAIT", "patiently", "descendants, help-any"),
+        ("TIDEGATE_SPARE_THREADS", "few", "a whole number"),
+        ("TIDEGATE_MAX_THREADS", "0", "1 to "),
+        ("TIDEGATE_STACK_SIZE", "1", "64KiB to 1GiB"),
+        ("TIDEGATE_STACK_SIZE", "64 parsec", "KiB, MiB or GiB"),
+    ];
+    for (variable, value, allowed) in bad {
+        let output = child(
+            "child_prints_the_error_of_a_default_pool",
+            &[(variable, value)],
+        );
+        let errors = succeeds(&output);
+        let line = errors.lines().find(|line| line.starts_with("error: "));
+        let line = line.unwrap_or_else(|| panic!("{variable}={value}: {errors}"));
+        assert!(line.contains(variable), "{variable}={value}: {line}");
+        assert!(line.contains(allowed), "{variable}={value}: {line}");
+    }
+}
+
+#[test]
+fn child_counts_the_threads_of_a_default_pool() {
+    if is_child() {
+        let pool = Pool::builder().build().unwrap();
+        eprintln!("threads: {}", pool.broadcast(|_| ()).len());
+        assert_eq!(pool.install(|| fib(12)), 144);
+        eprintln!("global: {}", tidegate::broadcast(|_| ()).len());
+    }
+}
+
+#[test]
+fn good_variables_make_the_default_pool_and_the_global_one() {
+    let variables = [
+        ("TIDEGATE_WORKERS", "3"),
+        ("TIDEGATE_IDLE", "linear:min=10us,step=50us,max=500us"),
+        ("TIDEGATE_STEAL", "half"),
+        ("TIDEGATE_VICTIM", "random"),
+        ("TIDEGATE_WAIT", "help-any"),
+        ("TIDEGATE_SPARE_THREADS", "0"),
+        ("TIDEGATE_STACK_SIZE", "2MiB"),
+    ];
+    let errors = succeeds(&child(
+        "child_counts_the_threads_of_a_default_pool",
+        &variables,
+    ));
+    assert!(errors.contains("threads: 3\n"), "{errors}");
+    assert!(errors.contains("global: 3\n"), "{errors}");
+}
+
+#[test]
+fn child_leaves_a_panic_to_the_log() {
+    if is_child() {
+        let pool = Pool::builder().workers(1).name("reef").build().unwrap();
+        let ended = std::sync::Arc::new(Tally::new());
+        for _ in 0..2 {
+            let ended = ended.clone();
+            drop(pool.spawn(move || {
+                ended.come();
+                panic!("the mast is broken");
+            }));
+        }
+        drop(pool);
+        assert_eq!(ended.get(), 2);
+    }
+}
+
+#[test]
+fn a_detached_panic_without_a_handler_is_logged_with_its_number() {
+    let errors = succeeds(&child("child_leaves_a_panic_to_the_log", &[]));
+    for number in 1..=2 {
+        let line =
+            format!("tidegate: pool reef: panic {number} of a detached task: the mast is broken");
+        assert!(errors.contains(&line), "{errors}");
+    }
+}
+
+#[test]
+fn child_has_a_handler_that_panics() {
+    if is_child() {
+        let builder = Pool::builder().workers(1);
+        let pool = builder.on_panic(|_, _| panic!("again")).build().unwrap();
+        drop(pool.spawn(|| panic!("once")));
+        drop(pool);
+        unreachable!("the handler's panic aborts");
+    }
+}
+
+#[test]
+fn a_panic_of_the_handler_aborts_and_says_so() {
+    let output = child("child_has_a_handler_that_panics", &[]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        errors.contains("tidegate: panic inside the runtime, aborting"),
+        "{errors}"
+    );
+}
+
+/// The system refuses threads to a process whose address space is nearly used up.
+/// ThreadSanitizer needs more address space than any such limit leaves.
+#[cfg(all(target_os = "linux", not(tidegate_tsan)))]
+mod refused {
+    use super::*;
+
+    /// Runs a child of this file that may use so much more address space than it has at its start.
+    fn limited(name: &str, mebibytes: usize) -> Output {
+        // The shell sets the limit, and the child counts its own size against it.
+        let exe = std::env::current_exe().unwrap();
+        let script = format!(
+            "ulimit -v {} && exec \"$0\" {name} --exact --nocapture --test-threads=1",
+            mebibytes << 10
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).arg(exe).env(CHILD, "1");
+        command.output().expect("a shell")
+    }
+
+    /// Everything that a pool can do, on however many threads it got.
+    fn everything_works(pool: &Pool) {
+        assert_eq!(pool.join(|| fib(8), || fib(9)), (21, 34));
+        let ran = Tally::new();
+        pool.scope(|s| {
+            for _ in 0..10 {
+                s.spawn(|_| ran.come());
+            }
+        });
+        assert_eq!(ran.get(), 10);
+        assert_eq!(pool.spawn(|| fib(7)).join(), 13);
+        assert_eq!(pool.install(|| fib(10)), 55);
+        let numbers = pool.broadcast(|number| number);
+        assert!(numbers.iter().copied().eq(0..numbers.len()));
+        eprintln!("threads: {}", numbers.len());
+    }
+
+    #[test]
+    fn child_gets_some_of_four_threads() {
+        if is_child() {
+            watched(|| {
+                let builder = Pool::builder().workers(4).stack_size(512 << 20);
+                let pool = builder.spare_threads(0).build().unwrap();
+                everything_works(&pool);
+            });
+        }
+    }
+
+    #[test]
+    fn a_pool_that_is_refused_some_threads_runs_with_fewer_and_says_so() {
+        let errors = succeeds(&limited("refused::child_gets_some_of_four_threads", 1_400));
+        assert!(
+            errors.contains("tidegate: pool tidegate: the system refused thread"),
+            "{errors}"
+        );
+        let threads = errors
+            .split("threads: ")
+            .nth(1)
+            .and_then(|rest| rest.trim().parse().ok());
+        assert!(matches!(threads, Some(1..=3)), "{errors}");
+    }
+}

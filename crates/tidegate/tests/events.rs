@@ -1,0 +1,135 @@
+//! With the feature `tracing` a pool tells what its workers do.
+
+#![cfg(feature = "tracing")]
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Barrier, Mutex};
+use tidegate::Pool;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// How often each event came, by the pool that it names.
+static SEEN: Mutex<Option<HashMap<(String, String), usize>>> = Mutex::new(None);
+
+struct Counting;
+
+impl Subscriber for Counting {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "tidegate"
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut words = Words::default();
+        event.record(&mut words);
+        assert!(words.worker, "{} without a worker", words.message);
+        let level = *event.metadata().level();
+        let thread = ["start", "stop"].contains(&words.message.as_str());
+        assert_eq!(level, if thread { Level::DEBUG } else { Level::TRACE });
+        let mut seen = SEEN.lock().expect("no test fails under it");
+        let counts = seen.get_or_insert_default();
+        *counts.entry((words.pool, words.message)).or_default() += 1;
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        unreachable!("there are no spans")
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[derive(Default)]
+struct Words {
+    pool: String,
+    message: String,
+    worker: bool,
+}
+
+impl Visit for Words {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "pool" {
+            self.pool = value.to_owned();
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, _: u64) {
+        self.worker |= field.name() == "worker";
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}
+
+fn pool(name: &str) -> Pool {
+    // All tests share the one subscriber of the process; only the first call sets it.
+    let _ = tracing::subscriber::set_global_default(Counting);
+    let builder = Pool::builder().workers(2).spare_threads(0).name(name);
+    builder.build().expect("a pool")
+}
+
+fn count(pool: &str, event: &str) -> usize {
+    let seen = SEEN.lock().expect("no test fails under it");
+    let key = (pool.to_owned(), event.to_owned());
+    seen.as_ref()
+        .and_then(|seen| seen.get(&key))
+        .copied()
+        .unwrap_or(0)
+}
+
+#[test]
+fn each_thread_of_a_pool_starts_and_stops_once() {
+    drop(pool("short"));
+    assert_eq!((count("short", "start"), count("short", "stop")), (2, 2));
+}
+
+#[test]
+fn sleeping_waking_and_stealing_are_told() {
+    let pool = pool("meeting");
+    // Once both sleep somebody must be woken.
+    while count("meeting", "park") < 2 {
+        std::thread::yield_now();
+    }
+    let met = Barrier::new(2);
+    for _ in 0..10 {
+        // Two halves that wait for each other are on two workers, so one was stolen.
+        pool.install(|| tidegate::join(|| met.wait(), || met.wait()));
+    }
+    let stats = pool.stats();
+    drop(pool);
+    assert_eq!(count("meeting", "steal"), 10);
+    assert!(count("meeting", "wake") > 0);
+    assert!(count("meeting", "park") as u64 >= stats.counters.sleeps);
+}
+
+#[test]
+fn a_slot_that_goes_with_a_latch_is_told() {
+    let pool = Pool::builder()
+        .workers(1)
+        .spare_threads(1)
+        .name("relay")
+        .build()
+        .expect("a pool");
+    while pool.stats().counters.handovers == 0 {
+        // The first half is over before the second, so its worker waits and the other one has the only slot.
+        let begun = Barrier::new(2);
+        pool.install(|| {
+            tidegate::join(
+                || tidegate::blocking(|| begun.wait()),
+                || {
+                    begun.wait();
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                },
+            )
+        });
+    }
+    // An event follows its count.
+    drop(pool);
+    assert!(count("relay", "hand_over") > 0);
+}

@@ -1,0 +1,180 @@
+//! Every policy, alone and together with others, computes the same as plain code.
+
+mod support;
+
+use support::{AMOUNTS, Tally, built, fib, pool, watched};
+use tidegate::{Amount, Idle, Pool, Scope, Victim, Wait};
+
+const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+const WAITS: [Wait; 2] = [Wait::Descendants, Wait::HelpAny];
+const BACKOFFS: [&str; 6] = [
+    "linear",
+    "exponential",
+    "pheet-original",
+    "exponential-linear",
+    "linear-exponential",
+    "combination",
+];
+
+/// Each idle policy by name, and some with parameters.
+fn idles() -> Vec<Idle> {
+    let plain = [
+        "elastic",
+        "none",
+        "yield",
+        "abp-yield",
+        "quanta",
+        "long-quanta",
+    ];
+    let mut names: Vec<String> = plain
+        .iter()
+        .chain(&BACKOFFS)
+        .map(|s| (*s).to_owned())
+        .collect();
+    names.extend(BACKOFFS.iter().map(|name| format!("yield-then-{name}")));
+    names.push("linear:min=10us,step=50us,max=500us".into());
+    names.push("elastic:search=0ns,spin=0ns".into());
+    let parse = |name: &String| name.parse().unwrap_or_else(|error| panic!("{error}"));
+    names.iter().map(parse).collect()
+}
+
+#[test]
+fn every_name_in_the_help_is_a_policy_that_is_tried_here() {
+    let tried: Vec<_> = idles().iter().map(Idle::to_string).collect();
+    for name in Idle::names() {
+        let name = name.trim_end_matches("BACKOFF");
+        assert!(tried.iter().any(|t| t.starts_with(name)), "{name}");
+    }
+}
+
+/// A fork-join tree, a scope tree, a loop, a reduction and handles.
+#[track_caller]
+fn everything_is_right(pool: &Pool, what: &dyn Fn() -> String) {
+    assert_eq!(pool.install(|| fib(11)), 89, "{}", what());
+    fn tree<'s>(s: &Scope<'s>, ran: &'s Tally, depth: usize) {
+        ran.come();
+        if depth > 0 {
+            s.spawn(move |s| tree(s, ran, depth - 1));
+            s.spawn(move |s| tree(s, ran, depth - 1));
+        }
+    }
+    let ran = Tally::new();
+    pool.scope(|s| tree(s, &ran, 6));
+    assert_eq!(ran.get(), 127, "{}", what());
+    let mut squares = vec![0; 300];
+    let sum = pool.install(|| {
+        let numbers: Vec<usize> = (0..300).collect();
+        tidegate::for_each(&mut squares[..], |s| *s += 1);
+        tidegate::map_reduce(0..300, |i| numbers[i], |a, b| a + b)
+    });
+    assert_eq!((sum, squares), (Some(44_850), vec![1; 300]), "{}", what());
+    let handles: Vec<_> = (0..5).map(|i| pool.spawn(move || i)).collect();
+    let joined: Vec<_> = handles.into_iter().map(|handle| handle.join()).collect();
+    assert_eq!(joined, [0, 1, 2, 3, 4], "{}", what());
+}
+
+#[test]
+fn every_combination_of_policies_computes_the_same() {
+    watched(|| {
+        for idle in idles() {
+            for amount in AMOUNTS {
+                for victim in VICTIMS {
+                    for wait in WAITS {
+                        let builder = Pool::builder().workers(2).idle(idle).steal(amount);
+                        let pool = built(builder.victim(victim).wait(wait));
+                        everything_is_right(&pool, &|| format!("{idle} {amount} {victim} {wait}"));
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn every_number_of_workers_and_spare_threads_computes_the_same() {
+    watched(|| {
+        for workers in 1..=4 {
+            for spares in [0, 1, 5] {
+                for amount in [Amount::One, Amount::Half, Amount::Fixed(3)] {
+                    let builder = Pool::builder().workers(workers).spare_threads(spares);
+                    let pool = built(builder.steal(amount));
+                    everything_is_right(&pool, &|| format!("{workers}+{spares} {amount}"));
+                }
+            }
+            let pool = built(Pool::builder().workers(workers).max_threads(workers));
+            everything_is_right(&pool, &|| format!("at most {workers} threads"));
+        }
+    });
+}
+
+#[test]
+fn a_small_stack_and_a_name_reach_the_threads() {
+    watched(|| {
+        let builder = Pool::builder().workers(2).spare_threads(0);
+        let pool = built(builder.stack_size(64 << 10).name("reef"));
+        let names = pool.broadcast(|_| std::thread::current().name().map(str::to_owned));
+        assert_eq!(names, [Some("reef-0".into()), Some("reef-1".into())]);
+    });
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let refused = [
+        (Pool::builder().workers(0), ["Builder::workers", "1 to "]),
+        (
+            Pool::builder().workers(1 << 20),
+            ["Builder::workers", "1 to "],
+        ),
+        (
+            Pool::builder().steal(Amount::Fixed(0)),
+            ["Builder::steal", "1 to "],
+        ),
+        (
+            Pool::builder().max_threads(0),
+            ["Builder::max_threads", "1 to "],
+        ),
+        (
+            Pool::builder().spare_threads(usize::MAX),
+            ["Builder::spare_threads", "0 to "],
+        ),
+        (
+            Pool::builder().stack_size(1),
+            ["Builder::stack_size", "64KiB to "],
+        ),
+        (
+            Pool::builder().stack_size(usize::MAX),
+            ["Builder::stack_size", "64KiB to "],
+        ),
+    ];
+    for (builder, words) in refused {
+        let Err(error) = builder.build() else {
+            panic!("{words:?}: taken");
+        };
+        let message = error.to_string();
+        for word in words {
+            assert!(message.contains(word), "{message}: not a word of {word}");
+        }
+    }
+}
+
+#[test]
+fn a_pool_that_was_idle_for_a_while_wakes_for_work() {
+    watched(|| {
+        for idle in idles() {
+            let pool = built(Pool::builder().workers(3).idle(idle));
+            for _ in 0..20 {
+                // Whatever state of rest they are in, they come: the closures meet.
+                let came = Tally::new();
+                pool.scope(|s| {
+                    for _ in 0..3 {
+                        s.spawn(|_| {
+                            came.come();
+                            came.wait_for(3);
+                        });
+                    }
+                });
+            }
+        }
+        drop(pool(1));
+    });
+}

@@ -1,0 +1,173 @@
+//! Callers that are not workers of the pool: threads of no pool, more of them than slots, and workers of other pools.
+
+mod support;
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{Tally, bare_pool, built, fib, pool, watched};
+use tidegate::Pool;
+
+/// Calls everything through the free functions.
+fn use_all_free_functions() {
+    assert_eq!(tidegate::join(|| fib(9), || fib(10)), (34, 55));
+    let ran = Tally::new();
+    tidegate::scope(|s| {
+        for _ in 0..10 {
+            s.spawn(|s| s.spawn(|_| ran.come()));
+        }
+    });
+    assert_eq!(ran.get(), 10);
+    let visits: Vec<_> = (0..3_000).map(|_| AtomicUsize::new(0)).collect();
+    tidegate::for_each(&visits[..], |visit| {
+        visit.fetch_add(1, Ordering::Relaxed);
+    });
+    assert!(visits.iter().all(|v| v.load(Ordering::Relaxed) == 1));
+    let sum = tidegate::map_reduce(0..3_000, |i| i, |a, b| a + b);
+    assert_eq!(sum, Some(3_000 * 2_999 / 2));
+    assert_eq!(tidegate::spawn(|| fib(8)).join(), 21);
+    let numbers = tidegate::broadcast(|number| number);
+    assert!(numbers.iter().copied().eq(0..numbers.len()));
+    assert_eq!(tidegate::blocking(|| 5), 5);
+    tidegate::yield_point();
+}
+
+/// The same through a pool.
+fn use_all_methods(pool: &Pool) {
+    assert_eq!(pool.join(|| fib(9), || fib(10)), (34, 55));
+    let ran = Tally::new();
+    pool.scope(|s| {
+        for _ in 0..10 {
+            s.spawn(|s| s.spawn(|_| ran.come()));
+        }
+    });
+    assert_eq!(ran.get(), 10);
+    pool.install(use_all_free_functions);
+    assert_eq!(pool.spawn(|| fib(8)).join(), 21);
+    let numbers = pool.broadcast(|number| number);
+    assert!(numbers.iter().copied().eq(0..numbers.len()));
+}
+
+#[test]
+fn a_thread_of_no_pool_may_call_everything() {
+    watched(|| {
+        for _ in 0..50 {
+            use_all_free_functions();
+        }
+        for pool in [pool(1), pool(2), bare_pool(1), bare_pool(2)] {
+            for _ in 0..20 {
+                use_all_methods(&pool);
+            }
+        }
+    });
+}
+
+#[test]
+fn more_threads_of_no_pool_than_slots_may_call_at_once() {
+    watched(|| {
+        for pool in [pool(1), pool(2), bare_pool(1), bare_pool(2)] {
+            let together = Barrier::new(8);
+            std::thread::scope(|s| {
+                for _ in 0..8 {
+                    s.spawn(|| {
+                        together.wait();
+                        for _ in 0..10 {
+                            use_all_methods(&pool);
+                            use_all_free_functions();
+                        }
+                    });
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn workers_of_two_pools_may_call_each_other_in_everything() {
+    watched(|| {
+        for (a, b) in [
+            (pool(2), pool(2)),
+            (bare_pool(1), bare_pool(1)),
+            (pool(1), bare_pool(2)),
+        ] {
+            std::thread::scope(|s| {
+                s.spawn(|| {
+                    for _ in 0..10 {
+                        a.install(|| use_all_methods(&b));
+                    }
+                });
+                for _ in 0..10 {
+                    b.install(|| use_all_methods(&a));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn halves_of_a_join_from_outside_run_at_the_same_time() {
+    watched(|| {
+        for pool in [pool(2), bare_pool(2)] {
+            for _ in 0..100 {
+                let meeting = Barrier::new(2);
+                pool.join(|| meeting.wait(), || meeting.wait());
+            }
+        }
+    });
+}
+
+#[test]
+fn install_runs_on_a_thread_of_the_pool_and_stays_there_when_nested() {
+    watched(|| {
+        let pool = built(Pool::builder().workers(1).spare_threads(0).name("inner"));
+        let here = || std::thread::current().id();
+        let (outside, inside) = (here(), pool.install(here));
+        assert_ne!(outside, inside);
+        assert_eq!(pool.install(|| pool.install(here)), inside);
+        let other = bare_pool(1);
+        assert_eq!(other.install(|| pool.install(here)), inside);
+    });
+}
+
+#[test]
+fn a_call_from_outside_takes_part_on_the_callers_stack_when_a_slot_is_free() {
+    watched(|| {
+        let pool = pool(2);
+        let here = || std::thread::current().id();
+        // Idle threads give their slots back; only then is one free for a guest.
+        support::until(|| pool.join(here, || ()).0 == here());
+        support::until(|| pool.scope(|_| here()) == here());
+    });
+}
+
+#[test]
+fn a_handle_is_joined_by_another_thread_than_spawned_it() {
+    watched(|| {
+        for pool in [pool(2), bare_pool(1)] {
+            for _ in 0..100 {
+                let handle = pool.spawn(|| fib(7));
+                assert_eq!(std::thread::spawn(|| handle.join()).join().unwrap(), 13);
+                let handle = pool.spawn(|| fib(7));
+                assert_eq!(pool.install(|| handle.join()), 13);
+                let handle = pool.install(|| tidegate::spawn(|| fib(7)));
+                assert_eq!(handle.join(), 13);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_task_left_by_a_guest_runs_although_the_guest_has_gone() {
+    watched(|| {
+        for pool in [pool(1), pool(2)] {
+            for _ in 0..100 {
+                // Detached while taking part: the task lies in the guest's own deque.
+                let handle = pool.scope(|_| tidegate::spawn(|| fib(5)));
+                assert_eq!(handle.join(), 5);
+                let ran = std::sync::Arc::new(Tally::new());
+                let other = ran.clone();
+                pool.scope(|_| drop(tidegate::spawn(move || other.come())));
+                ran.wait_for(1);
+            }
+        }
+    });
+}

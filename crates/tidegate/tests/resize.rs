@@ -1,0 +1,183 @@
+//! `set_workers` while the pool runs: no task is lost, more really run, fewer really run, bad numbers are refused.
+
+mod support;
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, until, watched};
+use tidegate::Pool;
+
+#[test]
+fn a_thousand_changes_under_load_lose_no_task() {
+    watched(|| {
+        for amount in AMOUNTS {
+            let pool = built(Pool::builder().workers(2).steal(amount));
+            let changed = Gate::new();
+            std::thread::scope(|s| {
+                s.spawn(|| {
+                    for i in 0..1_000 {
+                        pool.set_workers(1 + i * 7 % 4).unwrap();
+                        // The load goes on between two changes.
+                        pool.install(|| ());
+                    }
+                    changed.open();
+                });
+                let mut rounds = 0;
+                while !changed.is_open() || rounds < 10 {
+                    let ran = Tally::new();
+                    pool.scope(|s| {
+                        for _ in 0..50 {
+                            s.spawn(|s| {
+                                s.spawn(|_| ran.come());
+                                assert_eq!(fib(6), 8);
+                            });
+                        }
+                    });
+                    assert_eq!(ran.get(), 50);
+                    assert_eq!(pool.install(|| fib(12)), 144);
+                    let handles: Vec<_> = (0..10).map(|i| pool.spawn(move || i)).collect();
+                    let sum: usize = handles.into_iter().map(|handle| handle.join()).sum();
+                    assert_eq!(sum, 45);
+                    rounds += 1;
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn changes_from_inside_the_pool_lose_no_task() {
+    watched(|| {
+        let pool = pool(2);
+        for round in 0..200 {
+            let ran = Tally::new();
+            pool.scope(|s| {
+                for i in 0..8 {
+                    let (pool, ran) = (&pool, &ran);
+                    s.spawn(move |_| {
+                        pool.set_workers(1 + (round + i) % 4).unwrap();
+                        assert_eq!(fib(8), 21);
+                        ran.come();
+                    });
+                }
+            });
+            assert_eq!(ran.get(), 8);
+        }
+    });
+}
+
+#[test]
+fn zero_workers_and_too_many_are_refused_and_change_nothing() {
+    watched(|| {
+        let pool = bare_pool(2);
+        for (bad, named) in [(0, "1 to "), (16_385, "1 to "), (usize::MAX, "1 to ")] {
+            let message = pool.set_workers(bad).unwrap_err().to_string();
+            assert!(message.contains(&bad.to_string()), "{message}");
+            assert!(message.contains(named), "{message}");
+        }
+        let meeting = Barrier::new(2);
+        pool.join(|| meeting.wait(), || meeting.wait());
+    });
+}
+
+/// Leaves that meet at a barrier: all of them must run at once.
+fn meet(pool: &Pool, leaves: usize) {
+    let meeting = Barrier::new(leaves);
+    pool.install(|| {
+        tidegate::scope(|s| {
+            for _ in 0..leaves {
+                s.spawn(|_| {
+                    meeting.wait();
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn more_workers_run_more_tasks_at_once() {
+    watched(|| {
+        for first in [pool(1), bare_pool(1)] {
+            for workers in [2, 3, 8, 4, 12] {
+                first.set_workers(workers).unwrap();
+                meet(&first, workers);
+            }
+        }
+    });
+}
+
+#[test]
+fn more_workers_join_what_is_already_running() {
+    watched(|| {
+        let pool = pool(1);
+        let meeting = Barrier::new(3);
+        pool.install(|| {
+            tidegate::scope(|s| {
+                for _ in 0..2 {
+                    s.spawn(|_| {
+                        meeting.wait();
+                    });
+                }
+                pool.set_workers(3).unwrap();
+                meeting.wait();
+            });
+        });
+    });
+}
+
+/// The most leaves that ran at the same time in a loop over short ones.
+fn most_at_once(pool: &Pool) -> usize {
+    let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    pool.install(|| {
+        tidegate::for_each(0..2_000, |_| {
+            let now = running.fetch_add(1, Ordering::AcqRel) + 1;
+            most.fetch_max(now, Ordering::AcqRel);
+            std::thread::yield_now();
+            running.fetch_sub(1, Ordering::AcqRel);
+        });
+    });
+    most.into_inner()
+}
+
+#[test]
+fn fewer_workers_run_fewer_tasks_at_once() {
+    watched(|| {
+        for pool in [pool(4), bare_pool(4)] {
+            meet(&pool, 4);
+            for workers in [3, 1, 2] {
+                pool.set_workers(workers).unwrap();
+                // Nothing runs now, so nobody is owed a slot: no grace can put another thread to work.
+                let most = most_at_once(&pool);
+                assert!(most <= workers, "{most} ran at once on {workers} slots");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_worker_stops_at_a_yield_point_when_the_number_falls() {
+    watched(|| {
+        let pool = pool(2);
+        let (came, fell, left) = (Tally::new(), Gate::new(), Tally::new());
+        // Two leaves run at once and never fork. One must let go of its slot at a yield point, so that it runs again
+        // only after the grace or after the other has ended; both end in any case.
+        let leaf = || {
+            came.come();
+            came.wait_for(2);
+            fell.wait();
+            tidegate::yield_point();
+            left.come();
+        };
+        std::thread::scope(|s| {
+            s.spawn(|| pool.join(leaf, leaf));
+            came.wait_for(2);
+            pool.set_workers(1).unwrap();
+            fell.open();
+            left.wait_for(2);
+        });
+        assert_eq!(most_at_once(&pool), 1);
+        pool.set_workers(2).unwrap();
+        meet(&pool, 2);
+        until(|| left.get() == 2);
+    });
+}

@@ -1,0 +1,234 @@
+//! Dropping a pool finishes its tasks and joins its threads.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
+use tidegate::{Pool, Scope};
+
+/// Threads of a pool that have started and that have ended.
+#[derive(Default)]
+struct Lives {
+    started: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Lives {
+    fn watch(self: &Arc<Self>, builder: tidegate::Builder) -> Pool {
+        let (birth, death) = (self.clone(), self.clone());
+        let started = move |_| {
+            birth.started.fetch_add(1, Ordering::AcqRel);
+        };
+        let ended = move |_| {
+            death.ended.fetch_add(1, Ordering::AcqRel);
+        };
+        built(builder.on_start(started).on_exit(ended))
+    }
+
+    fn get(&self) -> (usize, usize) {
+        let load = |n: &AtomicUsize| n.load(Ordering::Acquire);
+        (load(&self.started), load(&self.ended))
+    }
+}
+
+#[test]
+fn every_thread_that_starts_ends_before_the_drop_returns() {
+    watched(|| {
+        for workers in [1, 2, 4] {
+            for _ in 0..50 {
+                let lives = Arc::new(Lives::default());
+                let pool = lives.watch(Pool::builder().workers(workers));
+                assert_eq!(pool.install(|| fib(8)), 21);
+                drop(pool);
+                let (started, ended) = lives.get();
+                assert_eq!(started, ended);
+                assert!(started >= workers);
+            }
+        }
+    });
+}
+
+#[test]
+fn spare_threads_and_threads_beyond_a_lower_number_end_too() {
+    watched(|| {
+        let lives = Arc::new(Lives::default());
+        let pool = lives.watch(Pool::builder().workers(1).spare_threads(5));
+        let came = Tally::new();
+        pool.install(|| {
+            tidegate::scope(|s| {
+                for _ in 0..4 {
+                    s.spawn(|_| {
+                        came.come();
+                        tidegate::blocking(|| came.wait_for(4));
+                    });
+                }
+            });
+        });
+        pool.set_workers(3).unwrap();
+        assert_eq!(pool.install(|| fib(10)), 55);
+        pool.set_workers(1).unwrap();
+        pool.shutdown();
+        let (started, ended) = lives.get();
+        assert_eq!(started, ended);
+        assert!(started >= 4, "four blocked at once");
+    });
+}
+
+#[test]
+fn handlers_get_the_number_of_their_thread() {
+    watched(|| {
+        let numbers = Arc::new(std::sync::Mutex::new((Vec::new(), Vec::new())));
+        let (birth, death) = (numbers.clone(), numbers.clone());
+        let builder = Pool::builder().workers(3).spare_threads(0);
+        let started = move |number| birth.lock().unwrap().0.push(number);
+        let ended = move |number| death.lock().unwrap().1.push(number);
+        drop(built(builder.on_start(started).on_exit(ended)));
+        let (mut started, mut ended) = numbers.lock().unwrap().clone();
+        started.sort_unstable();
+        ended.sort_unstable();
+        assert_eq!((started, ended), (vec![0, 1, 2], vec![0, 1, 2]));
+    });
+}
+
+#[test]
+fn tasks_spawned_from_outside_are_finished() {
+    watched(|| {
+        for workers in [1, 2, 4] {
+            for _ in 0..50 {
+                let (pool, ran) = (pool(workers), Arc::new(Tally::new()));
+                for _ in 0..50 {
+                    let ran = ran.clone();
+                    drop(pool.spawn(move || ran.come()));
+                }
+                drop(pool);
+                assert_eq!(ran.get(), 50);
+            }
+        }
+    });
+}
+
+#[test]
+fn tasks_spawned_by_tasks_are_finished() {
+    watched(|| {
+        fn spread(depth: usize, ran: &Arc<Tally>) {
+            ran.come();
+            if depth > 0 {
+                for _ in 0..2 {
+                    let ran = ran.clone();
+                    drop(tidegate::spawn(move || spread(depth - 1, &ran)));
+                }
+            }
+        }
+        for amount in AMOUNTS {
+            for workers in [1, 2] {
+                for _ in 0..20 {
+                    let pool = built(Pool::builder().workers(workers).steal(amount));
+                    let ran = Arc::new(Tally::new());
+                    let other = ran.clone();
+                    drop(pool.spawn(move || spread(6, &other)));
+                    drop(pool);
+                    assert_eq!(ran.get(), 127);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn tasks_that_block_and_wait_are_finished() {
+    watched(|| {
+        for workers in [1, 2] {
+            let (pool, ran, go) = (pool(workers), Arc::new(Tally::new()), Arc::new(Gate::new()));
+            for _ in 0..2 {
+                let (ran, go) = (ran.clone(), go.clone());
+                drop(pool.spawn(move || {
+                    tidegate::blocking(|| go.wait());
+                    let part = ran.clone();
+                    tidegate::join(|| ran.come(), || part.come());
+                    let later = ran.clone();
+                    drop(tidegate::spawn(move || later.come()));
+                }));
+            }
+            let opener = std::thread::spawn(move || go.open());
+            drop(pool);
+            opener.join().unwrap();
+            assert_eq!(ran.get(), 6);
+        }
+    });
+}
+
+#[test]
+fn a_handle_outlives_its_pool() {
+    watched(|| {
+        for workers in [1, 2] {
+            let pool = pool(workers);
+            let handles: Vec<_> = (0..20).map(|i| pool.spawn(move || i)).collect();
+            drop(pool);
+            let joined: Vec<_> = handles.into_iter().map(|handle| handle.join()).collect();
+            assert!(joined.into_iter().eq(0..20));
+        }
+    });
+}
+
+#[test]
+fn a_pool_may_be_made_and_dropped_inside_a_task_of_another() {
+    watched(|| {
+        for outer in [pool(2), bare_pool(1)] {
+            for _ in 0..20 {
+                let (here, ran) = (Tally::new(), Arc::new(Tally::new()));
+                outer.scope(|s| {
+                    for _ in 0..3 {
+                        let (here, ran) = (&here, ran.clone());
+                        s.spawn(move |_| {
+                            let inner = pool(2);
+                            assert_eq!(inner.install(|| fib(8)), 21);
+                            drop(inner.spawn(move || ran.come()));
+                            drop(inner);
+                            here.come();
+                        });
+                    }
+                });
+                assert_eq!((here.get(), ran.get()), (3, 3));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_pool_dropped_by_a_task_of_another_finishes_tasks_that_call_back() {
+    watched(|| {
+        let outer = Arc::new(pool(2));
+        for _ in 0..50 {
+            let (inner, ran) = (pool(1), Arc::new(Tally::new()));
+            let (back, other) = (outer.clone(), ran.clone());
+            drop(inner.spawn(move || {
+                // The other worker of the outer pool serves this while the first waits for the drop.
+                back.install(|| other.come());
+            }));
+            outer.install(move || drop(inner));
+            assert_eq!(ran.get(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_pool_is_dropped_while_it_searches_sleeps_or_starts() {
+    watched(|| {
+        for round in 0..300 {
+            let pool = pool(1 + round % 4);
+            if round % 3 == 1 {
+                assert_eq!(pool.install(|| fib(5)), 5);
+            } else if round % 3 == 2 {
+                fn tree(s: &Scope<'_>, depth: usize) {
+                    if depth > 0 {
+                        s.spawn(move |s| tree(s, depth - 1));
+                        tree(s, depth - 1);
+                    }
+                }
+                pool.scope(|s| tree(s, 4));
+            }
+            drop(pool);
+        }
+    });
+}

@@ -1,0 +1,53 @@
+//! A book of values: each that was made must be dropped, and only once.
+
+use std::sync::{Arc, Mutex};
+
+/// Keeps count of the drops of each [`Tracked`] value.
+#[derive(Clone, Default)]
+pub struct Book(Arc<Mutex<Vec<usize>>>);
+
+/// A value that is entered in a book. Not `Clone`: moves only.
+pub struct Tracked {
+    book: Book,
+    number: usize,
+}
+
+impl Book {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn value(&self) -> Tracked {
+        let mut drops = self.0.lock().unwrap();
+        drops.push(0);
+        Tracked {
+            book: self.clone(),
+            number: drops.len() - 1,
+        }
+    }
+
+    /// How many values have been made.
+    pub fn made(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    /// How many values live.
+    pub fn live(&self) -> usize {
+        self.0.lock().unwrap().iter().filter(|n| **n == 0).count()
+    }
+
+    /// Each value has been dropped exactly once.
+    #[track_caller]
+    pub fn check(&self) {
+        let drops = self.0.lock().unwrap();
+        for (number, count) in drops.iter().enumerate() {
+            assert_eq!(*count, 1, "drops of value {number} of {}", drops.len());
+        }
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        self.book.0.lock().unwrap()[self.number] += 1;
+    }
+}

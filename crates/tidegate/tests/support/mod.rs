@@ -1,0 +1,110 @@
+//! What the test files share: a watchdog, gates that force a schedule, and pools that keep a record.
+//!
+//! Nothing here decides by time whether something is right. The watchdog only turns a hang into a failure.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+pub mod book;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use tidegate::{Amount, Pool};
+
+/// How long a test may take before it counts as hanging; the longest needs a few seconds on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs a test's body, and fails instead of hanging.
+pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    let name = std::thread::current().name().unwrap_or("test").to_owned();
+    let (done, end) = mpsc::channel();
+    let run = move || {
+        // The receiver is gone only after a failure that was reported.
+        let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
+    };
+    let thread = std::thread::Builder::new().name(name.clone());
+    drop(thread.spawn(run).expect("a thread for the test's body"));
+    match end.recv_timeout(PATIENCE) {
+        Ok(Ok(value)) => value,
+        Ok(Err(payload)) => resume_unwind(payload),
+        Err(_) => panic!("{name} hangs: not finished after {PATIENCE:?}"),
+    }
+}
+
+/// Something that happens once and that others wait for, busily and without polling the runtime.
+#[derive(Default)]
+pub struct Gate(AtomicBool);
+
+impl Gate {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn open(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub fn wait(&self) {
+        until(|| self.is_open());
+    }
+}
+
+/// Waits busily, and leaves the processor to others.
+pub fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        std::thread::yield_now();
+    }
+}
+
+/// Counts those who have come.
+#[derive(Default)]
+pub struct Tally(AtomicUsize);
+
+impl Tally {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn come(&self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub fn get(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub fn wait_for(&self, count: usize) {
+        until(|| self.get() >= count);
+    }
+}
+
+/// A pool of so many workers; the other options are the defaults.
+pub fn pool(workers: usize) -> Pool {
+    built(Pool::builder().workers(workers))
+}
+
+/// A pool whose threads are its workers: nobody takes over the slot of one that waits.
+pub fn bare_pool(workers: usize) -> Pool {
+    built(Pool::builder().workers(workers).spare_threads(0))
+}
+
+pub fn built(builder: tidegate::Builder) -> Pool {
+    builder.build().expect("options in range")
+}
+
+/// One steal amount of each kind.
+pub const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Half, Amount::Fixed(2)];
+
+/// Recursion without a cut-off: a join per call.
+pub fn fib(n: u64) -> u64 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = tidegate::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}

@@ -1,0 +1,215 @@
+//! What the environment variables do, and what a pool says about itself.
+//!
+//! Each test runs itself once more as a process of its own with the variables set, does its work there, and looks here at
+//! what that process wrote to standard error.
+
+use std::process::{Command, Output, Stdio};
+use tidegate::{Amount, Idle, Pool, Victim, Wait};
+
+const ALONE: &str = "TIDEGATE_TEST_ALONE";
+
+/// Runs the calling test once more with these variables and no others of ours. In that process: `None`.
+fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
+    if std::env::var_os(ALONE).is_some() {
+        return None;
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TIDEGATE_") {
+            command.env_remove(name);
+        }
+    }
+    let arguments = [test, "--exact", "--nocapture", "--test-threads=1"];
+    let command = command.args(arguments).env(ALONE, "1");
+    let command = command.envs(variables.iter().copied());
+    Some(command.stdout(Stdio::null()).output().expect("it starts"))
+}
+
+/// What the process told, which must have ended well.
+fn told(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let lines = text.lines().filter(|line| line.starts_with("tidegate: "));
+    lines.map(str::to_owned).collect()
+}
+
+fn sum(n: usize) -> usize {
+    match n {
+        0 => 0,
+        _ => {
+            let (rest, n) = tidegate::join(|| sum(n - 1), || n);
+            rest + n
+        }
+    }
+}
+
+/// A bad value for every variable, and what the global pool uses instead.
+const BAD: &[(&str, &str, &str)] = &[
+    ("TIDEGATE_WORKERS", "zero", "derived"),
+    ("TIDEGATE_IDLE", "lazy", "elastic"),
+    ("TIDEGATE_STEAL", "fixed:0", "one"),
+    ("TIDEGATE_VICTIM", "", "hierarchical"),
+    ("TIDEGATE_WAIT", "never", "descendants"),
+    ("TIDEGATE_SPARE_THREADS", "-1", "derived"),
+    ("TIDEGATE_MAX_THREADS", "0", "derived"),
+    ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),
+    ("TIDEGATE_EXPLAIN", "yes", "0"),
+];
+
+#[test]
+fn the_global_pool_tells_of_each_bad_variable_in_one_line_and_goes_on() {
+    let test = "the_global_pool_tells_of_each_bad_variable_in_one_line_and_goes_on";
+    let variables: Vec<_> = BAD.iter().map(|(name, value, _)| (*name, *value)).collect();
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(100), 5050);
+        return;
+    };
+    let told = told(&output);
+    assert_eq!(told.len(), BAD.len(), "{told:#?}");
+    for (name, _, instead) in BAD {
+        let line = told
+            .iter()
+            .find(|line| line.starts_with(&format!("tidegate: {name}: ")));
+        let line = line.unwrap_or_else(|| panic!("{name} in {told:#?}"));
+        assert!(line.contains("; allowed: "), "{line}");
+        assert!(
+            line.ends_with(&format!("; going on with {instead}")),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn every_option_is_taken_from_its_variable_and_the_explanation_names_it() {
+    let test = "every_option_is_taken_from_its_variable_and_the_explanation_names_it";
+    let variables = [
+        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_WORKERS", "3"),
+        ("TIDEGATE_IDLE", "linear:min=10us,step=20us"),
+        ("TIDEGATE_STEAL", "half"),
+        ("TIDEGATE_VICTIM", "random"),
+        ("TIDEGATE_WAIT", "help-any"),
+        ("TIDEGATE_SPARE_THREADS", "2"),
+        ("TIDEGATE_MAX_THREADS", "5"),
+        ("TIDEGATE_STACK_SIZE", "1MiB"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(100), 5050);
+        assert_eq!(tidegate::spawn(|| 1).join(), 1);
+        return;
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let line = format!(
+        "tidegate: version {version}, pool tidegate, 3 workers (set by TIDEGATE_WORKERS), idle=linear:step=20us \
+         steal=half victim=random wait=help-any max-threads=5 stack-size=1MiB"
+    );
+    assert_eq!(told(&output), [line]);
+}
+
+#[test]
+fn the_builder_wins_over_the_environment() {
+    let test = "the_builder_wins_over_the_environment";
+    // All bad for the builder's values, were they looked at.
+    let variables = [
+        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_WORKERS", "7"),
+        ("TIDEGATE_IDLE", "lazy"),
+        ("TIDEGATE_STEAL", "half"),
+        ("TIDEGATE_VICTIM", "random"),
+        ("TIDEGATE_WAIT", "help-any"),
+        ("TIDEGATE_SPARE_THREADS", "1"),
+        ("TIDEGATE_MAX_THREADS", "1"),
+        ("TIDEGATE_STACK_SIZE", "1"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        let builder = Pool::builder()
+            .workers(2)
+            .idle(Idle::None)
+            .steal(Amount::One);
+        let builder = builder.victim(Victim::LastVictim).wait(Wait::Descendants);
+        let pool = builder
+            .spare_threads(0)
+            .stack_size(1 << 20)
+            .name("mine")
+            .build()
+            .expect("a pool");
+        assert_eq!(pool.install(|| sum(10)), 55);
+        return;
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let line = format!(
+        "tidegate: version {version}, pool mine, 2 workers (set by Builder::workers), idle=none victim=last-victim \
+         max-threads=2 stack-size=1MiB"
+    );
+    assert_eq!(told(&output), [line]);
+}
+
+#[test]
+fn variables_that_contradict_each_other_are_told_together() {
+    let test = "variables_that_contradict_each_other_are_told_together";
+    let variables = [
+        ("TIDEGATE_WORKERS", "2"),
+        ("TIDEGATE_SPARE_THREADS", "1"),
+        ("TIDEGATE_MAX_THREADS", "9"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(10), 55);
+        return;
+    };
+    let line = "tidegate: TIDEGATE_MAX_THREADS: 9 contradicts TIDEGATE_SPARE_THREADS, 1 beside 2 workers; allowed: 3, or \
+                only one of the two; going on with 8 threads";
+    assert_eq!(told(&output), [line]);
+}
+
+#[test]
+fn a_pool_explains_itself_at_its_first_use_and_not_before_or_again() {
+    let test = "a_pool_explains_itself_at_its_first_use_and_not_before_or_again";
+    let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
+        let named = |name| {
+            Pool::builder()
+                .workers(1)
+                .name(name)
+                .build()
+                .expect("a pool")
+        };
+        let (unused, late, early) = (named("unused"), named("late"), named("early"));
+        early.install(|| ());
+        eprintln!("tidegate: --");
+        late.set_workers(2).expect("two");
+        late.join(|| (), || ());
+        late.spawn(|| ()).join();
+        early.install(|| ());
+        drop(unused);
+        return;
+    };
+    let told = told(&output);
+    let names: Vec<_> = told.iter().map(|line| line.split(", ").nth(1)).collect();
+    assert_eq!(
+        names,
+        [Some("pool early"), None, Some("pool late")],
+        "{told:#?}"
+    );
+    assert!(
+        told[0].contains("1 workers (set by Builder::workers), default options"),
+        "{told:#?}"
+    );
+    assert!(
+        told[2].contains("2 workers (set by set_workers), default options"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn the_number_of_workers_that_nobody_set_is_explained_by_the_machine() {
+    let test = "the_number_of_workers_that_nobody_set_is_explained_by_the_machine";
+    let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
+        assert_eq!(sum(10), 55);
+        return;
+    };
+    let reason = tidegate::machine::Machine::read().reason();
+    let told = told(&output);
+    assert!(
+        matches!(told.as_slice(), [line] if line.contains(&reason)),
+        "{told:#?}"
+    );
+}

@@ -1,0 +1,130 @@
+//! Names of workers, and data per worker.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tidegate::{Pool, WorkerId, WorkerLocal, current_worker};
+
+fn pool(workers: usize) -> Pool {
+    Pool::builder().workers(workers).build().expect("a pool")
+}
+
+/// Without spare threads nobody takes part as a guest.
+fn without_guests(workers: usize) -> Pool {
+    let builder = Pool::builder().workers(workers).spare_threads(0);
+    builder.build().expect("a pool")
+}
+
+#[test]
+fn each_thread_of_a_pool_has_a_name_of_its_own_and_keeps_it() {
+    let pool = without_guests(2);
+    let names = || pool.broadcast(|_| current_worker().expect("a worker"));
+    let first = names();
+    assert_eq!(first.iter().collect::<HashSet<_>>().len(), 2);
+    assert_eq!(names(), first);
+    let shown = format!("{:?}", first[0]);
+    assert!(shown.starts_with("WorkerId(0 of pool "), "{shown}");
+}
+
+#[test]
+fn workers_of_different_pools_have_different_names() {
+    let (a, b) = (pool(2), pool(2));
+    let mut all: Vec<WorkerId> = Vec::new();
+    for pool in [&a, &b] {
+        all.extend(pool.broadcast(|_| current_worker().expect("a worker")));
+    }
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 4);
+    let inside = |pool: &Pool| pool.install(current_worker);
+    assert_ne!(a.install(|| inside(&b)), inside(&a));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the global pool reads the machine")]
+fn a_thread_of_no_pool_is_a_worker_only_while_it_takes_part() {
+    assert_eq!(current_worker(), None);
+    let (inside, _) = tidegate::join(current_worker, || ());
+    assert!(inside.is_some());
+    assert_eq!(current_worker(), None);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the global pool reads the machine")]
+fn sums_per_worker_add_up_over_every_way_to_run() {
+    const SPAWNS: usize = if cfg!(miri) { 20 } else { 1_000 };
+    let mut count = WorkerLocal::new(|| Cell::new(0));
+    let add = || count.with(|own| own.set(own.get() + 1));
+    let pool = pool(2);
+    pool.scope(|scope| {
+        for _ in 0..SPAWNS {
+            scope.spawn(|_| add());
+        }
+    });
+    pool.install(|| tidegate::for_each(0..SPAWNS, |_| add()));
+    tidegate::for_each(0..SPAWNS, |_| add());
+    pool.broadcast(|_| add());
+    add();
+    assert_eq!(
+        count.iter_mut().map(|own| own.get()).sum::<usize>(),
+        3 * SPAWNS + 3
+    );
+    let values: Vec<usize> = count.into_values().map(Cell::into_inner).collect();
+    assert_eq!(values.iter().sum::<usize>(), 3 * SPAWNS + 3);
+}
+
+#[test]
+fn a_task_that_runs_on_top_of_a_waiting_one_finds_the_value_of_that_worker() {
+    let pool = without_guests(2);
+    let log = WorkerLocal::new(|| RefCell::new(Vec::new()));
+    pool.install(|| {
+        log.with(|own| {
+            own.borrow_mut().push("below");
+            // The caller's part runs on top of this frame, the other one on its own thread.
+            pool.broadcast(|_| log.with(|again| again.borrow_mut().push("on top")));
+            assert_eq!(*own.borrow(), ["below", "on top"]);
+        });
+    });
+    let mut lengths: Vec<usize> = log
+        .into_values()
+        .map(|log| log.into_inner().len())
+        .collect();
+    lengths.sort_unstable();
+    assert_eq!(lengths, [1, 2]);
+}
+
+#[test]
+fn a_guest_has_the_same_value_inside_and_outside_of_a_pool() {
+    let local = WorkerLocal::new(|| Cell::new(0));
+    local.with(|own| own.set(1));
+    let caller = std::thread::current().id();
+    let pool = pool(2);
+    let inside = loop {
+        let (here, value) =
+            pool.scope(|_| (std::thread::current().id() == caller, local.with(Cell::get)));
+        if here {
+            break value;
+        }
+    };
+    assert_eq!(inside, 1);
+}
+
+#[test]
+fn one_may_be_shared_by_pools_that_come_and_go() {
+    const POOLS: usize = if cfg!(miri) { 2 } else { 20 };
+    let made = std::sync::Arc::new(AtomicUsize::new(0));
+    let mut count = {
+        let made = made.clone();
+        WorkerLocal::new(move || {
+            made.fetch_add(1, Ordering::Relaxed);
+            Cell::new(0)
+        })
+    };
+    for _ in 0..POOLS {
+        without_guests(2).broadcast(|_| count.with(|own| own.set(own.get() + 1)));
+    }
+    assert_eq!(
+        count.iter_mut().map(|own| own.get()).sum::<usize>(),
+        2 * POOLS
+    );
+    // Threads that have ended leave their values to later ones.
+    assert!(made.load(Ordering::Relaxed) < 2 * POOLS);
+}

@@ -1,0 +1,160 @@
+//! SHA-256 of every file below a path, and one of the whole tree.
+//!
+//! The digest of the tree is SHA-256 over the lines that `sha256sum` would print for its files, their
+//! paths taken from the root and in the order of their bytes. Folders are listed in parallel and files
+//! read in parallel; a single file is read by one task, in pieces, so memory does not grow with the
+//! size of files.
+//!
+//! Nothing found on the way stops a run. Links are counted and never followed; pipes, sockets and
+//! devices are counted and never opened; what cannot be read or has vanished is put down as a
+//! [`Problem`]. A path too long for the system counts as unreadable.
+//!
+//! Runs over a living tree can differ for good reasons. Every file is read together with what the
+//! system says of it before and after, and [`Program::settle`] takes out what changed.
+//!
+//! What it does not do: stay on one file system (pseudo files such as those in `/proc` are read as
+//! they come), or guard against a folder that is replaced by a link between the moment it is looked
+//! at and the moment it is opened.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, Progress, answer};
+use crate::runtime::Runtime;
+
+mod names;
+mod read;
+mod report;
+mod tree;
+mod walk;
+
+pub use names::{hex, printable};
+pub use report::{Problem, ProblemKind, Report};
+
+use tree::Folder;
+
+/// The program `digest`.
+#[derive(Debug)]
+pub struct Digest {
+    path: PathBuf,
+    progress: Progress,
+}
+
+impl Digest {
+    /// Digests what lies below `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            progress: Progress::default(),
+        }
+    }
+
+    fn root(&self) -> Folder {
+        self.progress.restart();
+        Folder {
+            path: self.path.clone(),
+            ..Folder::default()
+        }
+    }
+
+    fn error(&self, kind: ErrorKind, what: &str) -> io::Error {
+        let path = printable(self.path.as_os_str().as_encoded_bytes());
+        io::Error::new(kind, format!("{path}: {what}"))
+    }
+}
+
+const fn field(name: &'static str, meaning: &'static str) -> Field {
+    Field { name, meaning }
+}
+
+impl Program for Digest {
+    const NAME: &'static str = "digest";
+    const SUMMARY: &'static str = "SHA-256 of every file below a path and of the whole tree";
+    const PARAMETERS: &'static [Parameter] = &[Parameter {
+        name: "path",
+        positional: true,
+        kind: Kind::Path,
+        preset: Preset::Required,
+        meaning: "the folder below which files are read",
+    }];
+    const RESULT: &'static [Field] = &[
+        field("digest", "SHA-256 over the lines of all files"),
+        field("files", "files read"),
+        field("bytes", "bytes read"),
+        field("links", "symbolic links, not followed"),
+        field("unreadable", "files and folders that could not be read"),
+        field(
+            "vanished",
+            "files and folders that were listed and then gone",
+        ),
+        field("odd_names", "names that are not plain text"),
+        field("special", "pipes, sockets and devices, not opened"),
+    ];
+
+    type Input = ();
+    type Output = Report;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self::new(values.path("path")?))
+    }
+
+    fn parameters(&self) -> Answer {
+        let path = printable(self.path.as_os_str().as_encoded_bytes());
+        answer([("path", path.into())])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        let kind = fs::symlink_metadata(&self.path)
+            .map_err(|error| self.error(error.kind(), &error.to_string()))?
+            .file_type();
+        let refused = if kind.is_symlink() {
+            "is a link, and links are not followed; give the folder it leads to"
+        } else if kind.is_file() {
+            "is a file; give the folder it lies in"
+        } else if !kind.is_dir() {
+            "is not a folder"
+        } else {
+            return match fs::read_dir(&self.path) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(self.error(error.kind(), &error.to_string())),
+            };
+        };
+        Err(self.error(ErrorKind::NotADirectory, refused))
+    }
+
+    fn serial(&self, (): &mut ()) -> Report {
+        let mut root = self.root();
+        walk::serial(&mut root, &self.progress);
+        Report::new(root)
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> Report {
+        let mut root = self.root();
+        walk::parallel::<R>(fork, &mut root, &self.progress);
+        Report::new(root)
+    }
+
+    fn answer(&self, (): &(), report: &Report) -> Answer {
+        let mut fields = answer([
+            ("digest", hex(&report.digest).into()),
+            ("files", report.files.into()),
+            ("bytes", report.bytes.into()),
+            ("links", report.links.into()),
+        ]);
+        for kind in ProblemKind::ALL {
+            let count = report.problems_of(kind).count();
+            fields.insert(kind.name().to_owned(), count.into());
+        }
+        fields
+    }
+
+    fn settle(&self, one: &mut Report, other: &mut Report) -> Vec<String> {
+        one.settle(other)
+    }
+
+    fn progress(&self) -> Option<&Progress> {
+        Some(&self.progress)
+    }
+}

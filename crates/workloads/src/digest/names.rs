@@ -1,0 +1,105 @@
+//! Names of files as bytes: which are odd, how a list writes them, how a terminal may see them.
+
+use std::ffi::OsStr;
+
+/// Whether a name is not plain text: not UTF-8, or with control characters or a backslash in it.
+pub(crate) fn is_odd(name: &OsStr) -> bool {
+    name.to_str()
+        .is_none_or(|name| name.chars().any(|c| c.is_control() || c == '\\'))
+}
+
+/// Appends the line that `sha256sum` prints for a file, so that `sha256sum -c` finds it again.
+///
+/// A name with a backslash or a line break is escaped and the line starts with a backslash. The
+/// name `-`, which would stand for standard input, is written as `./-`.
+pub(crate) fn push_line(line: &mut Vec<u8>, digest: &[u8; 32], path: &[u8]) {
+    let special = |byte: &u8| matches!(byte, b'\\' | b'\n' | b'\r');
+    let escaped = path.iter().any(special);
+    if escaped {
+        line.push(b'\\');
+    }
+    push_hex(line, digest);
+    line.extend_from_slice(b"  ");
+    match path {
+        b"-" => line.extend_from_slice(b"./-"),
+        _ if escaped => push_escaped(line, path),
+        _ => line.extend_from_slice(path),
+    }
+    line.push(b'\n');
+}
+
+fn push_escaped(line: &mut Vec<u8>, path: &[u8]) {
+    for &byte in path {
+        match byte {
+            b'\\' => line.extend_from_slice(b"\\\\"),
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            _ => line.push(byte),
+        }
+    }
+}
+
+fn push_hex(line: &mut Vec<u8>, digest: &[u8; 32]) {
+    let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
+    line.extend(digest.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]));
+}
+
+/// A digest as hexadecimal text.
+pub fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A path fit for a terminal: bytes that are not UTF-8, control characters and backslashes are
+/// escaped as in a Rust string.
+///
+/// ```
+/// use tidegate_workloads::digest::printable;
+///
+/// assert_eq!(printable(b"caf\xc3\xa9/a\nb\xff"), r"café/a\nb\xff");
+/// ```
+pub fn printable(path: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in path.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' => text.push_str("\\\\"),
+                c if c.is_control() => text.extend(c.escape_default()),
+                c => text.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &[u8]) -> String {
+        let mut line = Vec::new();
+        push_line(&mut line, &[0xa5; 32], path);
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn lines_are_those_of_sha256sum() {
+        let hex = "a5".repeat(32);
+        assert_eq!(line(b"a/b c"), format!("{hex}  a/b c\n"));
+        assert_eq!(line(b"a\\b\nc\rd"), format!("\\{hex}  a\\\\b\\nc\\rd\n"));
+        assert_eq!(line(b"-"), format!("{hex}  ./-\n"));
+        assert_eq!(line(b"a/-"), format!("{hex}  a/-\n"));
+    }
+
+    #[test]
+    fn odd_names_are_those_that_are_not_plain_text() {
+        for name in ["a b", "é", "-", "..."] {
+            assert!(!is_odd(OsStr::new(name)), "{name}");
+        }
+        for name in ["a\nb", "a\\b", "\u{7f}", "\u{85}"] {
+            assert!(is_odd(OsStr::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Reading one folder or one file, whatever state it is in.
+
+use std::cell::RefCell;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::tree::{Contents, Entry, Folder, Outcome, Stamp, Trouble};
+use crate::program::Progress;
+
+/// How much of a file is in memory at a time, per thread, in bytes.
+const CHUNK: usize = 128 << 10;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+}
+
+impl Trouble {
+    fn new(error: &io::Error) -> Self {
+        if is_link(error) {
+            return Self::replaced();
+        }
+        Self {
+            vanished: matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+            reason: error.to_string(),
+        }
+    }
+
+    fn replaced() -> Self {
+        Self {
+            vanished: true,
+            reason: "something else took its place".into(),
+        }
+    }
+}
+
+impl Folder {
+    /// Reads what lies in the folder, in order, without looking into it.
+    pub fn list(&mut self) {
+        if let Err(trouble) = self.try_list() {
+            self.trouble = Some(trouble);
+        }
+        self.entries.sort_unstable_by(Entry::order);
+    }
+
+    fn try_list(&mut self) -> Result<(), Trouble> {
+        let trouble = |error| Trouble::new(&error);
+        // The folder may have become a link since its own folder was read.
+        if !fs::symlink_metadata(&self.path).map_err(trouble)?.is_dir() {
+            return Err(Trouble::replaced());
+        }
+        for entry in fs::read_dir(&self.path).map_err(trouble)? {
+            let entry = entry.map_err(trouble)?;
+            let kind = entry.file_type().map_err(trouble)?;
+            self.entries
+                .push(Entry::new(&self.path, entry.file_name(), kind));
+        }
+        Ok(())
+    }
+}
+
+impl Outcome {
+    /// Digests the file at `path`.
+    pub fn of(path: &Path, progress: &Progress) -> Self {
+        let contents = open(path)
+            .map_err(|error| Trouble::new(&error))
+            .and_then(|file| BUFFER.with_borrow_mut(|buffer| digest(file, buffer, progress)));
+        progress.add_file();
+        match contents {
+            Ok(contents) => Self::Read(contents),
+            Err(trouble) => Self::Failed(trouble),
+        }
+    }
+}
+
+/// Opens a file that was a plain one when its folder was read. If it became a link, that is not
+/// followed; if it became a pipe, nobody waits for its other end.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    options.open(path)
+}
+
+/// Whether the error says that there is a link where none may be.
+fn is_link(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let code = Some(libc::ELOOP);
+    #[cfg(not(unix))]
+    let code = None;
+    code.is_some() && error.raw_os_error() == code
+}
+
+fn digest(mut file: File, buffer: &mut [u8], progress: &Progress) -> Result<Contents, Trouble> {
+    let trouble = |error| Trouble::new(&error);
+    let before = file.metadata().map_err(trouble)?;
+    if !before.is_file() {
+        return Err(Trouble::replaced());
+    }
+    let mut hasher = Sha256::new();
+    let mut bytes = 0;
+    loop {
+        match file.read(buffer) {
+            Ok(0) => break,
+            Ok(n) => {
+                hasher.update(&buffer[..n]);
+                bytes += n as u64;
+                progress.add_bytes(n as u64);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(trouble(error)),
+        }
+    }
+    let before = Stamp::new(&before);
+    let after = Stamp::new(&file.metadata().map_err(trouble)?);
+    Ok(Contents {
+        digest: hasher.finalize().into(),
+        bytes,
+        stamp: (before == after).then_some(after),
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn trouble(path: &Path) -> Trouble {
+        match Outcome::of(path, &Progress::default()) {
+            Outcome::Failed(trouble) => trouble,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_took_the_place_of_a_file_is_neither_followed_nor_waited_for() {
+        let folder = std::env::temp_dir().join(format!("tidegate-replaced-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let (link, pipe) = (folder.join("link"), folder.join("pipe"));
+        std::os::unix::fs::symlink("/proc/self/status", &link).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let troubles = [&link, &pipe, &folder].map(|path| trouble(path));
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(
+            troubles.iter().all(|trouble| trouble.vanished),
+            "{troubles:?}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_says_why() {
+        let trouble = trouble(Path::new("/proc/self/mem"));
+        assert!(!trouble.vanished);
+        assert!(trouble.reason.contains("Input/output error"), "{trouble:?}");
+    }
+}

@@ -1,0 +1,268 @@
+//! What a run over a tree of files found: digests, counts, and what went wrong.
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use sha2::{Digest, Sha256};
+
+use super::names::{printable, push_line};
+use super::tree::{Entry, Folder, Outcome, Trouble, What};
+
+/// Something about a file or folder that a user should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What it is about.
+    pub kind: ProblemKind,
+    /// The path below the root, as bytes; empty for the root itself. See
+    /// [`printable`].
+    pub path: Vec<u8>,
+    /// The system's words, where there are any.
+    pub reason: String,
+}
+
+/// The kinds of [`Problem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// It could not be opened or read.
+    Unreadable,
+    /// It was listed and was gone when it was to be read.
+    Vanished,
+    /// Its name is not plain text; it was read all the same.
+    OddName,
+    /// It is a pipe, socket or device and was not opened.
+    Special,
+}
+
+impl ProblemKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [
+        Self::Unreadable,
+        Self::Vanished,
+        Self::OddName,
+        Self::Special,
+    ];
+
+    /// The kind's name, also that of its count in the answer.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::Vanished => "vanished",
+            Self::OddName => "odd_names",
+            Self::Special => "special",
+        }
+    }
+}
+
+/// What a run found.
+#[derive(Debug)]
+pub struct Report {
+    root: Folder,
+    /// Files that were read.
+    pub files: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Symbolic links, none of which was followed.
+    pub links: u64,
+    /// SHA-256 over the lines of all files.
+    pub digest: [u8; 32],
+    /// What went wrong or is odd, in the order of the paths.
+    pub problems: Vec<Problem>,
+}
+
+impl Report {
+    pub(crate) fn new(root: Folder) -> Self {
+        let mut report = Self {
+            root,
+            files: 0,
+            bytes: 0,
+            links: 0,
+            digest: [0; 32],
+            problems: Vec::new(),
+        };
+        report.sum_up();
+        report
+    }
+
+    /// Calls `take` with the line of every file that was read, in the order of the paths' bytes.
+    /// `sha256sum -c`, started in the root, accepts the lines.
+    pub fn lines(&self, mut take: impl FnMut(&[u8])) {
+        let mut line = Vec::new();
+        self.root.walk(&mut Vec::new(), &mut |path, entry| {
+            if let What::File(Outcome::Read(contents)) = &entry.what {
+                line.clear();
+                push_line(&mut line, &contents.digest, path);
+                take(&line);
+            }
+        });
+    }
+
+    /// The problems of one kind.
+    pub fn problems_of(&self, kind: ProblemKind) -> impl Iterator<Item = &Problem> {
+        self.problems
+            .iter()
+            .filter(move |problem| problem.kind == kind)
+    }
+
+    /// Takes out of both reports, which are of two runs, what changed on disk between or during the
+    /// runs, and returns the paths, fit for a terminal.
+    ///
+    /// What differs though nothing on disk changed stays: it is a fault of a run.
+    pub(crate) fn settle(&mut self, other: &mut Self) -> Vec<String> {
+        let mut changed = Vec::new();
+        settle(
+            &mut self.root,
+            &mut other.root,
+            &mut Vec::new(),
+            &mut changed,
+        );
+        if !changed.is_empty() {
+            self.sum_up();
+            other.sum_up();
+        }
+        changed
+    }
+
+    fn sum_up(&mut self) {
+        let mut sum = Sum::default();
+        sum.trouble(self.root.trouble.as_ref(), &[]);
+        self.root
+            .walk(&mut Vec::new(), &mut |path, entry| sum.add(path, entry));
+        self.files = sum.files;
+        self.bytes = sum.bytes;
+        self.links = sum.links;
+        self.digest = sum.hasher.finalize().into();
+        self.problems = sum.problems;
+    }
+}
+
+/// A report's figures while they are summed up.
+#[derive(Default)]
+struct Sum {
+    files: u64,
+    bytes: u64,
+    links: u64,
+    hasher: Sha256,
+    line: Vec<u8>,
+    problems: Vec<Problem>,
+}
+
+impl Sum {
+    fn add(&mut self, path: &[u8], entry: &Entry) {
+        if entry.is_odd {
+            self.problem(ProblemKind::OddName, path, String::new());
+        }
+        match &entry.what {
+            What::Folder(folder) => self.trouble(folder.trouble.as_ref(), path),
+            What::File(Outcome::Read(contents)) => {
+                self.files += 1;
+                self.bytes += contents.bytes;
+                self.line.clear();
+                push_line(&mut self.line, &contents.digest, path);
+                self.hasher.update(&self.line);
+            }
+            What::File(Outcome::Failed(trouble)) => self.trouble(Some(trouble), path),
+            What::File(Outcome::Unread) => {}
+            What::Link => self.links += 1,
+            What::Special => self.problem(ProblemKind::Special, path, String::new()),
+        }
+    }
+
+    fn trouble(&mut self, trouble: Option<&Trouble>, path: &[u8]) {
+        let Some(Trouble { vanished, reason }) = trouble else {
+            return;
+        };
+        let kind = match vanished {
+            true => ProblemKind::Vanished,
+            false => ProblemKind::Unreadable,
+        };
+        self.problem(kind, path, reason.clone());
+    }
+
+    fn problem(&mut self, kind: ProblemKind, path: &[u8], reason: String) {
+        let path = path.to_vec();
+        self.problems.push(Problem { kind, path, reason });
+    }
+}
+
+/// Takes out of two folders, both at `path`, what is not the same thing in both.
+fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mut Vec<String>) {
+    let mut ones = std::mem::take(&mut one.entries).into_iter().peekable();
+    let mut others = std::mem::take(&mut other.entries).into_iter().peekable();
+    let start = path.len();
+    while let Some((left, right)) = next_pair(&mut ones, &mut others) {
+        if let Some(entry) = left.as_ref().or(right.as_ref()) {
+            path.extend_from_slice(entry.name.as_encoded_bytes());
+        }
+        match (left, right) {
+            (Some(mut left), Some(mut right)) if is_same(&left, &right) => {
+                if let (What::Folder(left), What::Folder(right)) = (&mut left.what, &mut right.what)
+                {
+                    path.push(b'/');
+                    settle(left, right, path, changed);
+                }
+                one.entries.push(left);
+                other.entries.push(right);
+            }
+            _ => changed.push(printable(path)),
+        }
+        path.truncate(start);
+    }
+}
+
+/// The next entry in order, from one side or, if both have it, from both.
+fn next_pair(
+    ones: &mut Peekable<IntoIter<Entry>>,
+    others: &mut Peekable<IntoIter<Entry>>,
+) -> Option<(Option<Entry>, Option<Entry>)> {
+    let (take_one, take_other) = match (ones.peek(), others.peek()) {
+        (None, None) => return None,
+        (Some(one), Some(other)) => {
+            let order = one.order(other);
+            (order.is_le(), order.is_ge())
+        }
+        (one, other) => (one.is_some(), other.is_some()),
+    };
+    Some((ones.next_if(|_| take_one), others.next_if(|_| take_other)))
+}
+
+/// Whether two entries of one name are, by what the system says, the same and unchanged.
+fn is_same(one: &Entry, other: &Entry) -> bool {
+    let vanished = |trouble: &Option<Trouble>| trouble.as_ref().map(|trouble| trouble.vanished);
+    match (&one.what, &other.what) {
+        (What::Folder(one), What::Folder(other)) => {
+            vanished(&one.trouble) == vanished(&other.trouble)
+        }
+        (What::File(Outcome::Read(one)), What::File(Outcome::Read(other))) => {
+            one.stamp.is_some() && one.stamp == other.stamp
+        }
+        (What::File(Outcome::Failed(one)), What::File(Outcome::Failed(other))) => {
+            one.vanished == other.vanished
+        }
+        (What::Link, What::Link) | (What::Special, What::Special) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::Digest as Run;
+    use crate::program::Program;
+
+    #[test]
+    fn a_wrong_digest_of_an_unchanged_file_is_not_settled_away() {
+        let path = std::env::temp_dir().join(format!("tidegate-fault-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("file"), "contents").unwrap();
+        let run = Run::new(&path);
+        let (mut one, mut other) = (run.serial(&mut ()), run.serial(&mut ()));
+        std::fs::remove_dir_all(&path).unwrap();
+        match &mut one.root.entries[0].what {
+            What::File(Outcome::Read(contents)) => contents.digest[0] ^= 1,
+            other => panic!("{other:?}"),
+        }
+        one.sum_up();
+        assert_eq!(one.settle(&mut other), Vec::<String>::new());
+        assert_ne!(run.answer(&(), &one), run.answer(&(), &other));
+    }
+}

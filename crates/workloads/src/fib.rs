@@ -1,0 +1,121 @@
+//! Fibonacci numbers by double recursion, without a cut-off: nothing but forks.
+//!
+//! `fib(n)` makes 2 F(n+1) - 1 calls and F(n+1) - 1 forks, so it shows the price of a fork and
+//! nothing else. The serial version is the plain recursion, left to the compiler as it stands: no
+//! hint against inlining and no black box, either of which would flatter every runtime.
+//!
+//! What it does not show: imbalance (both halves are trees of the same kind), memory, or long leaves.
+
+use std::io;
+
+use serde_json::Value;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::runtime::Runtime;
+
+/// The largest n whose number fits the result.
+const MOST: u64 = 93;
+
+/// The program `fib`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fib {
+    /// Which number, 0 to 93.
+    pub n: u32,
+}
+
+/// The serial version.
+pub fn serial(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    serial(n - 1) + serial(n - 2)
+}
+
+/// The parallel body: a fork a call.
+pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = R::join(
+        fork,
+        move |fork| parallel::<R>(fork, n - 1),
+        move |fork| parallel::<R>(fork, n - 2),
+    );
+    a + b
+}
+
+/// The number by repeated addition.
+fn by_addition(n: u32) -> u64 {
+    let (mut this, mut next) = (0_u64, 1_u64);
+    for _ in 0..n {
+        (this, next) = (next, this.wrapping_add(next));
+    }
+    this
+}
+
+impl Program for Fib {
+    const NAME: &'static str = "fib";
+    const SUMMARY: &'static str = "Fibonacci number by double recursion without a cut-off";
+    const PARAMETERS: &'static [Parameter] = &[Parameter {
+        name: "n",
+        positional: true,
+        kind: Kind::Integer(0, MOST),
+        preset: Preset::Sizes(["20", "38", "42"]),
+        meaning: "which number",
+    }];
+    const RESULT: &'static [Field] = &[Field {
+        name: "value",
+        meaning: "the n-th Fibonacci number",
+    }];
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let n = values.integer("n")? as u32;
+        Ok(Self { n })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([("n", Value::from(self.n))])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        serial(self.n)
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        parallel::<R>(fork, self.n)
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("value", Value::from(*output))])
+    }
+
+    fn published(&self) -> Option<Reference> {
+        Some(Reference {
+            answer: self.answer(&(), &by_addition(self.n)),
+            source: "repeated addition",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recursion_and_the_addition_give_the_published_numbers() {
+        assert_eq!(serial(10), 55);
+        assert_eq!(by_addition(40), 102_334_155);
+        assert_eq!(by_addition(93), 12_200_160_415_121_876_738);
+        for n in 0..20 {
+            assert_eq!(serial(n), by_addition(n));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! A tree whose work and span can be set apart: at every node some children wait for each other.
+//!
+//! `knary(n, k, r)` has `n` levels and `k` children at every inner node, of which the first `r` run
+//! one after the other and the others in parallel; every node takes [`STEPS`] steps. By Robert
+//! Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing
+//! Jobs (MIT, 2004), section 7.
+//!
+//! What it does not do: cut off, or unfold at random; for that there is `uts`.
+
+use std::io;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{random, steps};
+
+/// Steps that every node takes.
+pub const STEPS: u64 = 100;
+
+/// The most nodes that a tree may have.
+const MOST_NODES: u64 = 1 << 40;
+
+/// The program `knary`.
+#[derive(Clone, Copy, Debug)]
+pub struct Knary {
+    /// Levels, the root's included.
+    pub n: u32,
+    /// Children of an inner node.
+    pub k: u32,
+    /// How many of them run in series.
+    pub r: u32,
+}
+
+/// What comes out of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    nodes: u64,
+    mix: u64,
+}
+
+impl Tally {
+    #[inline]
+    fn and(self, other: Self) -> Self {
+        Self {
+            nodes: self.nodes + other.nodes,
+            mix: self.mix.wrapping_add(other.mix),
+        }
+    }
+}
+
+/// A node at work: how many levels it heads and where its steps ended.
+#[derive(Clone, Copy)]
+struct Node {
+    levels: u32,
+    state: u64,
+}
+
+impl Node {
+    #[inline]
+    fn new(levels: u32, seed: u64) -> Self {
+        let state = steps(seed, STEPS);
+        Self { levels, state }
+    }
+
+    #[inline]
+    fn child(self, number: u32) -> Self {
+        Self::new(self.levels - 1, random(self.state, number.into()))
+    }
+
+    #[inline]
+    fn tally(self) -> Tally {
+        Tally {
+            nodes: 1,
+            mix: self.state,
+        }
+    }
+}
+
+impl Knary {
+    fn root(&self) -> Node {
+        Node::new(self.n, 1)
+    }
+
+    /// How many nodes the tree has; none if too many.
+    fn nodes(&self) -> Option<u64> {
+        let mut nodes = 1_u64;
+        for _ in 1..self.n {
+            nodes = nodes.checked_mul(self.k.into())?.checked_add(1)?;
+            if nodes > MOST_NODES {
+                return None;
+            }
+        }
+        Some(nodes)
+    }
+
+    fn walk(&self, node: Node) -> Tally {
+        if node.levels == 1 {
+            return node.tally();
+        }
+        (0..self.k)
+            .map(|number| self.walk(node.child(number)))
+            .fold(node.tally(), Tally::and)
+    }
+
+    fn fork<R: Runtime>(&self, fork: &mut R::Fork<'_>, node: Node) -> Tally {
+        if node.levels == 1 {
+            return node.tally();
+        }
+        let series = (0..self.r)
+            .map(|number| self.fork::<R>(fork, node.child(number)))
+            .fold(node.tally(), Tally::and);
+        match self.k - self.r {
+            0 => series,
+            _ => series.and(self.fork_among::<R>(fork, node, self.r, self.k)),
+        }
+    }
+
+    /// The children of `node` from `start` to before `end`, in parallel.
+    fn fork_among<R: Runtime>(
+        &self,
+        fork: &mut R::Fork<'_>,
+        node: Node,
+        start: u32,
+        end: u32,
+    ) -> Tally {
+        if end - start == 1 {
+            return self.fork::<R>(fork, node.child(start));
+        }
+        let middle = start + (end - start) / 2;
+        let (a, b) = R::join(
+            fork,
+            move |fork| self.fork_among::<R>(fork, node, start, middle),
+            move |fork| self.fork_among::<R>(fork, node, middle, end),
+        );
+        a.and(b)
+    }
+}
+
+const fn positional(
+    name: &'static str,
+    kind: Kind,
+    sizes: [&'static str; 3],
+    meaning: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        positional: true,
+        kind,
+        preset: Preset::Sizes(sizes),
+        meaning,
+    }
+}
+
+impl Program for Knary {
+    const NAME: &'static str = "knary";
+    const SUMMARY: &'static str = "a tree at every node of which some children run in series";
+    const PARAMETERS: &'static [Parameter] = &[
+        positional(
+            "n",
+            Kind::Integer(1, 1000),
+            ["5", "10", "10"],
+            "levels of the tree",
+        ),
+        positional(
+            "k",
+            Kind::Integer(1, 1000),
+            ["4", "4", "6"],
+            "children of an inner node",
+        ),
+        positional(
+            "r",
+            Kind::Integer(0, 1000),
+            ["1", "2", "1"],
+            "how many of them run in series, at most k",
+        ),
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "nodes",
+            meaning: "number of nodes",
+        },
+        Field {
+            name: "mix",
+            meaning: "sum of where the nodes' steps ended, modulo 2^64",
+        },
+    ];
+
+    type Input = ();
+    type Output = Tally;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let knary = Self {
+            n: values.integer("n")? as u32,
+            k: values.integer("k")? as u32,
+            r: values.integer("r")? as u32,
+        };
+        if knary.r > knary.k {
+            let Self { k, r, .. } = knary;
+            return Err(ParameterError::new(format!(
+                "r is {r}, allowed is a whole number from 0 to k, which is {k}"
+            )));
+        }
+        match knary.nodes() {
+            Some(_) => Ok(knary),
+            None => Err(ParameterError::new(format!(
+                "n is {} and k is {}, allowed are trees of at most {MOST_NODES} nodes",
+                knary.n, knary.k
+            ))),
+        }
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("k", self.k.into()),
+            ("r", self.r.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> Tally {
+        self.walk(self.root())
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> Tally {
+        self.fork::<R>(fork, self.root())
+    }
+
+    fn answer(&self, (): &(), tally: &Tally) -> Answer {
+        answer([("nodes", tally.nodes.into()), ("mix", tally.mix.into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_as_many_nodes_as_the_formula_says() {
+        for (n, k) in [(1, 5), (6, 1), (5, 4), (4, 6)] {
+            let knary = Knary { n, k, r: 1 };
+            assert_eq!(Some(knary.walk(knary.root()).nodes), knary.nodes());
+        }
+        let paper = Knary { n: 10, k: 4, r: 2 };
+        assert_eq!(paper.nodes(), Some(349_525));
+    }
+
+    #[test]
+    fn a_tree_of_too_many_nodes_is_refused() {
+        let knary = Knary { n: 100, k: 3, r: 0 };
+        assert_eq!(knary.nodes(), None);
+    }
+}

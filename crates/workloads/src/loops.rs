@@ -1,0 +1,100 @@
+//! A short plain loop over few items, many times: nothing but the price of `for_each`.
+//!
+//! The body adds one to every item, which the compiler turns into a few vector instructions, so the
+//! loop is much shorter than waking a worker takes. A runtime does well that leaves it alone.
+//!
+//! What it does not show: balance, or loops worth splitting; for these there are the other programs.
+
+use std::io;
+
+use serde_json::Value;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::runtime::Runtime;
+
+/// The program `loops`.
+#[derive(Clone, Copy, Debug)]
+pub struct Loops {
+    /// Items of the loop.
+    pub items: usize,
+    /// How often the loop runs.
+    pub times: u32,
+}
+
+/// What is done to an item.
+fn touch(item: &mut u32) {
+    *item += 1;
+}
+
+impl Program for Loops {
+    const NAME: &'static str = "loops";
+    const SUMMARY: &'static str = "a short parallel loop over trivial items, many times";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "items",
+            positional: true,
+            kind: Kind::Integer(0, 1 << 32),
+            preset: Preset::Sizes(["1000"; 3]),
+            meaning: "items of the loop",
+        },
+        Parameter {
+            name: "times",
+            positional: true,
+            kind: Kind::Integer(0, u32::MAX as u64),
+            preset: Preset::Sizes(["100", "10000", "10000"]),
+            meaning: "how often the loop runs",
+        },
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "sum",
+        meaning: "sum of all items at the end",
+    }];
+
+    type Input = Vec<u32>;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            items: values.integer("items")? as usize,
+            times: values.integer("times")? as u32,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([("items", self.items.into()), ("times", self.times.into())])
+    }
+
+    fn prepare(&self) -> io::Result<Vec<u32>> {
+        Ok(vec![0; self.items])
+    }
+
+    fn reset(&self, items: &mut Vec<u32>) {
+        items.fill(0);
+    }
+
+    fn serial(&self, items: &mut Vec<u32>) {
+        for _ in 0..self.times {
+            items.iter_mut().for_each(touch);
+        }
+    }
+
+    fn parallel<R: Runtime>(&self, items: &mut Vec<u32>, fork: &mut R::Fork<'_>) {
+        for _ in 0..self.times {
+            R::for_each(fork, items, touch);
+        }
+    }
+
+    fn answer(&self, items: &Vec<u32>, (): &()) -> Answer {
+        let sum: u64 = items.iter().copied().map(u64::from).sum();
+        answer([("sum", Value::from(sum))])
+    }
+
+    fn published(&self) -> Option<Reference> {
+        let sum = self.items as u64 * u64::from(self.times);
+        Some(Reference {
+            answer: answer([("sum", Value::from(sum))]),
+            source: "items times times",
+        })
+    }
+}

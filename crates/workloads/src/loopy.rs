@@ -1,0 +1,129 @@
+//! One loop that spawns many equal serial subtasks.
+//!
+//! From Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing Jobs (MIT,
+//! 2004), section 4.2: at any time few tasks of such a loop are ready, though its parallelism is half
+//! its length, so it shows how fast a runtime gets all of its workers going.
+//!
+//! With `form spawn` the loop is one scope with a spawn per subtask, as in the source. With
+//! `form join`, for runtimes without a scope, the range is halved by joins, which is another graph.
+//!
+//! What it does not show: imbalance, or the price of a fork.
+
+use std::io;
+
+use serde_json::Value;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Form, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{random, steps};
+
+/// The program `loopy`.
+#[derive(Clone, Copy, Debug)]
+pub struct Loopy {
+    /// How many subtasks.
+    pub n: usize,
+    /// How many steps each takes.
+    pub steps: u64,
+    /// How the parallel body makes its tasks.
+    pub form: Form,
+}
+
+impl Loopy {
+    fn subtask(&self, number: usize) -> u64 {
+        steps(random(0, number as u64), self.steps)
+    }
+
+    fn by_spawns<R: Runtime>(&self) -> u64 {
+        let mut ends = vec![0; self.n];
+        R::scope(|scope| {
+            for (number, end) in ends.iter_mut().enumerate() {
+                R::spawn(scope, move || *end = self.subtask(number));
+            }
+        });
+        ends.into_iter().fold(0, u64::wrapping_add)
+    }
+
+    fn by_joins<R: Runtime>(&self, fork: &mut R::Fork<'_>, start: usize, end: usize) -> u64 {
+        if end - start == 1 {
+            return self.subtask(start);
+        }
+        let middle = start + (end - start) / 2;
+        let (a, b) = R::join(
+            fork,
+            move |fork| self.by_joins::<R>(fork, start, middle),
+            move |fork| self.by_joins::<R>(fork, middle, end),
+        );
+        a.wrapping_add(b)
+    }
+}
+
+impl Program for Loopy {
+    const NAME: &'static str = "loopy";
+    const SUMMARY: &'static str = "one loop that spawns many equal serial subtasks";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(1, 100_000_000),
+            preset: Preset::Sizes(["16", "64", "64"]),
+            meaning: "how many subtasks",
+        },
+        Parameter {
+            name: "steps",
+            positional: false,
+            kind: Kind::Integer(0, 1_000_000_000_000),
+            preset: Preset::Sizes(["1000", "1000000", "1000000"]),
+            meaning: "how many steps each takes",
+        },
+        Form::parameter("spawn"),
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "sum",
+        meaning: "sum of where the subtasks ended, modulo 2^64",
+    }];
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            steps: values.integer("steps")?,
+            form: Form::from_values(values)?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("steps", self.steps.into()),
+            ("form", self.form.name().into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        (0..self.n)
+            .map(|number| self.subtask(number))
+            .fold(0, u64::wrapping_add)
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        match self.form {
+            Form::Spawn => self.by_spawns::<R>(),
+            Form::Join => self.by_joins::<R>(fork, 0, self.n),
+        }
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        self.form.applies_to::<R>()
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("sum", Value::from(*output))])
+    }
+}

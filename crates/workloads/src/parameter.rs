@@ -1,0 +1,368 @@
+//! Parameters of programs: what is allowed, what stands if none is given, and how text becomes one.
+//!
+//! A program lists its [`Parameter`]s; [`Values::parse`] turns what a user typed into [`Values`],
+//! each checked against its [`Kind`], and fills in the rest from the [`Size`] asked for. Conditions
+//! that bind several parameters are the program's own, in `from_values`.
+//!
+//! What this module does not do: know about dashes, equal signs or help; a command line hands over
+//! names and values. It never reads the environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// How big a run is when parameters are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// Under 50 ms, for tests.
+    Tiny,
+    /// Some seconds at most.
+    #[default]
+    Small,
+    /// The size in the program's source.
+    Paper,
+}
+
+/// A parameter of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The name by which it is given.
+    pub name: &'static str,
+    /// Whether it may be given by position too.
+    pub positional: bool,
+    /// What is allowed.
+    pub kind: Kind,
+    /// What stands when it is not given.
+    pub preset: Preset,
+    /// What it means, with the unit.
+    pub meaning: &'static str,
+}
+
+/// What a parameter's values look like.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A whole number between the two, both included.
+    Integer(u64, u64),
+    /// A number between the two, both included.
+    Number(f64, f64),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A path of a file or folder.
+    Path,
+}
+
+/// What stands when a parameter is not given.
+#[derive(Clone, Copy, Debug)]
+pub enum Preset {
+    /// The value for the sizes tiny, small and paper.
+    Sizes([&'static str; 3]),
+    /// Nothing: it must be given.
+    Required,
+    /// The value that another parameter implies, in words.
+    Implied(&'static str),
+}
+
+/// What a user typed.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Values without a name, in order.
+    pub positional: Vec<OsString>,
+    /// Values with a name.
+    pub named: Vec<(String, OsString)>,
+}
+
+/// Values for a program's parameters, each of which is allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values(BTreeMap<&'static str, Item>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Item {
+    Integer(u64),
+    Number(f64),
+    Choice(&'static str),
+    Path(PathBuf),
+}
+
+/// A parameter that does not exist, is missing, or has a value that is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterError(String);
+
+impl Values {
+    /// Checks what was given against `parameters` and fills in the rest for `size`.
+    ///
+    /// # Errors
+    /// If a name is unknown or given twice, a value is not allowed or missing, or there are more
+    /// values without a name than positional parameters.
+    ///
+    /// ```
+    /// use tidegate_workloads::{Given, Program, Size, Values, fib::Fib};
+    ///
+    /// let given = Given { positional: vec!["30".into()], ..Given::default() };
+    /// let values = Values::parse(Fib::PARAMETERS, Size::Small, &given)?;
+    /// assert_eq!(values.integer("n")?, 30);
+    /// # Ok::<(), tidegate_workloads::ParameterError>(())
+    /// ```
+    pub fn parse(
+        parameters: &'static [Parameter],
+        size: Size,
+        given: &Given,
+    ) -> Result<Self, ParameterError> {
+        let mut values = Self(BTreeMap::new());
+        let mut places = parameters.iter().filter(|p| p.positional);
+        for text in &given.positional {
+            let place = places.next().ok_or_else(|| {
+                ParameterError::new(format!("no parameter takes the value {text:?}"))
+            })?;
+            values.put(place, text)?;
+        }
+        for (name, text) in &given.named {
+            values.put(find(parameters, name)?, text)?;
+        }
+        for parameter in parameters {
+            match parameter.preset {
+                Preset::Sizes(texts) if !values.has(parameter.name) => {
+                    values.put(parameter, texts[size as usize].as_ref())?;
+                }
+                Preset::Required if !values.has(parameter.name) => {
+                    return Err(ParameterError::missing(parameter.name));
+                }
+                _ => {}
+            }
+        }
+        Ok(values)
+    }
+
+    fn put(&mut self, parameter: &Parameter, text: &OsStr) -> Result<(), ParameterError> {
+        let item = parameter.kind.read(text).ok_or_else(|| {
+            ParameterError::new(format!(
+                "{} is {:?}, allowed is {}",
+                parameter.name, text, parameter.kind
+            ))
+        })?;
+        match self.0.insert(parameter.name, item) {
+            None => Ok(()),
+            Some(_) => Err(ParameterError::new(format!(
+                "{} is given twice",
+                parameter.name
+            ))),
+        }
+    }
+
+    /// Whether there is a value of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The whole number of that name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn integer(&self, name: &str) -> Result<u64, ParameterError> {
+        match self.0.get(name) {
+            Some(Item::Integer(value)) => Ok(*value),
+            _ => Err(ParameterError::missing(name)),
+        }
+    }
+
+    /// The number of that name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn number(&self, name: &str) -> Result<f64, ParameterError> {
+        match self.0.get(name) {
+            Some(Item::Number(value)) => Ok(*value),
+            _ => Err(ParameterError::missing(name)),
+        }
+    }
+
+    /// The word of that name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn choice(&self, name: &str) -> Result<&'static str, ParameterError> {
+        match self.0.get(name) {
+            Some(Item::Choice(value)) => Ok(value),
+            _ => Err(ParameterError::missing(name)),
+        }
+    }
+
+    /// The path of that name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn path(&self, name: &str) -> Result<&Path, ParameterError> {
+        match self.0.get(name) {
+            Some(Item::Path(value)) => Ok(value),
+            _ => Err(ParameterError::missing(name)),
+        }
+    }
+}
+
+fn find(
+    parameters: &'static [Parameter],
+    name: &str,
+) -> Result<&'static Parameter, ParameterError> {
+    parameters.iter().find(|p| p.name == name).ok_or_else(|| {
+        let known: Vec<_> = parameters.iter().map(|p| p.name).collect();
+        ParameterError::new(format!(
+            "{name:?} is no parameter here, allowed are {}",
+            known.join(", ")
+        ))
+    })
+}
+
+impl Kind {
+    fn read(&self, text: &OsStr) -> Option<Item> {
+        if let Self::Path = self {
+            return (!text.is_empty()).then(|| Item::Path(text.into()));
+        }
+        let text = text.to_str()?;
+        match *self {
+            Self::Integer(least, most) => {
+                let value = text.parse().ok()?;
+                (least..=most)
+                    .contains(&value)
+                    .then_some(Item::Integer(value))
+            }
+            Self::Number(least, most) => {
+                let value = text.parse().ok()?;
+                (least..=most)
+                    .contains(&value)
+                    .then_some(Item::Number(value))
+            }
+            Self::Choice(words) => words
+                .iter()
+                .find(|word| **word == text)
+                .map(|word| Item::Choice(word)),
+            Self::Path => None,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Self::Number(least, most) => write!(f, "a number from {least} to {most}"),
+            Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Path => f.write_str("a path"),
+        }
+    }
+}
+
+impl ParameterError {
+    pub(crate) fn new(message: String) -> Self {
+        Self(message)
+    }
+
+    fn missing(name: &str) -> Self {
+        Self(format!("{name} is missing"))
+    }
+}
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ParameterError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMETERS: &[Parameter] = &[
+        parameter("path", true, Kind::Path, Preset::Required),
+        parameter(
+            "n",
+            true,
+            Kind::Integer(1, 9),
+            Preset::Sizes(["1", "2", "3"]),
+        ),
+        parameter("q", false, Kind::Number(0.0, 1.0), Preset::Implied("none")),
+        parameter(
+            "form",
+            false,
+            Kind::Choice(&["a", "b"]),
+            Preset::Sizes(["a"; 3]),
+        ),
+    ];
+
+    const fn parameter(
+        name: &'static str,
+        positional: bool,
+        kind: Kind,
+        preset: Preset,
+    ) -> Parameter {
+        Parameter {
+            name,
+            positional,
+            kind,
+            preset,
+            meaning: "",
+        }
+    }
+
+    type Named<'a> = [(&'a str, &'a str)];
+
+    fn parse(positional: &[&str], named: &Named<'_>) -> Result<Values, String> {
+        let given = Given {
+            positional: positional.iter().map(OsString::from).collect(),
+            named: named
+                .iter()
+                .map(|(name, value)| ((*name).into(), value.into()))
+                .collect(),
+        };
+        Values::parse(PARAMETERS, Size::Paper, &given).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_not_given_is_filled_in_for_the_size() {
+        let values = parse(&["p"], &[("q", "0.5")]).unwrap();
+        assert_eq!(values.path("path"), Ok(Path::new("p")));
+        assert_eq!(values.integer("n"), Ok(3));
+        assert_eq!(values.number("q"), Ok(0.5));
+        assert_eq!(values.choice("form"), Ok("a"));
+        assert!(!parse(&["p"], &[]).unwrap().has("q"));
+    }
+
+    #[test]
+    fn every_refusal_names_the_parameter_and_what_is_allowed() {
+        let refusals: &[(&[&str], &Named<'_>, &str)] = &[
+            (&[], &[], "path is missing"),
+            (&[""], &[], "path is \"\", allowed is a path"),
+            (
+                &["p", "0"],
+                &[],
+                "n is \"0\", allowed is a whole number from 1 to 9",
+            ),
+            (
+                &["p"],
+                &[("n", "-1")],
+                "n is \"-1\", allowed is a whole number from 1 to 9",
+            ),
+            (
+                &["p"],
+                &[("q", "NaN")],
+                "q is \"NaN\", allowed is a number from 0 to 1",
+            ),
+            (
+                &["p"],
+                &[("form", "c")],
+                "form is \"c\", allowed is one of a, b",
+            ),
+            (&["p", "1"], &[("n", "1")], "n is given twice"),
+            (&["p", "1", "2"], &[], "no parameter takes the value \"2\""),
+            (
+                &["p"],
+                &[("m", "1")],
+                "\"m\" is no parameter here, allowed are path, n, q, form",
+            ),
+        ];
+        for (positional, named, words) in refusals {
+            assert_eq!(parse(positional, named).unwrap_err(), *words);
+        }
+    }
+}

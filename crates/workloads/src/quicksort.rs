@@ -1,0 +1,241 @@
+//! Quicksort: a serial partition, then both sides in parallel, down to a cut-off.
+//!
+//! The partition is the critical path, so the parallelism is limited, and the memory is walked in
+//! large strides. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section
+//! 3.6, where 10^7 elements with a Gaussian distribution are sorted.
+//!
+//! Serial version and parallel body share the partition and, below the cut-off, the standard
+//! library's unstable sort; the only difference is the join.
+//!
+//! What it does not do: partition in parallel, or guard against inputs made to be bad; its own are
+//! random.
+
+use std::io;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::random;
+
+/// The program `quicksort`.
+#[derive(Clone, Copy, Debug)]
+pub struct Quicksort {
+    /// How many elements.
+    pub n: usize,
+    /// Up to how many elements are sorted without recursion.
+    pub cutoff: usize,
+    /// From which the elements are made.
+    pub seed: u64,
+}
+
+/// What a run sorts, and a copy to start from again.
+#[derive(Debug)]
+pub struct Input {
+    original: Vec<u32>,
+    elements: Vec<u32>,
+}
+
+/// Elements with a Gaussian distribution: each is the mean of four uniform numbers, as in David
+/// Helman, David Bader and Joseph JáJá, A Randomized Parallel Sorting Algorithm with an Experimental
+/// Study, Journal of Parallel and Distributed Computing 52, 1998.
+fn gaussian(n: usize, seed: u64) -> Vec<u32> {
+    let halves = |x: u64| (x >> 32) + (x & u64::from(u32::MAX));
+    (0..n as u64)
+        .map(|i| (halves(random(seed, 2 * i)) + halves(random(seed, 2 * i + 1))) / 4)
+        .map(|mean| mean as u32)
+        .collect()
+}
+
+/// The serial version.
+pub fn serial(elements: &mut [u32], cutoff: usize) {
+    if elements.len() <= cutoff {
+        return elements.sort_unstable();
+    }
+    let (less, rest) = partition(elements);
+    serial(less, cutoff);
+    serial(rest, cutoff);
+}
+
+/// The parallel body.
+pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff: usize) {
+    if elements.len() <= cutoff {
+        return elements.sort_unstable();
+    }
+    let (less, rest) = partition(elements);
+    R::join(
+        fork,
+        move |fork| parallel::<R>(fork, less, cutoff),
+        move |fork| parallel::<R>(fork, rest, cutoff),
+    );
+}
+
+/// Moves what is less than a pivot before it and returns both sides without it.
+///
+/// Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch on the
+/// comparison: every element goes to the border of the two sides, and the border moves or not. The
+/// first element is kept out, so that each step is a move and not a swap.
+fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
+    let last = elements.len() - 1;
+    elements.swap(last, near_median(elements));
+    let (pivot, others) = (elements[last], &mut elements[..last]);
+    let Some(&first) = others.first() else {
+        return (&mut [], &mut []);
+    };
+    let mut border = 0;
+    for next in 1..others.len() {
+        let element = others[next];
+        others[next - 1] = others[border];
+        others[border] = element;
+        border += usize::from(element < pivot);
+    }
+    others[last - 1] = others[border];
+    others[border] = first;
+    border += usize::from(first < pivot);
+    elements.swap(border, last);
+    let (less, rest) = elements.split_at_mut(border);
+    (less, &mut rest[1..])
+}
+
+/// The index of the median of three medians of three elements each.
+fn near_median(elements: &[u32]) -> usize {
+    let step = elements.len() / 9;
+    let median = |a: usize, b: usize, c: usize| {
+        let mut three = [a, b, c];
+        three.sort_unstable_by_key(|&index| elements[index]);
+        three[1]
+    };
+    let of_third = |third: usize| {
+        let start = 3 * third * step;
+        median(start, start + step, start + 2 * step)
+    };
+    median(of_third(0), of_third(1), of_third(2))
+}
+
+/// A number that depends on every element and its place.
+fn checksum(elements: &[u32]) -> u64 {
+    elements.iter().fold(0_u64, |sum, &element| {
+        sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add(u64::from(element) + 1)
+    })
+}
+
+impl Program for Quicksort {
+    const NAME: &'static str = "quicksort";
+    const SUMMARY: &'static str = "quicksort with a serial partition, Gaussian data";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(0, 1 << 32),
+            preset: Preset::Sizes(["20000", "10000000", "10000000"]),
+            meaning: "how many elements of 4 bytes",
+        },
+        Parameter {
+            name: "cutoff",
+            positional: false,
+            kind: Kind::Integer(1, 1 << 32),
+            preset: Preset::Sizes(["256", "2048", "2048"]),
+            meaning: "up to how many elements are sorted without recursion",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the elements are made",
+        },
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "sorted",
+            meaning: "whether no element is less than the one before it",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on every element and its place",
+        },
+    ];
+
+    type Input = Input;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            cutoff: values.integer("cutoff")? as usize,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("cutoff", self.cutoff.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Input> {
+        let original = gaussian(self.n, self.seed);
+        let elements = original.clone();
+        Ok(Input { original, elements })
+    }
+
+    fn reset(&self, input: &mut Input) {
+        input.elements.copy_from_slice(&input.original);
+    }
+
+    fn serial(&self, input: &mut Input) {
+        serial(&mut input.elements, self.cutoff);
+    }
+
+    fn parallel<R: Runtime>(&self, input: &mut Input, fork: &mut R::Fork<'_>) {
+        parallel::<R>(fork, &mut input.elements, self.cutoff);
+    }
+
+    fn answer(&self, input: &Input, (): &()) -> Answer {
+        answer([
+            ("sorted", input.elements.is_sorted().into()),
+            ("checksum", checksum(&input.elements).into()),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_and_kind_of_data_is_sorted_as_the_standard_library_does() {
+        for n in 0..200 {
+            let kinds = [
+                gaussian(n, 3),
+                vec![5; n],
+                (0..n as u32).collect(),
+                (0..n as u32).rev().collect(),
+                (0..n as u32).map(|i| i % 3).collect(),
+            ];
+            for mut elements in kinds {
+                let mut expected = elements.clone();
+                expected.sort_unstable();
+                serial(&mut elements, 1);
+                assert_eq!(elements, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn gaussian_data_lie_around_the_middle_with_the_spread_of_four_uniform_numbers() {
+        let data = gaussian(100_000, 1);
+        let unit = |x: u32| f64::from(x) / (f64::from(u32::MAX) + 1.0);
+        let mean = data.iter().map(|&x| unit(x)).sum::<f64>() / 1e5;
+        let variance = data.iter().map(|&x| (unit(x) - 0.5).powi(2)).sum::<f64>() / 1e5;
+        assert!((mean - 0.5).abs() < 0.002, "{mean}");
+        assert!((variance - 1.0 / 48.0).abs() < 0.0005, "{variance}");
+    }
+
+    #[test]
+    fn the_checksum_tells_two_orders_apart() {
+        assert_ne!(checksum(&[1, 2]), checksum(&[2, 1]));
+    }
+}

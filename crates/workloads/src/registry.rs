@@ -1,0 +1,96 @@
+//! The programs by name.
+//!
+//! Programs have different inputs and outputs, so a caller that picks one by name at run time hands
+//! over a [`Visitor`], which is generic over the program.
+
+use crate::digest::Digest;
+use crate::fib::Fib;
+use crate::knary::Knary;
+use crate::loops::Loops;
+use crate::loopy::Loopy;
+use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
+use crate::program::{Field, Program};
+use crate::quicksort::Quicksort;
+use crate::treesum::Treesum;
+use crate::uts::Uts;
+
+/// What to do with the program that [`visit`] finds.
+pub trait Visitor {
+    /// What comes of it.
+    type Out;
+
+    /// Takes the program.
+    fn visit<P: Program>(self, program: P) -> Self::Out;
+}
+
+/// What a user should know about a program before running it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name by which a user asks for the program.
+    pub name: &'static str,
+    /// One line for a list of programs.
+    pub summary: &'static str,
+    /// The parameters, positional ones in their order.
+    pub parameters: &'static [Parameter],
+    /// The fields of the answer.
+    pub result: &'static [Field],
+}
+
+/// Every program.
+pub const ENTRIES: &[Entry] = &[
+    entry::<Fib>(),
+    entry::<Treesum>(),
+    entry::<Uts>(),
+    entry::<Quicksort>(),
+    entry::<Loopy>(),
+    entry::<Knary>(),
+    entry::<Loops>(),
+    entry::<Digest>(),
+];
+
+const fn entry<P: Program>() -> Entry {
+    Entry {
+        name: P::NAME,
+        summary: P::SUMMARY,
+        parameters: P::PARAMETERS,
+        result: P::RESULT,
+    }
+}
+
+/// Hands the program called `name`, with the parameters given, to `visitor`.
+///
+/// # Errors
+/// If there is no such program or it cannot have these parameters.
+pub fn visit<V: Visitor>(
+    name: &str,
+    size: Size,
+    given: &Given,
+    visitor: V,
+) -> Result<V::Out, ParameterError> {
+    match name {
+        Fib::NAME => make::<Fib, V>(size, given, visitor),
+        Treesum::NAME => make::<Treesum, V>(size, given, visitor),
+        Uts::NAME => make::<Uts, V>(size, given, visitor),
+        Quicksort::NAME => make::<Quicksort, V>(size, given, visitor),
+        Loopy::NAME => make::<Loopy, V>(size, given, visitor),
+        Knary::NAME => make::<Knary, V>(size, given, visitor),
+        Digest::NAME => make::<Digest, V>(size, given, visitor),
+        Loops::NAME => make::<Loops, V>(size, given, visitor),
+        _ => {
+            let known: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
+            Err(ParameterError::new(format!(
+                "{name:?} is no program, allowed are {}",
+                known.join(", ")
+            )))
+        }
+    }
+}
+
+fn make<P: Program, V: Visitor>(
+    size: Size,
+    given: &Given,
+    visitor: V,
+) -> Result<V::Out, ParameterError> {
+    let values = Values::parse(P::PARAMETERS, size, given)?;
+    Ok(visitor.visit(P::from_values(&values)?))
+}

@@ -1,0 +1,119 @@
+//! What a program's one parallel body needs from a runtime.
+//!
+//! A body is written once, against [`Runtime`], and compiled for each runtime. Everything here is
+//! resolved at compile time: a body on chili through this trait is the same machine code as one
+//! written directly on chili.
+//!
+//! A body is handed a *fork*: whatever the runtime wants passed from task to task. It is chili's
+//! `Scope`, Tidegate's worker in the explicit form, and nothing (`()`) for runtimes that keep their
+//! worker in thread-local storage. The three ways to make parallel work are [`join`](Runtime::join),
+//! [`scope`](Runtime::scope) with [`spawn`](Runtime::spawn), and [`for_each`](Runtime::for_each).
+//! A runtime that has no scope says so in [`SPAWNS`](Runtime::SPAWNS), and one that has no loop of
+//! its own gets one made of joins.
+//!
+//! What this trait does not do: choose grain sizes (a body does), measure, or hide differences in
+//! where a body starts. [`install`](Runtime::install) runs it on a worker of the pool where there is
+//! one and on the caller's thread otherwise, so clocks belong inside it.
+
+use std::io;
+
+#[cfg(feature = "chili")]
+mod chili;
+#[cfg(feature = "rayon")]
+mod rayon;
+mod serial;
+mod threads;
+mod tidegate;
+
+#[cfg(feature = "chili")]
+pub use chili::Chili;
+#[cfg(feature = "rayon")]
+pub use rayon::Rayon;
+pub use serial::{Inline, Serial};
+pub use threads::{Budget, Threads};
+pub use tidegate::Tidegate;
+
+/// Stack of a thread in bytes, where the runtime lets us choose; enough for the deepest program
+/// (`uts` on the tree T3L) on top of stolen work. It is address space, touched lazily.
+const STACK: usize = 256 << 20;
+
+/// Up to how many items [`halving`] leaves to one plain loop.
+const HALVING_GRAIN: usize = 256;
+
+/// A runtime with its threads, on which any body can run.
+pub trait Runtime: Sized + Sync {
+    /// The name by which a user asks for this runtime.
+    const NAME: &'static str;
+
+    /// Whether [`spawn`](Self::spawn) can run in parallel; if not, it runs its body at once.
+    const SPAWNS: bool;
+
+    /// What a task needs in hand to fork.
+    type Fork<'a>;
+
+    /// Where [`spawn`](Self::spawn) puts tasks that may borrow data living for `'scope`.
+    type Scope<'scope>;
+
+    /// Starts the runtime with `workers` workers, the calling thread included where it takes part.
+    ///
+    /// # Errors
+    /// If `workers` is zero or the system refuses the threads.
+    fn with_workers(workers: usize) -> io::Result<Self>;
+
+    /// Runs `body` as the root task and returns its result.
+    ///
+    /// # Panics
+    /// If `body` does, or if a thread is to be started here and the system refuses it.
+    fn install<T: Send>(&self, body: impl FnOnce(&mut Self::Fork<'_>) -> T + Send) -> T;
+
+    /// Runs both halves, in parallel if a worker is free, and returns both results.
+    fn join<A, B, RA, RB>(fork: &mut Self::Fork<'_>, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self::Fork<'_>) -> RA + Send,
+        B: FnOnce(&mut Self::Fork<'_>) -> RB + Send,
+        RA: Send,
+        RB: Send;
+
+    /// Calls `body` on every item, in parallel if workers are free.
+    fn for_each<T: Send>(
+        fork: &mut Self::Fork<'_>,
+        items: &mut [T],
+        body: impl Fn(&mut T) + Send + Sync,
+    ) {
+        halving::<Self, T>(fork, items, &body);
+    }
+
+    /// Runs `body` and returns when all that it spawned has finished.
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T;
+
+    /// Starts `body` as a task of `scope`.
+    fn spawn<'scope>(scope: &Self::Scope<'scope>, body: impl FnOnce() + Send + 'scope);
+}
+
+/// Calls `body` on every item, splitting in halves by [`Runtime::join`].
+fn halving<R: Runtime, T: Send>(
+    fork: &mut R::Fork<'_>,
+    items: &mut [T],
+    body: &(impl Fn(&mut T) + Sync),
+) {
+    if items.len() <= HALVING_GRAIN {
+        return items.iter_mut().for_each(body);
+    }
+    let (left, right) = items.split_at_mut(items.len() / 2);
+    R::join(
+        fork,
+        move |fork| halving::<R, T>(fork, left, body),
+        move |fork| halving::<R, T>(fork, right, body),
+    );
+}
+
+/// The error of [`Runtime::with_workers`] for a number that no runtime can take.
+fn at_least_one(workers: usize) -> io::Result<usize> {
+    if workers == 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "workers is 0, allowed are 1 and more",
+        ));
+    }
+    Ok(workers)
+}

@@ -1,0 +1,52 @@
+//! The body on chili, whose scope is handed from task to task.
+//!
+//! chili's own threads have the standard library's default stack, too small for deep trees;
+//! `RUST_MIN_STACK` enlarges it.
+
+use std::io;
+use std::num::NonZero;
+
+use super::threads::on_thread;
+use super::{Inline, Runtime};
+
+/// A chili thread pool of its own. A thread started by `install` is one of its workers.
+#[derive(Debug)]
+pub struct Chili(chili::ThreadPool);
+
+impl Runtime for Chili {
+    const NAME: &'static str = "chili";
+    const SPAWNS: bool = false;
+    type Fork<'a> = chili::Scope<'a>;
+    type Scope<'scope> = Inline<'scope>;
+
+    fn with_workers(workers: usize) -> io::Result<Self> {
+        let thread_count = NonZero::new(super::at_least_one(workers)?);
+        Ok(Self(chili::ThreadPool::with_config(chili::Config {
+            thread_count,
+            ..chili::Config::default()
+        })))
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut chili::Scope<'_>) -> T + Send) -> T {
+        on_thread(|| body(&mut self.0.scope()), || ()).0
+    }
+
+    #[inline]
+    fn join<A, B, RA, RB>(fork: &mut chili::Scope<'_>, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut chili::Scope<'_>) -> RA + Send,
+        B: FnOnce(&mut chili::Scope<'_>) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        fork.join(a, b)
+    }
+
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {
+        Inline::scope(body)
+    }
+
+    fn spawn<'scope>(_: &Inline<'scope>, body: impl FnOnce() + Send + 'scope) {
+        body();
+    }
+}

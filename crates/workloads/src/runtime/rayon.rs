@@ -1,0 +1,57 @@
+//! The body on rayon.
+
+use std::io;
+
+use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+
+use super::Runtime;
+
+/// A rayon thread pool of its own.
+#[derive(Debug)]
+pub struct Rayon(rayon::ThreadPool);
+
+impl Runtime for Rayon {
+    const NAME: &'static str = "rayon";
+    const SPAWNS: bool = true;
+    type Fork<'a> = ();
+    type Scope<'scope> = rayon::Scope<'scope>;
+
+    fn with_workers(workers: usize) -> io::Result<Self> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(super::at_least_one(workers)?)
+            .stack_size(super::STACK)
+            .build()
+            .map(Self)
+            .map_err(io::Error::other)
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut ()) -> T + Send) -> T {
+        self.0.install(|| body(&mut ()))
+    }
+
+    #[inline]
+    fn join<A, B, RA, RB>(_: &mut (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut ()) -> RA + Send,
+        B: FnOnce(&mut ()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        rayon::join(|| a(&mut ()), || b(&mut ()))
+    }
+
+    #[inline]
+    fn for_each<T: Send>(_: &mut (), items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
+        items.par_iter_mut().for_each(body);
+    }
+
+    #[inline]
+    fn scope<'scope, T: Send>(body: impl FnOnce(&rayon::Scope<'scope>) -> T + Send) -> T {
+        rayon::scope(body)
+    }
+
+    #[inline]
+    fn spawn<'scope>(scope: &rayon::Scope<'scope>, body: impl FnOnce() + Send + 'scope) {
+        scope.spawn(|_| body());
+    }
+}

@@ -1,0 +1,56 @@
+//! No parallelism: the parallel bodies run in program order on the calling thread.
+//!
+//! Beside a program's own serial version this shows what the parallel body costs by itself.
+
+use std::io;
+use std::marker::PhantomData;
+
+use super::Runtime;
+
+/// A runtime that runs everything in order on the calling thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Serial;
+
+/// The scope of a runtime that has none: a spawned body runs at once.
+#[derive(Debug)]
+pub struct Inline<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
+
+impl<'scope> Inline<'scope> {
+    pub(super) fn scope<T>(body: impl FnOnce(&Self) -> T) -> T {
+        body(&Self(PhantomData))
+    }
+}
+
+impl Runtime for Serial {
+    const NAME: &'static str = "serial";
+    const SPAWNS: bool = false;
+    type Fork<'a> = ();
+    type Scope<'scope> = Inline<'scope>;
+
+    fn with_workers(workers: usize) -> io::Result<Self> {
+        super::at_least_one(workers).map(|_| Self)
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut ()) -> T + Send) -> T {
+        body(&mut ())
+    }
+
+    #[inline]
+    fn join<A, B, RA, RB>(fork: &mut (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut ()) -> RA + Send,
+        B: FnOnce(&mut ()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        (a(fork), b(fork))
+    }
+
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {
+        Inline::scope(body)
+    }
+
+    fn spawn<'scope>(_: &Inline<'scope>, body: impl FnOnce() + Send + 'scope) {
+        body();
+    }
+}

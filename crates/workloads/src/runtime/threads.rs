@@ -1,0 +1,103 @@
+//! What plain threads give: one thread per worker over a static split of the first forks.
+//!
+//! A task holds a budget of threads. A fork hands half of it to a fresh scoped thread and keeps the
+//! rest; a task whose budget is one runs in order. There is no balancing after that.
+
+use std::io;
+use std::thread;
+
+use super::{Inline, Runtime};
+
+/// `std::thread::scope`, with as many threads as workers.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads {
+    workers: usize,
+}
+
+/// How many threads, its own included, a task may still use.
+#[derive(Debug)]
+pub struct Budget(usize);
+
+impl Runtime for Threads {
+    const NAME: &'static str = "std";
+    const SPAWNS: bool = false;
+    type Fork<'a> = Budget;
+    type Scope<'scope> = Inline<'scope>;
+
+    fn with_workers(workers: usize) -> io::Result<Self> {
+        super::at_least_one(workers).map(|workers| Self { workers })
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut Budget) -> T + Send) -> T {
+        on_thread(|| body(&mut Budget(self.workers)), || ()).0
+    }
+
+    #[inline]
+    fn join<A, B, RA, RB>(fork: &mut Budget, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Budget) -> RA + Send,
+        B: FnOnce(&mut Budget) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        if fork.0 <= 1 {
+            return (a(fork), b(fork));
+        }
+        split(fork.0, a, b)
+    }
+
+    fn for_each<T: Send>(fork: &mut Budget, items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
+        let share = items.len().div_ceil(fork.0).max(1);
+        let mut shares = items.chunks_mut(share);
+        let own = shares.next().unwrap_or_default();
+        thread::scope(|scope| {
+            for other in shares {
+                scope.spawn(|| other.iter_mut().for_each(&body));
+            }
+            own.iter_mut().for_each(&body);
+        });
+    }
+
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {
+        Inline::scope(body)
+    }
+
+    fn spawn<'scope>(_: &Inline<'scope>, body: impl FnOnce() + Send + 'scope) {
+        body();
+    }
+}
+
+/// Runs `b` on a new thread with half of the `threads`, `a` here with the others.
+#[cold]
+fn split<A, B, RA, RB>(threads: usize, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(&mut Budget) -> RA + Send,
+    B: FnOnce(&mut Budget) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let other = threads / 2;
+    let (b, a) = on_thread(
+        move || b(&mut Budget(other)),
+        || a(&mut Budget(threads - other)),
+    );
+    (a, b)
+}
+
+/// Runs `there` on a new thread with a deep stack and, meanwhile, `here` on this one.
+pub(super) fn on_thread<T: Send, H>(
+    there: impl FnOnce() -> T + Send,
+    here: impl FnOnce() -> H,
+) -> (T, H) {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new()
+            .stack_size(super::STACK)
+            .spawn_scoped(scope, there)
+            .expect("the system gives a thread");
+        let here = here();
+        match thread.join() {
+            Ok(there) => (there, here),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}

@@ -1,0 +1,65 @@
+//! The body on Tidegate, whose worker is found in thread-local storage.
+
+use std::io;
+
+use super::Runtime;
+
+/// A Tidegate pool of its own.
+pub struct Tidegate(tidegate::Pool);
+
+impl Tidegate {
+    /// Runs programs on `pool`, whatever its options.
+    pub fn new(pool: tidegate::Pool) -> Self {
+        Self(pool)
+    }
+
+    /// The pool, to ask for its statistics or change its workers.
+    pub fn pool(&self) -> &tidegate::Pool {
+        &self.0
+    }
+}
+
+impl Runtime for Tidegate {
+    const NAME: &'static str = "tidegate";
+    const SPAWNS: bool = true;
+    type Fork<'a> = ();
+    type Scope<'scope> = tidegate::Scope<'scope>;
+
+    fn with_workers(workers: usize) -> io::Result<Self> {
+        tidegate::Pool::builder()
+            .workers(super::at_least_one(workers)?)
+            .build()
+            .map(Self)
+            .map_err(io::Error::other)
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut ()) -> T + Send) -> T {
+        self.0.install(|| body(&mut ()))
+    }
+
+    #[inline]
+    fn join<A, B, RA, RB>(_: &mut (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut ()) -> RA + Send,
+        B: FnOnce(&mut ()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        tidegate::join(|| a(&mut ()), || b(&mut ()))
+    }
+
+    #[inline]
+    fn for_each<T: Send>(_: &mut (), items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
+        tidegate::for_each(items, body);
+    }
+
+    #[inline]
+    fn scope<'scope, T: Send>(body: impl FnOnce(&tidegate::Scope<'scope>) -> T + Send) -> T {
+        tidegate::scope(body)
+    }
+
+    #[inline]
+    fn spawn<'scope>(scope: &tidegate::Scope<'scope>, body: impl FnOnce() + Send + 'scope) {
+        scope.spawn(|_| body());
+    }
+}

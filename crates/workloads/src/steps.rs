@@ -1,0 +1,39 @@
+//! Serial work of a given length that nothing can shorten.
+
+/// The state after `count` steps of xorshift from `seed` (George Marsaglia, Xorshift RNGs, Journal
+/// of Statistical Software 8, 2003): each step waits for the one before.
+pub(crate) fn steps(seed: u64, count: u64) -> u64 {
+    let mut state = seed;
+    for _ in 0..count {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+    }
+    state
+}
+
+/// The `number`-th output of SplitMix64 (Guy Steele, Doug Lea and Christine Flood, Fast Splittable
+/// Pseudorandom Number Generators, OOPSLA 2014) from `seed`.
+pub(crate) fn random(seed: u64, number: u64) -> u64 {
+    let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_numbers_are_those_of_splitmix64() {
+        assert_eq!(random(1_234_567, 0), 6_457_827_717_110_365_317);
+        assert_eq!(random(1_234_567, 1), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn steps_follow_each_other() {
+        assert_eq!(steps(7, 0), 7);
+        assert_eq!(steps(steps(7, 3), 4), steps(7, 7));
+    }
+}

@@ -1,0 +1,151 @@
+//! The sum over a balanced tree of boxed nodes: forks that also touch memory.
+//!
+//! Every node forks, leaves too, so the difference to the serial version divided by the number of
+//! nodes is the price of a fork in a body that chases pointers. The nodes carry 1, 2, 3, …, so the
+//! sum is known.
+//!
+//! Runtimes differ in which half of a join they run first. Nodes are therefore allocated level by
+//! level, which costs the same walked from the left or from the right; in preorder or postorder one
+//! direction is a sequential read and the other four times slower.
+//!
+//! What it does not do: time the making of the tree, which is the input.
+
+use std::io;
+
+use serde_json::Value;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::runtime::Runtime;
+
+/// A node of the tree, with all below it.
+#[derive(Debug)]
+pub struct Node {
+    value: u64,
+    left: Option<Box<Self>>,
+    right: Option<Box<Self>>,
+}
+
+impl Node {
+    /// A complete binary tree of `nodes` nodes, allocated level by level; none if empty.
+    pub fn tree(nodes: usize) -> Option<Box<Self>> {
+        let mut loose: Vec<_> = (1..)
+            .take(nodes)
+            .map(|value| {
+                Some(Box::new(Self {
+                    value,
+                    left: None,
+                    right: None,
+                }))
+            })
+            .collect();
+        for index in (1..nodes).rev() {
+            let child = loose[index].take();
+            if let Some(parent) = &mut loose[(index - 1) / 2] {
+                let side = if index % 2 == 1 {
+                    &mut parent.left
+                } else {
+                    &mut parent.right
+                };
+                *side = child;
+            }
+        }
+        loose.into_iter().next().flatten()
+    }
+}
+
+/// The serial version.
+pub fn serial(node: &Node) -> u64 {
+    node.value + node.left.as_deref().map_or(0, serial) + node.right.as_deref().map_or(0, serial)
+}
+
+/// The parallel body: a fork a node.
+pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, node: &Node) -> u64 {
+    let (left, right) = R::join(
+        fork,
+        move |fork| node.left.as_deref().map_or(0, |n| parallel::<R>(fork, n)),
+        move |fork| node.right.as_deref().map_or(0, |n| parallel::<R>(fork, n)),
+    );
+    node.value + left + right
+}
+
+/// The program `treesum`.
+#[derive(Clone, Copy, Debug)]
+pub struct Treesum {
+    /// How many nodes, at least one.
+    pub nodes: usize,
+}
+
+impl Program for Treesum {
+    const NAME: &'static str = "treesum";
+    const SUMMARY: &'static str = "sum over a balanced tree of boxed nodes";
+    const PARAMETERS: &'static [Parameter] = &[Parameter {
+        name: "nodes",
+        positional: true,
+        kind: Kind::Integer(1, 1 << 28),
+        preset: Preset::Sizes(["1023", "1048575", "16777215"]),
+        meaning: "how many nodes",
+    }];
+    const RESULT: &'static [Field] = &[Field {
+        name: "sum",
+        meaning: "sum of all values",
+    }];
+
+    type Input = Option<Box<Node>>;
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let nodes = values.integer("nodes")? as usize;
+        Ok(Self { nodes })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([("nodes", Value::from(self.nodes))])
+    }
+
+    fn prepare(&self) -> io::Result<Self::Input> {
+        Ok(Node::tree(self.nodes))
+    }
+
+    fn serial(&self, root: &mut Self::Input) -> u64 {
+        root.as_deref().map_or(0, serial)
+    }
+
+    fn parallel<R: Runtime>(&self, root: &mut Self::Input, fork: &mut R::Fork<'_>) -> u64 {
+        root.as_deref().map_or(0, |root| parallel::<R>(fork, root))
+    }
+
+    fn answer(&self, _: &Self::Input, output: &u64) -> Answer {
+        answer([("sum", Value::from(*output))])
+    }
+
+    fn published(&self) -> Option<Reference> {
+        let n = self.nodes as u64;
+        Some(Reference {
+            answer: answer([("sum", Value::from(n * (n + 1) / 2))]),
+            source: "n (n + 1) / 2",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn height(node: Option<&Node>) -> u32 {
+        node.map_or(0, |n| {
+            1 + height(n.left.as_deref()).max(height(n.right.as_deref()))
+        })
+    }
+
+    #[test]
+    fn a_tree_of_any_number_of_nodes_is_balanced_and_holds_one_to_n() {
+        for nodes in 0..200 {
+            let root = Node::tree(nodes);
+            let levels = usize::BITS - nodes.leading_zeros();
+            assert_eq!(height(root.as_deref()), levels);
+            let sum = root.as_deref().map_or(0, serial);
+            assert_eq!(sum, (nodes * (nodes + 1) / 2) as u64);
+        }
+    }
+}

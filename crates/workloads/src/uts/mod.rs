@@ -1,0 +1,240 @@
+//! Unbalanced tree search: counts a tree that unfolds as it is walked and that nobody can foresee.
+//!
+//! The benchmark is that of Stephen Olivier, Jun Huan, Jinze Liu, Jan Prins, James Dinan,
+//! P. Sadayappan and Chau-Wen Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006. The state
+//! of a node is SHA-1 of its parent's state and its number ([`State`]); how many children it has
+//! follows from state and depth ([`Law`]). A node costs about one SHA-1 block, so the tree is a
+//! test of balancing small tasks of unforeseeable size.
+//!
+//! Two parallel bodies share the serial version's kernel: `form join` halves the children of a node
+//! by joins, `form spawn` spawns one task per child in a scope per node. Both recurse as deep as the
+//! tree, as the serial version does.
+//!
+//! What it does not do: cut off, or store the tree.
+
+use std::io;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Form, Program, Reference, answer};
+use crate::runtime::Runtime;
+
+mod named;
+mod state;
+mod tree;
+mod walk;
+
+pub use named::{Named, TREES};
+pub use state::State;
+pub use tree::{Law, Node, Shape, Tree, Type};
+pub use walk::{Counts, by_joins, by_spawns, serial};
+
+/// The program `uts`.
+#[derive(Clone, Copy, Debug)]
+pub struct Uts {
+    /// Which tree.
+    pub tree: Tree,
+    /// How the parallel body makes its tasks.
+    pub form: Form,
+}
+
+impl Uts {
+    /// The named tree, by joins; none if no tree has that name.
+    pub fn named(name: &str) -> Option<Self> {
+        let named = TREES.iter().find(|named| named.name == name)?;
+        Some(Self {
+            tree: named.tree,
+            form: Form::Join,
+        })
+    }
+}
+
+const TYPES: &[&str] = &["binomial", "geometric", "hybrid", "balanced"];
+const SHAPES: &[&str] = &["linear", "exp-decrease", "cyclic", "fixed"];
+
+const fn of_tree(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
+    Parameter {
+        name,
+        positional: false,
+        kind,
+        preset: Preset::Implied("that of the tree"),
+        meaning,
+    }
+}
+
+impl Program for Uts {
+    const NAME: &'static str = "uts";
+    const SUMMARY: &'static str = "unbalanced tree search: counts a tree that unfolds on the way";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "tree",
+            positional: false,
+            kind: Kind::Choice(named::NAMES),
+            preset: Preset::Sizes(["tiny", "T3", "T3L"]),
+            meaning: "a named tree; the parameters below change it",
+        },
+        of_tree("type", Kind::Choice(TYPES), "what kind of tree"),
+        of_tree(
+            "shape",
+            Kind::Choice(SHAPES),
+            "how a geometric tree's mean depends on the depth",
+        ),
+        of_tree(
+            "b0",
+            Kind::Number(0.0, 1e6),
+            "children of a binomial root, mean or number of others",
+        ),
+        of_tree(
+            "depth",
+            Kind::Integer(1, 10_000),
+            "scale of the depth, not for binomial trees",
+        ),
+        of_tree(
+            "q",
+            Kind::Number(0.0, 1.0),
+            "probability that a binomial node has children",
+        ),
+        of_tree("m", Kind::Integer(0, 100), "how many it has then"),
+        of_tree(
+            "seed",
+            Kind::Integer(0, u32::MAX as u64),
+            "from which the root is made",
+        ),
+        Form::parameter("join"),
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "nodes",
+            meaning: "number of nodes",
+        },
+        Field {
+            name: "depth",
+            meaning: "depth of the deepest node, the root's being 0",
+        },
+        Field {
+            name: "leaves",
+            meaning: "number of nodes without children",
+        },
+    ];
+
+    type Input = Law;
+    type Output = Counts;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let name = values.choice("tree")?;
+        let base = Self::named(name).ok_or_else(|| {
+            ParameterError::new(format!(
+                "tree is {name:?}, allowed is one of {}",
+                named::NAMES.join(", ")
+            ))
+        })?;
+        let tree = changed(base.tree, values)?;
+        let form = Form::from_values(values)?;
+        Ok(Self { tree, form })
+    }
+
+    fn parameters(&self) -> Answer {
+        let Tree {
+            kind,
+            shape,
+            b0,
+            depth,
+            q,
+            m,
+            seed,
+        } = self.tree;
+        answer([
+            ("type", TYPES[kind as usize].into()),
+            ("shape", SHAPES[shape as usize].into()),
+            ("b0", b0.into()),
+            ("depth", depth.into()),
+            ("q", q.into()),
+            ("m", m.into()),
+            ("seed", seed.into()),
+            ("form", self.form.name().into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Law> {
+        Ok(Law::new(self.tree))
+    }
+
+    fn serial(&self, law: &mut Law) -> Counts {
+        serial(law, &law.root())
+    }
+
+    fn parallel<R: Runtime>(&self, law: &mut Law, fork: &mut R::Fork<'_>) -> Counts {
+        match self.form {
+            Form::Join => by_joins::<R>(fork, law, &law.root()),
+            Form::Spawn => by_spawns::<R>(law, &law.root()),
+        }
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        self.form.applies_to::<R>()
+    }
+
+    fn answer(&self, _: &Law, counts: &Counts) -> Answer {
+        counts_answer(*counts)
+    }
+
+    fn published(&self) -> Option<Reference> {
+        let named = TREES.iter().find(|named| named.tree == self.tree)?;
+        Some(Reference {
+            answer: counts_answer(named.counts),
+            source: "the counts known for this tree",
+        })
+    }
+}
+
+fn counts_answer(counts: Counts) -> Answer {
+    answer([
+        ("nodes", counts.nodes.into()),
+        ("depth", counts.depth.into()),
+        ("leaves", counts.leaves.into()),
+    ])
+}
+
+/// `tree` with the parameters that were given.
+fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
+    if values.has("type") {
+        tree.kind = match values.choice("type")? {
+            "binomial" => Type::Binomial,
+            "hybrid" => Type::Hybrid,
+            "balanced" => Type::Balanced,
+            _ => Type::Geometric,
+        };
+    }
+    if values.has("shape") {
+        tree.shape = match values.choice("shape")? {
+            "exp-decrease" => Shape::ExpDecrease,
+            "cyclic" => Shape::Cyclic,
+            "fixed" => Shape::Fixed,
+            _ => Shape::Linear,
+        };
+    }
+    if values.has("b0") {
+        tree.b0 = values.number("b0")?;
+    }
+    if values.has("depth") {
+        tree.depth = values.integer("depth")? as u32;
+    }
+    if values.has("q") {
+        tree.q = values.number("q")?;
+    }
+    if values.has("m") {
+        tree.m = values.integer("m")? as u32;
+    }
+    if values.has("seed") {
+        tree.seed = values.integer("seed")? as u32;
+    }
+    // A named tree is known to end, even where its expected size has no bound.
+    let unknown = ["type", "q", "m"].iter().any(|name| values.has(name));
+    let branches = matches!(tree.kind, Type::Binomial | Type::Hybrid);
+    if unknown && branches && tree.q * f64::from(tree.m) >= 1.0 {
+        return Err(ParameterError::new(format!(
+            "q is {} and m is {}, allowed are values with q * m below 1 (others have no end)",
+            tree.q, tree.m
+        )));
+    }
+    Ok(tree)
+}

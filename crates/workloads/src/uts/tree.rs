@@ -1,0 +1,269 @@
+//! The laws by which a tree unfolds: four types of tree, four shapes of geometric ones.
+//!
+//! A law says how many children a node has from its depth and its random number alone, so a tree
+//! can be counted without being stored.
+
+use std::f64::consts::TAU;
+
+use super::state::State;
+
+/// No node has more children than this, except the root of a binomial tree.
+const MOST_CHILDREN: u32 = 100;
+
+/// Up to where in its depth, as a part of `depth`, a hybrid tree is geometric.
+const HYBRID_SHIFT: f64 = 0.5;
+
+/// How many depths of a geometric tree are worked out beforehand.
+const KNOWN_DEPTHS: u32 = 256;
+
+/// What kind of tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `m` children with probability `q`, else none; the root has `b0`.
+    Binomial,
+    /// A geometric distribution whose mean depends on the depth.
+    Geometric,
+    /// Geometric down to half of `depth`, binomial below.
+    Hybrid,
+    /// `b0` children down to `depth`.
+    Balanced,
+}
+
+/// How the mean of a geometric tree depends on the depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// It falls linearly, to nothing at `depth`.
+    Linear,
+    /// It falls with a power of the depth, to one at `depth`.
+    ExpDecrease,
+    /// It swings with a period of `depth` for five periods.
+    Cyclic,
+    /// It is `b0` down to `depth`.
+    Fixed,
+}
+
+/// The parameters of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tree {
+    /// What kind of tree.
+    pub kind: Type,
+    /// How a geometric tree's mean depends on the depth.
+    pub shape: Shape,
+    /// Children of a binomial root, mean of a geometric tree, children in a balanced one.
+    pub b0: f64,
+    /// Scale of a geometric tree's depth, depth of a balanced one.
+    pub depth: u32,
+    /// Probability that a binomial node has children.
+    pub q: f64,
+    /// How many it has then.
+    pub m: u32,
+    /// From which the root's state is made.
+    pub seed: u32,
+}
+
+impl Tree {
+    /// The mean number of children of a geometric node.
+    fn mean(&self, depth: u32) -> f64 {
+        if depth == 0 {
+            return self.b0;
+        }
+        let (k, d) = (f64::from(depth), f64::from(self.depth));
+        match self.shape {
+            Shape::Linear => self.b0 * (1.0 - k / d),
+            Shape::ExpDecrease => self.b0 * k.powf(-self.b0.ln() / d.ln()),
+            Shape::Cyclic if k > 5.0 * d => 0.0,
+            Shape::Cyclic => self.b0.powf((TAU * k / d).sin()),
+            Shape::Fixed if depth < self.depth => self.b0,
+            Shape::Fixed => 0.0,
+        }
+    }
+
+    /// ln(1 - p) of a geometric node, p being the chance of no child.
+    fn log_failure(&self, depth: u32) -> f64 {
+        let p = 1.0 / (1.0 + self.mean(depth));
+        (1.0 - p).ln()
+    }
+
+    fn is_geometric_at(&self, depth: u32) -> bool {
+        match self.kind {
+            Type::Geometric => true,
+            Type::Hybrid => f64::from(depth) < HYBRID_SHIFT * f64::from(self.depth),
+            Type::Binomial | Type::Balanced => false,
+        }
+    }
+}
+
+/// A node of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    state: State,
+    /// How many steps below the root it is.
+    pub depth: u32,
+    /// How many children it has.
+    pub children: u32,
+}
+
+/// A tree's law with what depends on the depth alone worked out.
+#[derive(Clone, Debug)]
+pub struct Law {
+    tree: Tree,
+    log_failures: Vec<f64>,
+}
+
+impl Law {
+    /// The law of `tree`.
+    pub fn new(tree: Tree) -> Self {
+        let log_failures = (0..KNOWN_DEPTHS)
+            .take_while(|&depth| tree.is_geometric_at(depth))
+            .map(|depth| tree.log_failure(depth))
+            .collect();
+        Self { tree, log_failures }
+    }
+
+    /// The root.
+    pub fn root(&self) -> Node {
+        self.node(State::root(self.tree.seed), 0)
+    }
+
+    /// The `number`-th child of `parent`.
+    // Not inlined, for its locals would be in the frame of every level of a walk.
+    #[inline(never)]
+    pub fn child(&self, parent: &Node, number: u32) -> Node {
+        self.node(parent.state.child(number), parent.depth + 1)
+    }
+
+    #[inline]
+    fn node(&self, state: State, depth: u32) -> Node {
+        let probability = f64::from(state.rand()) / f64::from(1_u32 << 31);
+        Node {
+            state,
+            depth,
+            children: self.children(probability, depth),
+        }
+    }
+
+    /// How many children a node has that drew `probability`.
+    #[inline]
+    fn children(&self, probability: f64, depth: u32) -> u32 {
+        if let Some(&log_failure) = self.log_failures.get(depth as usize) {
+            return geometric(probability, log_failure);
+        }
+        let tree = &self.tree;
+        match tree.kind {
+            Type::Binomial if depth == 0 => tree.b0 as u32,
+            _ if tree.is_geometric_at(depth) => geometric(probability, tree.log_failure(depth)),
+            Type::Balanced if depth >= tree.depth => 0,
+            Type::Balanced => (tree.b0 as u32).min(MOST_CHILDREN),
+            _ if probability < tree.q => tree.m.min(MOST_CHILDREN),
+            _ => 0,
+        }
+    }
+}
+
+/// A geometrically distributed number of children.
+#[inline]
+fn geometric(probability: f64, log_failure: f64) -> u32 {
+    let children = ((1.0 - probability).ln() / log_failure).floor();
+    (children as u32).min(MOST_CHILDREN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: Tree = Tree {
+        kind: Type::Geometric,
+        shape: Shape::Linear,
+        b0: 4.0,
+        depth: 6,
+        q: 0.25,
+        m: 3,
+        seed: 0,
+    };
+
+    /// The children of a node at `depth`, for three probabilities.
+    fn children(tree: Tree, depth: u32) -> [u32; 3] {
+        let law = Law::new(tree);
+        [0.3, 0.6, 0.98].map(|probability| law.children(probability, depth))
+    }
+
+    #[test]
+    fn geometric_trees_have_the_mean_of_their_shape() {
+        let shape = |shape, depth| children(Tree { shape, ..TREE }, depth);
+        // With the mean b, u gives floor(ln(1-u) / ln(b/(1+b))) children.
+        assert_eq!(shape(Shape::Linear, 0), [1, 4, 17]);
+        assert_eq!(shape(Shape::Linear, 3), [0, 2, 9]); // b = 2
+        assert_eq!(shape(Shape::Linear, 6), [0, 0, 0]); // b = 0
+        assert_eq!(shape(Shape::Fixed, 5), [1, 4, 17]); // b = 4
+        assert_eq!(shape(Shape::Fixed, 6), [0, 0, 0]);
+        assert_eq!(shape(Shape::ExpDecrease, 6), [0, 1, 5]); // b = 1
+        assert_eq!(shape(Shape::Cyclic, 3), [0, 1, 5]); // b = 1
+        assert_eq!(shape(Shape::Cyclic, 30), [0, 1, 5]);
+        assert_eq!(shape(Shape::Cyclic, 31), [0, 0, 0]);
+    }
+
+    #[test]
+    fn other_trees_follow_their_law() {
+        let kind = |kind, depth| children(Tree { kind, ..TREE }, depth);
+        assert_eq!(kind(Type::Binomial, 0), [4, 4, 4]);
+        assert_eq!(kind(Type::Binomial, 1), [0, 0, 0]);
+        let likely = Tree {
+            kind: Type::Binomial,
+            q: 0.5,
+            ..TREE
+        };
+        assert_eq!(children(likely, 1), [3, 0, 0]);
+        assert_eq!(kind(Type::Hybrid, 2), [1, 2, 12]); // b = 8/3
+        assert_eq!(kind(Type::Hybrid, 3), [0, 0, 0]);
+        assert_eq!(kind(Type::Balanced, 5), [4, 4, 4]);
+        assert_eq!(kind(Type::Balanced, 6), [0, 0, 0]);
+    }
+
+    #[test]
+    fn only_a_binomial_root_has_more_than_a_hundred_children() {
+        let wide = |kind| {
+            children(
+                Tree {
+                    kind,
+                    b0: 2000.0,
+                    ..TREE
+                },
+                0,
+            )
+        };
+        assert_eq!(wide(Type::Binomial), [2000; 3]);
+        assert_eq!(wide(Type::Balanced), [100; 3]);
+        assert_eq!(wide(Type::Geometric), [100; 3]);
+    }
+
+    #[test]
+    fn what_is_worked_out_beforehand_changes_nothing() {
+        for shape in [
+            Shape::Linear,
+            Shape::ExpDecrease,
+            Shape::Cyclic,
+            Shape::Fixed,
+        ] {
+            let tree = Tree {
+                shape,
+                depth: 60,
+                ..TREE
+            };
+            let (known, unknown) = (
+                Law::new(tree),
+                Law {
+                    tree,
+                    log_failures: Vec::new(),
+                },
+            );
+            for step in 0..3000_u32 {
+                let probability = f64::from(step % 100) / 100.0;
+                let depth = step / 100 * 11;
+                assert_eq!(
+                    known.children(probability, depth),
+                    unknown.children(probability, depth)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Counting a tree: serially, by joins, and by spawns.
+
+use super::tree::{Law, Node};
+use crate::runtime::Runtime;
+
+/// What is counted below a node, itself included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Nodes.
+    pub nodes: u64,
+    /// Nodes without children.
+    pub leaves: u64,
+    /// Depth of the deepest node, the tree's root having depth 0.
+    pub depth: u32,
+}
+
+impl Counts {
+    #[inline]
+    fn leaf(depth: u32) -> Self {
+        Self {
+            nodes: 1,
+            leaves: 1,
+            depth,
+        }
+    }
+
+    #[inline]
+    fn and(self, other: Self) -> Self {
+        Self {
+            nodes: self.nodes + other.nodes,
+            leaves: self.leaves + other.leaves,
+            depth: self.depth.max(other.depth),
+        }
+    }
+
+    #[inline]
+    fn with_parent(self) -> Self {
+        Self {
+            nodes: self.nodes + 1,
+            ..self
+        }
+    }
+}
+
+/// The serial version.
+pub fn serial(law: &Law, node: &Node) -> Counts {
+    if node.children == 0 {
+        return Counts::leaf(node.depth);
+    }
+    (0..node.children)
+        .map(|number| serial(law, &law.child(node, number)))
+        .fold(Counts::default(), Counts::and)
+        .with_parent()
+}
+
+/// The parallel body by joins: the children of a node are halved down to one.
+#[inline]
+pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> Counts {
+    match node.children {
+        0 => Counts::leaf(node.depth),
+        children => among::<R>(fork, law, node, 0, children).with_parent(),
+    }
+}
+
+/// Counts the children of `parent` from `start` to before `end`.
+///
+/// A leaf is counted in the half that it is, without a call, and closures take what they need by
+/// value: they and this frame are what a level of the tree costs on the stack.
+fn among<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    law: &Law,
+    parent: &Node,
+    start: u32,
+    end: u32,
+) -> Counts {
+    if end - start == 1 {
+        return by_joins::<R>(fork, law, &law.child(parent, start));
+    }
+    let middle = start + (end - start) / 2;
+    let (a, b) = R::join(
+        fork,
+        move |fork| half::<R>(fork, law, parent, start, middle),
+        move |fork| half::<R>(fork, law, parent, middle, end),
+    );
+    a.and(b)
+}
+
+#[inline]
+fn half<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    law: &Law,
+    parent: &Node,
+    start: u32,
+    end: u32,
+) -> Counts {
+    match end - start {
+        1 => by_joins::<R>(fork, law, &law.child(parent, start)),
+        _ => among::<R>(fork, law, parent, start, end),
+    }
+}
+
+/// The parallel body by spawns: a scope for every node that has children, a spawn for every child.
+pub fn by_spawns<R: Runtime>(law: &Law, node: &Node) -> Counts {
+    if node.children == 0 {
+        return Counts::leaf(node.depth);
+    }
+    let mut counts = vec![Counts::default(); node.children as usize];
+    R::scope(|scope| {
+        for (number, counts) in (0..).zip(&mut counts) {
+            R::spawn(scope, move || {
+                *counts = by_spawns::<R>(law, &law.child(node, number));
+            });
+        }
+    });
+    counts
+        .into_iter()
+        .fold(Counts::default(), Counts::and)
+        .with_parent()
+}

@@ -1,0 +1,82 @@
+//! Every program, tiny, on every runtime there is, against its reference answer.
+
+use tidegate_workloads::registry::ENTRIES;
+use tidegate_workloads::{
+    Answer, Given, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
+};
+
+/// Runs a program serially and on every runtime.
+struct EverywhereIsRight;
+
+impl Visitor for EverywhereIsRight {
+    type Out = ();
+
+    fn visit<P: Program>(self, program: P) {
+        let mut input = program.prepare().unwrap();
+        let output = program.serial(&mut input);
+        let expected = program.answer(&input, &output);
+        if let Some(reference) = program.published() {
+            assert_eq!(expected, reference.answer, "{} serially", P::NAME);
+        }
+        is_right_on::<P, Serial>(&program, &expected);
+        is_right_on::<P, Threads>(&program, &expected);
+        is_right_on::<P, Tidegate>(&program, &expected);
+        #[cfg(feature = "rayon")]
+        is_right_on::<P, tidegate_workloads::Rayon>(&program, &expected);
+        #[cfg(feature = "chili")]
+        is_right_on::<P, tidegate_workloads::Chili>(&program, &expected);
+    }
+}
+
+fn is_right_on<P: Program, R: Runtime>(program: &P, expected: &Answer) {
+    let mut input = program.prepare().unwrap();
+    for workers in [1, 2, 3] {
+        let runtime = R::with_workers(workers).unwrap();
+        for _ in 0..2 {
+            program.reset(&mut input);
+            let output = runtime.install(|fork| program.parallel::<R>(&mut input, fork));
+            let answer = program.answer(&input, &output);
+            assert_eq!(&answer, expected, "{} on {} {workers}", P::NAME, R::NAME);
+        }
+    }
+}
+
+fn everywhere(name: &str, named: &[(&str, &str)]) {
+    let named = named
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+        .collect();
+    let given = Given {
+        named,
+        ..Given::default()
+    };
+    visit(name, Size::Tiny, &given, EverywhereIsRight).unwrap();
+}
+
+#[test]
+fn every_program_gives_the_reference_answer_on_every_runtime() {
+    for entry in ENTRIES {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        match entry.name {
+            "digest" => everywhere(entry.name, &[("path", path)]),
+            name => everywhere(name, &[]),
+        }
+    }
+}
+
+#[test]
+fn both_forms_of_a_program_give_the_same_answer() {
+    everywhere("uts", &[("form", "spawn")]);
+    everywhere("loopy", &[("form", "join")]);
+}
+
+#[test]
+fn no_workers_are_refused_by_every_runtime() {
+    assert!(Serial::with_workers(0).is_err());
+    assert!(Threads::with_workers(0).is_err());
+    assert!(Tidegate::with_workers(0).is_err());
+    #[cfg(feature = "rayon")]
+    assert!(tidegate_workloads::Rayon::with_workers(0).is_err());
+    #[cfg(feature = "chili")]
+    assert!(tidegate_workloads::Chili::with_workers(0).is_err());
+}

@@ -1,0 +1,153 @@
+//! The files of the repository as the rules see them.
+//!
+//! Every UTF-8 file below the root is read, tracked or not, so that a breach shows before its commit. The target
+//! folder and git's own are left out.
+
+use std::fs;
+use std::path::Path;
+
+use super::source::Source;
+use crate::workspace::{Package, Workspace, slashed};
+
+/// Folders that hold no files of the project.
+const LEFT_OUT: [&str; 2] = [".git", "target"];
+
+/// A text file.
+pub struct Text {
+    /// Its path from the root, with `/` between the parts.
+    pub path: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// Everything the rules look at.
+pub struct Repo {
+    /// Every text file.
+    pub texts: Vec<Text>,
+    /// The Rust files among them, cut up.
+    pub sources: Vec<Source>,
+    /// Rust files that do not lex: path, line, why.
+    pub unread: Vec<(String, usize, String)>,
+    /// The members of the workspace.
+    pub packages: Vec<Package>,
+}
+
+impl Repo {
+    /// Reads the files below the workspace's root.
+    pub fn read(workspace: &Workspace) -> Result<Repo, String> {
+        let mut texts = Vec::new();
+        walk(&workspace.root, workspace, &mut texts)?;
+        texts.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Repo::new(texts, workspace.packages.clone()))
+    }
+
+    /// The repository of these files and packages.
+    pub fn new(texts: Vec<Text>, packages: Vec<Package>) -> Repo {
+        let mut sources = Vec::new();
+        let mut unread = Vec::new();
+        for file in texts.iter().filter(|file| file.path.ends_with(".rs")) {
+            match Source::read(&file.path, &file.text) {
+                Ok(source) => sources.push(source),
+                Err((line, why)) => unread.push((file.path.clone(), line, why)),
+            }
+        }
+        let tests: Vec<String> = sources.iter().flat_map(test_modules).collect();
+        for source in &mut sources {
+            let in_module = |module: &String| {
+                source
+                    .path
+                    .strip_prefix(module)
+                    .is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+            };
+            if is_test_folder(&source.path) || tests.iter().any(in_module) {
+                source.test_lines.push(1..=usize::MAX);
+            }
+        }
+        Repo {
+            texts,
+            sources,
+            unread,
+            packages,
+        }
+    }
+
+    /// The file at `path`.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.texts
+            .iter()
+            .find(|file| file.path == path)
+            .map(|file| file.text.as_str())
+    }
+}
+
+/// Whether cargo takes the file for a test, bench or example.
+fn is_test_folder(path: &str) -> bool {
+    let inside = path.split('/').nth(2).unwrap_or_default();
+    path.starts_with("crates/") && ["tests", "benches", "examples"].contains(&inside)
+}
+
+/// The paths, without `.rs`, of the modules that the source declares for tests only.
+fn test_modules(source: &Source) -> Vec<String> {
+    let (folder, file) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
+    let folder = match file {
+        "lib.rs" | "main.rs" | "mod.rs" => folder.to_string(),
+        _ => format!("{folder}/{}", file.trim_end_matches(".rs")),
+    };
+    let declared = source.tokens.windows(3).filter(|words| {
+        words[0].text == "mod" && words[2].text == ";" && source.in_test(words[0].line)
+    });
+    declared
+        .map(|words| format!("{folder}/{}", words[1].text))
+        .collect()
+}
+
+fn walk(folder: &Path, workspace: &Workspace, texts: &mut Vec<Text>) -> Result<(), String> {
+    let trouble = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(trouble)? {
+        let entry = entry.map_err(trouble)?;
+        let path = entry.path();
+        let kind = entry.file_type().map_err(trouble)?;
+        if kind.is_dir() {
+            let left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
+            if !left_out && path != workspace.target {
+                walk(&path, workspace, texts)?;
+            }
+        } else if kind.is_file() {
+            // A file that is not UTF-8 holds nothing that the rules could read.
+            if let Ok(text) = String::from_utf8(fs::read(&path).map_err(trouble)?) {
+                let path = slashed(path.strip_prefix(&workspace.root).unwrap_or(&path));
+                texts.push(Text { path, text });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_declared_for_tests_only_is_a_test_in_its_own_files_too() {
+        let file = |path: &str, text: &str| Text {
+            path: path.to_string(),
+            text: text.to_string(),
+        };
+        let declared = "mod word;\n#[cfg(all(test, loom))]\nmod models;";
+        let repo = Repo::new(
+            vec![
+                file("crates/deque/src/split/mod.rs", declared),
+                file("crates/deque/src/split/word.rs", ""),
+                file("crates/deque/src/split/models.rs", ""),
+                file("crates/deque/src/split/models/theft.rs", ""),
+            ],
+            Vec::new(),
+        );
+        let tests: Vec<bool> = repo
+            .sources
+            .iter()
+            .map(|source| source.in_test(1))
+            .collect();
+        assert_eq!(tests, [false, false, true, true]);
+    }
+}

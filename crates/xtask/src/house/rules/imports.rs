@@ -1,0 +1,153 @@
+//! Who imports whom, and which crates forbid what.
+//!
+//! Reads the manifests as cargo understands them, so that renamed and inherited dependencies are seen as what they are.
+//! Dependencies of tests alone are free.
+
+use crate::house::Breach;
+use crate::house::plan::{Outside, ROOMS, Room, WITHOUT_STD, package_of, room_of};
+use crate::house::repo::Repo;
+use crate::workspace::{Dependency, Package};
+
+/// Breaches in manifests and in the attributes of crate roots.
+pub fn check(repo: &Repo) -> Vec<Breach> {
+    let manifests = repo.packages.iter().flat_map(manifest);
+    manifests
+        .chain(ROOMS.iter().flat_map(|room| attributes(repo, room)))
+        .collect()
+}
+
+fn manifest(package: &Package) -> Vec<Breach> {
+    let path = format!("{}/Cargo.toml", package.folder);
+    let Some(room) = room_of(&path) else {
+        let advice = format!(
+            "crate {} is not in the plan: add its row to ROOMS first",
+            package.name
+        );
+        return vec![Breach::new(&path, 1, "import", advice)];
+    };
+    let mut found = Vec::new();
+    if package.name != package_of(room.folder) {
+        let advice = format!("call this package {}", package_of(room.folder));
+        found.push(Breach::new(&path, 1, "import", advice));
+    }
+    let forbidden = package
+        .dependencies
+        .iter()
+        .filter(|dependency| !dependency.dev && !allowed(room, dependency));
+    found.extend(forbidden.map(|dependency| {
+        let advice = format!(
+            "{} may not import {}: take it out, or change the plan first",
+            room.folder, dependency.name
+        );
+        Breach::new(&path, 1, "import", advice)
+    }));
+    found
+}
+
+fn allowed(room: &Room, dependency: &Dependency) -> bool {
+    let name = dependency.name.as_str();
+    if ROOMS.iter().any(|other| package_of(other.folder) == name) {
+        return room.imports.iter().any(|import| package_of(import) == name);
+    }
+    match room.outside {
+        Outside::Only(names) => names.contains(&name),
+        Outside::AnyWithOptional(names) => dependency.optional || !names.contains(&name),
+    }
+}
+
+fn attributes(repo: &Repo, room: &Room) -> Vec<Breach> {
+    let mut wanted = Vec::new();
+    if room.unsafe_in.is_empty() {
+        wanted.push(("#![forbid(unsafe_code)]", "unsafe"));
+    }
+    if room.folder == WITHOUT_STD {
+        wanted.push(("#![no_std]", "import"));
+    }
+    let mut found = Vec::new();
+    for root in ["lib.rs", "main.rs"].map(|file| format!("crates/{}/src/{file}", room.folder)) {
+        let Some(text) = repo.text(&root) else {
+            continue;
+        };
+        for (attribute, rule) in wanted
+            .iter()
+            .filter(|(attribute, _)| !text.contains(attribute))
+        {
+            found.push(Breach::new(
+                &root,
+                1,
+                rule,
+                format!("this crate must begin with {attribute}"),
+            ));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::house::rules::small;
+
+    fn package(folder: &str, dependencies: &[(&str, bool, bool)]) -> Package {
+        let dependency = |(name, dev, optional): &(&str, bool, bool)| Dependency {
+            name: name.to_string(),
+            dev: *dev,
+            optional: *optional,
+        };
+        Package {
+            name: package_of(folder),
+            folder: format!("crates/{folder}"),
+            version: "0.1.0".to_string(),
+            published: true,
+            rust_version: "1.85".to_string(),
+            dependencies: dependencies.iter().map(dependency).collect(),
+        }
+    }
+
+    fn breaches(folder: &str, dependencies: &[(&str, bool, bool)]) -> usize {
+        manifest(&package(folder, dependencies)).len()
+    }
+
+    #[test]
+    fn a_room_imports_only_what_its_row_names() {
+        assert_eq!(breaches("deque", &[("tidegate-sync", false, false)]), 0);
+        assert_eq!(breaches("deque", &[("tidegate-policy", false, false)]), 1);
+        assert_eq!(breaches("policy", &[("libm", false, false)]), 1);
+    }
+
+    #[test]
+    fn tests_may_depend_on_anything() {
+        assert_eq!(breaches("policy", &[("proptest", true, false)]), 0);
+    }
+
+    #[test]
+    fn peers_stand_behind_a_feature() {
+        assert_eq!(
+            breaches(
+                "workloads",
+                &[("rayon", false, true), ("sha2", false, false)]
+            ),
+            0
+        );
+        assert_eq!(breaches("workloads", &[("rayon", false, false)]), 1);
+    }
+
+    #[test]
+    fn a_crate_outside_the_plan_or_with_another_name_is_a_breach() {
+        assert_eq!(breaches("cellar", &[]), 1);
+        let mut package = package("sync", &[]);
+        package.name = "sync".to_string();
+        assert_eq!(manifest(&package).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_without_unsafe_says_so_and_policy_does_without_std() {
+        let root = "crates/policy/src/lib.rs";
+        assert_eq!(
+            small::found(check, root, "//! Nothing."),
+            ["unsafe:1", "import:1"]
+        );
+        let text = "#![no_std]\n#![forbid(unsafe_code)]";
+        assert_eq!(small::found(check, root, text), [""; 0]);
+    }
+}

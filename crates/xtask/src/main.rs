@@ -1,0 +1,156 @@
+//! The project's own checks, the same at home and in CI.
+//!
+//! `cargo run -p xtask -- ci` runs every check that a change must pass; the other subcommands run one kind alone,
+//! some of them with larger budgets. What is checked is written in tables, one per kind, and not in shell:
+//!
+//! | table | what a row says |
+//! |---|---|
+//! | `ci::STEPS` | one check of `ci` |
+//! | `house::plan::ROOMS` | what a crate may import and where `unsafe` may stand |
+//! | `house::RULES` | one group of rules of the house |
+//! | `loom::GROUPS` | loom models and their bounds |
+//! | `miri::SUITES`, `tsan::PACKAGES` | tests that run under Miri and ThreadSanitizer |
+//! | `faults::FAULTS` | a way to be wrong, and the test that must catch it |
+//! | `soak::SOAKS` | a test and by how much its work can be multiplied |
+//!
+//! It does not run the ordinary tests: that is `cargo test --workspace`. It never writes outside the target folder.
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod ci;
+mod command;
+mod faults;
+mod house;
+mod loom;
+mod miri;
+mod rustup;
+mod soak;
+mod step;
+mod tsan;
+mod verdict;
+mod workspace;
+
+use std::process::ExitCode;
+use std::slice;
+
+use clap::Parser;
+
+use crate::budget::Budget;
+use crate::ci::Step;
+use crate::faults::{FAULTS, Fault};
+use crate::loom::{GROUPS, Group};
+use crate::soak::{SOAKS, Soak};
+use crate::step::Tally;
+use crate::workspace::Workspace;
+
+/// The checks of the Tidegate workspace.
+#[derive(Parser)]
+#[command(name = "xtask")]
+enum Task {
+    /// Every check that a change must pass, one line each.
+    Ci {
+        /// This check alone.
+        #[arg(value_parser = step)]
+        step: Option<&'static Step>,
+        /// Only the checks that take seconds.
+        #[arg(long, conflicts_with = "step")]
+        quick: bool,
+    },
+    /// The rules of the plan: imports, unsafe, sizes, orderings, links, words.
+    House,
+    /// The loom models, or one group of them.
+    Loom {
+        /// The group.
+        #[arg(value_parser = group)]
+        group: Option<&'static Group>,
+        /// With the bounds for a night.
+        #[arg(long)]
+        full: bool,
+    },
+    /// The runtime crates' tests under Miri.
+    Miri {
+        /// With the schedules for a night.
+        #[arg(long)]
+        full: bool,
+    },
+    /// The runtime crates' tests under ThreadSanitizer.
+    Tsan,
+    /// Every fault of the table, or one: the test that must catch it has to fail.
+    Faults {
+        /// The fault.
+        #[arg(value_parser = fault)]
+        name: Option<&'static Fault>,
+    },
+    /// The tests with a scale, or one of them, with all of their work. Takes hours.
+    Soak {
+        /// The soak.
+        #[arg(value_parser = soak)]
+        name: Option<&'static Soak>,
+    },
+}
+
+fn main() -> ExitCode {
+    let task = Task::parse();
+    match Workspace::load().and_then(|workspace| carry_out(&task, &workspace)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(trouble) => {
+            eprintln!("xtask: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether everything that was asked for is in order; an error when it could not be asked.
+fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
+    let mut tally = Tally::default();
+    match task {
+        Task::House => return house::run(workspace),
+        Task::Ci {
+            step: Some(step), ..
+        } => ci::run(workspace, &mut tally, step),
+        Task::Ci { step: None, quick } => ci::every(workspace, &mut tally, *quick),
+        Task::Loom {
+            group: Some(group),
+            full,
+        } => loom::run(workspace, &mut tally, group, Budget::of(*full)),
+        Task::Loom { group: None, full } => loom::every(workspace, &mut tally, Budget::of(*full)),
+        Task::Miri { full } => miri::run(workspace, &mut tally, Budget::of(*full)),
+        Task::Tsan => tsan::run(workspace, &mut tally),
+        Task::Faults { name: Some(fault) } => {
+            faults::run(workspace, &mut tally, slice::from_ref(*fault))
+        }
+        Task::Faults { name: None } => faults::every(workspace, &mut tally),
+        Task::Soak { name: Some(soak) } => soak::run(workspace, &mut tally, slice::from_ref(*soak)),
+        Task::Soak { name: None } => soak::run(workspace, &mut tally, SOAKS),
+    }
+    Ok(tally.close())
+}
+
+fn step(name: &str) -> Result<&'static Step, String> {
+    named(ci::steps(), name, |step| step.0)
+}
+
+fn group(name: &str) -> Result<&'static Group, String> {
+    named(GROUPS.iter(), name, |group| group.name)
+}
+
+fn fault(name: &str) -> Result<&'static Fault, String> {
+    named(FAULTS.iter(), name, |fault| fault.name)
+}
+
+fn soak(name: &str) -> Result<&'static Soak, String> {
+    named(SOAKS.iter(), name, |soak| soak.name)
+}
+
+/// The row of that name; the error says which names there are.
+fn named<T: 'static>(
+    rows: impl Iterator<Item = &'static T> + Clone,
+    name: &str,
+    of: fn(&T) -> &'static str,
+) -> Result<&'static T, String> {
+    let names = || rows.clone().map(of).collect::<Vec<_>>().join(", ");
+    let row = rows.clone().find(|row| of(row) == name);
+    row.ok_or_else(|| format!("allowed: {}", names()))
+}

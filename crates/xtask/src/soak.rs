@@ -1,0 +1,104 @@
+//! Large counts: `cargo run --release -p xtask -- soak [NAME]`.
+//!
+//! A soak is an ordinary test that runs a slice of its work, and all of it when [`SCALE`] says by how much to multiply the
+//! slice: the same code, so that a night finds nothing that the tests could not have shown. Each prints its size in a line
+//! that begins with `soak:`; a test that prints none has not taken part. Nothing is timed: a soak finds wrong answers,
+//! not slow ones.
+
+use crate::budget::Budget;
+use crate::command::Cmd;
+use crate::step::{Outcome, Tally};
+use crate::verdict;
+use crate::workspace::Workspace;
+
+/// The environment variable that the tests read: how many slices to run. One without it.
+const SCALE: &str = "TIDEGATE_SOAK_SCALE";
+
+/// What the lines begin with in which tests print their sizes.
+const SIZE: &str = "soak:";
+
+/// A test with a scale.
+pub struct Soak {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// The package of the test.
+    pub package: &'static str,
+    /// The test, with its modules.
+    pub test: &'static str,
+    /// How many slices are all of it.
+    pub scale: u64,
+}
+
+/// Every soak.
+pub const SOAKS: &[Soak] = &[
+    Soak {
+        name: "stampede",
+        package: "tidegate-deque",
+        test: "split::tests::in_a_stampede_of_thieves_every_task_is_taken_exactly_once",
+        scale: 1000,
+    },
+    Soak {
+        name: "deque-steps",
+        package: "tidegate-deque",
+        test: "split::tests::random_steps_of_the_owner_agree_with_a_plain_double_ended_queue",
+        scale: 10_000,
+    },
+];
+
+/// Runs these soaks with all of their work.
+pub fn run(workspace: &Workspace, tally: &mut Tally, soaks: &[Soak]) {
+    for soak in soaks {
+        tally.run(&format!("soak {}", soak.name), || check(workspace, soak));
+    }
+}
+
+fn check(workspace: &Workspace, soak: &Soak) -> Outcome {
+    let command = Cmd::cargo(
+        workspace,
+        &format!("soak {}", soak.name),
+        "test --release --tests -p",
+    )
+    .args([soak.package, "--", "--exact", soak.test, "--nocapture"])
+    .env(SCALE, soak.scale.to_string())
+    .limit(Budget::Full.limit());
+    let judge = |done| match verdict::judge(&done) {
+        Outcome::Passed(_) => took_part(&done.text),
+        other => other,
+    };
+    command.run().map(judge).into()
+}
+
+/// The sizes that the test printed.
+fn took_part(output: &str) -> Outcome {
+    let sizes: Vec<&str> = output
+        .lines()
+        .filter_map(|line| Some(line.split_once(SIZE)?.1.trim()))
+        .collect();
+    if sizes.is_empty() {
+        return Outcome::Failed(format!(
+            "{output}\nthe test printed no line with {SIZE}, so it does not read {SCALE}"
+        ));
+    }
+    Outcome::Passed(sizes.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_does_not_say_its_size_has_not_taken_part() {
+        assert_eq!(
+            took_part("running 1 test\nsoak: 7 tasks\nok"),
+            Outcome::Passed("7 tasks".to_string())
+        );
+        assert_eq!(
+            took_part("test a ... soak: 7 tasks"),
+            Outcome::Passed("7 tasks".to_string())
+        );
+        assert!(matches!(
+            took_part("running 1 test\nok"),
+            Outcome::Failed(_)
+        ));
+    }
+}

@@ -1,0 +1,106 @@
+//! A list of named checks run one after another, one line each, with a count at the end.
+
+use std::time::Instant;
+
+/// How many of the last lines of a failed check are shown; the log holds the rest.
+const SHOWN_LINES: usize = 200;
+
+/// What a check found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well; the text says how much was looked at, or nothing.
+    Passed(String),
+    /// The output of what failed.
+    Failed(String),
+    /// Why it could not be run.
+    Skipped(String),
+}
+
+impl From<Result<Outcome, String>> for Outcome {
+    /// A check that could not be asked has failed.
+    fn from(result: Result<Outcome, String>) -> Outcome {
+        result.unwrap_or_else(Outcome::Failed)
+    }
+}
+
+/// How many checks ended how.
+#[derive(Default)]
+pub struct Tally {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Tally {
+    /// Runs a check and prints its line.
+    pub fn run(&mut self, name: &str, check: impl FnOnce() -> Outcome) {
+        let start = Instant::now();
+        let outcome = check();
+        let seconds = start.elapsed().as_secs_f64();
+        let (word, count, why) = match &outcome {
+            Outcome::Passed(detail) => ("ok", &mut self.passed, detail.as_str()),
+            Outcome::Failed(_) => ("FAILED", &mut self.failed, ""),
+            Outcome::Skipped(why) => ("skipped", &mut self.skipped, why.as_str()),
+        };
+        *count += 1;
+        println!(
+            "{}",
+            format!("{word:<8}{name:<34}{seconds:>7.1} s  {why}").trim_end()
+        );
+        if let Outcome::Failed(output) = outcome {
+            println!("{}", last_lines(&output, SHOWN_LINES));
+        }
+    }
+
+    /// Prints the count; whether nothing failed.
+    pub fn close(&self) -> bool {
+        println!(
+            "{} passed, {} failed, {} skipped",
+            self.passed, self.failed, self.skipped
+        );
+        self.failed == 0
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let left_out = lines.len().saturating_sub(count);
+    let mut shown: Vec<String> = lines[left_out..]
+        .iter()
+        .map(|line| format!("    {line}"))
+        .collect();
+    if left_out > 0 {
+        shown.insert(
+            0,
+            format!("    ({left_out} lines before these are in the log)"),
+        );
+    }
+    shown.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failure_among_passes_makes_the_whole_fail() {
+        let mut tally = Tally::default();
+        tally.run("good", || Outcome::Passed(String::new()));
+        tally.run("absent", || {
+            Outcome::Skipped("no such toolchain".to_string())
+        });
+        assert!(tally.close());
+        tally.run("bad", || Outcome::Failed("what it printed".to_string()));
+        assert!(!tally.close());
+        assert_eq!((tally.passed, tally.failed, tally.skipped), (1, 1, 1));
+    }
+
+    #[test]
+    fn long_output_is_cut_at_its_beginning() {
+        assert_eq!(
+            last_lines("a\nb\nc\n", 2),
+            "    (1 lines before these are in the log)\n    b\n    c"
+        );
+        assert_eq!(last_lines("a\nb\n", 2), "    a\n    b");
+    }
+}

@@ -1,0 +1,151 @@
+//! What cargo says about the workspace: where it is, its packages and what they depend on.
+//!
+//! Everything here is read once, at the start. It does not look at sources; that is `house`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The workspace that the command was called in.
+pub struct Workspace {
+    /// The folder of the root manifest.
+    pub root: PathBuf,
+    /// Cargo's target folder.
+    pub target: PathBuf,
+    /// The members.
+    pub packages: Vec<Package>,
+}
+
+/// One member of the workspace.
+#[derive(Clone)]
+pub struct Package {
+    /// Its name in the manifest.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its folder relative to the root, with `/` between the parts.
+    pub folder: String,
+    /// Whether it would be published.
+    pub published: bool,
+    /// The oldest Rust that it promises to build with.
+    pub rust_version: String,
+    /// What it depends on, of every kind.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// One dependency of a member.
+#[derive(Clone)]
+pub struct Dependency {
+    /// The name of the package.
+    pub name: String,
+    /// Whether only tests, examples and benches see it.
+    pub dev: bool,
+    /// Whether a feature switches it on.
+    pub optional: bool,
+}
+
+impl Workspace {
+    /// Asks cargo about the workspace around the current folder.
+    pub fn load() -> Result<Workspace, String> {
+        let found = metadata(Path::new("."), &["--no-deps"])?;
+        let root = PathBuf::from(text(&found, "workspace_root")?);
+        let packages = list(&found, "packages")?
+            .iter()
+            .map(|package| Package::read(package, &root))
+            .collect::<Result<_, _>>()?;
+        Ok(Workspace {
+            target: PathBuf::from(text(&found, "target_directory")?),
+            root,
+            packages,
+        })
+    }
+
+    /// The folder in which a check keeps build products that must not mix with those of others.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.target.join("xtask").join(name)
+    }
+
+    /// The folder of the commands' output.
+    pub fn logs(&self) -> PathBuf {
+        self.scratch("logs")
+    }
+
+    /// The members that would be published, each as `-p NAME`.
+    pub fn published(&self) -> Vec<String> {
+        let named = self.packages.iter().filter(|package| package.published);
+        named
+            .flat_map(|package| ["-p".to_string(), package.name.clone()])
+            .collect()
+    }
+}
+
+impl Package {
+    fn read(found: &Value, root: &Path) -> Result<Package, String> {
+        let manifest = PathBuf::from(text(found, "manifest_path")?);
+        let folder = manifest
+            .parent()
+            .and_then(|folder| folder.strip_prefix(root).ok());
+        let folder =
+            folder.ok_or_else(|| format!("{} lies outside the workspace", manifest.display()))?;
+        Ok(Package {
+            name: text(found, "name")?,
+            version: text(found, "version")?,
+            folder: slashed(folder),
+            published: found["publish"] != Value::Array(Vec::new()),
+            rust_version: text(found, "rust_version")?,
+            dependencies: list(found, "dependencies")?
+                .iter()
+                .map(Dependency::read)
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Dependency {
+    fn read(found: &Value) -> Result<Dependency, String> {
+        Ok(Dependency {
+            name: text(found, "name")?,
+            dev: found["kind"] == "dev",
+            optional: found["optional"] == true,
+        })
+    }
+}
+
+/// `cargo metadata` in `folder`, as JSON.
+pub fn metadata(folder: &Path, args: &[&str]) -> Result<Value, String> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--format-version", "1"])
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .map_err(|error| format!("cargo metadata: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "cargo metadata: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// The field `name` of what cargo said, which must be a list.
+pub fn list<'a>(found: &'a Value, name: &str) -> Result<&'a Vec<Value>, String> {
+    found[name]
+        .as_array()
+        .ok_or_else(|| format!("cargo metadata has no list {name}"))
+}
+
+/// The field `name` of what cargo said, which must be a string.
+pub fn text(found: &Value, name: &str) -> Result<String, String> {
+    found[name]
+        .as_str()
+        .map(str::to_string)
+        .ok_or_else(|| format!("cargo metadata has no string {name}"))
+}
+
+/// A relative path with `/` between its parts on every system.
+pub fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
