@@ -67,6 +67,8 @@ pub struct Ledger {
     slots: usize,
     held: usize,
     max_threads: usize,
+    /// The system has refused a thread: none is started any more.
+    refused: bool,
     threads: Vec<Status>,
     idle: Vec<usize>,
     waiting: Vec<usize>,
@@ -81,6 +83,7 @@ impl Ledger {
             slots,
             held: 0,
             max_threads: max_threads.max(slots),
+            refused: false,
             threads: Vec::new(),
             idle: Vec::new(),
             waiting: Vec::new(),
@@ -115,7 +118,7 @@ impl Ledger {
     /// Whether somebody could be put to work: a slot is free, and a thread sleeps or may be started.
     #[must_use]
     pub fn has_vacancy(&self) -> bool {
-        let may_start = self.thread_count() < self.max_threads;
+        let may_start = !self.refused && self.thread_count() < self.max_threads;
         self.has_free() && (may_start || !self.idle.is_empty() || !self.waiting.is_empty())
     }
 
@@ -158,13 +161,19 @@ impl Ledger {
         Some(self.threads.len() - 1)
     }
 
-    /// The system refused thread `t`: the limit becomes the number of the others. Returns the owed thread that must be
-    /// woken, as [`stop`](Self::stop) does.
+    /// Whether the system has refused a thread.
+    #[must_use]
+    pub fn was_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// The system refused thread `t`: no more are started, and who else comes along brings a thread. Returns the owed thread that must be woken, as
+    /// [`stop`](Self::stop) does.
     #[must_use]
     pub fn refuse(&mut self, t: usize) -> Option<usize> {
-        let served = self.stop(t, Status::Gone);
-        self.max_threads = self.thread_count();
-        served
+        self.refused = true;
+        self.max_threads = usize::MAX;
+        self.stop(t, Status::Gone)
     }
 
     fn grant(&mut self, t: usize) {
@@ -270,8 +279,13 @@ impl Ledger {
         self.threads[t] == Status::Running
     }
 
-    /// Work became visible: somebody is to look for it. `may_rob` tells of a waiter whether that work is its to rob.
-    pub fn wake_for_work(&mut self, may_rob: impl Fn(usize) -> bool) -> Wake {
+    /// Work became visible: somebody is to look for it. `may_rob` tells of a waiter whether that work is its to rob,
+    /// `may_rescue` whether it can run anything at all.
+    pub fn wake_for_work(
+        &mut self,
+        may_rob: impl Fn(usize) -> bool,
+        may_rescue: impl Fn(usize) -> bool,
+    ) -> Wake {
         if !self.has_free() {
             return Wake::Nobody;
         }
@@ -284,20 +298,26 @@ impl Ledger {
             self.grant(t);
             return Wake::Thread(t);
         }
-        if let Some(t) = self.admit() {
+        if let Some(t) = self.start() {
             self.grant(t);
             return Wake::Start(t);
         }
-        self.rescue()
+        self.rescue(may_rescue)
     }
 
-    fn rescue(&mut self) -> Wake {
+    fn start(&mut self) -> Option<usize> {
+        if self.refused { None } else { self.admit() }
+    }
+
+    fn rescue(&mut self, may_rescue: impl Fn(usize) -> bool) -> Wake {
         if self.running().next().is_some() {
             return Wake::Nobody;
         }
-        let Some(t) = self.waiting.pop() else {
+        let mut latest_first = self.waiting.iter().rev().copied();
+        let Some(t) = latest_first.find(|t| may_rescue(*t)) else {
             return Wake::Nobody;
         };
+        self.leave(t);
         self.grant(t);
         Wake::Rescue(t)
     }

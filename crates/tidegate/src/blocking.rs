@@ -9,7 +9,8 @@ use tidegate_policy::slots::Status;
 /// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
 ///
 /// What this worker has forked becomes stealable meanwhile. Afterwards the caller goes on as soon as a slot is free, or
-/// after a short grace without one (`tidegate tunables`, `owed-grace`). Outside a pool it is a plain call.
+/// after a short grace without one (`tidegate tunables`, `owed-grace`). Outside a pool, inside another `blocking` and in a
+/// pool without spare threads it is a plain call. A join, a scope or another wait inside of `f` takes a slot for its length.
 ///
 /// ```
 /// let line = tidegate::join(|| tidegate::blocking(|| "read from a slow disk"), || 1 + 1).0;
@@ -19,17 +20,37 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     let Some(current) = Current::get() else {
         return f();
     };
-    if current.shared().has_no_spares() {
+    if current.shared().has_no_spares() || current.is_blocking() {
         return f();
     }
-    current.deque().expose_all();
-    current.stop_running(Status::Blocked);
-    current.shared().rouse(Some(current.worker()));
+    current.enter_blocking();
     let phase = current.tally.phases.enter(Phase::Blocked);
     let result = unwind::catch(f);
     let _ = current.tally.phases.enter(phase);
-    current.resume_running(Slotless::Owed);
+    current.leave_blocking();
     result.unwrap_or_else(|payload| unwind::resume(payload))
+}
+
+impl Current<'_> {
+    /// Gives the slot away and goes on without one. What is forked from here on is public at once.
+    pub(crate) fn enter_blocking(self) {
+        self.set_blocking(true);
+        self.deque().expose_all();
+        self.deque().shut();
+        self.stop_running(Status::Blocked);
+        self.shared().rouse(Some(self.worker()));
+    }
+
+    /// Takes a slot again. Whether this worker was inside of `blocking`.
+    pub(crate) fn leave_blocking(self) -> bool {
+        if !self.is_blocking() {
+            return false;
+        }
+        self.set_blocking(false);
+        self.resume_running(Slotless::Owed);
+        self.poll();
+        true
+    }
 }
 
 /// Answers what other workers have asked of this one, in a leaf that runs long without forking.

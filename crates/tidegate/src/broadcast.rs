@@ -1,10 +1,9 @@
 //! One closure on every thread of a pool.
 //!
-//! A part for each thread is put into that thread's mail, all under one lock, so that two broadcasts reach every thread
-//! in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
+//! A part for each thread is put into that thread's mail, all under one lock (`Shared::deliver_to_all`), so that two
+//! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
 //! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one at its next boundary.
 
-use crate::pool::Shared;
 use crate::worker::Current;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
@@ -15,17 +14,15 @@ impl Current<'_> {
         let results: Mutex<Vec<Option<R>>> = Mutex::default();
         let (f, slots) = (&f, &results);
         self.scope(|scope| {
-            // Held over the whole round: the order of broadcasts is the same in every mail.
-            let _round = shared.broadcasts.lock();
-            let threads = shared.own_threads();
-            slots.lock().resize_with(threads.len(), || None);
-            for (number, thread) in threads.into_iter().enumerate() {
-                let part = scope.task(move |_| {
-                    let result = f(number);
-                    slots.lock()[number] = Some(result);
-                });
-                shared.deliver(thread, part);
-            }
+            shared.deliver_to_all(|threads| {
+                slots.lock().resize_with(threads, || None);
+                move |number| {
+                    scope.task(move |_| {
+                        let result = f(number);
+                        slots.lock()[number] = Some(result);
+                    })
+                }
+            });
         });
         results
             .into_inner()
@@ -37,7 +34,10 @@ impl Current<'_> {
     /// Runs what lies in this thread's mail.
     pub(crate) fn run_mail(self) {
         while let Some(task) = self.mail.pop() {
+            let outer = self.waits_for();
+            self.hide_from_robbers();
             self.run_on_top(task);
+            self.set_waits_for(outer);
         }
     }
 
@@ -51,15 +51,5 @@ impl Current<'_> {
         self.run_mail();
         self.stop_running(status);
         true
-    }
-}
-
-impl Shared {
-    /// The threads that belong to the pool, guests left out.
-    fn own_threads(&self) -> Vec<usize> {
-        let ledger = self.ledger.lock();
-        let here =
-            |w: &&crate::worker::Worker| ledger.status(w.index) != Status::Gone && !w.is_guest();
-        self.workers().filter(here).map(|w| w.index).collect()
     }
 }

@@ -146,14 +146,14 @@ impl Builder {
         self
     }
 
-    /// Called by each thread of the pool when it starts, with its number. A panic of `f` aborts the process.
+    /// Called by each thread of the pool when it starts, with its number. A panic of `f` is logged to standard error.
     #[must_use]
     pub fn on_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(f));
         self
     }
 
-    /// Called by each thread of the pool when it ends, with its number. A panic of `f` aborts the process.
+    /// Called by each thread of the pool when it ends, with its number. A panic of `f` is logged to standard error.
     #[must_use]
     pub fn on_exit(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(f));
@@ -162,7 +162,8 @@ impl Builder {
 
     /// Called with the payload of each panic that no join, scope or handle can carry, and its number in this pool.
     ///
-    /// Without it such panics are logged to standard error and counted. A panic of the handler aborts the process.
+    /// Without it such panics are logged to standard error and counted. A panic of
+    /// the handler is logged to standard error.
     #[must_use]
     pub fn on_panic(
         mut self,

@@ -89,9 +89,8 @@ where
         NonNull::from(self).cast()
     }
 
-    #[inline(always)]
-    pub(crate) fn latch(&self) -> &Latch {
-        &self.header.latch
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
     }
 
     /// Takes the closure out, to be run or dropped by its own worker.
@@ -282,7 +281,7 @@ where
         wait: impl FnOnce(&Event),
     ) -> Result<R, Payload> {
         // Our frame may not end before the task has run, not even by a panic of the runtime.
-        let guard = unwind::AbortOnPanic;
+        let guard = unwind::AbortOnUnwind;
         // SAFETY: one task, live until it has run: we stay here until then.
         offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
         wait(&self.done);

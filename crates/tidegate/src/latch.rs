@@ -5,8 +5,9 @@
 //! | state | meaning | changed by |
 //! |---|---|---|
 //! | `New` | not stolen, or the thief has not said so yet | thief -> Taken, joiner -> Asleep, runner -> Open |
-//! | `Taken(worker, gen)` | a thief has it; with `gen` the joiner may rob that worker while its generation lasts | a second thief -> Taken, joiner -> Asleep, runner -> Open |
-//! | `Asleep(joiner)` | the joiner gave its slot up | joiner -> Taken, runner -> Open |
+//! | `Kept(worker)` | it lies unstarted in that thief's deque, stolen in one batch with younger tasks | a second thief -> Taken, joiner -> Asleep, runner -> Open |
+//! | `Taken(worker, gen)` | a thief runs it; with `gen` the joiner may rob that worker while its generation lasts | joiner -> Asleep, runner -> Open |
+//! | `Asleep(joiner)` | the joiner gave its slot up | joiner -> what it was, runner -> Open |
 //! | `Open` | finished; the result is written | nobody |
 //! | `Scoped`, `Detached` | the header of a spawned task, which nobody joins by latch | nobody |
 //!
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tidegate_sync::park::Parker;
-use tidegate_sync::worker_local;
+use tidegate_sync::{thread, worker_local};
 
 const KIND_BITS: u32 = 3;
 const WORKER_BITS: u32 = 16;
@@ -32,6 +33,7 @@ const ASLEEP: u64 = 2;
 const OPEN: u64 = 3;
 const SCOPED: u64 = 4;
 const DETACHED: u64 = 5;
+const KEPT: u64 = 6;
 
 /// The highest number of workers that a latch can name.
 pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
@@ -41,32 +43,46 @@ pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
 pub(crate) struct Thief {
     pub(crate) worker: usize,
     pub(crate) generation: Option<Gen>,
+    /// The task runs on top of a wait: the generation names something older, and outlives the task.
+    pub(crate) on_top: bool,
 }
 
-/// A thief packed above the kind bits: worker, then whether there is a generation, then the generation.
+/// A thief packed above the kind bits: worker, then two flags, then the generation.
 impl Thief {
+    /// One of whom nothing but the number is known.
+    pub(crate) fn unnamed(worker: usize) -> Self {
+        Self {
+            worker,
+            generation: None,
+            on_top: false,
+        }
+    }
+
     pub(crate) fn pack(self) -> u64 {
-        let generation = self.generation.map_or(0, |g| 1 | u64::from(g.bits()) << 1);
-        (generation << WORKER_BITS | self.worker as u64) << KIND_BITS
+        let generation = self.generation.map_or(0, |g| 1 | u64::from(g.bits()) << 2);
+        let flags = generation | u64::from(self.on_top) << 1;
+        (flags << WORKER_BITS | self.worker as u64) << KIND_BITS
     }
 
     pub(crate) fn unpack(word: u64) -> Self {
         let worker = (word >> KIND_BITS) as usize & (MAX_WORKERS - 1);
-        let generation = word >> (KIND_BITS + WORKER_BITS);
-        let gen_bits = (generation >> 1) as u32;
+        let flags = word >> (KIND_BITS + WORKER_BITS);
+        let gen_bits = (flags >> 2) as u32;
         Self {
             worker,
-            generation: (generation & 1 == 1).then(|| Gen::from_bits(gen_bits)),
+            generation: (flags & 1 == 1).then(|| Gen::from_bits(gen_bits)),
+            on_top: flags & 2 == 2,
         }
     }
 }
 
-const _: () = assert!(KIND_BITS + WORKER_BITS + 1 + Gen::BITS <= 64);
+const _: () = assert!(KIND_BITS + WORKER_BITS + 2 + Gen::BITS <= 64);
 
 /// What a latch says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     New,
+    Kept(usize),
     Taken(Thief),
     Asleep(usize),
     Open,
@@ -76,20 +92,12 @@ pub(crate) enum State {
 fn decode(word: u64) -> State {
     match word & ((1 << KIND_BITS) - 1) {
         NEW => State::New,
+        KEPT => State::Kept(Thief::unpack(word).worker),
         TAKEN => State::Taken(Thief::unpack(word)),
         ASLEEP => State::Asleep(Thief::unpack(word).worker),
         OPEN => State::Open,
         _ => State::Spawned,
     }
-}
-
-fn asleep(worker: usize) -> u64 {
-    ASLEEP
-        | Thief {
-            worker,
-            generation: None,
-        }
-        .pack()
 }
 
 /// The latch word; see the module.
@@ -128,34 +136,44 @@ impl Latch {
         self.state() == State::Open
     }
 
-    /// A thief says that it has the task, unless the joiner sleeps already and does not care.
+    /// A thief says that it runs the task, unless the joiner sleeps already and does not care.
     pub(crate) fn set_thief(&self, thief: Thief) {
-        self.change(|state| match state {
-            State::New | State::Taken(_) => Some(TAKEN | thief.pack()),
+        self.set_taker(TAKEN | thief.pack());
+    }
+
+    /// A thief says that it keeps the task in its deque for later.
+    pub(crate) fn set_keeper(&self, worker: usize) {
+        self.set_taker(KEPT | Thief::unnamed(worker).pack());
+    }
+
+    fn set_taker(&self, word: u64) {
+        let _ = self.change(|state| match state {
+            State::New | State::Kept(_) | State::Taken(_) => Some(word),
             State::Asleep(_) | State::Open | State::Spawned => None,
         });
     }
 
-    /// The joiner is about to sleep. `false`: the latch is open already.
-    #[must_use]
-    pub(crate) fn fall_asleep(&self, joiner: usize) -> bool {
-        self.change(|state| (state != State::Open).then(|| asleep(joiner)))
+    /// The joiner is about to sleep: what the latch said, unless it is open already.
+    pub(crate) fn fall_asleep(&self, joiner: usize) -> Option<Shut> {
+        let word = ASLEEP | Thief::unnamed(joiner).pack();
+        self.change(|state| (state != State::Open).then_some(word))
+            .map(Shut)
     }
 
-    /// The joiner has stopped sleeping although the latch may be shut.
-    pub(crate) fn get_up(&self, thief: Option<Thief>) {
-        let word = thief.map_or(NEW, |thief| TAKEN | thief.pack());
-        self.change(|state| matches!(state, State::Asleep(_)).then_some(word));
+    /// The joiner has stopped sleeping although the latch may be shut: it says again what it said before.
+    pub(crate) fn get_up(&self, before: Shut) {
+        let _ = self.change(|state| matches!(state, State::Asleep(_)).then_some(before.0));
     }
 
-    fn change(&self, next: impl Fn(State) -> Option<u64>) -> bool {
+    /// Returns the word that was replaced.
+    fn change(&self, next: impl Fn(State) -> Option<u64>) -> Option<u64> {
         // AcqRel on success: a joiner that reads `Open` here acquires the result, and what a thief wrote before
         // `set_thief` is visible to the joiner; Acquire on failure for the same reason.
         self.0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
                 next(decode(word))
             })
-            .is_ok()
+            .ok()
     }
 
     /// Opens the latch and wakes the joiner if it sleeps.
@@ -166,9 +184,26 @@ impl Latch {
         // SAFETY: live up to and including the swap (1); nothing behind it touches the latch.
         let word = unsafe { &this.as_ref().0 };
         // AcqRel: releases the result to the joiner's Acquire; acquires nothing but the joiner's number.
-        if let State::Asleep(joiner) = decode(word.swap(OPEN, Ordering::AcqRel)) {
+        let before = word.swap(OPEN, Ordering::AcqRel);
+        if cfg!(tidegate_fault = "latch-touched-after-swap") {
+            // Long enough for the joiner to leave its frame.
+            thread::sleep(20_000_000);
+            // Relaxed: a fault.
+            word.load(Ordering::Relaxed);
+        }
+        if let State::Asleep(joiner) = decode(before) {
             current.latch_opened(joiner);
         }
+    }
+}
+
+/// What a latch said when its joiner fell asleep.
+#[derive(Clone, Copy)]
+pub(crate) struct Shut(u64);
+
+impl Shut {
+    pub(crate) fn state(self) -> State {
+        decode(self.0)
     }
 }
 
@@ -191,8 +226,10 @@ worker_local!(
     static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
 );
 
+/// The calling thread's parker; a fresh one while the thread's own values are being destroyed.
 fn parker() -> Arc<Parker> {
-    PARKER.with(|cell| cell.get_or_init(Arc::default).clone())
+    let own = PARKER.try_with(|cell| cell.get_or_init(Arc::default).clone());
+    own.unwrap_or_default()
 }
 
 /// A latch for a waiter outside the runner's pool, or for one that waits for a task by handle.
@@ -219,9 +256,11 @@ impl Event {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Waits on a thread of no pool.
+    /// Waits on the thread for which the event was made, which was of no pool.
     pub(crate) fn park_thread(&self) {
-        let parker = parker();
+        let Waiter::Thread(parker) = &*self.waiter else {
+            unreachable!("made on a thread of no pool");
+        };
         while !self.is_open() {
             parker.park();
         }

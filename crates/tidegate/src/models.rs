@@ -6,6 +6,7 @@
 use crate::Pool;
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::park::Parker;
 
 /// The bound on preemptions where `LOOM_MAX_PREEMPTIONS` does not set one.
 const PREEMPTIONS: usize = 1;
@@ -14,7 +15,14 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = model.preemption_bound.or(Some(PREEMPTIONS));
     model.max_branches = 100_000;
-    model.check(body);
+    let n = std::sync::atomic::AtomicUsize::new(0);
+    model.check(move || {
+        let k = n.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if k % 100 == 0 {
+            eprintln!("iteration {k}");
+        }
+        body()
+    });
 }
 
 fn pool(workers: usize) -> Pool {
@@ -58,6 +66,15 @@ fn loom_a_half_runs_once_here_or_on_a_thief() {
         pool.install(|| crate::join(|| a.happen(), || b.happen()));
         a.check();
         b.check();
+    });
+}
+
+#[test]
+fn loom_two_halves_that_wait_for_each_other_both_run() {
+    check(|| {
+        let pool = pool(2);
+        let news = Parker::new();
+        pool.install(|| crate::join(|| news.park(), || news.unpark()));
     });
 }
 

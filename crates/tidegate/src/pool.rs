@@ -43,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) options: Arc<Options>,
     /// The pool has yet to explain itself, see [`crate::explain`].
     pub(crate) unexplained: AtomicBool,
+    /// The system has refused a thread.
+    pub(crate) refused: AtomicBool,
     pub(crate) ledger: Mutex<Ledger>,
     workers: Box<[OnceLock<Box<Worker>>]>,
     /// One more than the highest number that a worker has had.
@@ -55,13 +57,18 @@ pub(crate) struct Shared {
     /// The queues of scopes that have one.
     queues: Mutex<Vec<Arc<Queue>>>,
     queue_count: AtomicUsize,
-    /// Held while the parts of a broadcast are handed out.
-    pub(crate) broadcasts: Mutex<()>,
     ending: AtomicBool,
     last_exposure: AtomicU64,
     panics: AtomicU64,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
     me: std::sync::Weak<Shared>,
+}
+
+/// Drops what a panic carried. A payload whose drop panics too is let go of: nothing may unwind from here.
+fn let_go(payload: Payload) {
+    if let Err(payload) = unwind::catch(|| drop(payload)) {
+        std::mem::forget(payload);
+    }
 }
 
 /// A pool has room for at least so many threads, so that `set_workers` may raise their number.
@@ -83,6 +90,7 @@ impl Shared {
             serial: serial::next(),
             process: Process::this(),
             unexplained: AtomicBool::new(options.explain),
+            refused: AtomicBool::new(false),
             ledger: Mutex::new(Ledger::new(slots, max_threads)),
             workers: (0..max_threads.max(ROOM))
                 .map(|_| OnceLock::new())
@@ -94,7 +102,6 @@ impl Shared {
             injector: Queue::default(),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
-            broadcasts: Mutex::default(),
             ending: AtomicBool::new(false),
             last_exposure: AtomicU64::new(0),
             panics: AtomicU64::new(0),
@@ -112,6 +119,11 @@ impl Shared {
     pub(crate) fn is_ending(&self) -> bool {
         // Acquire pairs with the Release in `end`.
         self.ending.load(Ordering::Acquire)
+    }
+
+    /// How many workers there can be.
+    pub(crate) fn room(&self) -> usize {
+        self.workers.len()
     }
 
     pub(crate) fn worker_count(&self) -> usize {
@@ -211,9 +223,8 @@ impl Shared {
         let number = self.panics.fetch_add(1, Ordering::Relaxed) + 1;
         match &self.options.on_panic {
             Some(handler) => {
-                let guard = unwind::AbortOnPanic;
-                handler(payload, number);
-                std::mem::forget(guard);
+                let ended = unwind::catch(|| handler(payload, number));
+                self.check_handler("on_panic", ended);
             }
             None => {
                 let message = unwind::message(&payload);
@@ -221,44 +232,60 @@ impl Shared {
                     "pool {}: panic {number} of a detached task: {message}",
                     self.options.name
                 ));
-                // A payload whose drop panics too is let go of: nothing may unwind from here.
-                if let Err(payload) = unwind::catch(|| drop(payload)) {
-                    std::mem::forget(payload);
-                }
+                let_go(payload);
             }
         }
     }
 
-    /// Starts thread `t`, which the ledger has given a slot; whether the system let us.
-    pub(crate) fn start_thread(&self, t: usize) -> bool {
+    /// A handler for the start or end of a thread, or for panics, is nobody's task: its own panic is told and goes no
+    /// further.
+    fn check_handler(&self, handler: &str, ended: Result<(), Payload>) {
+        let Err(payload) = ended else {
+            return;
+        };
+        let message = unwind::message(&payload);
+        tell(format_args!(
+            "pool {}: the handler {handler} panicked: {message}",
+            self.options.name
+        ));
+        let_go(payload);
+    }
+
+    /// Starts thread `t`, which the ledger has given a slot, if the system lets us.
+    pub(crate) fn start_thread(&self, t: usize) {
         let shared = self.as_arc();
         let name = format!("{}-{t}", self.options.name);
         self.worker_or_new(t).set_guest(false);
         let body = move || {
             // User code is caught wherever it runs: what unwinds to here is a bug of the runtime.
-            let guard = unwind::AbortOnPanic;
+            let guard = unwind::AbortOnUnwind;
             barrier::register();
             let membership = Membership::enter(shared.clone(), Admission::granted(t));
-            events::start(&shared, t);
-            let handlers = &shared.options;
-            handlers.on_start.iter().for_each(|f| f(t));
-            membership.current().live();
-            handlers.on_exit.iter().for_each(|f| f(t));
-            events::stop(&shared, t);
+            shared.live(membership.current());
             drop(membership);
             shared.dismiss(t);
             std::mem::forget(guard);
         };
         match thread::start(name, self.options.stack_size, body) {
-            Ok(handle) => {
-                self.threads.lock().push(handle);
-                true
-            }
-            Err(error) => {
-                self.thread_refused(t, &error);
-                false
-            }
+            Ok(handle) => self.threads.lock().push(handle),
+            Err(error) => self.thread_refused(t, &error),
         }
+    }
+
+    /// The life of a thread of the pool, from handler to handler.
+    fn live(&self, current: Current<'_>) {
+        events::start(self, current.index);
+        if let Some(handler) = &self.options.on_start {
+            self.check_handler("on_start", unwind::catch(|| handler(current.index)));
+        }
+        current.live();
+        // What was delivered before the thread said that it leaves.
+        current.run_mail();
+        if let Some(handler) = &self.options.on_exit {
+            self.check_handler("on_exit", unwind::catch(|| handler(current.index)));
+        }
+        current.finish();
+        events::stop(self, current.index);
     }
 
     fn thread_refused(&self, t: usize, error: &std::io::Error) {
@@ -277,10 +304,10 @@ impl Shared {
             ..tunables::WORKERS
         };
         let allowed = named.check(Some(workers))?;
-        let workers = allowed.filter(|n| *n <= self.workers.len()).ok_or_else(|| {
+        let workers = allowed.filter(|n| *n <= self.room()).ok_or_else(|| {
             BuildError::new(format!(
                 "Pool::set_workers: {workers} is out of range; allowed: 1 to {}, the threads that this pool has room for",
-                self.workers.len()
+                self.room()
             ))
         })?;
         // Relaxed: a hint.
@@ -296,13 +323,18 @@ impl Shared {
         }
     }
 
-    fn end(&self) {
+    fn end(self: &Arc<Self>) {
         // Release pairs with `is_ending`.
         self.ending.store(true, Ordering::Release);
         drop(self.ledger.lock());
         self.workers().for_each(|worker| {
             worker.parker.unpark();
         });
+        if Current::get().is_some_and(|current| std::ptr::eq(current.shared(), &**self)) {
+            // Dropped by one of its own tasks, for which the threads may wait: they end by themselves.
+            return;
+        }
+        self.work_off_alone();
         while let Some(handle) = { self.threads.lock().pop() } {
             // A thread that panicked has aborted the process.
             let _ = handle.join();
@@ -315,11 +347,23 @@ impl Shared {
     }
 
     /// Runs `f` on a thread of this pool and waits for it.
-    pub(crate) fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn install<R: Send>(self: &Arc<Self>, f: impl FnOnce() -> R + Send) -> R {
         match Current::get() {
-            Some(current) if std::ptr::eq(current.shared(), self) => f(),
-            Some(current) => self.inject(f, |done| current.wait(Awaited::Outside(done))),
-            None => self.inject(f, Event::park_thread),
+            Some(current) if std::ptr::eq(current.shared(), &**self) => f(),
+            caller => match (self.admit_if_alone(), caller) {
+                (Some(t), _) => self.visit(t, |_| f()),
+                (None, Some(current)) => {
+                    self.inject(f, |done| current.wait(Awaited::Outside(done)))
+                }
+                (None, None) => self.inject(f, Event::park_thread),
+            },
+        }
+    }
+
+    /// Where the system has refused every thread, the caller runs what was spawned.
+    pub(crate) fn work_off_alone(self: &Arc<Self>) {
+        if let Some(t) = self.admit_if_alone() {
+            self.visit(t, |current| current.finish());
         }
     }
 
@@ -352,6 +396,7 @@ impl Shared {
         self.install(|| f(Current::get().expect("install runs on a worker")))
     }
 
+    /// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
     fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(Current<'_>) -> R) -> R {
         struct Visit(Membership);
         impl Drop for Visit {

@@ -18,6 +18,7 @@ use crate::latch::Latch;
 use crate::pool::Shared;
 use crate::queue::Queue;
 use crate::unwind::{self, Payload};
+use crate::wait::Awaited;
 use crate::worker::Current;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -82,6 +83,11 @@ impl ScopeCore {
     /// Takes a task that lies in the scope's own queue.
     pub(crate) fn pop_queued(&self) -> Option<Task> {
         self.queue.get()?.pop()
+    }
+
+    /// Whether a task lies there.
+    pub(crate) fn has_queued(&self) -> bool {
+        self.queue.get().is_some_and(|queue| queue.len() > 0)
     }
 
     /// Puts a task into the scope's own queue.
@@ -204,7 +210,7 @@ impl<'a> Current<'a> {
         self.drain(core, base);
         self.set_covers(covered);
         if !ScopeCore::drop_one(&core.count) {
-            self.wait_for_scope(core);
+            self.wait(Awaited::Scope(core));
         }
         if let Some(queue) = core.queue.get() {
             self.shared().forget_queue(queue);
@@ -235,11 +241,13 @@ impl<'a> Current<'a> {
     #[cold]
     fn overflow(self, scope: &ScopeCore, task: Task) {
         self.pass_on(task);
-        if scope.queue().len() > SPAWN_INLINE_LENGTH.default {
-            if let Some(task) = scope.pop_queued() {
-                self.run_on_top(task);
-            }
+        if scope.queue().len() <= SPAWN_INLINE_LENGTH.default || self.set_inlining(true) {
+            return;
         }
+        if let Some(task) = scope.pop_queued() {
+            self.run_on_top(task);
+        }
+        self.set_inlining(false);
     }
 
     /// Runs the tasks of a covered scope that lie above `base`, passes others on, and frees the positions.

@@ -114,9 +114,17 @@ impl Current<'_> {
         }
     }
 
+    /// Runs what is left in the own deque and in the pool's queues: the last thing that a thread does here.
+    pub(crate) fn finish(self) {
+        let mut searcher = Searcher::new(self.shared(), self.index);
+        while let Some(task) = self.pop(0).or_else(|| self.shared().pop_queued()) {
+            self.run_at_base(task, &mut searcher);
+        }
+    }
+
     /// Answers signals where no frames are: a slot that is wanted back is given back by resting.
     fn poll_at_base(self) {
-        if !self.deque().is_signalled() {
+        if !self.is_called() {
             return;
         }
         let signals = self.deque().answer();
@@ -164,6 +172,7 @@ impl Current<'_> {
             task.header().latch.set_thief(Thief {
                 worker: self.index,
                 generation,
+                on_top: false,
             });
         }
     }
@@ -286,10 +295,7 @@ impl Current<'_> {
     /// Keeps an older task of a batch below the one that runs first.
     fn keep_stolen(self, task: Task) {
         if task.header().latch.is_half() {
-            task.header().latch.set_thief(Thief {
-                worker: self.index,
-                generation: None,
-            });
+            task.header().latch.set_keeper(self.index);
         }
         if let Err(task) = self.push_task(task) {
             self.pass_on(task);

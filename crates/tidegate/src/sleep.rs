@@ -5,17 +5,20 @@
 
 use crate::events;
 use crate::job::Task;
-use crate::latch::Thief;
+use crate::latch::{State, Thief};
 use crate::pool::{Shared, signal};
+use crate::scope::ScopeCore;
 use crate::stats::Phase;
 use crate::wait::Awaited;
 use crate::worker::{Current, Worker};
 use std::time::Duration;
+use tidegate_policy::Wait;
 use tidegate_policy::search::{Slotless, max_searchers, wakes_another};
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
 use tidegate_policy::tunables::PARK_LOOK;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::lock::MutexGuard;
+use tidegate_sync::park::Parker;
 use tidegate_sync::{barrier, clock};
 
 impl Shared {
@@ -35,12 +38,15 @@ impl Shared {
     pub(crate) fn begin_search(&self, limited: bool) -> bool {
         // AcqRel read-modify-writes here and in `end_search`: a publisher that reads the count before a decrement is
         // ordered before the searcher's last look by the full fences on both sides.
-        let before = self.searching.fetch_add(1, Ordering::AcqRel);
-        let admitted = !limited || before < max_searchers(self.slots());
-        if !admitted {
-            self.searching.fetch_sub(1, Ordering::AcqRel);
-        }
-        admitted
+        let most = if limited {
+            max_searchers(self.slots())
+        } else {
+            usize::MAX
+        };
+        let one_more = |searching| (searching < most).then_some(searching + 1);
+        self.searching
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more)
+            .is_ok()
     }
 
     /// A searcher stops. If it found work it wakes the next, for whatever other work it did not look at.
@@ -67,9 +73,13 @@ impl Shared {
 
     fn wake_for_work(&self, publisher: Option<&Worker>) {
         let mut ledger = self.ledger();
-        let wake = ledger.wake_for_work(|t| self.may_rob(t, publisher));
+        let may_rescue = |t| self.worker(t).may_help();
+        let wake = ledger.wake_for_work(|t| self.may_rob(t, publisher), may_rescue);
         self.publish(&ledger);
-        self.pass_hunger_on(&ledger, wake);
+        if let Wake::Rescue(t) = wake {
+            // Under the lock: the waiter sees it when it sees that it runs.
+            self.worker(t).set_rescue();
+        }
         drop(ledger);
         self.carry_out(wake);
     }
@@ -98,23 +108,10 @@ impl Shared {
             .for_each(|w| w.deque.raise(bits));
     }
 
-    /// One who begins to run while others sleep is to publish at its first push.
-    fn pass_hunger_on(&self, ledger: &Ledger, wake: Wake) {
-        if let Wake::Thread(t) | Wake::Rescue(t) = wake {
-            if ledger.has_vacancy() {
-                self.worker(t).deque.raise(signal::HUNGRY);
-            }
-        }
-    }
-
     fn carry_out(&self, wake: Wake) {
         match wake {
             Wake::Nobody => {}
-            Wake::Thread(t) => self.unpark(t),
-            Wake::Rescue(t) => {
-                self.worker(t).set_rescue();
-                self.unpark(t);
-            }
+            Wake::Thread(t) | Wake::Rescue(t) => self.unpark(t),
             Wake::Start(t) => {
                 self.start_thread(t);
             }
@@ -129,6 +126,9 @@ impl Shared {
     /// Whether waiter `t` may rob what `publisher` has made visible; without a publisher, what anybody has.
     fn may_rob(&self, t: usize, publisher: Option<&Worker>) -> bool {
         let waiter = self.worker(t);
+        if self.options.wait == Wait::HelpAny {
+            return waiter.may_help();
+        }
         match publisher {
             Some(publisher) => self.leads_to(waiter, publisher),
             None => self
@@ -147,6 +147,7 @@ impl Shared {
             let Some(Thief {
                 worker: thief,
                 generation: Some(generation),
+                ..
             }) = next
             else {
                 return false;
@@ -194,31 +195,75 @@ impl Shared {
         self.rouse(None);
     }
 
-    /// Puts a task into the mail of thread `t` and wakes it if it sleeps.
-    pub(crate) fn deliver(&self, t: usize, task: Task) {
-        task.count();
-        let worker = self.worker(t);
-        worker.mail.push(task);
-        // A sleeper looks at its mail after each park, and the bit stays set until a park has taken it.
-        worker.parker.unpark();
+    /// Puts a task into the mail of each thread of the pool, and wakes those that sleep. `task` is told how many threads
+    /// there are and makes a task for each number.
+    ///
+    /// All under the ledger's lock: two rounds reach every mail in the same order, and nobody leaves in between.
+    pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(&self, tasks: impl FnOnce(usize) -> T) {
+        let ledger = self.ledger();
+        let threads: Vec<usize> = self.threads_in(&ledger).collect();
+        let mut task = tasks(threads.len());
+        for (number, thread) in threads.into_iter().enumerate() {
+            let task = task(number);
+            task.count();
+            let worker = self.worker(thread);
+            worker.mail.push(task);
+            // A sleeper looks at its mail after each park, and the bit stays set until a park has taken it.
+            worker.parker.unpark();
+        }
     }
 
-    /// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough.
+    /// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough. Where the system has
+    /// refused every thread the caller needs no slot: nobody else would run its task.
     pub(crate) fn admit_guest(&self) -> Option<usize> {
         let mut ledger = self.ledger();
-        if !ledger.has_free() {
+        let alone = self.has_no_threads(&ledger);
+        if !ledger.has_free() && !alone {
             return None;
         }
         let t = ledger.admit()?;
-        let has_slot = ledger.ready(t);
-        debug_assert!(has_slot);
+        if t >= self.room() {
+            let served = ledger.stop(t, Status::Gone);
+            debug_assert_eq!(served, None, "it held no slot");
+            return None;
+        }
+        if !ledger.ready(t) {
+            let overcommitted = ledger.overcommit(t);
+            debug_assert!(overcommitted && alone, "a slot was free");
+        }
         self.publish(&ledger);
         let worker = self.worker_or_new(t);
         worker.set_guest(true);
+        self.pass_hunger_on(&ledger, worker);
+        Some(t)
+    }
+
+    /// The same, if the system has refused every thread of the pool.
+    pub(crate) fn admit_if_alone(&self) -> Option<usize> {
+        // Relaxed: written by the thread that makes the pool, or else there are threads.
+        if !self.refused.load(Ordering::Relaxed) {
+            return None;
+        }
+        let alone = self.has_no_threads(&self.ledger());
+        alone.then(|| self.admit_guest())?
+    }
+
+    /// Whether the system has refused every thread of the pool.
+    fn has_no_threads(&self, ledger: &Ledger) -> bool {
+        ledger.was_refused() && self.threads_in(ledger).next().is_none()
+    }
+
+    /// The threads that belong to the pool, guests left out.
+    fn threads_in(&self, ledger: &Ledger) -> impl Iterator<Item = usize> {
+        let here = |w: &&Worker| ledger.status(w.index) != Status::Gone && !w.is_guest();
+        self.workers().filter(here).map(|w| w.index)
+    }
+
+    /// One who begins to run while others sleep is to publish at its first push.
+    fn pass_hunger_on(&self, ledger: &Ledger, worker: &Worker) {
         if ledger.has_vacancy() {
             worker.deque.raise(signal::HUNGRY);
         }
-        Some(t)
     }
 
     /// Gives each of the first threads a slot, before any of them runs.
@@ -237,9 +282,11 @@ impl Shared {
     /// The system refused thread `t`: no more are tried. How many there are.
     pub(crate) fn refuse(&self, t: usize) -> usize {
         let mut ledger = self.ledger();
+        // Relaxed: see `admit_if_alone`.
+        self.refused.store(true, Ordering::Relaxed);
         let served = ledger.refuse(t);
         self.publish(&ledger);
-        let threads = ledger.thread_count();
+        let threads = self.threads_in(&ledger).count();
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
         threads
@@ -255,6 +302,31 @@ impl Shared {
         served.into_iter().for_each(|t| self.unpark(t));
         if hungry {
             self.rouse(None);
+        }
+    }
+}
+
+/// The looks that remain to be taken before a sleeper parks until it is woken.
+struct Looks(u32);
+
+impl Looks {
+    /// After the flags were raised. Without a barrier there are two: what an owner pushed before it could see our flag is
+    /// visible after a short sleep.
+    fn begin() -> Self {
+        Self(if barrier::heavy() { 1 } else { 2 })
+    }
+
+    fn remain(&self) -> bool {
+        self.0 > 0
+    }
+
+    /// Parks after a look.
+    fn park(&mut self, parker: &Parker) {
+        self.0 = self.0.saturating_sub(1);
+        if self.remain() {
+            parker.park_timeout(Duration::from_nanos(PARK_LOOK.default));
+        } else {
+            parker.park();
         }
     }
 }
@@ -281,7 +353,10 @@ impl Current<'_> {
             let mut ledger = shared.ledger();
             if shared.is_ending() {
                 // Tasks that still wait are finished first, by whoever has a slot: this thread, or one that runs.
-                return shared.sees_work() && ledger.repay(self.index);
+                let stays = shared.sees_work() && ledger.repay(self.index);
+                // Under the lock: from here on no broadcast counts on this thread.
+                self.set_guest(!stays);
+                return stays;
             }
             let served = ledger.stop(self.index, Status::Idle);
             shared.publish(&ledger);
@@ -296,98 +371,109 @@ impl Current<'_> {
 
     fn park_idle(self) -> bool {
         let shared = self.shared();
-        let mut looks = if barrier::heavy() { 1 } else { 2 };
+        let mut looks = Looks::begin();
         loop {
             {
                 let mut ledger = shared.ledger();
-                if ledger.status(self.index) == Status::Running {
-                    return true;
-                }
                 let ending = shared.is_ending();
-                let look = looks > 0 || ending;
-                if look && shared.sees_work() && ledger.ready_if_free(self.index) {
-                    shared.publish(&ledger);
+                let look = looks.remain() || ending;
+                if self.may_run(&mut ledger, || look && shared.sees_work()) {
                     return true;
                 }
                 if ending {
+                    // Under the lock, as in `rest`.
+                    self.set_guest(true);
                     return false;
                 }
             }
             if self.run_mail_asleep(Status::Idle) {
                 // Signals may have been used up meanwhile.
                 shared.rouse(None);
-                continue;
-            }
-            looks = i32::max(looks - 1, 0);
-            if looks > 0 {
-                // No barrier: what an owner pushed before it could see our flag is visible after this sleep.
-                self.parker
-                    .park_timeout(Duration::from_nanos(PARK_LOOK.default));
+                looks = Looks::begin();
             } else {
-                self.parker.park();
+                looks.park(&self.parker);
             }
         }
+    }
+
+    /// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.
+    fn may_run(self, ledger: &mut Ledger, sees_work: impl FnOnce() -> bool) -> bool {
+        let shared = self.shared();
+        let given = ledger.status(self.index) == Status::Running;
+        if !given && !(sees_work() && ledger.ready_if_free(self.index)) {
+            return false;
+        }
+        shared.publish(ledger);
+        shared.pass_hunger_on(ledger, self.worker());
+        true
     }
 
     /// Gives the slot up and sleeps until what is awaited is over, or there is something to rob. Returns with a slot, or
     /// overcommitted.
     pub(crate) fn sleep_until(self, awaited: Awaited<'_>) {
-        let shared = self.shared();
-        let thief = awaited.thief();
         self.deque().expose_all();
         self.set_awaited(awaited);
         self.stop_running(Status::Waiting);
-        let shut = awaited
-            .latch()
-            .is_none_or(|latch| latch.fall_asleep(self.index));
-        if shut && !awaited.is_over() {
-            self.raise_hunger_at(awaited, thief);
-            shared.rouse(None);
-            let ordered = barrier::heavy();
-            self.asleep(Phase::Latch, || self.park_waiting(awaited, thief, ordered));
-        }
-        self.resume_running(Slotless::Owed);
-        if let Some(latch) = awaited.latch() {
-            latch.get_up(thief);
-        }
-    }
-
-    /// The thief is to publish at its next push: its waiter sleeps.
-    fn raise_hunger_at(self, awaited: Awaited<'_>, thief: Option<Thief>) {
-        let shared = self.shared();
-        match awaited {
-            Awaited::Scope(_) => {
-                let others = shared.workers().filter(|w| w.index != self.index);
-                others.for_each(|w| w.deque.raise(signal::HUNGRY));
-            }
-            Awaited::Half(_) | Awaited::Outside(_) => {
-                if let Some(thief) = thief {
-                    shared.worker(thief.worker).deque.raise(signal::HUNGRY);
+        match awaited.latch() {
+            Some(latch) => {
+                if let Some(shut) = latch.fall_asleep(self.index) {
+                    self.asleep(Phase::Latch, || self.park_waiting(awaited, shut.state()));
+                    latch.get_up(shut);
                 }
             }
+            None => self.asleep(Phase::Latch, || self.park_waiting(awaited, State::New)),
+        }
+        self.resume_running(Slotless::Owed);
+    }
+
+    /// Parks until what is awaited is over or a slot was given. `latch` is what the latch said before it said that we
+    /// sleep.
+    fn park_waiting(self, awaited: Awaited<'_>, latch: State) {
+        let shared = self.shared();
+        let mut looks = self.tell_hunger(awaited, latch);
+        loop {
+            {
+                let mut ledger = shared.ledger();
+                let over = ledger.status(self.index) != Status::Waiting || awaited.is_over();
+                let sees_help = || looks.remain() && self.sees_help(awaited, latch);
+                if over || self.may_run(&mut ledger, sees_help) {
+                    return;
+                }
+            }
+            if self.run_mail_asleep(Status::Waiting) {
+                // Signals may have been used up meanwhile.
+                looks = self.tell_hunger(awaited, latch);
+            } else {
+                looks.park(&self.parker);
+            }
         }
     }
 
-    fn park_waiting(self, awaited: Awaited<'_>, thief: Option<Thief>, ordered: bool) {
-        let robbable = thief.is_some_and(|thief| {
-            let worker = self.shared().worker(thief.worker);
-            Some(worker.deque.generation()) == thief.generation && worker.has_work()
-        });
-        if robbable {
-            return;
+    /// Whoever has what this waiter may run is to publish at its next push; and a slot is free now.
+    fn tell_hunger(self, awaited: Awaited<'_>, latch: State) -> Looks {
+        let shared = self.shared();
+        if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
+            shared.raise_hunger(&shared.ledger());
+        } else if let State::Taken(Thief { worker, .. }) | State::Kept(worker) = latch {
+            shared.worker(worker).deque.raise(signal::HUNGRY);
         }
-        if !ordered
-            && !self
-                .parker
-                .park_timeout(Duration::from_nanos(PARK_LOOK.default))
-        {
-            // No barrier: one more round of looks, see `park_idle`.
-            return;
+        shared.rouse(None);
+        Looks::begin()
+    }
+
+    /// Whether there is something that this waiter may run.
+    fn sees_help(self, awaited: Awaited<'_>, latch: State) -> bool {
+        let shared = self.shared();
+        if !awaited.may_help() {
+            return false;
         }
-        while self.shared().ledger().status(self.index) == Status::Waiting && !awaited.is_over() {
-            self.parker.park();
-            self.run_mail_asleep(Status::Waiting);
+        if shared.options.wait == Wait::HelpAny {
+            return shared.sees_work();
         }
+        if let State::Kept(keeper) = latch {
+            return shared.worker(keeper).has_work();
+        }
+        awaited.scope().is_some_and(ScopeCore::has_queued) || shared.may_rob(self.index, None)
     }
 
     /// Stops running in the ledger.
@@ -407,9 +493,7 @@ impl Current<'_> {
         let mut ledger = shared.ledger();
         let has_slot = ledger.ready(self.index);
         shared.publish(&ledger);
-        if has_slot && ledger.has_vacancy() {
-            self.worker().deque.raise(signal::HUNGRY);
-        }
+        shared.pass_hunger_on(&ledger, self.worker());
         drop(ledger);
         if !has_slot {
             self.asleep(Phase::Switching, || self.park_owed(why));
@@ -432,14 +516,13 @@ impl Current<'_> {
             self.parker.park_timeout(Duration::from_nanos(left.max(1)));
             self.run_mail_asleep(Status::Owed);
             let mut ledger = shared.ledger();
-            if ledger.status(self.index) != Status::Owed {
-                return;
-            }
-            if left == 0 && ledger.overcommit(self.index) {
+            let overcommits = left == 0 && ledger.overcommit(self.index);
+            if overcommits {
+                // To be paid back when its next task begins or waits.
                 self.tally.overcommits.add(1);
-                // To be paid back at the next boundary.
-                self.worker().deque.raise(signal::GIVE_UP);
-                return;
+            }
+            if ledger.status(self.index) != Status::Owed {
+                return shared.pass_hunger_on(&ledger, self.worker());
             }
         }
     }

@@ -162,6 +162,7 @@ impl Shared {
             _ => {
                 self.injector.push(task);
                 self.work_visible(None);
+                self.work_off_alone();
             }
         }
         Handle {

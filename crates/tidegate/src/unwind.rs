@@ -31,14 +31,12 @@ pub(crate) fn message(payload: &Payload) -> &str {
     }
 }
 
-/// Aborts the process if it is dropped during a panic: a guard for code of the runtime that must not unwind.
-pub(crate) struct AbortOnPanic;
+/// Aborts the process if it is dropped: a guard for code of the runtime that must not unwind, forgotten at its end.
+pub(crate) struct AbortOnUnwind;
 
-impl Drop for AbortOnPanic {
+impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("tidegate: panic inside the runtime, aborting");
-            std::process::abort();
-        }
+        eprintln!("tidegate: panic inside the runtime, aborting");
+        std::process::abort();
     }
 }

@@ -5,12 +5,11 @@
 
 use crate::events;
 use crate::job::{Header, Task};
-use crate::latch::{Latch, State, Thief};
+use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::search::Flags;
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
-use std::ptr::NonNull;
 use tidegate_deque::Steal;
 use tidegate_policy::Wait;
 use tidegate_policy::search::gives_slot_up;
@@ -23,74 +22,85 @@ const HOPS: usize = 8;
 /// What a worker waits for.
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
-    Half(&'a Latch),
+    Half(&'a Header),
+    /// The same, by a thread that is unwinding: it runs nothing.
+    HalfUnwinding(&'a Header),
     Scope(&'a ScopeCore),
     /// Something outside the pool: nothing may be robbed.
-    Outside(&'a crate::latch::Event),
+    Outside(&'a Event),
 }
 
-impl Awaited<'_> {
+impl<'a> Awaited<'a> {
     pub(crate) fn is_over(self) -> bool {
         match self {
-            Self::Half(latch) => latch.is_open(),
-            Self::Scope(scope) => scope.latch().is_open(),
             Self::Outside(event) => event.is_open(),
+            Self::Half(_) | Self::HalfUnwinding(_) | Self::Scope(_) => {
+                self.latch().is_some_and(Latch::is_open)
+            }
         }
     }
 
-    /// The worker whose descendants may be robbed, if it is known and one.
-    pub(crate) fn thief(self) -> Option<Thief> {
+    pub(crate) fn latch(self) -> Option<&'a Latch> {
         match self {
-            Self::Half(latch) => match latch.state() {
-                State::Taken(thief) => Some(thief),
-                _ => None,
-            },
-            Self::Scope(_) | Self::Outside(_) => None,
-        }
-    }
-
-    pub(crate) fn latch(&self) -> Option<&Latch> {
-        match self {
-            Self::Half(latch) => Some(latch),
+            Self::Half(half) | Self::HalfUnwinding(half) => Some(&half.latch),
             Self::Scope(scope) => Some(scope.latch()),
             Self::Outside(_) => None,
         }
+    }
+
+    pub(crate) fn scope(self) -> Option<&'a ScopeCore> {
+        match self {
+            Self::Scope(scope) => Some(scope),
+            Self::Half(_) | Self::HalfUnwinding(_) | Self::Outside(_) => None,
+        }
+    }
+
+    /// Whether the waiter may run anything meanwhile.
+    pub(crate) fn may_help(self) -> bool {
+        !matches!(self, Self::HalfUnwinding(_))
     }
 }
 
 impl Current<'_> {
     /// Waits for a stolen half.
-    pub(crate) fn wait_for_half(self, latch: &Latch, _half: NonNull<Header>) {
+    pub(crate) fn wait_for_half(self, half: &Header) {
         self.tally.stolen_joins.add(1);
-        self.wait(Awaited::Half(latch));
+        self.wait(Awaited::Half(half));
     }
 
-    pub(crate) fn wait_for_scope(self, scope: &ScopeCore) {
-        self.wait(Awaited::Scope(scope));
+    /// Waits for a stolen half and runs nothing meanwhile.
+    pub(crate) fn wait_unwinding(self, half: &Header) {
+        self.wait(Awaited::HalfUnwinding(half));
     }
 
-    /// Waits for a latch and runs nothing meanwhile: this thread is unwinding.
-    pub(crate) fn wait_while_panicking(self, latch: &Latch) {
-        let awaited = Awaited::Half(latch);
-        while !awaited.is_over() {
-            self.sleep_until(awaited);
-        }
-    }
-
+    /// Waits; whatever this worker did before, it does again afterwards.
     pub(crate) fn wait(self, awaited: Awaited<'_>) {
         self.tally.max_depth.raise_to(self.deque().bottom());
         let outer = self.waits_for();
         self.set_waits_for(None);
         let busy = self.set_busy(false);
+        let blocked = self.leave_blocking();
         let phase = self.tally.phases.enter(Phase::Stealing);
+        self.look_and_sleep(awaited);
+        // The rescue may have come when the wait was over.
+        let _ = self.take_rescue();
+        let _ = self.tally.phases.enter(phase);
+        if blocked {
+            self.enter_blocking();
+        }
+        self.set_waits_for(outer);
+        self.set_busy(busy);
+    }
+
+    fn look_and_sleep(self, awaited: Awaited<'_>) {
         let mut flags = Flags::default();
         let mut since = None;
         while !awaited.is_over() {
-            self.run_mail();
-            if self.must_stop() {
+            if self.must_stop() || !awaited.may_help() {
                 self.sleep_until(awaited);
                 continue;
             }
+            self.run_mail();
             if let Some(task) = self.helpful_task(awaited, &mut flags) {
                 self.help(task, awaited);
                 since = None;
@@ -103,9 +113,6 @@ impl Current<'_> {
                 since = None;
             }
         }
-        let _ = self.tally.phases.enter(phase);
-        self.set_waits_for(outer);
-        self.set_busy(busy);
     }
 
     fn help(self, task: Task, awaited: Awaited<'_>) {
@@ -120,6 +127,7 @@ impl Current<'_> {
             task.header().latch.set_thief(Thief {
                 worker: self.index,
                 generation,
+                on_top: true,
             });
         }
         self.set_busy(true);
@@ -132,39 +140,59 @@ impl Current<'_> {
     }
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
-        let rescue = self.take_rescue();
-        if rescue || self.shared().options.wait == Wait::HelpAny {
-            let task = self.any_task(flags);
-            self.tally
-                .helped_any
-                .add(u64::from(rescue && task.is_some()));
-            return task;
+        if self.take_rescue() {
+            let task = self.any_task(flags)?;
+            self.tally.helped_any.add(1);
+            self.hide_from_robbers();
+            return Some(task);
+        }
+        if self.shared().options.wait == Wait::HelpAny {
+            return self.any_task(flags);
         }
         match awaited {
-            Awaited::Half(latch) => match latch.state() {
+            Awaited::Half(half) => match half.latch.state() {
                 State::Taken(thief) => {
                     self.set_waits_for(Some(thief));
                     self.rob(thief, None, flags)
                 }
+                State::Kept(keeper) => self.recall(half, keeper, flags),
                 _ => None,
             },
             Awaited::Scope(scope) => scope.pop_queued().or_else(|| self.rob_scope(scope, flags)),
-            Awaited::Outside(_) => None,
+            Awaited::HalfUnwinding(_) | Awaited::Outside(_) => None,
         }
+    }
+
+    /// A stranger is about to run on top of this worker's frames: nobody who may rob what is below may have what it
+    /// forks.
+    pub(crate) fn hide_from_robbers(self) {
+        self.set_waits_for(None);
+        // Release, before the new generation: as in `enter_base`.
+        self.base_scope
+            .store(std::ptr::null_mut(), Ordering::Release);
+        self.deque().next_generation();
+    }
+
+    /// Takes the half that we wait for back from the thread in whose deque it lies unstarted, below tasks of the same
+    /// batch that may block. What is older goes to the pool's queue.
+    fn recall(self, half: &Header, keeper: usize, flags: &mut Flags) -> Option<Task> {
+        let keeper = self.shared().worker(keeper);
+        let task = self.rob_one(keeper, Thief::unnamed(keeper.index), flags)?;
+        if std::ptr::eq(task.header(), half) {
+            return Some(task);
+        }
+        self.pass_on(task);
+        None
     }
 
     /// Unrelated work, by the user's wish or to the rescue of a pool of waiters.
     fn any_task(self, flags: &mut Flags) -> Option<Task> {
         let shared = self.shared();
         // One at a time, the own deque included: older tasks of a batch would lie above this frame.
-        let anyone = |worker: &Worker| Thief {
-            worker: worker.index,
-            generation: None,
-        };
         shared.pop_queued().or_else(|| {
             shared
                 .workers()
-                .find_map(|worker| self.rob_one(worker, anyone(worker), flags))
+                .find_map(|worker| self.rob_one(worker, Thief::unnamed(worker.index), flags))
         })
     }
 
@@ -177,6 +205,7 @@ impl Current<'_> {
                 let thief = Thief {
                     worker: worker.index,
                     generation: Some(generation),
+                    on_top: false,
                 };
                 if let Some(task) = self.rob(thief, Some(scope), flags) {
                     return Some(task);
@@ -189,8 +218,13 @@ impl Current<'_> {
     /// Robs the worker that has what we wait for, or the one that it waits for in turn.
     fn rob(self, first: Thief, scope: Option<&ScopeCore>, flags: &mut Flags) -> Option<Task> {
         let mut thief = first;
-        for _ in 0..HOPS {
+        for hop in 0..HOPS {
             let generation = thief.generation?;
+            // What runs on top of a wait may be followed by something else under the same generation. Our own latch tells
+            // of a first thief that it was not; of a later one nothing does.
+            if hop > 0 && thief.on_top {
+                return None;
+            }
             let victim = self.shared().worker(thief.worker);
             if victim.index != self.index {
                 if let Some(task) = self.rob_one(victim, thief, flags) {

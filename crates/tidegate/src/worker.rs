@@ -53,8 +53,10 @@ pub(crate) struct Worker {
     /// How often this worker was woken, and when last; 0 once it has noticed.
     wakes: AtomicU64,
     woken_at: AtomicU64,
-    /// Woken to run whatever there is, see `Wake::Rescue`.
+    /// Woken to run whatever there is, see `Wake::Rescue`; written under the ledger's lock.
     rescue: AtomicBool,
+    /// Whether this worker, if it waits, may run something meanwhile.
+    may_help: AtomicBool,
     /// The pool, while a thread is this worker.
     shared: AtomicPtr<Shared>,
     own: Own,
@@ -65,6 +67,10 @@ struct Own {
     covers: AtomicPtr<ScopeCore>,
     /// The slot went along with a latch: this thread must stop before it runs anything else.
     must_stop: AtomicBool,
+    /// Inside of `blocking`: this thread has no slot, and all that it pushes is public.
+    blocking: AtomicBool,
+    /// A spawn runs another task on its stack.
+    inlining: AtomicBool,
 }
 
 impl Worker {
@@ -84,10 +90,13 @@ impl Worker {
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
+            may_help: AtomicBool::new(false),
             shared: AtomicPtr::default(),
             own: Own {
                 covers: AtomicPtr::default(),
                 must_stop: AtomicBool::new(false),
+                blocking: AtomicBool::new(false),
+                inlining: AtomicBool::new(false),
             },
         }
     }
@@ -165,11 +174,13 @@ impl Worker {
     }
 
     pub(crate) fn set_awaited(&self, awaited: Awaited<'_>) {
-        let scope = match awaited {
-            Awaited::Scope(scope) => std::ptr::from_ref(scope).cast_mut(),
-            Awaited::Half(_) | Awaited::Outside(_) => std::ptr::null_mut(),
-        };
-        self.awaits_scope.store(scope, Ordering::Relaxed);
+        let scope = awaited.scope().map_or(null(), std::ptr::from_ref);
+        self.awaits_scope.store(scope.cast_mut(), Ordering::Relaxed);
+        self.may_help.store(awaited.may_help(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn may_help(&self) -> bool {
+        self.may_help.load(Ordering::Relaxed)
     }
 
     /// Whether this worker waits for the scope whose task lies at the base of `other`.
@@ -265,6 +276,22 @@ impl<'a> Current<'a> {
         self.worker.own.must_stop.store(must, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_blocking(self) -> bool {
+        // Relaxed: only this thread uses it.
+        self.worker.own.blocking.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_blocking(self, blocking: bool) {
+        // Relaxed: only this thread uses it.
+        self.worker.own.blocking.store(blocking, Ordering::Relaxed);
+    }
+
+    /// Returns what it was.
+    pub(crate) fn set_inlining(self, inlining: bool) -> bool {
+        // Relaxed: only this thread uses it.
+        self.worker.own.inlining.swap(inlining, Ordering::Relaxed)
+    }
+
     /// Takes a task from the own deque, at or above `base`.
     pub(crate) fn pop(self, base: u64) -> Option<Task> {
         // SAFETY: what is in a deque is a live task (pushed by `push_task` or `join`), and a pop hands it to one.
@@ -347,10 +374,17 @@ impl<'a> Current<'a> {
     /// Answers signals outside a push.
     #[inline]
     pub(crate) fn poll(self) {
-        if self.deque().is_signalled() {
+        if self.is_called() {
             let signals = self.deque().answer();
             self.act_on(signals);
         }
+    }
+
+    /// Whether there is a signal to answer now. Hunger is answered by work only: it waits for the next push.
+    #[inline]
+    pub(crate) fn is_called(self) -> bool {
+        self.deque().is_signalled()
+            && (self.worker.deque.raised() != signal::HUNGRY || !self.deque().is_empty())
     }
 
     /// Does what others have asked for by signals.
@@ -360,15 +394,23 @@ impl<'a> Current<'a> {
         }
         let deque = self.deque();
         if signals & (signal::FLAG | signal::HUNGRY) != 0 {
-            deque.expose_half();
+            let public = deque.expose_half();
+            if signals & signal::HUNGRY != 0 {
+                if public > 0 {
+                    self.shared().work_visible(Some(self.worker));
+                } else {
+                    self.worker.deque.raise(signal::HUNGRY);
+                }
+            }
         }
-        if signals & signal::HUNGRY != 0 {
-            self.shared().work_visible(Some(self.worker));
-        }
-        if signals & signal::GIVE_UP != 0 {
+        if signals & signal::GIVE_UP != 0 && !self.is_blocking() {
             self.give_up();
         }
-        if barrier::available() == Some(false) {
+        if self.is_blocking() {
+            deque.expose_all();
+            deque.shut();
+            self.shared().work_visible(Some(self.worker));
+        } else if barrier::available() == Some(false) {
             // Nobody can expose our work by force: all of it is public, always.
             deque.expose_all();
             deque.shut();
@@ -381,7 +423,7 @@ impl<'a> Current<'a> {
         B: FnOnce() -> RB + Send,
         RB: Send,
     {
-        self.wait_for_half(half.latch(), half.as_raw());
+        self.wait_for_half(half.header());
         self.deque().settle(position);
         // SAFETY: 1. waited for; 2. once.
         match unsafe { half.take_result() } {
@@ -430,7 +472,7 @@ impl Current<'_> {
             drop(unsafe { half.take_closure() });
             return;
         }
-        self.wait_while_panicking(half.latch());
+        self.wait_unwinding(half.header());
         self.deque().settle(position);
         // SAFETY: 1. waited for; 2. the join is not going on.
         if let Err(payload) = unsafe { half.take_result() } {
@@ -455,25 +497,30 @@ impl Admission {
     }
 }
 
-/// A thread's time as a worker.
+/// A thread's time as a worker. It may be one of another pool before and after.
 pub(crate) struct Membership {
     shared: Arc<Shared>,
     index: usize,
+    /// The worker that the thread was before, or null.
+    before: *const Worker,
 }
 
 impl Membership {
     /// Makes the calling thread a worker of the pool.
     pub(crate) fn enter(shared: Arc<Shared>, admission: Admission) -> Self {
-        assert!(Current::get().is_none(), "a thread is one worker at a time");
         let Admission(index) = admission;
         let worker = shared.worker_or_new(index);
         // Relaxed: read by this thread only.
         worker
             .shared
             .store(Arc::as_ptr(&shared).cast_mut(), Ordering::Relaxed);
-        CURRENT.with(|current| current.set(worker));
+        let before = CURRENT.with(|current| current.replace(worker));
         worker.tally.arrive();
-        let membership = Self { shared, index };
+        let membership = Self {
+            shared,
+            index,
+            before,
+        };
         if barrier::available() == Some(false) {
             // Nobody can expose our work by force: each push goes the cold way and publishes.
             membership.current().deque().shut();
@@ -492,7 +539,13 @@ impl Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        CURRENT.with(|current| current.set(null()));
+        // What was a worker before a fork is none in the child.
+        let before = if self.shared.is_inherited() {
+            null()
+        } else {
+            self.before
+        };
+        CURRENT.with(|current| current.set(before));
         self.shared.worker(self.index).tally.depart();
     }
 }

@@ -176,6 +176,22 @@ fn loom_owner_exposes_and_takes_back_against_two_thieves() {
 }
 
 #[test]
+fn loom_an_exposure_that_follows_a_take_back_keeps_its_guard() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));
+        let me = owner(&deque);
+        push(me, tasks.fill(0));
+        push(me, tasks.fill(1));
+        me.expose_all();
+        // The first pop takes both back; the thief makes the older one public again, and the second pop must notice.
+        let t = thief(&deque, &tasks, force_then_steal);
+        unwind(me, &tasks, 2);
+        t.join().unwrap();
+        tasks.check();
+    });
+}
+
+#[test]
 fn loom_an_exposure_in_flight_is_cancelled_by_the_owner() {
     loom::model(|| {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(2));

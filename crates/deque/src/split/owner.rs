@@ -156,7 +156,9 @@ impl<'a, T> Owner<'a, T> {
         loop {
             let old = Public(now);
             let (new, guard) = next(old);
-            self.set_guard(guard);
+            if !cfg!(tidegate_fault = "guard-after-cas") {
+                self.set_guard(guard);
+            }
             let new = if cfg!(tidegate_fault = "x-not-cleared") {
                 Public(new.0 | (old.0 & 1 << 63))
             } else {
@@ -170,6 +172,9 @@ impl<'a, T> Owner<'a, T> {
             };
             match public.compare_exchange_weak(now, new.0, order, Ordering::Acquire) {
                 Ok(_) => {
+                    if cfg!(tidegate_fault = "guard-after-cas") {
+                        self.set_guard(guard);
+                    }
                     self.note_thefts(old, new);
                     return old;
                 }

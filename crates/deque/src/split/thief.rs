@@ -98,11 +98,11 @@ impl<T> Split<T> {
         self.polled.limit.swap(0, Ordering::AcqRel);
     }
 
-    /// Whether these signals wait for an answer.
+    /// The signals that wait for an answer.
     #[must_use]
-    pub fn is_raised(&self, bits: u32) -> bool {
+    pub fn raised(&self) -> u32 {
         // Relaxed: an estimate.
-        self.polled.signal.load(Ordering::Relaxed) & bits != 0
+        self.polled.signal.load(Ordering::Relaxed)
     }
 
     /// Makes the older half of a silent owner's private tasks public; whether any became public.
@@ -125,13 +125,11 @@ impl<T> Split<T> {
         if now.len() != 0 {
             return false;
         }
-        // Acquire pairs with the owner's Release store: the slots below are filled.
-        let bottom = self.owner.bot.load(Ordering::Acquire);
-        let split = now.split_near(bottom);
-        if bottom <= split {
+        // Relaxed: an estimate, to spare the owner an exposure of nothing.
+        let bottom = self.owner.bot.load(Ordering::Relaxed);
+        if bottom <= now.split_near(bottom) {
             return false;
         }
-        let border = split + (bottom - split).div_ceil(2);
         let announced = now.announced();
         // AcqRel: releases the slots that we acquired through `bot`, for the thieves that read what is published below.
         let won =
@@ -140,6 +138,14 @@ impl<T> Split<T> {
         if won.is_err() {
             return false;
         }
+        // Only now, because P pins the border from here on: what was seen before may be a round of the packed bits old.
+        // Acquire pairs with the owner's Release store: the slots below are filled.
+        let bottom = self.owner.bot.load(Ordering::Acquire);
+        let split = announced.split_near(bottom);
+        if bottom <= split {
+            return self.withdraw(announced, split);
+        }
+        let border = split + (bottom - split).div_ceil(2);
         // Relaxed: ordered against the owner's load by the pair of barriers. A maximum, because the owner may have
         // published and raised the guard further since we announced.
         self.polled.guard.fetch_max(border, Ordering::Relaxed);
@@ -163,7 +169,7 @@ impl<T> Split<T> {
         won.is_ok() && border > split
     }
 
-    /// Ends an exposure that could not be ordered against the owner: nothing becomes public.
+    /// Ends an exposure that has nothing to expose, or could not be ordered against the owner.
     fn withdraw(&self, announced: Public, split: u64) -> bool {
         let none = announced.with_split(split);
         // Relaxed: nothing is published. The raised guard stays; it costs the owner one visit of the cold path.

@@ -26,6 +26,13 @@ pub const FAULTS: &[Fault] = &[
         loom: Some(2),
     },
     Fault {
+        name: "guard-after-cas",
+        what: "the owner moves guard after the swap that takes public tasks back",
+        package: "tidegate-deque",
+        test: "split::models::loom_an_exposure_that_follows_a_take_back_keeps_its_guard",
+        loom: Some(2),
+    },
+    Fault {
         name: "x-not-cleared",
         what: "the owner's cold exit leaves an exposure in flight alive",
         package: "tidegate-deque",
@@ -50,7 +57,7 @@ pub const FAULTS: &[Fault] = &[
         name: "publish-without-release",
         what: "tasks are made public without being released to those who steal them",
         package: "tidegate-deque",
-        test: "split::models::loom_two_thieves_expose_and_steal_against_the_owner",
+        test: "split::models::loom_what_the_owner_publishes_is_released_to_the_thief",
         loom: Some(2),
     },
     Fault {
