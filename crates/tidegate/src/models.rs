@@ -15,14 +15,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = model.preemption_bound.or(Some(PREEMPTIONS));
     model.max_branches = 100_000;
-    let n = std::sync::atomic::AtomicUsize::new(0);
-    model.check(move || {
-        let k = n.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if k % 100 == 0 {
-            eprintln!("iteration {k}");
-        }
-        body()
-    });
+    model.check(body);
 }
 
 fn pool(workers: usize) -> Pool {
