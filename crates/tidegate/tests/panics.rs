@@ -389,6 +389,11 @@ fn every_panic_where_no_thief_can_be() {
 }
 
 #[test]
+fn every_panic_where_a_thief_is() {
+    watched(|| all(true));
+}
+
+#[test]
 fn a_panic_passes_through_many_joins_and_scopes_unchanged() {
     watched(|| {
         fn dive(depth: usize) {
