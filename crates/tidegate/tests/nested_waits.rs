@@ -1,177 +1,24 @@
-//! Waits inside waits: locks held across joins, pools that call each other, broadcasts that meet.
+//! Waits inside waits: pools that call each other, broadcasts that meet, halves that wait for each other.
 //!
 //! Each schedule is forced: a closure goes on only when the others are where the test wants them.
 
 mod support;
 
-use std::sync::{Barrier, Mutex};
-use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
+use std::sync::Barrier;
+use support::{Gate, Tally, bare_pool, built, fib, pool, watched};
 use tidegate::{Amount, Pool, Wait};
-
-/// Holds a mutex across a join while tasks spawned *before* it, which take the same mutex, wait in the same deque.
-fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize) {
-    let (lock, started) = (Mutex::new(0), Tally::new());
-    pool.scope(|s| {
-        for _ in 0..neighbours {
-            s.spawn(|_| {
-                started.come();
-                *lock.lock().unwrap() += 1;
-            });
-        }
-        let mut held = lock.lock().unwrap();
-        // The first half ends when a thief has taken something: a neighbour or the second half.
-        tidegate::join(|| started.wait_for(1), || started.come());
-        *held += 1;
-    });
-    assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
-}
-
-#[test]
-fn a_lock_held_across_a_join_does_not_meet_older_neighbours_that_take_it() {
-    watched(|| {
-        for amount in AMOUNTS {
-            let pool = built(Pool::builder().workers(2).steal(amount));
-            for neighbours in [3, 4, 9] {
-                lock_held_above_older_neighbours(&pool, neighbours);
-            }
-        }
-    });
-}
-
-/// Holds a mutex across a join whose first half spawns tasks that take it: they lie *above* the second half.
-///
-/// The second half ends only after a neighbour has begun, and the first only after a thief has come. So the holder of
-/// the lock waits for a stolen half while neighbours are there to be run by mistake.
-fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
-    let (lock, begun, came) = (Mutex::new(0), Tally::new(), Tally::new());
-    pool.scope(|s| {
-        let mut held = lock.lock().unwrap();
-        tidegate::join(
-            || {
-                for _ in 0..neighbours {
-                    s.spawn(|_| {
-                        begun.come();
-                        came.come();
-                        *lock.lock().unwrap() += 1;
-                    });
-                }
-                came.wait_for(1);
-            },
-            || {
-                came.come();
-                begun.wait_for(1);
-            },
-        );
-        *held += 1;
-    });
-    assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
-}
-
-#[test]
-fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_first_half_that_take_it() {
-    watched(|| {
-        let pool = pool(2);
-        for neighbours in [1, 2, 3, 8] {
-            lock_held_below_younger_neighbours(&pool, neighbours);
-        }
-    });
-}
-
-#[test]
-fn the_number_of_workers_may_fall_while_a_lock_is_held_across_a_join() {
-    watched(|| {
-        for amount in AMOUNTS {
-            let pool = built(Pool::builder().workers(2).steal(amount));
-            for _ in 0..10 {
-                let (lock, started) = (Mutex::new(0), Tally::new());
-                pool.scope(|s| {
-                    for _ in 0..4 {
-                        s.spawn(|_| {
-                            started.come();
-                            *lock.lock().unwrap() += 1;
-                        });
-                    }
-                    let mut held = lock.lock().unwrap();
-                    tidegate::join(
-                        || {
-                            started.wait_for(1);
-                            pool.set_workers(1).unwrap();
-                            // Meets the request for the slot while the lock is held.
-                            assert_eq!(fib(10), 55);
-                        },
-                        || started.come(),
-                    );
-                    *held += 1;
-                });
-                assert_eq!(lock.into_inner().unwrap(), 5);
-                pool.set_workers(2).unwrap();
-            }
-        }
-    });
-}
-
-#[test]
-fn tasks_that_take_a_lock_may_be_spawned_while_it_is_held() {
-    watched(|| {
-        for workers in [1, 2] {
-            for amount in AMOUNTS {
-                let pool = built(Pool::builder().workers(workers).steal(amount));
-                // The last is more than a ring, and less than what makes a spawn run tasks on the spot.
-                for tasks in [1, 2, 1_000, 140_000] {
-                    let lock = Mutex::new(0);
-                    pool.scope(|s| {
-                        let guard = lock.lock().unwrap();
-                        for _ in 0..tasks {
-                            s.spawn(|_| *lock.lock().unwrap() += 1);
-                        }
-                        drop(guard);
-                    });
-                    assert_eq!(lock.into_inner().unwrap(), tasks);
-                }
-            }
-        }
-    });
-}
-
-#[test]
-fn a_lock_may_be_held_across_a_scope_whose_neighbours_take_it() {
-    watched(|| {
-        for amount in AMOUNTS {
-            let pool = built(Pool::builder().workers(2).steal(amount));
-            for _ in 0..20 {
-                let (lock, begun) = (Mutex::new(0), Tally::new());
-                pool.scope(|outer| {
-                    for _ in 0..4 {
-                        outer.spawn(|_| {
-                            begun.come();
-                            *lock.lock().unwrap() += 1;
-                        });
-                    }
-                    let mut held = lock.lock().unwrap();
-                    tidegate::scope(|inner| {
-                        for _ in 0..4 {
-                            inner.spawn(|_| begun.come());
-                        }
-                        begun.wait_for(1);
-                    });
-                    *held += 1;
-                });
-                assert_eq!(lock.into_inner().unwrap(), 5);
-            }
-        }
-    });
-}
 
 #[test]
 fn a_into_b_into_a_finishes_with_one_thread_each() {
     watched(|| {
-        let (a, b) = (bare_pool(1), bare_pool(1));
-        for _ in 0..200 {
-            assert_eq!(a.install(|| b.install(|| a.install(|| fib(5)))), 5);
-            assert_eq!(
-                a.install(|| b.install(|| a.install(|| b.install(|| a.install(|| fib(5)))))),
-                5
-            );
+        for (a, b) in [(bare_pool(1), bare_pool(1)), (pool(1), pool(1))] {
+            for _ in 0..200 {
+                assert_eq!(a.install(|| b.install(|| a.install(|| fib(5)))), 5);
+                assert_eq!(
+                    a.install(|| b.install(|| a.install(|| b.install(|| a.install(|| fib(5)))))),
+                    5
+                );
+            }
         }
     });
 }
@@ -179,20 +26,21 @@ fn a_into_b_into_a_finishes_with_one_thread_each() {
 #[test]
 fn a_into_b_meets_b_into_a_with_one_thread_each() {
     watched(|| {
-        let (a, b) = (bare_pool(1), bare_pool(1));
-        for _ in 0..200 {
-            let both_run = Barrier::new(2);
-            let cross = |from: &Pool, to: &Pool| {
-                from.install(|| {
-                    both_run.wait();
-                    to.install(|| from.install(|| fib(5)))
-                })
-            };
-            std::thread::scope(|s| {
-                let there = s.spawn(|| cross(&a, &b));
-                assert_eq!(cross(&b, &a), 5);
-                assert_eq!(there.join().unwrap(), 5);
-            });
+        for (a, b) in [(bare_pool(1), bare_pool(1)), (pool(1), pool(1))] {
+            for _ in 0..200 {
+                let both_run = Barrier::new(2);
+                let cross = |from: &Pool, to: &Pool| {
+                    from.install(|| {
+                        both_run.wait();
+                        to.install(|| from.install(|| fib(5)))
+                    })
+                };
+                std::thread::scope(|s| {
+                    let there = s.spawn(|| cross(&a, &b));
+                    assert_eq!(cross(&b, &a), 5);
+                    assert_eq!(there.join().unwrap(), 5);
+                });
+            }
         }
     });
 }

@@ -1,0 +1,105 @@
+//! A thief that takes several tasks runs the youngest first; the older ones lie in its deque meanwhile.
+//!
+//! If the youngest blocks on what comes after the join of an older half, the joiner must take its half back. There are
+//! two workers and no spare threads, so nobody else could run it.
+
+mod support;
+
+use std::sync::Mutex;
+use std::thread::current;
+use support::{Gate, Tally, built, fill, watched};
+use tidegate::{Amount, Pool, Scope};
+
+/// How many tasks of the scope lie under the half, and so in the same batch.
+const STRANGERS: usize = 2;
+
+/// Where the parts of one case are.
+#[derive(Default)]
+struct Stage {
+    /// The thief has something to do: it steals again when this opens.
+    laden: Gate,
+    occupied: Gate,
+    half: Tally,
+    young: Tally,
+    strangers: Tally,
+    /// Opened behind the join.
+    joined: Gate,
+}
+
+/// One try: a join whose half lies in the deque below a task that waits for what follows the join. Whether a thief had
+/// both in one batch, the half unstarted.
+fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
+    let stage = Stage::default();
+    let in_batch = Mutex::new(false);
+    let young = |_: &Scope<'_>| {
+        *in_batch.lock().unwrap() = stage.half.get() == 0;
+        stage.young.come();
+        stage.joined.wait();
+    };
+    pool.install(|| {
+        tidegate::scope(|s| {
+            // As many as a batch has: a thief with a fixed number takes no fewer.
+            for _ in 0..strangers + 2 {
+                s.spawn(|_| {
+                    stage.occupied.open();
+                    stage.laden.wait();
+                });
+            }
+            stage.occupied.wait();
+            let owner = current().id();
+            for _ in 0..strangers {
+                s.spawn(|_| stage.strangers.come());
+            }
+            let (_, at) = tidegate::join(
+                || {
+                    s.spawn(young);
+                    fill(6, &|| {
+                        stage.laden.open();
+                        stage.young.wait_for(1);
+                    });
+                },
+                || {
+                    stage.half.come();
+                    current().id()
+                },
+            );
+            let in_batch = *in_batch.lock().unwrap();
+            assert_eq!(
+                in_batch,
+                at == owner,
+                "the thief is held up by the young task"
+            );
+            stage.joined.open();
+        });
+    });
+    assert_eq!(stage.strangers.get(), strangers);
+    in_batch.into_inner().unwrap()
+}
+
+/// Tries until thieves have taken such batches.
+fn tried(pool: &Pool, strangers: usize) {
+    let mut batches = 0;
+    while batches < 20 {
+        batches += usize::from(half_below_a_task_that_waits(pool, strangers));
+    }
+}
+
+fn two_workers(amount: Amount) -> Pool {
+    built(Pool::builder().workers(2).spare_threads(0).steal(amount))
+}
+
+#[test]
+fn a_joiner_takes_its_half_back_from_a_batch_whose_youngest_task_waits_for_it() {
+    watched(|| {
+        tried(&two_workers(Amount::Fixed(2)), 0);
+        tried(&two_workers(Amount::Half), 0);
+    });
+}
+
+#[test]
+fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
+    watched(|| {
+        tried(&two_workers(Amount::Fixed(STRANGERS + 2)), STRANGERS);
+        tried(&two_workers(Amount::Half), STRANGERS);
+    });
+}

@@ -1,0 +1,215 @@
+//! Locks held across joins and scopes whose neighbours want the same lock.
+//!
+//! A waiter that ran one of those neighbours on top of its frame would ask for a lock that it holds itself, and hang. Each
+//! schedule is forced: the holder goes on only when a thief has begun one of the tasks that can be run by mistake.
+
+mod support;
+
+use std::sync::Mutex;
+use support::{AMOUNTS, Tally, built, fib, fill, watched};
+use tidegate::Pool;
+
+/// Pools of two workers, one of each steal amount with spare threads and without.
+fn pools() -> impl Iterator<Item = Pool> {
+    AMOUNTS.into_iter().flat_map(|amount| {
+        let builder = || Pool::builder().workers(2).steal(amount);
+        [built(builder()), built(builder().spare_threads(0))]
+    })
+}
+
+/// What happens while the lock is held: nothing more, or the number of workers falls to one.
+#[derive(Clone, Copy, PartialEq)]
+enum Meanwhile {
+    Nothing,
+    Fewer,
+}
+
+impl Meanwhile {
+    const ALL: [Self; 2] = [Self::Nothing, Self::Fewer];
+
+    fn happen(self, pool: &Pool) {
+        if self == Self::Fewer {
+            pool.set_workers(1).unwrap();
+            // Meets the request for the slot while the lock is held.
+            assert_eq!(fib(6), 8);
+        }
+    }
+}
+
+/// Holds a mutex across a join while tasks spawned *before* it, which take the same mutex, wait in the same deque.
+fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: Meanwhile) {
+    let (lock, started) = (Mutex::new(0), Tally::new());
+    pool.scope(|s| {
+        for _ in 0..neighbours {
+            s.spawn(|_| {
+                started.come();
+                *lock.lock().unwrap() += 1;
+            });
+        }
+        let mut held = lock.lock().unwrap();
+        tidegate::join(
+            || {
+                // Until a thief has taken something: a neighbour or the second half.
+                started.wait_for(1);
+                meanwhile.happen(pool);
+            },
+            || started.come(),
+        );
+        *held += 1;
+    });
+    assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
+}
+
+#[test]
+fn a_lock_held_across_a_join_does_not_meet_older_neighbours_that_take_it() {
+    watched(|| {
+        for pool in pools() {
+            for neighbours in [1, 3, 4, 9] {
+                for meanwhile in Meanwhile::ALL {
+                    lock_held_above_older_neighbours(&pool, neighbours, meanwhile);
+                    pool.set_workers(2).unwrap();
+                }
+            }
+        }
+    });
+}
+
+/// Holds a mutex across a join whose first half spawns tasks that take it: they lie *above* the second half.
+///
+/// The second half ends only after a neighbour has begun, and the first only after a thief has come. So the holder of
+/// the lock waits for a stolen half while neighbours are there to be run by mistake.
+fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
+    let (lock, begun, came) = (Mutex::new(0), Tally::new(), Tally::new());
+    pool.scope(|s| {
+        let mut held = lock.lock().unwrap();
+        tidegate::join(
+            || {
+                for _ in 0..neighbours {
+                    s.spawn(|_| {
+                        begun.come();
+                        came.come();
+                        *lock.lock().unwrap() += 1;
+                    });
+                }
+                came.wait_for(1);
+            },
+            || {
+                came.come();
+                begun.wait_for(1);
+            },
+        );
+        *held += 1;
+    });
+    assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
+}
+
+#[test]
+fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_first_half_that_take_it() {
+    watched(|| {
+        // The half waits for a neighbour that another thread runs, so spare threads are needed.
+        for amount in AMOUNTS {
+            let pool = built(Pool::builder().workers(2).steal(amount));
+            for neighbours in [1, 2, 3, 8] {
+                lock_held_below_younger_neighbours(&pool, neighbours);
+            }
+        }
+    });
+}
+
+/// Holds a mutex across a join whose second half spawns tasks that take it: they lie in the *thief's* deque, where the
+/// holder robs.
+fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile) {
+    let (lock, came, forked) = (Mutex::new(0), Tally::new(), Tally::new());
+    pool.scope(|s| {
+        let mut held = lock.lock().unwrap();
+        tidegate::join(
+            || {
+                fill(3, &|| {
+                    came.wait_for(1);
+                    meanwhile.happen(pool);
+                });
+            },
+            || {
+                for _ in 0..neighbours {
+                    s.spawn(|_| *lock.lock().unwrap() += 1);
+                }
+                came.come();
+                // One half for the thief and one for the waiting holder, so that it robs past the neighbours.
+                let part = || {
+                    forked.come();
+                    assert_eq!(fib(10), 55);
+                };
+                tidegate::join(part, part);
+            },
+        );
+        *held += 1;
+    });
+    assert_eq!(forked.get(), 2);
+    assert_eq!(lock.into_inner().unwrap(), neighbours + 1);
+}
+
+#[test]
+fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_second_half_that_take_it() {
+    watched(|| {
+        for pool in pools() {
+            for neighbours in [1, 2, 3, 8] {
+                for meanwhile in Meanwhile::ALL {
+                    lock_held_while_robbing(&pool, neighbours, meanwhile);
+                    pool.set_workers(2).unwrap();
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn tasks_that_take_a_lock_may_be_spawned_while_it_is_held() {
+    watched(|| {
+        for workers in [1, 2] {
+            for amount in AMOUNTS {
+                let pool = built(Pool::builder().workers(workers).steal(amount));
+                // The last is more than a ring, and less than what makes a spawn run tasks on the spot.
+                for tasks in [1, 2, 1_000, 140_000] {
+                    let lock = Mutex::new(0);
+                    pool.scope(|s| {
+                        let guard = lock.lock().unwrap();
+                        for _ in 0..tasks {
+                            s.spawn(|_| *lock.lock().unwrap() += 1);
+                        }
+                        drop(guard);
+                    });
+                    assert_eq!(lock.into_inner().unwrap(), tasks);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_lock_may_be_held_across_a_scope_whose_neighbours_take_it() {
+    watched(|| {
+        for amount in AMOUNTS {
+            let pool = built(Pool::builder().workers(2).steal(amount));
+            for _ in 0..20 {
+                let (lock, begun) = (Mutex::new(0), Tally::new());
+                pool.scope(|outer| {
+                    for _ in 0..4 {
+                        outer.spawn(|_| {
+                            begun.come();
+                            *lock.lock().unwrap() += 1;
+                        });
+                    }
+                    let mut held = lock.lock().unwrap();
+                    tidegate::scope(|inner| {
+                        for _ in 0..4 {
+                            inner.spawn(|_| begun.come());
+                        }
+                        begun.wait_for(1);
+                    });
+                    *held += 1;
+                });
+                assert_eq!(lock.into_inner().unwrap(), 5);
+            }
+        }
+    });
+}
