@@ -1,0 +1,173 @@
+//! Every way to fork, once, on two workers: small enough for Miri, which also sees a frame that is used when it is gone.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread::{current, scope as threads};
+use support::book::Book;
+use support::{Gate, Tally, bare_pool, fib, pool, watched};
+
+const LENGTH: usize = 40;
+
+#[test]
+fn a_stolen_half_leaves_its_result_in_the_frame_that_waits_for_it() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let stolen = Gate::new();
+        let first = || {
+            stolen.wait();
+            current().id()
+        };
+        let second = || {
+            let result = (current().id(), vec![7; 3]);
+            stolen.open();
+            result
+        };
+        let (here, (there, list)) = pool.install(|| tidegate::join(first, second));
+        assert_ne!(here, there);
+        assert_eq!(list, [7; 3]);
+    });
+}
+
+#[test]
+fn halves_that_meet_at_a_barrier_both_run_at_every_depth() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let meet = |barrier: &Barrier| {
+            tidegate::join(|| barrier.wait(), || barrier.wait());
+        };
+        pool.install(|| {
+            meet(&Barrier::new(2));
+            tidegate::join(|| meet(&Barrier::new(2)), || fib(3));
+        });
+    });
+}
+
+#[test]
+fn nested_joins_add_up_with_and_without_a_guest() {
+    watched(|| {
+        assert_eq!(bare_pool(2).install(|| fib(7)), 13);
+        let (a, b) = pool(2).join(|| fib(6), || fib(5));
+        assert_eq!((a, b), (8, 5));
+    });
+}
+
+#[test]
+fn a_scope_ends_after_tasks_that_its_tasks_have_spawned() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let (stolen, ended) = (Gate::new(), Tally::new());
+        pool.scope(|scope| {
+            scope.spawn(|scope| {
+                stolen.open();
+                for _ in 0..3 {
+                    scope.spawn(|_| ended.come());
+                }
+            });
+            stolen.wait();
+            scope.spawn(|_| ended.come());
+        });
+        assert_eq!(ended.get(), 4);
+    });
+}
+
+#[test]
+fn a_task_gives_its_result_to_its_handle_on_any_thread() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let outside = pool.spawn(|| vec![1; 2]);
+        let inside = pool.install(|| tidegate::spawn(|| vec![2; 2]).join());
+        assert_eq!([outside.join(), inside], [[1; 2], [2; 2]]);
+    });
+}
+
+#[test]
+fn a_dropped_pool_finishes_tasks_whose_handles_are_dropped() {
+    watched(|| {
+        let book = Book::new();
+        let pool = bare_pool(2);
+        for _ in 0..4 {
+            let (value, book) = (book.value(), book.clone());
+            drop(pool.spawn(move || (value, book.value())));
+        }
+        drop(pool);
+        assert_eq!(book.made(), 8);
+        book.check();
+    });
+}
+
+#[test]
+fn a_loop_visits_each_item_once_and_a_reduction_keeps_the_order() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let marks: Vec<AtomicU8> = (0..LENGTH).map(|_| AtomicU8::new(0)).collect();
+        let visit = |mark: &AtomicU8| {
+            mark.fetch_add(1, Ordering::Relaxed);
+        };
+        pool.install(|| tidegate::for_each(&marks[..], visit));
+        assert!(marks.iter().all(|mark| mark.load(Ordering::Relaxed) == 1));
+        let append = |mut a: Vec<usize>, b: Vec<usize>| {
+            a.extend(b);
+            a
+        };
+        let list = pool.install(|| tidegate::map_reduce(0..LENGTH, |i| vec![i], append));
+        assert_eq!(list, Some((0..LENGTH).collect()));
+    });
+}
+
+#[test]
+fn a_panic_in_a_stolen_half_arrives_and_the_pool_goes_on() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let book = Book::new();
+        let stolen = Gate::new();
+        let first = || {
+            stolen.wait();
+            book.value()
+        };
+        let second = || -> () {
+            stolen.open();
+            resume_unwind(Box::new(book.value()))
+        };
+        let join = || pool.install(|| tidegate::join(first, second));
+        let payload = catch_unwind(AssertUnwindSafe(join)).err();
+        assert!(payload.expect("a panic").is::<support::book::Tracked>());
+        assert_eq!(book.made(), 2);
+        book.check();
+        assert_eq!(pool.install(|| fib(4)), 3);
+    });
+}
+
+#[test]
+fn calls_from_two_threads_of_no_pool_are_installed() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let barrier = Barrier::new(2);
+        let call = || {
+            pool.install(|| {
+                barrier.wait();
+                fib(4)
+            })
+        };
+        threads(|scope| {
+            let other = scope.spawn(call);
+            assert_eq!((call(), other.join().unwrap()), (3, 3));
+        });
+    });
+}
+
+#[test]
+fn calls_of_a_broadcast_meet_on_every_thread() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let barrier = Barrier::new(2);
+        let meet = |number| {
+            barrier.wait();
+            number
+        };
+        assert_eq!(pool.broadcast(meet), [0, 1]);
+        assert_eq!(pool.install(|| tidegate::broadcast(meet)), [0, 1]);
+    });
+}
