@@ -178,7 +178,11 @@ where
 {
     match Current::get() {
         Some(current) => current.join(a, b),
-        None => outside(move |current| current.join(a, b)),
+        None => {
+            // Taken apart, so that the results of the branch above can stay in registers.
+            let (ra, rb) = outside(move |current| current.join(a, b));
+            (ra, rb)
+        }
     }
 }
 

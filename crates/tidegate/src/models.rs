@@ -4,6 +4,8 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
+use loom::model::Builder;
+use std::time::Instant;
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::park::Parker;
@@ -11,11 +13,35 @@ use tidegate_sync::park::Parker;
 /// The bound on preemptions where `LOOM_MAX_PREEMPTIONS` does not set one.
 const PREEMPTIONS: usize = 1;
 
-fn check(body: impl Fn() + Send + Sync + 'static) {
-    let mut model = loom::model::Builder::new();
+fn model() -> Builder {
+    let mut model = Builder::new();
     model.preemption_bound = model.preemption_bound.or(Some(PREEMPTIONS));
     model.max_branches = 100_000;
+    model
+}
+
+fn check(body: impl Fn() + Send + Sync + 'static) {
+    run(&model(), body);
+}
+
+/// The same, with other interleavings than the first only from `loom::explore` to `loom::stop_exploring`: those of a pool's
+/// whole life are too many when it has two workers.
+fn check_part(body: impl Fn() + Send + Sync + 'static) {
+    let mut model = model();
+    model.expect_explicit_explore = true;
+    run(&model, body);
+}
+
+fn run(model: &Builder, body: impl Fn() + Send + Sync + 'static) {
+    let start = Instant::now();
     model.check(body);
+    // When its time is over, loom returns as if it had seen everything.
+    if model
+        .max_duration
+        .is_some_and(|most| start.elapsed() >= most)
+    {
+        println!("cut off");
+    }
 }
 
 fn pool(workers: usize) -> Pool {
@@ -113,5 +139,27 @@ fn loom_a_handle_is_joined_by_a_thread_of_no_pool() {
     check(|| {
         let pool = pool(1);
         assert_eq!(pool.spawn(|| 5).join(), 5);
+    });
+}
+
+#[test]
+fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
+    check_part(|| {
+        let pool = pool(2);
+        let (first, second) = (Parker::new(), Parker::new());
+        pool.install(|| {
+            // The other worker has this half, and nothing to do after it.
+            let stolen = || {
+                loom::explore();
+                first.unpark();
+            };
+            crate::join(|| first.park(), stolen);
+            // It must come for this one before or after it has fallen asleep.
+            let awaited = || {
+                loom::stop_exploring();
+                second.unpark();
+            };
+            crate::join(|| second.park(), awaited);
+        });
     });
 }

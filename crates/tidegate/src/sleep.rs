@@ -360,7 +360,7 @@ impl Current<'_> {
             }
             let served = ledger.stop(self.index, Status::Idle);
             shared.publish(&ledger);
-            if ledger.has_vacancy() {
+            if ledger.has_vacancy() && !cfg!(tidegate_fault = "hungry-after-look") {
                 shared.raise_hunger(&ledger);
             }
             served
@@ -391,6 +391,9 @@ impl Current<'_> {
                 shared.rouse(None);
                 looks = Looks::begin();
             } else {
+                if cfg!(tidegate_fault = "hungry-after-look") {
+                    shared.raise_hunger(&shared.ledger());
+                }
                 looks.park(&self.parker);
             }
         }

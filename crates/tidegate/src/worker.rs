@@ -334,9 +334,11 @@ impl<'a> Current<'a> {
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            (ra, b())
+            let rb = b();
+            (ra, rb)
         } else {
-            (ra, self.join_stolen(&half, position))
+            let rb = self.join_stolen(&half, position);
+            (ra, rb)
         }
     }
 

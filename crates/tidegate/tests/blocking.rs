@@ -4,7 +4,7 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
-use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
+use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, meet, most_at_once, pool, watched};
 use tidegate::Pool;
 
 #[test]
@@ -186,6 +186,101 @@ fn the_number_of_workers_may_change_while_tasks_block() {
                 changed.open();
             });
             assert_eq!(ran.get(), 3);
+        }
+    });
+}
+
+/// Waits inside of a blocking call in every way: for a half that another thread has, for a task of a scope, for a handle.
+fn wait_for_others() {
+    let begun = Gate::new();
+    tidegate::join(|| begun.wait(), || begun.open());
+    let begun = Gate::new();
+    tidegate::scope(|s| {
+        s.spawn(|_| begun.open());
+        begun.wait();
+    });
+    let begun = std::sync::Arc::new(Gate::new());
+    let other = begun.clone();
+    let handle = tidegate::spawn(move || other.open());
+    begun.wait();
+    handle.join();
+}
+
+#[test]
+fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
+    const BLOCKED: usize = 4;
+    watched(|| {
+        for workers in [1, 2] {
+            let pool = built(Pool::builder().workers(workers).spare_threads(2 * BLOCKED));
+            for _ in 0..20 {
+                let (blocked, ran) = (Tally::new(), Gate::new());
+                pool.scope(|s| {
+                    for _ in 0..BLOCKED {
+                        s.spawn(|_| {
+                            tidegate::blocking(|| {
+                                wait_for_others();
+                                tidegate::blocking(|| {
+                                    blocked.come();
+                                    ran.wait();
+                                });
+                                wait_for_others();
+                            });
+                        });
+                    }
+                    // Where a slot was kept none would be left for this one, which the others wait for.
+                    s.spawn(|_| {
+                        tidegate::blocking(|| blocked.wait_for(BLOCKED));
+                        meet(&pool, workers);
+                        ran.open();
+                    });
+                });
+            }
+            assert_eq!(pool.stats().workers, workers);
+            let most = most_at_once(&pool);
+            assert!(most <= workers, "{most} ran at once on {workers} slots");
+            for workers in [3, 1, 2] {
+                pool.set_workers(workers).unwrap();
+                assert_eq!(pool.stats().workers, workers);
+                meet(&pool, workers);
+                let most = most_at_once(&pool);
+                assert!(most <= workers, "{most} ran at once on {workers} slots");
+            }
+        }
+    });
+}
+
+/// What one who is back from a blocking call does while another has the only slot: `round` again and again.
+fn overcommits_of(round: impl Fn() + Sync) -> u64 {
+    let pool = pool(1);
+    let (occupied, done) = (Gate::new(), Gate::new());
+    pool.scope(|s| {
+        // Holds the slot from before the other is back until it has finished.
+        s.spawn(|_| {
+            occupied.open();
+            done.wait();
+        });
+        // The younger one is run first.
+        s.spawn(|_| {
+            tidegate::blocking(|| occupied.wait());
+            (0..2_000).for_each(|_| round());
+            done.open();
+        });
+    });
+    pool.stats().counters.overcommits
+}
+
+#[test]
+fn one_who_runs_without_a_slot_waits_for_its_grace_once() {
+    watched(|| {
+        let rounds: [(&str, &(dyn Fn() + Sync)); 4] = [
+            ("a join", &|| assert_eq!(fib(2), 1)),
+            ("a yield point", &tidegate::yield_point),
+            ("a scope", &|| tidegate::scope(|s| s.spawn(|_| ()))),
+            ("a handle", &|| tidegate::spawn(|| ()).join()),
+        ];
+        for (what, round) in rounds {
+            let overcommits = overcommits_of(round);
+            assert!((1..10).contains(&overcommits), "{what}: {overcommits}");
         }
     });
 }

@@ -3,21 +3,13 @@
 mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{AMOUNTS, Tally, bare_pool, built, fib, pool, watched};
+use support::{AMOUNTS, Tally, bare_pool, built, fib, pool, soak, watched};
 use tidegate::{Pool, Scope};
 
 /// The default capacity of a deque's ring.
 const RING: usize = 1 << 17;
 /// The default length of a scope's queue beyond which a spawn runs a task on the spot.
 const INLINE_LENGTH: usize = 1 << 16;
-
-/// Sets how much larger than usual the long tests are, for a run by hand in release.
-fn soak_scale() -> usize {
-    match std::env::var("TIDEGATE_SOAK_SCALE") {
-        Ok(text) => text.parse().expect("TIDEGATE_SOAK_SCALE is a number"),
-        Err(_) => 1,
-    }
-}
 
 /// A chain of joins, each inside the first half of the one before: `depth` halves wait at once.
 fn chain(depth: usize, deepest: &(impl Fn() + Sync)) -> usize {
@@ -34,7 +26,7 @@ fn a_chain_of_joins_may_be_deeper_than_the_ring() {
     watched(|| {
         for workers in [1, 2] {
             let pool = built(Pool::builder().workers(workers).stack_size(1 << 30));
-            for depth in [100_000, RING, RING + 1, RING + 5_000] {
+            for depth in [100_000, RING, RING + 1, 200_000] {
                 assert_eq!(pool.install(|| chain(depth, &|| ())), depth);
                 assert_eq!(pool.install(|| fib(12)), 144);
             }
@@ -115,8 +107,10 @@ impl Drop for Counted<'_> {
 #[test]
 fn endless_spawning_from_one_loop_needs_bounded_memory() {
     watched(|| {
-        let spawns = 300_000 * soak_scale();
-        println!("{spawns} spawns");
+        let spawns = soak(
+            1_000_000,
+            "spawns from one loop, for each number of workers",
+        );
         for workers in [1, 2] {
             let pool = pool(workers);
             let (census, ran) = (Census::default(), Tally::new());

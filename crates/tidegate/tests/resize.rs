@@ -3,19 +3,21 @@
 mod support;
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, until, watched};
+use support::{
+    AMOUNTS, Gate, Tally, bare_pool, built, fib, meet, most_at_once, pool, soak, until, watched,
+};
 use tidegate::Pool;
 
 #[test]
-fn a_thousand_changes_under_load_lose_no_task() {
+fn changes_under_load_lose_no_task() {
     watched(|| {
+        let changes = soak(1_000, "changes under load, for each steal amount");
         for amount in AMOUNTS {
             let pool = built(Pool::builder().workers(2).steal(amount));
             let changed = Gate::new();
             std::thread::scope(|s| {
                 s.spawn(|| {
-                    for i in 0..1_000 {
+                    for i in 0..changes {
                         pool.set_workers(1 + i * 7 % 4).unwrap();
                         // The load goes on between two changes.
                         pool.install(|| ());
@@ -80,20 +82,6 @@ fn zero_workers_and_too_many_are_refused_and_change_nothing() {
     });
 }
 
-/// Leaves that meet at a barrier: all of them must run at once.
-fn meet(pool: &Pool, leaves: usize) {
-    let meeting = Barrier::new(leaves);
-    pool.install(|| {
-        tidegate::scope(|s| {
-            for _ in 0..leaves {
-                s.spawn(|_| {
-                    meeting.wait();
-                });
-            }
-        });
-    });
-}
-
 #[test]
 fn more_workers_run_more_tasks_at_once() {
     watched(|| {
@@ -125,20 +113,6 @@ fn more_workers_join_what_is_already_running() {
     });
 }
 
-/// The most leaves that ran at the same time in a loop over short ones.
-fn most_at_once(pool: &Pool) -> usize {
-    let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    pool.install(|| {
-        tidegate::for_each(0..2_000, |_| {
-            let now = running.fetch_add(1, Ordering::AcqRel) + 1;
-            most.fetch_max(now, Ordering::AcqRel);
-            std::thread::yield_now();
-            running.fetch_sub(1, Ordering::AcqRel);
-        });
-    });
-    most.into_inner()
-}
-
 #[test]
 fn fewer_workers_run_fewer_tasks_at_once() {
     watched(|| {
@@ -146,7 +120,6 @@ fn fewer_workers_run_fewer_tasks_at_once() {
             meet(&pool, 4);
             for workers in [3, 1, 2] {
                 pool.set_workers(workers).unwrap();
-                // Nothing runs now, so nobody is owed a slot: no grace can put another thread to work.
                 let most = most_at_once(&pool);
                 assert!(most <= workers, "{most} ran at once on {workers} slots");
             }

@@ -3,9 +3,13 @@
 //! A model is an ordinary test compiled with `--cfg loom`; loom runs it once for every interleaving within a bound on
 //! preemptions. A change runs each group with its smoke bound, a night with its full one. When a model fails, its
 //! failing schedule is saved as a file from which loom starts again.
+//!
+//! A model may have more interleavings within its bound than a night is long. Such a group has a limit; what it stopped
+//! is named in the group's line, because it has not been seen to the end.
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::budget::Budget;
 use crate::command::Cmd;
@@ -13,18 +17,23 @@ use crate::step::{Outcome, Tally};
 use crate::verdict;
 use crate::workspace::Workspace;
 
+/// What a model prints that was stopped at its limit.
+const CUT_OFF: &str = "cut off";
+
 /// Models that are run together.
 pub struct Group {
     /// What the group is called on the command line.
     pub name: &'static str,
     /// The package that holds them.
     pub package: &'static str,
-    /// What their names contain.
-    pub filter: &'static str,
+    /// What their names contain: one of these, and each of these is contained in one.
+    pub filters: &'static [&'static str],
     /// The preemption bound for every change.
     pub smoke: usize,
     /// The preemption bound for a night.
     pub full: usize,
+    /// After how long a night stops one model, if it may. The model has to say so.
+    pub limit: Option<Duration>,
 }
 
 /// Every group.
@@ -32,16 +41,47 @@ pub const GROUPS: &[Group] = &[
     Group {
         name: "sync",
         package: "tidegate-sync",
-        filter: "models::",
+        filters: &["models::"],
         smoke: 2,
         full: 4,
+        limit: None,
     },
     Group {
         name: "deque",
         package: "tidegate-deque",
-        filter: "models::",
+        filters: &["models::"],
         smoke: 2,
         full: 4,
+        limit: None,
+    },
+    Group {
+        name: "runtime",
+        package: "tidegate",
+        filters: &["models::"],
+        smoke: 0,
+        full: 1,
+        limit: Some(Duration::from_secs(60 * 60)),
+    },
+    // Those with one worker, or with two for a part of their time, reach further.
+    Group {
+        name: "runtime-one-worker",
+        package: "tidegate",
+        filters: &[
+            "models::loom_installed_work_wakes_a_parked_worker",
+            "models::loom_a_dropped_pool_finishes_what_was_spawned",
+            "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
+        ],
+        smoke: 4,
+        full: 8,
+        limit: None,
+    },
+    Group {
+        name: "runtime-sleep",
+        package: "tidegate",
+        filters: &["models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep"],
+        smoke: 1,
+        full: 2,
+        limit: None,
     },
 ];
 
@@ -60,14 +100,25 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, group: &Group, budget: Budg
 }
 
 fn check(workspace: &Workspace, group: &Group, budget: Budget) -> Outcome {
-    let preemptions = match budget {
-        Budget::Smoke => group.smoke,
-        Budget::Full => group.full,
+    let (preemptions, limit) = match budget {
+        Budget::Smoke => (group.smoke, None),
+        Budget::Full => (group.full, group.limit),
     };
     let log = format!("loom {}", group.name);
     let models = || command(workspace, &log, group.package, preemptions).limit(budget.limit());
-    match verdict::pass(models().args(["--", group.filter])) {
-        Outcome::Passed(count) => Outcome::Passed(format!("{count}, {preemptions} preemptions")),
+    let mut every = models().args(["--", "--show-output"]).args(group.filters);
+    if let Some(limit) = limit {
+        every = every.env("LOOM_MAX_DURATION", limit.as_secs().to_string());
+    }
+    let done = match every.run() {
+        Ok(done) => done,
+        Err(trouble) => return Outcome::Failed(trouble),
+    };
+    match verdict::judge_at_least(&done, group.filters.len()) {
+        Outcome::Passed(count) => Outcome::Passed(format!(
+            "{count}, {preemptions} preemptions{}",
+            cut_off(&done.text)
+        )),
         Outcome::Failed(output) => {
             let folder = workspace.scratch("schedules");
             let failed = verdict::failed_names(&output);
@@ -78,6 +129,23 @@ fn check(workspace: &Workspace, group: &Group, budget: Budget) -> Outcome {
             ))
         }
         skipped => skipped,
+    }
+}
+
+/// The models that said in their output that they were stopped at their limit, as the end of a sentence.
+fn cut_off(output: &str) -> String {
+    let mut model = "";
+    let mut names = Vec::new();
+    for line in output.lines() {
+        if let Some(header) = line.strip_prefix("---- ") {
+            model = header.trim_end_matches(" stdout ----");
+        } else if line == CUT_OFF {
+            names.push(model);
+        }
+    }
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!("; stopped before their end: {}", names.join(", ")),
     }
 }
 
@@ -108,5 +176,18 @@ fn save(command: Cmd, folder: &Path, test: &str) -> String {
     match command.run() {
         Ok(_) if file.exists() => format!("the failing schedule is saved; from there on: {again}"),
         _ => format!("the failing schedule of {test} could not be saved"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_was_stopped_is_named() {
+        let output =
+            "successes:\n\n---- m::a stdout ----\n1 of 2\n\n---- m::b stdout ----\ncut off\n\n";
+        assert_eq!(cut_off(output), "; stopped before their end: m::b");
+        assert_eq!(cut_off("test m::a ... ok"), "");
     }
 }

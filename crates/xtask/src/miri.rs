@@ -10,36 +10,49 @@ use crate::step::{Outcome, Tally};
 use crate::verdict;
 use crate::workspace::Workspace;
 
-/// The packages, each with what the names of its tests for Miri contain. Arithmetic without `unsafe` has nothing for it.
-pub const SUITES: &[(&str, &str)] = &[("tidegate-sync", ""), ("tidegate-deque", "")];
+/// The packages, each with its test programs for Miri; the others are too large for it or start processes. Arithmetic
+/// without `unsafe` has nothing for it.
+pub const SUITES: &[(&str, &[&str])] = &[
+    ("tidegate-sync", &["--tests"]),
+    ("tidegate-deque", &["--tests"]),
+    (
+        "tidegate",
+        &["--lib", "--test", "small", "--test", "workers"],
+    ),
+];
 
 /// The schedules that a night tries.
 const SEEDS: &str = "-Zmiri-many-seeds=0..32";
 
 /// Runs every suite.
 pub fn run(workspace: &Workspace, tally: &mut Tally, budget: Budget) {
-    let ready = rustup::nightly(workspace, &["miri", "rust-src"]);
-    for (package, filter) in SUITES {
+    let ready = ready(workspace);
+    for (package, programs) in SUITES {
         tally.run(&format!("miri {package}"), || match &ready {
             Err(why) => Outcome::Skipped(why.clone()),
-            Ok(()) => check(workspace, package, filter, budget),
+            Ok(()) => check(workspace, package, programs, budget),
         });
     }
 }
 
-fn check(workspace: &Workspace, package: &str, filter: &str, budget: Budget) -> Outcome {
+/// Makes sure that Miri is there.
+pub fn ready(workspace: &Workspace) -> Result<(), String> {
+    rustup::nightly(workspace, &["miri", "rust-src"])
+}
+
+fn check(workspace: &Workspace, package: &str, programs: &[&str], budget: Budget) -> Outcome {
     let flags = match budget {
         Budget::Smoke => "",
         Budget::Full => SEEDS,
     };
-    let command = Cmd::cargo(
-        workspace,
-        &format!("miri {package}"),
-        "+nightly miri test --tests -p",
-    )
-    .args([package, "--", filter])
-    .env("CARGO_TARGET_DIR", workspace.scratch("miri"))
-    .env("MIRIFLAGS", flags)
-    .limit(budget.limit());
-    verdict::pass(command)
+    let command = command(workspace, &format!("miri {package}"), package, flags);
+    verdict::pass(command.args(programs).limit(budget.limit()))
+}
+
+/// `cargo miri test` of the package, up to the choice of its test programs.
+pub fn command(workspace: &Workspace, log: &str, package: &str, flags: &str) -> Cmd {
+    Cmd::cargo(workspace, log, "+nightly miri test -p")
+        .args([package])
+        .env("CARGO_TARGET_DIR", workspace.scratch("miri"))
+        .env("MIRIFLAGS", flags)
 }

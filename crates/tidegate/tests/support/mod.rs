@@ -12,7 +12,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 use tidegate::{Amount, Pool};
 
-/// How long a test may take before it counts as hanging; the longest needs a few seconds on a busy machine.
+/// How long a test may take before it counts as hanging, times [`soak_scale`]; the longest needs a few seconds on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs a test's body, and fails instead of hanging.
@@ -25,11 +26,27 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
     };
     let thread = std::thread::Builder::new().name(name.clone());
     drop(thread.spawn(run).expect("a thread for the test's body"));
-    match end.recv_timeout(PATIENCE) {
+    let patience = PATIENCE.saturating_mul(soak_scale());
+    match end.recv_timeout(patience) {
         Ok(Ok(value)) => value,
         Ok(Err(payload)) => resume_unwind(payload),
-        Err(_) => panic!("{name} hangs: not finished after {PATIENCE:?}"),
+        Err(_) => panic!("{name} hangs: not finished after {patience:?}"),
     }
+}
+
+/// How many slices of its work a soak runs.
+fn soak_scale() -> u32 {
+    match std::env::var("TIDEGATE_SOAK_SCALE") {
+        Ok(text) => text.parse().expect("TIDEGATE_SOAK_SCALE is a number"),
+        Err(_) => 1,
+    }
+}
+
+/// The size of a test that is also a soak, of which this is one slice; says it.
+pub fn soak(slice: usize, unit: &str) -> usize {
+    let size = slice * soak_scale() as usize;
+    println!("soak: {size} {unit}");
+    size
 }
 
 /// Something that happens once and that others wait for, busily and without polling the runtime.
@@ -118,4 +135,35 @@ pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
             tidegate::join(|| fill(joins - 1, deepest), || ());
         }
     }
+}
+
+/// The most leaves that ran at the same time in a loop over short ones.
+///
+/// No more than there are slots, if nothing else runs: then nobody is owed a slot, and no grace can put another thread to
+/// work.
+pub fn most_at_once(pool: &Pool) -> usize {
+    let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    pool.install(|| {
+        tidegate::for_each(0..2_000, |_| {
+            let now = running.fetch_add(1, Ordering::AcqRel) + 1;
+            most.fetch_max(now, Ordering::AcqRel);
+            std::thread::yield_now();
+            running.fetch_sub(1, Ordering::AcqRel);
+        });
+    });
+    most.into_inner()
+}
+
+/// Leaves that meet at a barrier: all of them must run at once.
+pub fn meet(pool: &Pool, leaves: usize) {
+    let meeting = std::sync::Barrier::new(leaves);
+    pool.install(|| {
+        tidegate::scope(|s| {
+            for _ in 0..leaves {
+                s.spawn(|_| {
+                    meeting.wait();
+                });
+            }
+        });
+    });
 }

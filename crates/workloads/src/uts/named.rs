@@ -53,7 +53,7 @@ const fn named(name: &'static str, tree: Tree, nodes: u64, depth: u32, leaves: u
     let counts = Counts {
         nodes,
         leaves,
-        depth,
+        depth: depth as u64,
     };
     Named { name, tree, counts }
 }

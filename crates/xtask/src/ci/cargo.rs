@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::command::Cmd;
 use crate::loom::GROUPS;
 use crate::step::Outcome;
+use crate::verdict;
 use crate::workspace::Workspace;
 
 /// Formatting is rustfmt's: prints the files that `cargo fmt` would change.
@@ -45,4 +46,10 @@ pub fn doc_tests(workspace: &Workspace) -> Outcome {
         "test --workspace --doc --all-features",
     )
     .outcome("")
+}
+
+/// What the runtime tells the `tracing` crate, which the ordinary tests are built without.
+pub fn events(workspace: &Workspace) -> Outcome {
+    let line = "test -p tidegate --features tracing --test events";
+    verdict::pass(Cmd::cargo(workspace, "events", line))
 }

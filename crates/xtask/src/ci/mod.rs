@@ -45,6 +45,7 @@ const QUICK: &[Step] = &[
 const SLOW: &[Step] = &[
     Step("advisories", One(advisories::check)),
     Step("doc tests", One(cargo::doc_tests)),
+    Step("events", One(cargo::events)),
     Step("msrv", One(msrv::check)),
     Step("check other targets", Table(cross::run)),
     Step("package", One(package::check)),

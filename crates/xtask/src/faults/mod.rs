@@ -2,25 +2,24 @@
 //!
 //! A test that passes proves little until it has been seen to fail. Each row of the table names a fault, how the code
 //! is compiled with it (`--cfg tidegate_fault="name"`), and the test that must then fail. The same test must pass
-//! without the fault, the fault must compile, and a test that does not exist or does not end has caught nothing.
+//! without the fault, the fault must compile, and a test that does not exist or does not end has caught nothing. Where
+//! the tool is missing that runs the test, the row is skipped.
 //!
-//! The configuration is passed by a compiler wrapper for the workspace's own crates, one file per fault: dependencies
-//! are built once for all faults, and cargo keeps the builds apart.
+//! For loom the configuration is passed by a compiler wrapper for the workspace's own crates, one file per fault:
+//! dependencies are built once for all faults, and cargo keeps the builds apart.
 
 mod table;
+mod tool;
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 
-use crate::command::{Cmd, Done, End};
-use crate::loom;
+use crate::command::{Done, End};
 use crate::step::{Outcome, Tally};
 use crate::verdict::{self, Counts};
 use crate::workspace::Workspace;
 
 pub use table::FAULTS;
+use tool::Tool;
 
 /// A way in which the code could be wrong.
 pub struct Fault {
@@ -32,12 +31,12 @@ pub struct Fault {
     pub package: &'static str,
     /// The test that must fail, with its modules.
     pub test: &'static str,
-    /// Loom's bound on preemptions; without one the test is an ordinary one, which forces its schedule.
-    pub loom: Option<usize>,
+    /// What runs the test.
+    tool: Tool,
 }
 
-/// Tests that were seen to pass without a fault: package, test, loom's bound.
-type Sound = HashSet<(&'static str, &'static str, Option<usize>)>;
+/// Tests that were seen to pass without a fault: package, test, tool.
+type Sound = HashSet<(&'static str, &'static str, Tool)>;
 
 /// Switches on every fault.
 pub fn every(workspace: &Workspace, tally: &mut Tally) {
@@ -60,25 +59,28 @@ fn check(
     fault: &'static Fault,
     sound: &mut Sound,
 ) -> Result<Outcome, String> {
+    let tool = fault.tool;
+    if let Err(why) = tool.ready(workspace) {
+        return Ok(Outcome::Skipped(format!("not tried: {why}")));
+    }
     let test = ["--", "--exact", fault.test];
-    let key = (fault.package, fault.test, fault.loom);
+    let key = (fault.package, fault.test, tool);
     if !sound.contains(&key) {
-        if let Outcome::Failed(output) = verdict::pass(command(workspace, fault).args(test)) {
+        if let Outcome::Failed(output) = verdict::pass(tool.command(workspace, fault).args(test)) {
             let why = "the test does not pass without the fault";
             return Ok(Outcome::Failed(format!("{output}\n{why}")));
         }
         sound.insert(key);
     }
-    let wrapper = wrapper(workspace, fault.name)?;
-    let faulty = || command(workspace, fault).env("RUSTC_WORKSPACE_WRAPPER", &wrapper);
-    let built = faulty().args(["--no-run"]).run()?;
+    let built = tool.faulty(workspace, fault)?.args(["--no-run"]).run()?;
     if !built.success() {
         return Ok(Outcome::Failed(format!(
             "{}\nthe fault does not compile",
             built.text
         )));
     }
-    Ok(verdict(fault, faulty().args(test).run()?))
+    let done = tool.faulty(workspace, fault)?.args(test).run()?;
+    Ok(verdict(fault, done))
 }
 
 /// What the run of the test with the fault means.
@@ -99,52 +101,19 @@ fn verdict(fault: &Fault, done: Done) -> Outcome {
     Outcome::Failed(format!("{}\n{uncaught}: {}", done.text, fault.what))
 }
 
-/// The first thing that the failing test said.
+/// The first thing that the failing test, or Miri, said.
 fn complaint(output: &str) -> &str {
-    let mut lines = output
-        .lines()
-        .skip_while(|line| !line.contains(" panicked at "));
-    lines
-        .nth(1)
-        .unwrap_or("the test program was ended by a signal")
-}
-
-/// `cargo test` of the fault's package, up to the arguments for the test program.
-fn command(workspace: &Workspace, fault: &Fault) -> Cmd {
-    let log = format!("fault {}", fault.name);
-    let command = match fault.loom {
-        Some(preemptions) => loom::command(workspace, &log, fault.package, preemptions),
-        None => Cmd::cargo(workspace, &log, "test --tests -p")
-            .args([fault.package])
-            .env("CARGO_TARGET_DIR", workspace.scratch("faults")),
-    };
-    command.env("RUST_BACKTRACE", "0")
-}
-
-/// The compiler wrapper that switches the fault on.
-fn wrapper(workspace: &Workspace, name: &str) -> Result<PathBuf, String> {
-    let folder = workspace.scratch("fault-wrappers");
-    let file = folder.join(name);
-    let script = format!("#!/bin/sh\nexec \"$@\" --cfg 'tidegate_fault=\"{name}\"'\n");
-    fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(&file, script))
-        .and_then(|()| make_executable(&file))
-        .map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(file)
-}
-
-#[cfg(unix)]
-fn make_executable(file: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
-}
-
-#[cfg(not(unix))]
-fn make_executable(_file: &Path) -> io::Result<()> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "the wrapper is a script for a Unix shell",
-    ))
+    let mut lines = output.lines();
+    let mut said = None;
+    while let (None, Some(line)) = (said, lines.next()) {
+        said = match line.contains(" panicked at ") {
+            true => lines.next(),
+            false => line
+                .split_once("Undefined Behavior: ")
+                .map(|(_, what)| what),
+        };
+    }
+    said.unwrap_or("the test program was ended by a signal")
 }
 
 #[cfg(test)]
@@ -156,7 +125,7 @@ mod tests {
         what: "it is wrong",
         package: "p",
         test: "m::t",
-        loom: None,
+        tool: Tool::Loom(0),
     };
 
     fn caught(end: End, text: &str) -> bool {
@@ -177,6 +146,9 @@ mod tests {
         let failed = "running 1 test\nthread 't' panicked at a.rs:1:1:\ntaken twice\ntest result: FAILED. 0 passed; 1 failed;";
         assert!(caught(End::Failure, failed));
         assert_eq!(complaint(failed), "taken twice");
+        let undefined = "running 1 test\ntest t ... error: Undefined Behavior: dangling\n --> a.rs";
+        assert!(caught(End::Failure, undefined));
+        assert_eq!(complaint(undefined), "dangling");
         assert!(caught(
             End::Failure,
             "running 1 test\nprocess didn't exit successfully (signal: 6, SIGABRT)"
