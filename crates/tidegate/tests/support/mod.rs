@@ -137,12 +137,13 @@ pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     }
 }
 
-/// The most leaves that ran at the same time in a loop over short ones.
-///
-/// No more than there are slots, if nothing else runs: then nobody is owed a slot, and no grace can put another thread to
-/// work.
-pub fn most_at_once(pool: &Pool) -> usize {
+/// Runs a loop over short leaves while nothing else runs: no more of them at the same time than there are slots, apart from
+/// threads that were owed one for longer than their grace.
+#[track_caller]
+pub fn at_most_at_once(pool: &Pool, slots: usize) {
+    let overcommits = || pool.stats().counters.overcommits as usize;
     let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let before = overcommits();
     pool.install(|| {
         tidegate::for_each(0..2_000, |_| {
             let now = running.fetch_add(1, Ordering::AcqRel) + 1;
@@ -151,7 +152,11 @@ pub fn most_at_once(pool: &Pool) -> usize {
             running.fetch_sub(1, Ordering::AcqRel);
         });
     });
-    most.into_inner()
+    let (most, beyond) = (most.into_inner(), overcommits() - before);
+    assert!(
+        most <= slots + beyond,
+        "{most} ran at once on {slots} slots and {beyond} without"
+    );
 }
 
 /// Leaves that meet at a barrier: all of them must run at once.
