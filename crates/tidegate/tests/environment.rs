@@ -157,6 +157,61 @@ fn a_panic_of_the_handler_is_told_and_the_pool_goes_on() {
     assert!(errors.contains(line), "{errors}");
 }
 
+#[test]
+fn child_has_threads_whose_handlers_panic() {
+    if is_child() {
+        let builder = Pool::builder().workers(2).spare_threads(0);
+        let pool = builder
+            .on_start(|number| panic!("no sail on {number}"))
+            .on_exit(|number| panic!("no anchor on {number}"));
+        let pool = pool.build().unwrap();
+        everything_works(&pool);
+        assert_eq!(pool.broadcast(|number| number), [0, 1]);
+        drop(pool);
+        eprintln!("dropped");
+    }
+}
+
+#[test]
+fn a_panic_when_a_thread_starts_or_ends_is_told_and_the_pool_goes_on() {
+    let errors = succeeds(&child("child_has_threads_whose_handlers_panic", &[]));
+    for number in 0..2 {
+        for (handler, message) in [("on_start", "no sail on"), ("on_exit", "no anchor on")] {
+            let line = format!(
+                "tidegate: pool tidegate: the handler {handler} panicked: {message} {number}"
+            );
+            assert_eq!(errors.matches(&line).count(), 1, "{line}: {errors}");
+        }
+    }
+    assert!(errors.contains("dropped\n"), "{errors}");
+}
+
+/// Everything that a pool can do, on however many threads it got.
+fn everything_works(pool: &Pool) {
+    assert_eq!(pool.join(|| fib(8), || fib(9)), (21, 34));
+    let ran = Tally::new();
+    pool.scope(|s| {
+        for _ in 0..10 {
+            s.spawn(|s| s.spawn(|_| ran.come()));
+        }
+    });
+    assert_eq!(ran.get(), 10);
+    assert_eq!(pool.spawn(|| fib(7)).join(), 13);
+    assert_eq!(pool.install(|| fib(10)), 55);
+    let sum = pool.install(|| {
+        tidegate::for_each(0..1_000, |_| ran.come());
+        tidegate::map_reduce(0..1_000, |i| i, |a, b| a + b)
+    });
+    assert_eq!((ran.get(), sum), (1_010, Some(499_500)));
+    let inside = pool.install(|| {
+        let handle = tidegate::spawn(|| fib(5));
+        tidegate::blocking(|| (handle.join(), tidegate::broadcast(|_| ()).len()))
+    });
+    let numbers = pool.broadcast(|number| number);
+    assert!(numbers.iter().copied().eq(0..numbers.len()));
+    assert_eq!(inside.0, 5);
+}
+
 /// The system refuses threads to a process whose address space is nearly used up.
 /// ThreadSanitizer needs more address space than any such limit leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
@@ -176,23 +231,6 @@ mod refused {
         command.output().expect("a shell")
     }
 
-    /// Everything that a pool can do, on however many threads it got.
-    fn everything_works(pool: &Pool) {
-        assert_eq!(pool.join(|| fib(8), || fib(9)), (21, 34));
-        let ran = Tally::new();
-        pool.scope(|s| {
-            for _ in 0..10 {
-                s.spawn(|_| ran.come());
-            }
-        });
-        assert_eq!(ran.get(), 10);
-        assert_eq!(pool.spawn(|| fib(7)).join(), 13);
-        assert_eq!(pool.install(|| fib(10)), 55);
-        let numbers = pool.broadcast(|number| number);
-        assert!(numbers.iter().copied().eq(0..numbers.len()));
-        eprintln!("threads: {}", numbers.len());
-    }
-
     #[test]
     fn child_gets_some_of_four_threads() {
         if is_child() {
@@ -200,6 +238,7 @@ mod refused {
                 let builder = Pool::builder().workers(4).stack_size(512 << 20);
                 let pool = builder.spare_threads(0).build().unwrap();
                 everything_works(&pool);
+                eprintln!("threads: {}", pool.broadcast(|_| ()).len());
             });
         }
     }
@@ -216,5 +255,69 @@ mod refused {
             .nth(1)
             .and_then(|rest| rest.trim().parse().ok());
         assert!(matches!(threads, Some(1..=3)), "{errors}");
+    }
+    /// A pool whose threads would each need more address space than there is.
+    fn without_threads() -> tidegate::Builder {
+        Pool::builder().workers(2).stack_size(1 << 30)
+    }
+
+    #[test]
+    fn child_gets_no_thread() {
+        if is_child() {
+            watched(|| {
+                let here = || std::thread::current().id();
+                let caller = here();
+                let pool = without_threads().name("wreck").build().unwrap();
+                for _ in 0..3 {
+                    everything_works(&pool);
+                    assert_eq!(pool.install(here), caller);
+                    assert_eq!(pool.join(here, here), (caller, caller));
+                    assert_eq!(pool.spawn(here).join(), caller);
+                }
+                let ran = std::sync::Arc::new(Tally::new());
+                let other = ran.clone();
+                drop(pool.spawn(move || other.come()));
+                drop(pool);
+                assert_eq!(ran.get(), 1);
+                eprintln!("dropped");
+            });
+        }
+    }
+
+    #[test]
+    fn a_pool_that_is_refused_every_thread_runs_on_its_callers() {
+        let errors = succeeds(&limited("refused::child_gets_no_thread", 900));
+        let line = "tidegate: pool wreck: the system refused thread 1: ";
+        assert!(errors.contains(line), "{errors}");
+        assert!(errors.contains("dropped\n"), "{errors}");
+    }
+
+    #[test]
+    fn child_calls_a_pool_without_threads_from_all_sides() {
+        if is_child() {
+            watched(|| {
+                let wreck = without_threads().build().unwrap();
+                for outer in [support::pool(2), support::bare_pool(1)] {
+                    outer.install(|| everything_works(&wreck));
+                    outer.join(|| everything_works(&wreck), || everything_works(&wreck));
+                }
+                std::thread::scope(|s| {
+                    for _ in 0..3 {
+                        s.spawn(|| everything_works(&wreck));
+                    }
+                });
+                wreck.set_workers(4).unwrap();
+                everything_works(&wreck);
+                support::pool(1).install(move || drop(wreck));
+                eprintln!("dropped");
+            });
+        }
+    }
+
+    #[test]
+    fn a_pool_that_is_refused_every_thread_runs_on_tasks_of_others_and_many_callers() {
+        let name = "refused::child_calls_a_pool_without_threads_from_all_sides";
+        let errors = succeeds(&limited(name, 900));
+        assert!(errors.contains("dropped\n"), "{errors}");
     }
 }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use support::{Tally, bare_pool, built, fib, pool, watched};
 use tidegate::Pool;
 
@@ -163,11 +163,96 @@ fn a_task_left_by_a_guest_runs_although_the_guest_has_gone() {
                 // Detached while taking part: the task lies in the guest's own deque.
                 let handle = pool.scope(|_| tidegate::spawn(|| fib(5)));
                 assert_eq!(handle.join(), 5);
-                let ran = std::sync::Arc::new(Tally::new());
+                let ran = Arc::new(Tally::new());
                 let other = ran.clone();
                 pool.scope(|_| drop(tidegate::spawn(move || other.come())));
                 ran.wait_for(1);
             }
+        }
+    });
+}
+
+/// Calls `f` when its thread ends.
+struct AtEnd(Box<dyn Fn()>);
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+thread_local! {
+    static BEFORE: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) };
+    static BEHIND: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Calls `f` twice while the values of the calling thread are destroyed: early and late, as far as `used`, which is
+/// to ask for other values, comes in between.
+fn at_end(used: impl Fn(), f: impl Fn() + Clone + 'static) {
+    BEFORE.set(Some(AtEnd(Box::new(f.clone()))));
+    used();
+    BEHIND.set(Some(AtEnd(Box::new(f))));
+}
+
+#[test]
+fn a_thread_that_ends_may_call_everything_while_its_values_are_destroyed() {
+    watched(|| {
+        for used in [use_all_free_functions, || ()] {
+            for _ in 0..20 {
+                let (ended, pool) = (Arc::new(Tally::new()), Arc::new(pool(2)));
+                let (count, inner) = (ended.clone(), pool.clone());
+                let f = move || {
+                    use_all_free_functions();
+                    use_all_methods(&inner);
+                    count.come();
+                };
+                std::thread::spawn(move || at_end(used, f)).join().unwrap();
+                assert_eq!(ended.get(), 2);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_thread_of_a_pool_that_ends_may_call_everything_while_its_values_are_destroyed() {
+    watched(|| {
+        for pool in [pool(2), bare_pool(1)] {
+            let ended = Arc::new(Tally::new());
+            let threads = pool.broadcast(|_| {
+                let count = ended.clone();
+                at_end(
+                    || assert_eq!(fib(5), 5),
+                    move || {
+                        use_all_free_functions();
+                        count.come();
+                    },
+                );
+            });
+            drop(pool);
+            assert_eq!(ended.get(), 2 * threads.len());
+        }
+    });
+}
+
+#[test]
+fn a_pool_may_be_dropped_while_the_values_of_a_thread_are_destroyed() {
+    watched(|| {
+        for _ in 0..20 {
+            let (pool, ran) = (
+                Arc::new(std::sync::Mutex::new(Some(pool(2)))),
+                Arc::new(Tally::new()),
+            );
+            let other = ran.clone();
+            let f = move || {
+                let Some(pool) = pool.lock().unwrap().take() else {
+                    return;
+                };
+                let other = other.clone();
+                drop(pool.spawn(move || other.come()));
+                drop(pool);
+            };
+            std::thread::spawn(move || at_end(|| (), f)).join().unwrap();
+            assert_eq!(ran.get(), 1);
         }
     });
 }

@@ -232,3 +232,160 @@ fn a_pool_is_dropped_while_it_searches_sleeps_or_starts() {
         }
     });
 }
+
+/// A pool of two threads without spares, and the gate that opens when the first of them is about to end. The first two that
+/// end spawn a task, which spawns and forks in turn. (What they spawn may start further threads.)
+fn spawning_on_exit(amount: tidegate::Amount, ran: &Arc<Tally>) -> (Pool, Arc<Gate>) {
+    let (ending, ran) = (Arc::new(Gate::new()), ran.clone());
+    let (first, exits) = (ending.clone(), AtomicUsize::new(0));
+    let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
+    let pool = builder.on_exit(move |_| {
+        if exits.fetch_add(1, Ordering::AcqRel) >= 2 {
+            return;
+        }
+        let other = ran.clone();
+        drop(tidegate::spawn(move || {
+            let last = other.clone();
+            drop(tidegate::spawn(move || last.come()));
+            tidegate::join(|| other.come(), || other.come());
+        }));
+        first.open();
+    });
+    (built(pool), ending)
+}
+
+#[test]
+fn spawns_of_threads_that_end_are_finished() {
+    watched(|| {
+        for amount in AMOUNTS {
+            for _ in 0..30 {
+                let ran = Arc::new(Tally::new());
+                let (pool, _) = spawning_on_exit(amount, &ran);
+                drop(pool);
+                assert_eq!(ran.get(), 6);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_task_may_broadcast_while_its_pool_is_being_dropped() {
+    watched(|| {
+        for amount in AMOUNTS {
+            for _ in 0..30 {
+                let ran = Arc::new(Tally::new());
+                let (pool, ending) = spawning_on_exit(amount, &ran);
+                let begun = Arc::new(Gate::new());
+                let started = begun.clone();
+                let task = pool.spawn(move || {
+                    started.open();
+                    // The other thread leaves: the pool is being dropped.
+                    ending.wait();
+                    tidegate::broadcast(|number| number)
+                });
+                begun.wait();
+                drop(pool);
+                assert_eq!(ran.get(), 6);
+                // On this very thread at least; the other one may have left.
+                let numbers = task.join();
+                assert!(!numbers.is_empty());
+                assert!(numbers.iter().copied().eq(0..numbers.len()));
+            }
+        }
+    });
+}
+
+#[test]
+fn threads_that_end_may_broadcast_and_wait() {
+    watched(|| {
+        for workers in [1, 2, 3] {
+            for _ in 0..30 {
+                let (exits, well) = (AtomicUsize::new(0), Arc::new(Tally::new()));
+                let others = well.clone();
+                let builder = Pool::builder().workers(workers).on_exit(move |_| {
+                    // What these spawn may start further threads, which end as well.
+                    if exits.fetch_add(1, Ordering::AcqRel) < workers {
+                        let numbers = tidegate::broadcast(|number| number);
+                        assert!(numbers.iter().copied().eq(0..numbers.len()));
+                        tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
+                        assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
+                        // Not after a panic, which a handler would keep to itself.
+                        others.come();
+                    }
+                });
+                drop(built(builder));
+                assert_eq!(well.get(), workers);
+            }
+        }
+    });
+}
+
+/// Where a task drops the last reference to its own pool.
+#[derive(Clone, Copy)]
+enum Inside {
+    Task,
+    Blocking,
+    FirstHalf,
+    SecondHalf,
+    Scope,
+}
+
+impl Inside {
+    const ALL: [Self; 5] = [
+        Self::Task,
+        Self::Blocking,
+        Self::FirstHalf,
+        Self::SecondHalf,
+        Self::Scope,
+    ];
+
+    fn drop(self, pool: Arc<Pool>, begun: &Gate) {
+        match self {
+            Self::Task => drop(pool),
+            Self::Blocking => tidegate::blocking(|| drop(pool)),
+            Self::FirstHalf => drop(tidegate::join(|| drop(pool), || begun.open())),
+            Self::SecondHalf => drop(tidegate::join(|| begun.open(), || drop(pool))),
+            Self::Scope => tidegate::scope(|s| {
+                s.spawn(|_| begun.open());
+                drop(pool);
+            }),
+        }
+    }
+}
+
+#[test]
+fn a_pool_may_be_dropped_by_a_task_of_its_own() {
+    const TASKS: usize = 10;
+    watched(|| {
+        for workers in [1, 2] {
+            for spares in [0, 3] {
+                for inside in Inside::ALL {
+                    let (lives, ran) = (Arc::new(Lives::default()), Arc::new(Tally::new()));
+                    let builder = Pool::builder().workers(workers).spare_threads(spares);
+                    let pool = Arc::new(lives.watch(builder));
+                    let (go, own) = (Arc::new(Gate::new()), pool.clone());
+                    let alone = go.clone();
+                    let other = ran.clone();
+                    drop(pool.spawn(move || {
+                        alone.wait();
+                        inside.drop(own, &Gate::new());
+                        other.come();
+                    }));
+                    for _ in 0..TASKS {
+                        let ran = ran.clone();
+                        drop(pool.spawn(move || {
+                            assert_eq!(fib(6), 8);
+                            let later = ran.clone();
+                            drop(tidegate::spawn(move || later.come()));
+                        }));
+                    }
+                    drop(pool);
+                    go.open();
+                    ran.wait_for(TASKS + 1);
+                    // Its threads end by themselves.
+                    support::until(|| lives.get().0 == lives.get().1);
+                }
+            }
+        }
+    });
+}
