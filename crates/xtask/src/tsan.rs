@@ -10,14 +10,36 @@ use crate::step::{Outcome, Tally};
 use crate::verdict;
 use crate::workspace::Workspace;
 
-/// The packages whose threads are watched.
-pub const PACKAGES: &[(&str, &[&str])] = &[
-    ("tidegate-sync", &["--tests"]),
-    ("tidegate-deque", &["--tests"]),
-    (
-        "tidegate",
-        &["--lib", "--test", "workers", "--test", "variables"],
-    ),
+/// A package whose threads are watched.
+pub struct Package {
+    name: &'static str,
+    /// Tests that it cannot run, by their names or a part of them.
+    left_out: &'static [&'static str],
+    /// Why not.
+    why: &'static str,
+}
+
+/// Every package. Tests that fork or limit the address space leave themselves out, by `cfg(tidegate_tsan)`.
+pub const PACKAGES: &[Package] = &[
+    Package {
+        name: "tidegate-sync",
+        left_out: &[],
+        why: "",
+    },
+    Package {
+        name: "tidegate-deque",
+        left_out: &[],
+        why: "",
+    },
+    Package {
+        name: "tidegate",
+        left_out: &[
+            "a_chain_of_joins_may_be_deeper_than_the_ring",
+            "thieves_take_from_a_chain_deeper_than_the_ring",
+            "a_chain_of_second_halves_may_be_as_deep_as_the_stack_allows",
+        ],
+        why: "deeper than the sanitizer's own stack of calls",
+    },
 ];
 
 /// Runs the tests of every package.
@@ -26,10 +48,10 @@ pub fn run(workspace: &Workspace, tally: &mut Tally) {
         rustup::nightly(workspace, &["rust-src"])?;
         Ok(target)
     });
-    for (package, tests) in PACKAGES {
-        tally.run(&format!("tsan {package}"), || match &ready {
+    for package in PACKAGES {
+        tally.run(&format!("tsan {}", package.name), || match &ready {
             Err(why) => Outcome::Skipped(why.clone()),
-            Ok(target) => check(workspace, package, tests, target),
+            Ok(target) => check(workspace, package, target),
         });
     }
 }
@@ -42,16 +64,21 @@ fn target() -> Result<String, String> {
     }
 }
 
-fn check(workspace: &Workspace, package: &str, tests: &[&str], target: &str) -> Outcome {
+fn check(workspace: &Workspace, package: &Package, target: &str) -> Outcome {
     let command = Cmd::cargo(
         workspace,
-        &format!("tsan {package}"),
-        "+nightly test -Zbuild-std --target",
+        &format!("tsan {}", package.name),
+        "+nightly test -Zbuild-std --tests --target",
     )
-    .args([target, "-p", package])
-    .args(tests.iter().copied())
+    .args([target, "-p", package.name, "--"])
+    .args(package.left_out.iter().flat_map(|test| ["--skip", test]))
     .env("CARGO_TARGET_DIR", workspace.scratch("tsan"))
     .env("RUSTFLAGS", "-Zsanitizer=thread --cfg tidegate_tsan")
     .env("TSAN_OPTIONS", "halt_on_error=1");
-    verdict::pass(command)
+    match (verdict::pass(command), package.left_out.len()) {
+        (Outcome::Passed(count), many @ 1..) => {
+            Outcome::Passed(format!("{count}; {many} left out: {}", package.why))
+        }
+        (outcome, _) => outcome,
+    }
 }
