@@ -43,6 +43,18 @@ pub const SOAKS: &[Soak] = &[
         test: "split::tests::random_steps_of_the_owner_agree_with_a_plain_double_ended_queue",
         scale: 10_000,
     },
+    Soak {
+        name: "changes",
+        package: "tidegate",
+        test: "changes_under_load_lose_no_task",
+        scale: 10,
+    },
+    Soak {
+        name: "spawns",
+        package: "tidegate",
+        test: "endless_spawning_from_one_loop_needs_bounded_memory",
+        scale: 10,
+    },
 ];
 
 /// Runs these soaks with all of their work.
