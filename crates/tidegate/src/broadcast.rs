@@ -4,6 +4,7 @@
 //! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
 //! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one at its next boundary.
 
+use crate::scope::Scope;
 use crate::worker::Current;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
@@ -17,10 +18,11 @@ impl Current<'_> {
             shared.deliver_to_all(|threads| {
                 slots.lock().resize_with(threads, || None);
                 move |number| {
-                    scope.task(move |_| {
+                    let part = move |_: &Scope<'_>| {
                         let result = f(number);
                         slots.lock()[number] = Some(result);
-                    })
+                    };
+                    scope.task(part, Some(self))
                 }
             });
         });

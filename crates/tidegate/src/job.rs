@@ -8,6 +8,7 @@
 //! [`crate::latch`]. The closure: the pusher's until the push, then that of whoever holds the [`Task`]. The result: the runner's until
 //! it opens the latch, then the joiner's.
 
+use crate::blocks;
 use crate::latch::{Event, Latch};
 use crate::scope::ScopeCore;
 use crate::unwind::{self, Payload};
@@ -50,7 +51,9 @@ impl Task {
         unsafe { self.0.as_ref() }
     }
 
-    /// Runs the task; its panic, if any, goes to its joiner, scope or handle.
+    /// Runs the task. The panic of a half or a detached task goes to its joiner or handle; that of a task of a scope goes on to
+    /// the caller, who puts it into the scope.
+    #[inline]
     pub(crate) fn run(self, current: Current<'_>) {
         let run = self.header().run;
         // SAFETY: `run` is the function made for the type that this header begins, and the task is run once: `self`
@@ -153,13 +156,12 @@ struct ScopedTask<F> {
     closure: F,
 }
 
-impl<F: FnOnce(Current<'_>) + Send> ScopedTask<F> {
-    unsafe fn run_boxed(header: NonNull<Header>, current: Current<'_>) {
+impl<F: FnOnce(NonNull<ScopeCore>) + Send> ScopedTask<F> {
+    unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
         let task: NonNull<Self> = header.cast();
-        // SAFETY: leaked in `Task::scoped`; a task runs once.
-        let task = unsafe { Box::from_raw(task.as_ptr()) };
-        let closure = task.closure;
-        closure(current);
+        // SAFETY: 1. from `blocks::place` in `Task::scoped`; a task runs once.
+        let Self { scoped, closure } = unsafe { blocks::take_out(task, current) };
+        closure(scoped.scope);
     }
 }
 
@@ -171,51 +173,57 @@ struct Detached<F> {
 }
 
 impl<F: FnOnce(Current<'_>) + Send + 'static> Detached<F> {
-    unsafe fn run_boxed(header: NonNull<Header>, current: Current<'_>) {
+    unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
         let task: NonNull<Self> = header.cast();
-        // SAFETY: leaked in `Task::detached`; a task runs once.
-        let task = unsafe { Box::from_raw(task.as_ptr()) };
-        let closure = task.closure;
+        // SAFETY: 1. from `blocks::place` in `Task::detached`; a task runs once.
+        let Self { closure, .. } = unsafe { blocks::take_out(task, current) };
         closure(current);
     }
 }
 
 impl Task {
-    /// A task of `scope`, not yet counted there. The closure must not unwind.
+    /// A task of `scope`, not yet counted there. `current` is the calling thread, if it is a worker.
     ///
     /// # Safety
     /// 1. What `closure` borrows, and `scope`, stay live until it has run.
-    pub(crate) unsafe fn scoped<F>(scope: &ScopeCore, closure: F) -> Self
+    #[inline]
+    pub(crate) unsafe fn scoped<F>(
+        scope: NonNull<ScopeCore>,
+        closure: F,
+        current: Option<Current<'_>>,
+    ) -> Self
     where
-        F: FnOnce(Current<'_>) + Send,
+        F: FnOnce(NonNull<ScopeCore>) + Send,
     {
         let header = Header {
-            run: ScopedTask::<F>::run_boxed,
+            run: ScopedTask::<F>::run_placed,
             latch: Latch::for_scoped(),
         };
         let scoped = Scoped {
             header,
-            scope: NonNull::from(scope),
+            scope,
             counted: Cell::new(false),
         };
-        let leaked = Box::leak(Box::new(ScopedTask { scoped, closure }));
-        // SAFETY: the box is leaked here and freed by the one run.
-        unsafe { Self::from_raw(NonNull::from(leaked).cast()) }
+        let placed = blocks::place(ScopedTask { scoped, closure }, current);
+        // SAFETY: 1. placed here and taken out by the one run.
+        unsafe { Self::from_raw(placed.cast()) }
     }
 
-    /// A task of nobody. The closure must not unwind.
-    pub(crate) fn detached(closure: impl FnOnce(Current<'_>) + Send + 'static) -> Self {
-        fn leak<F: FnOnce(Current<'_>) + Send + 'static>(closure: F) -> NonNull<Header> {
-            let header = Header {
-                run: Detached::<F>::run_boxed,
-                latch: Latch::detached(),
-            };
-            NonNull::from(Box::leak(Box::new(Detached { header, closure }))).cast()
-        }
-        // SAFETY: the box is leaked here and freed by the one run.
-        unsafe { Self::from_raw(leak(closure)) }
+    /// A task of nobody. The closure must not unwind. `current` is the calling thread, if it is a worker.
+    pub(crate) fn detached<F>(closure: F, current: Option<Current<'_>>) -> Self
+    where
+        F: FnOnce(Current<'_>) + Send + 'static,
+    {
+        let header = Header {
+            run: Detached::<F>::run_placed,
+            latch: Latch::detached(),
+        };
+        let placed = blocks::place(Detached { header, closure }, current);
+        // SAFETY: 1. placed here and taken out by the one run.
+        unsafe { Self::from_raw(placed.cast()) }
     }
 
+    #[inline]
     fn as_scoped(&self) -> Option<&Scoped> {
         // SAFETY: the latch of a task says what it begins with, and tasks of this kind begin with a `Scoped`; live as
         // long as the task.
@@ -242,9 +250,12 @@ impl Task {
         }
     }
 
-    /// Whether the task is covered by the count of the worker in whose deque it lies.
-    pub(crate) fn is_covered(&self) -> bool {
-        self.as_scoped().is_some_and(|scoped| !scoped.counted.get())
+    /// Whether the task is one of `scope`, covered by the count of the worker in whose deque it lies.
+    #[inline]
+    pub(crate) fn is_covered_by(&self, scope: &ScopeCore) -> bool {
+        self.as_scoped().is_some_and(|scoped| {
+            !scoped.counted.get() && std::ptr::eq(scoped.scope.as_ptr(), scope)
+        })
     }
 }
 

@@ -99,6 +99,7 @@
 #![deny(missing_docs)]
 
 mod blocking;
+mod blocks;
 mod broadcast;
 mod builder;
 mod environment;

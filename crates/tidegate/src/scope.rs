@@ -70,6 +70,7 @@ impl ScopeCore {
     }
 
     /// The pool whose workers run this scope's tasks.
+    #[inline]
     pub(crate) fn pool(&self) -> &Shared {
         // SAFETY: the owner is a worker of that pool and keeps it alive while the scope exists.
         unsafe { self.pool.as_ref() }
@@ -127,44 +128,28 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: Current<'_>) {
 }
 
 /// A place to spawn tasks that may borrow what outlives it; from [`scope`](fn@crate::scope).
+#[repr(C)]
 pub struct Scope<'scope> {
     core: ScopeCore,
     /// Invariant in 'scope: tasks take and give references of that lifetime.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// A pointer to a scope that may travel with its tasks.
-struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
-
-// SAFETY: a `Scope` may be shared between threads.
-unsafe impl Send for ScopePtr<'_> {}
-
-impl<'scope> ScopePtr<'scope> {
-    /// # Safety
-    /// 1. The scope has not ended.
-    unsafe fn get<'a>(&self) -> &'a Scope<'scope> {
-        // SAFETY: live, by the caller's word (1).
-        unsafe { self.0.as_ref() }
-    }
-}
-
 impl<'scope> Scope<'scope> {
-    /// A task of this scope, not yet counted.
-    pub(crate) fn task<F>(&self, f: F) -> Task
+    /// A task of this scope, not yet counted. `current` is the calling thread, if it is a worker.
+    #[inline]
+    pub(crate) fn task<F>(&self, f: F, current: Option<Current<'_>>) -> Task
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let scope = ScopePtr(NonNull::from(self));
-        let body = move |current: Current<'_>| {
-            let scope = scope;
-            // SAFETY: a task of the scope runs, so the scope waits.
-            let scope = unsafe { scope.get() };
-            if let Err(payload) = unwind::catch(|| f(scope)) {
-                scope.core.store_panic(payload, current);
-            }
+        let body = |core: NonNull<ScopeCore>| {
+            // SAFETY: the pointer below, whose scope waits while a task of it runs.
+            f(unsafe { core.cast::<Self>().as_ref() });
         };
-        // SAFETY: the scope outlives its tasks, and 'scope outlives the scope.
-        unsafe { Task::scoped(&self.core, body) }
+        // A scope begins with its core.
+        let core = NonNull::from(self).cast();
+        // SAFETY: 1. the scope outlives its tasks, and 'scope outlives the scope.
+        unsafe { Task::scoped(core, body, current) }
     }
 
     /// Spawns a task that runs before the scope ends, here or on another worker of the pool, in any order.
@@ -178,10 +163,15 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let task = self.task(f);
-        match Current::get() {
+        let caller = Current::get();
+        let task = self.task(f, caller);
+        match caller {
+            Some(current) if std::ptr::eq(current.covers(), &self.core) => {
+                current.push_scoped(&self.core, task);
+            }
             Some(current) if std::ptr::eq(current.shared(), self.core.pool()) => {
-                current.spawn_scoped(&self.core, task);
+                task.count();
+                current.push_scoped(&self.core, task);
             }
             _ => {
                 let pool = self.core.pool();
@@ -228,10 +218,8 @@ impl<'a> Current<'a> {
         }
     }
 
-    fn spawn_scoped(self, scope: &ScopeCore, task: Task) {
-        if !std::ptr::eq(self.covers(), scope) {
-            task.count();
-        }
+    #[inline]
+    fn push_scoped(self, scope: &ScopeCore, task: Task) {
         if let Err(task) = self.push_task(task) {
             self.overflow(scope, task);
         }
@@ -252,15 +240,22 @@ impl<'a> Current<'a> {
 
     /// Runs the tasks of a covered scope that lie above `base`, passes others on, and frees the positions.
     fn drain(self, scope: &ScopeCore, base: u64) {
+        // One catch for as many tasks as do not panic.
+        while let Err(payload) = unwind::catch(|| self.run_covered(scope, base)) {
+            scope.store_panic(payload, self);
+        }
+        if self.deque().bottom() > base {
+            self.deque().lower(base);
+        }
+    }
+
+    fn run_covered(self, scope: &ScopeCore, base: u64) {
         while let Some(task) = self.pop(base) {
-            if task.is_covered() && task.scope().is_some_and(|own| std::ptr::eq(own, scope)) {
+            if task.is_covered_by(scope) {
                 task.run(self);
             } else {
                 self.pass_on(task);
             }
-        }
-        if self.deque().bottom() > base {
-            self.deque().lower(base);
         }
     }
 
@@ -275,9 +270,13 @@ impl<'a> Current<'a> {
         };
         task.count();
         let covered = self.set_covers(scope.as_ptr());
-        task.run(self);
+        let ended = unwind::catch(|| task.run(self));
         // SAFETY: the task's count is now this context's, so the scope waits.
-        self.drain(unsafe { scope.as_ref() }, base);
+        let core = unsafe { scope.as_ref() };
+        if let Err(payload) = ended {
+            core.store_panic(payload, self);
+        }
+        self.drain(core, base);
         self.set_covers(covered);
         // SAFETY: 1. that count, given back here.
         unsafe { end_context(scope, self) };

@@ -149,11 +149,12 @@ impl Shared {
             state: Mutex::new(State::Unstarted(Box::new(f))),
             dropped: AtomicBool::new(false),
         });
+        let caller = Current::get();
         let task = {
             let packet = packet.clone();
-            Task::detached(move |current| packet.run(current.shared()))
+            Task::detached(move |current| packet.run(current.shared()), caller)
         };
-        match Current::get() {
+        match caller {
             Some(current) if std::ptr::eq(current.shared(), &**self) => {
                 if let Err(task) = current.push_task(task) {
                     current.pass_on(task);

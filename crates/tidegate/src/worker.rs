@@ -12,6 +12,7 @@ mod local;
 
 pub use local::WorkerLocal;
 
+use crate::blocks::Blocks;
 use crate::job::{Half, Header, Task};
 use crate::latch::Thief;
 use crate::pool::{Shared, signal};
@@ -71,6 +72,7 @@ struct Own {
     blocking: AtomicBool,
     /// A spawn runs another task on its stack.
     inlining: AtomicBool,
+    blocks: Blocks,
 }
 
 impl Worker {
@@ -97,6 +99,7 @@ impl Worker {
                 must_stop: AtomicBool::new(false),
                 blocking: AtomicBool::new(false),
                 inlining: AtomicBool::new(false),
+                blocks: Blocks::default(),
             },
         }
     }
@@ -229,6 +232,7 @@ impl<'a> Current<'a> {
     }
 
     /// The pool that this worker belongs to.
+    #[inline]
     pub(crate) fn shared(self) -> &'a Shared {
         // Relaxed: written by this very thread.
         let shared = self.worker.shared.load(Ordering::Relaxed);
@@ -250,12 +254,14 @@ impl<'a> Current<'a> {
     }
 
     /// The scope whose tasks in this deque need no count of their own, see [`mod@crate::scope`].
+    #[inline]
     pub(crate) fn covers(self) -> *const ScopeCore {
         // Relaxed: only this thread uses it.
         self.worker.own.covers.load(Ordering::Relaxed)
     }
 
     /// Sets [`covers`](Self::covers); returns what it was.
+    #[inline]
     pub(crate) fn set_covers(self, scope: *const ScopeCore) -> *const ScopeCore {
         let before = self.covers();
         // Relaxed: only this thread uses it.
@@ -286,6 +292,12 @@ impl<'a> Current<'a> {
         self.worker.own.blocking.store(blocking, Ordering::Relaxed);
     }
 
+    /// The memory that this worker keeps for tasks.
+    #[inline]
+    pub(crate) fn blocks(self) -> &'a Blocks {
+        &self.worker.own.blocks
+    }
+
     /// Returns what it was.
     pub(crate) fn set_inlining(self, inlining: bool) -> bool {
         // Relaxed: only this thread uses it.
@@ -293,6 +305,7 @@ impl<'a> Current<'a> {
     }
 
     /// Takes a task from the own deque, at or above `base`.
+    #[inline]
     pub(crate) fn pop(self, base: u64) -> Option<Task> {
         // SAFETY: what is in a deque is a live task (pushed by `push_task` or `join`), and a pop hands it to one.
         self.deque()
@@ -301,6 +314,7 @@ impl<'a> Current<'a> {
     }
 
     /// Pushes a task; gives it back if the ring is full.
+    #[inline]
     pub(crate) fn push_task(self, task: Task) -> Result<(), Task> {
         match self.deque().push(task.as_raw()) {
             Ok(_) => Ok(()),

@@ -244,6 +244,7 @@ impl<'a, T> Owner<'a, T> {
     }
 
     /// Takes the youngest task at or above `base`, if there is one that was not stolen.
+    #[inline]
     #[must_use]
     pub fn pop(self, base: u64) -> Option<NonNull<T>> {
         let bottom = self.bottom();

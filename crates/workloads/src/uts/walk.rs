@@ -103,21 +103,42 @@ fn half<R: Runtime>(
     }
 }
 
+/// So many children leave their counts in their parent's frame, more of them in a vector.
+const FEW: usize = 8;
+
 /// The parallel body by spawns: a scope for every node that has children, a spawn for every child.
 pub fn by_spawns<R: Runtime>(law: &Law, node: &Node) -> Counts {
-    if node.children == 0 {
-        return Counts::leaf(node.depth);
+    let mut counts = Counts::default();
+    spawn_below::<R>(law, node, &mut counts);
+    counts
+}
+
+/// Counts into the place where the sum is wanted, which a value on its way through several frames would reach by copies.
+#[inline]
+fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
+    match node.children as usize {
+        0 => *counts = Counts::leaf(node.depth),
+        few @ 1..=FEW => {
+            spawn_children::<R>(law, node, &mut [Counts::default(); FEW][..few], counts);
+        }
+        many => spawn_children::<R>(law, node, &mut vec![Counts::default(); many], counts),
     }
-    let mut counts = vec![Counts::default(); node.children as usize];
+}
+
+/// Counts the children of `parent`, each into its place in `children`.
+fn spawn_children<R: Runtime>(
+    law: &Law,
+    parent: &Node,
+    children: &mut [Counts],
+    counts: &mut Counts,
+) {
     R::scope(|scope| {
-        for (number, counts) in (0..).zip(&mut counts) {
+        for (number, counts) in (0..).zip(children.iter_mut()) {
             R::spawn(scope, move || {
-                *counts = by_spawns::<R>(law, &law.child(node, number));
+                spawn_below::<R>(law, &law.child(parent, number), counts);
             });
         }
     });
-    counts
-        .into_iter()
-        .fold(Counts::default(), Counts::and)
-        .with_parent()
+    let sum = children.iter().copied().fold(*counts, Counts::and);
+    *counts = sum.with_parent();
 }
