@@ -277,8 +277,8 @@ mod refused {
                 let ran = std::sync::Arc::new(Tally::new());
                 let other = ran.clone();
                 drop(pool.spawn(move || other.come()));
+                assert_eq!(ran.get(), 1, "nobody but the caller can run it");
                 drop(pool);
-                assert_eq!(ran.get(), 1);
                 eprintln!("dropped");
             });
         }

@@ -197,16 +197,31 @@ fn at_end(used: impl Fn(), f: impl Fn() + Clone + 'static) {
 #[test]
 fn a_thread_that_ends_may_call_everything_while_its_values_are_destroyed() {
     watched(|| {
-        for used in [use_all_free_functions, || ()] {
+        for in_life in [true, false] {
             for _ in 0..20 {
                 let (ended, pool) = (Arc::new(Tally::new()), Arc::new(pool(2)));
-                let (count, inner) = (ended.clone(), pool.clone());
-                let f = move || {
+                let count = ended.clone();
+                let call = move || {
                     use_all_free_functions();
-                    use_all_methods(&inner);
+                    // Waits for another thread, for which it needs a value of its own.
+                    use_all_methods(&pool);
+                };
+                let used = call.clone();
+                let f = move || {
+                    call();
                     count.come();
                 };
-                std::thread::spawn(move || at_end(used, f)).join().unwrap();
+                let thread = std::thread::spawn(move || {
+                    at_end(
+                        || {
+                            if in_life {
+                                used();
+                            }
+                        },
+                        f,
+                    )
+                });
+                thread.join().unwrap();
                 assert_eq!(ended.get(), 2);
             }
         }
