@@ -51,7 +51,8 @@ impl Flags {
                 }
             }
         }
-        if victim.deque.has_private() && self.gap.allows(self.last, now) {
+        // In this order: the owner writes at each push and pop what the second question reads.
+        if self.gap.allows(self.last, now) && victim.deque.has_private() {
             self.last = Some(now);
             self.asked.get_or_insert((victim.index, now));
             victim.deque.raise(signal::FLAG);

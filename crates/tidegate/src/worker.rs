@@ -60,7 +60,7 @@ pub(crate) struct Worker {
     may_help: AtomicBool,
     /// The pool, while a thread is this worker.
     shared: AtomicPtr<Shared>,
-    own: Own,
+    own: Line<Own>,
 }
 
 /// What only the owner's thread looks at; atomics, because a worker is shared, with plain loads and stores.
@@ -94,13 +94,13 @@ impl Worker {
             rescue: AtomicBool::new(false),
             may_help: AtomicBool::new(false),
             shared: AtomicPtr::default(),
-            own: Own {
+            own: Line(Own {
                 covers: AtomicPtr::default(),
                 must_stop: AtomicBool::new(false),
                 blocking: AtomicBool::new(false),
                 inlining: AtomicBool::new(false),
                 blocks: Blocks::default(),
-            },
+            }),
         }
     }
 
