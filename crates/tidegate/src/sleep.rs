@@ -164,9 +164,11 @@ impl Shared {
         false
     }
 
-    /// Whether any work can be seen: in a queue, public, or private and yet to be exposed.
+    /// Whether any work can be seen that a thief may take: in a queue, public, or private and yet to be exposed.
     fn sees_work(&self) -> bool {
-        self.has_queued() || self.workers().any(Worker::has_work)
+        let enough =
+            |worker: &Worker| self.options.amount.take(worker.deque.waiting() as usize) > 0;
+        self.has_queued() || self.workers().any(enough)
     }
 
     /// The latch that worker `t` waits for was opened; by worker `giver` of this pool, if by one.

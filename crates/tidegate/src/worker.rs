@@ -106,7 +106,7 @@ impl Worker {
 
     /// Whether tasks wait in the deque, public or not.
     pub(crate) fn has_work(&self) -> bool {
-        self.deque.public_len() > 0 || self.deque.has_private()
+        self.deque.waiting() > 0
     }
 
     /// Whom this worker waits for.

@@ -37,8 +37,7 @@ impl<T> Split<T> {
         // Relaxed: an estimate of the private part.
         let bottom = self.owner.bot.load(Ordering::Relaxed);
         let top = now.top_near(bottom);
-        let waiting = (bottom.saturating_sub(top)).max(now.len());
-        let k = amount(waiting).min(now.len());
+        let k = amount(now.waiting_below(bottom)).min(now.len());
         if k == 0 {
             return Steal::Empty;
         }
@@ -68,6 +67,14 @@ impl<T> Split<T> {
         Public(self.public.load(Ordering::Acquire)).len()
     }
 
+    /// How many tasks wait, public or not. An estimate unless a barrier orders it.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        // Acquire, here and below: as in `has_private` and `public_len`.
+        let bottom = self.owner.bot.load(Ordering::Acquire);
+        Public(self.public.load(Ordering::Acquire)).waiting_below(bottom)
+    }
+
     /// Whether tasks wait that no thief can reach yet. An estimate unless a barrier orders it.
     #[must_use]
     pub fn has_private(&self) -> bool {
@@ -78,7 +85,7 @@ impl<T> Split<T> {
     }
 
     /// The most tasks that ever lay in the deque at once, as far as positions tell: after a drift of the base by stolen tasks
-    /// that nobody joins it is an upper bound. Takes some microseconds.
+    /// that nobody joins it is an upper bound. Looks at every slot of the ring.
     #[must_use]
     pub fn deepest(&self) -> u64 {
         self.polled.ring.deepest() as u64

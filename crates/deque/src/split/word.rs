@@ -76,6 +76,11 @@ impl Public {
         self.split().wrapping_sub(self.top()) & INDEX_MASK
     }
 
+    /// How many tasks wait below `bottom`, at least those that are public: the owner may be about to settle the rest.
+    pub(super) fn waiting_below(self, bottom: u64) -> u64 {
+        bottom.saturating_sub(self.top_near(bottom)).max(self.len())
+    }
+
     /// The full position of `top`, given one position that is at most the capacity away.
     pub(super) fn top_near(self, position: u64) -> u64 {
         near(self.top(), position)
