@@ -24,6 +24,13 @@ impl ParseError {
         }
     }
 
+    /// The same error, where not every value of the right form is allowed.
+    pub(crate) fn and_allowed(mut self, range: &str) -> Self {
+        self.allowed.push_str(", ");
+        self.allowed.push_str(range);
+        self
+    }
+
     /// The same error, found inside `outer`, for instance in an environment variable.
     ///
     /// ```

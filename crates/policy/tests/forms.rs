@@ -415,7 +415,7 @@ fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
     );
     assert_eq!(
         amount("fixed:x"),
-        "fixed: \"x\" cannot be read; allowed: a whole number"
+        "fixed: \"x\" cannot be read; allowed: a whole number, 1 to 65536"
     );
     let victim = "near".parse::<Victim>().unwrap_err().to_string();
     assert_eq!(

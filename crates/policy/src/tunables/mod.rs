@@ -113,9 +113,14 @@ impl<T: Setting> Tunable<T> {
     /// # Errors
     /// Names the variable (or the tunable, where it has none), the text and what is allowed.
     pub fn parse(&self, text: &str) -> Result<T, ParseError> {
-        T::read(text, self.unit)
-            .map_err(|error| error.within(self.label()))
-            .and_then(|value| self.check(value))
+        let value = T::read(text, self.unit).map_err(|error| {
+            let error = match self.allowed {
+                Allowed::Between(..) => error.and_allowed(&self.shown_range()),
+                _ => error,
+            };
+            error.within(self.label())
+        })?;
+        self.check(value)
     }
 
     /// Hands `value` back if it is allowed.

@@ -44,9 +44,6 @@ table! {
     STACK_SIZE: usize = bytes("stack-size", 64 * KIB as usize, GIB as usize, 16 * MIB as usize)
         .set_by("TIDEGATE_STACK_SIZE"),
         "Address space of a worker's stack; only touched pages cost memory, deep recursion needs them.", GUESSED;
-    RING_CAPACITY: usize = count("ring-capacity", "tasks", 2, 1 << 24, 1 << 17),
-        "Tasks that a deque holds, a power of two; pages never touched cost nothing, and a join deeper runs in order.",
-        GUESSED;
     SPAWN_INLINE_LENGTH: usize = count("spawn-inline-length", "tasks", 1, 1 << 24, 1 << 16),
         "Unstarted tasks of a scope beyond which a spawn may run one of them on the spot, so that endless spawning needs \
          bounded memory.", GUESSED;
@@ -71,8 +68,6 @@ table! {
         "Least time between two forced exposures in a pool; each interrupts every running thread of the process.", GUESSED;
     PARK_LOOK: u64 = time("park-look", US, 10 * MS, 50 * US),
         "Length of the one timed sleep before a thief parks for good, where no process-wide barrier exists.", GUESSED;
-    WAITER_LOOK: u64 = time("waiter-look", 10 * US, S, MS),
-        "How often a waiter that keeps its slot, because the limit on threads is reached, looks again.", GUESSED;
     OWED_GRACE: u64 = time("owed-grace", 0, S, 2 * MS),
         "How long a ready thread with frames waits for a slot before it runs without one: it may hold a lock that \
          everybody else waits for.", GUESSED;
