@@ -107,10 +107,7 @@ impl Drop for Counted<'_> {
 #[test]
 fn endless_spawning_from_one_loop_needs_bounded_memory() {
     watched(|| {
-        let spawns = soak(
-            1_000_000,
-            "spawns from one loop, for each number of workers",
-        );
+        let spawns = soak(500_000, "spawns from one loop, for each number of workers");
         for workers in [1, 2] {
             let pool = pool(workers);
             let (census, ran) = (Census::default(), Tally::new());
