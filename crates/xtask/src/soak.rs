@@ -53,7 +53,7 @@ pub const SOAKS: &[Soak] = &[
         name: "spawns",
         package: "tidegate",
         test: "endless_spawning_from_one_loop_needs_bounded_memory",
-        scale: 10,
+        scale: 20,
     },
 ];
 
