@@ -116,7 +116,7 @@ fn check(workspace: &Workspace, group: &Group, budget: Budget) -> Outcome {
     };
     match verdict::judge_at_least(&done, group.filters.len()) {
         Outcome::Passed(count) => Outcome::Passed(format!(
-            "{count}, {preemptions} preemptions{}",
+            "{count}, preemptions up to {preemptions}{}",
             cut_off(&done.text)
         )),
         Outcome::Failed(output) => {
