@@ -4,6 +4,7 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
+use crate::worker::Current;
 use loom::model::Builder;
 use std::time::Instant;
 use tidegate_sync::Arc;
@@ -154,6 +155,11 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
                 first.unpark();
             };
             crate::join(|| first.park(), stolen);
+            // It has stopped running, and is to look for the last time.
+            let shared = Current::get().expect("a worker").shared();
+            while !shared.vacancy.load(Ordering::Relaxed) {
+                loom::thread::yield_now();
+            }
             // It must come for this one before or after it has fallen asleep.
             let awaited = || {
                 loom::stop_exploring();
