@@ -47,7 +47,7 @@ pub const SOAKS: &[Soak] = &[
         name: "changes",
         package: "tidegate",
         test: "changes_under_load_lose_no_task",
-        scale: 10,
+        scale: 1000,
     },
     Soak {
         name: "spawns",
