@@ -28,7 +28,7 @@ use core::str::FromStr;
 pub enum Amount {
     /// One task.
     One,
-    /// Exactly so many tasks, or none when fewer wait.
+    /// So many tasks, or none when fewer wait. A victim whose tasks thieves cannot all reach at the moment gives what they can.
     Fixed(usize),
     /// Half of the tasks of the victim, the one that it runs included, rounded down.
     Half,

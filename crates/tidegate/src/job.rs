@@ -8,7 +8,10 @@
 //! [`crate::latch`]. The closure: the pusher's until the push, then that of whoever holds the [`Task`]. The result: the runner's until
 //! it opens the latch, then the joiner's.
 
-use crate::blocks;
+mod blocks;
+
+pub(crate) use blocks::Blocks;
+
 use crate::latch::{Event, Latch};
 use crate::scope::ScopeCore;
 use crate::unwind::{self, Payload};

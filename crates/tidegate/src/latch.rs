@@ -4,12 +4,14 @@
 //!
 //! | state | meaning | changed by |
 //! |---|---|---|
-//! | `New` | not stolen, or the thief has not said so yet | thief -> Taken, joiner -> Asleep, runner -> Open |
-//! | `Kept(worker)` | it lies unstarted in that thief's deque, stolen in one batch with younger tasks | a second thief -> Taken, joiner -> Asleep, runner -> Open |
-//! | `Taken(worker, gen)` | a thief runs it; with `gen` the joiner may rob that worker while its generation lasts | joiner -> Asleep, runner -> Open |
-//! | `Asleep(joiner)` | the joiner gave its slot up | joiner -> what it was, runner -> Open |
+//! | `New` | not stolen, or the thief has not said so yet | thief -> Kept, Taken, Queued; runner -> Open |
+//! | `Kept(worker)` | it lies unstarted with that thread, stolen in one batch with younger tasks | the next taker -> Kept, Taken, Queued; runner -> Open |
+//! | `Queued` | it lies unstarted in the pool's queue | the next taker -> Taken; runner -> Open |
+//! | `Taken(worker, gen)` | a thief runs it; with `gen` the joiner may rob that worker while its generation lasts | runner -> Open |
 //! | `Open` | finished; the result is written | nobody |
 //! | `Scoped`, `Detached` | the header of a spawned task, which nobody joins by latch | nobody |
+//!
+//! Beside the first four stands whether the joiner sleeps, and its number; only the joiner changes that.
 //!
 //! `open` is one swap and the last touch of the frame that the latch lies in: whom to wake is in the old word.
 //! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::wait`].
@@ -25,15 +27,21 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tidegate_sync::park::Parker;
 use tidegate_sync::{thread, worker_local};
 
+/// The word, from its low end: kind, whether the joiner sleeps, the joiner, the taker.
 const KIND_BITS: u32 = 3;
-const WORKER_BITS: u32 = 16;
+const SLEEPS: u64 = 1 << KIND_BITS;
+const WORKER_BITS: u32 = 15;
+const JOINER_AT: u32 = KIND_BITS + 1;
+const TAKER_AT: u32 = JOINER_AT + WORKER_BITS;
+const SLEEPER: u64 = (1 << TAKER_AT) - (1 << KIND_BITS);
+
 const NEW: u64 = 0;
-const TAKEN: u64 = 1;
-const ASLEEP: u64 = 2;
-const OPEN: u64 = 3;
-const SCOPED: u64 = 4;
-const DETACHED: u64 = 5;
-const KEPT: u64 = 6;
+const KEPT: u64 = 1;
+const QUEUED: u64 = 2;
+const TAKEN: u64 = 3;
+const OPEN: u64 = 4;
+const SCOPED: u64 = 5;
+const DETACHED: u64 = 6;
 
 /// The highest number of workers that a latch can name.
 pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
@@ -47,8 +55,10 @@ pub(crate) struct Thief {
     pub(crate) on_top: bool,
 }
 
-/// A thief packed above the kind bits: worker, then two flags, then the generation.
+/// A thief packed: worker, then two flags, then the generation.
 impl Thief {
+    const BITS: u32 = WORKER_BITS + 2 + Gen::BITS;
+
     /// One of whom nothing but the number is known.
     pub(crate) fn unnamed(worker: usize) -> Self {
         Self {
@@ -61,43 +71,49 @@ impl Thief {
     pub(crate) fn pack(self) -> u64 {
         let generation = self.generation.map_or(0, |g| 1 | u64::from(g.bits()) << 2);
         let flags = generation | u64::from(self.on_top) << 1;
-        (flags << WORKER_BITS | self.worker as u64) << KIND_BITS
+        flags << WORKER_BITS | self.worker as u64
     }
 
-    pub(crate) fn unpack(word: u64) -> Self {
-        let worker = (word >> KIND_BITS) as usize & (MAX_WORKERS - 1);
-        let flags = word >> (KIND_BITS + WORKER_BITS);
+    pub(crate) fn unpack(bits: u64) -> Self {
+        let flags = bits >> WORKER_BITS;
         let gen_bits = (flags >> 2) as u32;
         Self {
-            worker,
+            worker: bits as usize & (MAX_WORKERS - 1),
             generation: (flags & 1 == 1).then(|| Gen::from_bits(gen_bits)),
             on_top: flags & 2 == 2,
         }
     }
 }
 
-const _: () = assert!(KIND_BITS + WORKER_BITS + 2 + Gen::BITS <= 64);
+const _: () = assert!(TAKER_AT + Thief::BITS <= 64);
 
 /// What a latch says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     New,
     Kept(usize),
+    Queued,
     Taken(Thief),
-    Asleep(usize),
     Open,
     Spawned,
 }
 
 fn decode(word: u64) -> State {
-    match word & ((1 << KIND_BITS) - 1) {
+    let taker = Thief::unpack(word >> TAKER_AT);
+    match word & (SLEEPS - 1) {
         NEW => State::New,
-        KEPT => State::Kept(Thief::unpack(word).worker),
-        TAKEN => State::Taken(Thief::unpack(word)),
-        ASLEEP => State::Asleep(Thief::unpack(word).worker),
+        KEPT => State::Kept(taker.worker),
+        QUEUED => State::Queued,
+        TAKEN => State::Taken(taker),
         OPEN => State::Open,
         _ => State::Spawned,
     }
+}
+
+/// The joiner, if it sleeps.
+fn sleeper(word: u64) -> Option<usize> {
+    let joiner = (word >> JOINER_AT) as usize & (MAX_WORKERS - 1);
+    (word & SLEEPS != 0).then_some(joiner)
 }
 
 /// The latch word; see the module.
@@ -136,42 +152,44 @@ impl Latch {
         self.state() == State::Open
     }
 
-    /// A thief says that it runs the task, unless the joiner sleeps already and does not care.
-    pub(crate) fn set_thief(&self, thief: Thief) {
-        self.set_taker(TAKEN | thief.pack());
+    /// A thief says that it runs the task. The joiner if it sleeps: it may rob this thief now.
+    pub(crate) fn set_thief(&self, thief: Thief) -> Option<usize> {
+        self.set_taker(TAKEN | thief.pack() << TAKER_AT)
     }
 
-    /// A thief says that it keeps the task in its deque for later.
-    pub(crate) fn set_keeper(&self, worker: usize) {
-        self.set_taker(KEPT | Thief::unnamed(worker).pack());
+    /// A thief says that it keeps the task for later. The joiner if it sleeps: it may take the task back.
+    pub(crate) fn set_keeper(&self, worker: usize) -> Option<usize> {
+        self.set_taker(KEPT | Thief::unnamed(worker).pack() << TAKER_AT)
     }
 
-    fn set_taker(&self, word: u64) {
-        let _ = self.change(|state| match state {
-            State::New | State::Kept(_) | State::Taken(_) => Some(word),
-            State::Asleep(_) | State::Open | State::Spawned => None,
-        });
+    /// The task lies in the pool's queue. The joiner if it sleeps: it may take the task from there.
+    pub(crate) fn set_queued(&self) -> Option<usize> {
+        self.set_taker(QUEUED)
     }
 
-    /// The joiner is about to sleep: what the latch said, unless it is open already.
-    pub(crate) fn fall_asleep(&self, joiner: usize) -> Option<Shut> {
-        let word = ASLEEP | Thief::unnamed(joiner).pack();
-        self.change(|state| (state != State::Open).then_some(word))
-            .map(Shut)
+    fn set_taker(&self, taker: u64) -> Option<usize> {
+        self.change(|word| taker | word & SLEEPER).and_then(sleeper)
     }
 
-    /// The joiner has stopped sleeping although the latch may be shut: it says again what it said before.
-    pub(crate) fn get_up(&self, before: Shut) {
-        let _ = self.change(|state| matches!(state, State::Asleep(_)).then_some(before.0));
+    /// The joiner is about to sleep; `false`: the latch is open.
+    #[must_use]
+    pub(crate) fn fall_asleep(&self, joiner: usize) -> bool {
+        self.change(|word| word & !SLEEPER | SLEEPS | (joiner as u64) << JOINER_AT)
+            .is_some()
     }
 
-    /// Returns the word that was replaced.
-    fn change(&self, next: impl Fn(State) -> Option<u64>) -> Option<u64> {
+    /// The joiner has stopped sleeping although the latch may be shut.
+    pub(crate) fn get_up(&self) {
+        let _ = self.change(|word| word & !SLEEPER);
+    }
+
+    /// Changes the word unless the latch is open. Returns the word that was replaced.
+    fn change(&self, next: impl Fn(u64) -> u64) -> Option<u64> {
         // AcqRel on success: a joiner that reads `Open` here acquires the result, and what a thief wrote before
         // `set_thief` is visible to the joiner; Acquire on failure for the same reason.
         self.0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
-                next(decode(word))
+                (decode(word) != State::Open).then(|| next(word))
             })
             .ok()
     }
@@ -191,19 +209,9 @@ impl Latch {
             // Relaxed: a fault.
             word.load(Ordering::Relaxed);
         }
-        if let State::Asleep(joiner) = decode(before) {
+        if let Some(joiner) = sleeper(before) {
             current.latch_opened(joiner);
         }
-    }
-}
-
-/// What a latch said when its joiner fell asleep.
-#[derive(Clone, Copy)]
-pub(crate) struct Shut(u64);
-
-impl Shut {
-    pub(crate) fn state(self) -> State {
-        decode(self.0)
     }
 }
 

@@ -99,9 +99,9 @@
 #![deny(missing_docs)]
 
 mod blocking;
-mod blocks;
 mod broadcast;
 mod builder;
+mod elsewhere;
 mod environment;
 mod events;
 mod explain;
@@ -122,6 +122,7 @@ mod spawn;
 mod stats;
 mod unwind;
 mod wait;
+mod wake;
 mod worker;
 mod worker_id;
 

@@ -263,11 +263,11 @@ mod tests {
             ),
             (
                 two().spare_threads(65_537),
-                "Builder::spare_threads: 65537 is out of range; allowed: 0 to 65536",
+                "Builder::spare_threads: 65537 is out of range; allowed: 0 to 32768",
             ),
             (
-                two().spare_threads(65_535),
-                "Builder::spare_threads: 65535 beside 2 workers; allowed: 0 to 65534",
+                two().spare_threads(32_767),
+                "Builder::spare_threads: 32767 beside 2 workers; allowed: 0 to 32766",
             ),
             (
                 two().name("a\0b"),
@@ -291,7 +291,7 @@ mod tests {
     fn fewer_threads_than_workers_are_refused_and_not_raised() {
         assert_eq!(
             error(two().max_threads(1)),
-            "Builder::max_threads: 1 is less than the number of workers, 2; allowed: 2 to 65536"
+            "Builder::max_threads: 1 is less than the number of workers, 2; allowed: 2 to 32768"
         );
         assert_eq!(Options::of(two().max_threads(2)).unwrap().max_threads, 2);
     }

@@ -278,7 +278,9 @@ impl Shared {
         if let Some(handler) = &self.options.on_start {
             self.check_handler("on_start", unwind::catch(|| handler(current.index)));
         }
+        current.elsewhere.arrive();
         current.live();
+        current.elsewhere.depart();
         // What was delivered before the thread said that it leaves.
         current.run_mail();
         if let Some(handler) = &self.options.on_exit {
@@ -348,15 +350,15 @@ impl Shared {
 
     /// Runs `f` on a thread of this pool and waits for it.
     pub(crate) fn install<R: Send>(self: &Arc<Self>, f: impl FnOnce() -> R + Send) -> R {
+        if let Some(current) = Current::in_pool(self) {
+            return current.call(|_| f());
+        }
+        if let Some(t) = self.admit_if_alone() {
+            return self.visit(t, |_| f());
+        }
         match Current::get() {
-            Some(current) if std::ptr::eq(current.shared(), &**self) => f(),
-            caller => match (self.admit_if_alone(), caller) {
-                (Some(t), _) => self.visit(t, |_| f()),
-                (None, Some(current)) => {
-                    self.inject(f, |done| current.wait(Awaited::Outside(done)))
-                }
-                (None, None) => self.inject(f, Event::park_thread),
-            },
+            Some(current) => self.inject(f, |done| current.wait(Awaited::Outside(done))),
+            None => self.inject(f, Event::park_thread),
         }
     }
 

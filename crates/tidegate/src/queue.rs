@@ -1,9 +1,11 @@
-//! Queues of tasks that lie in no deque: injected from outside, spawned beyond a full ring, or left above a join.
+//! Queues of tasks that lie in no deque: injected from outside, spawned beyond a full ring, left above a join, or kept of a
+//! stolen batch.
 //!
 //! First in, first out, under a lock; the length is kept beside it so that an empty queue costs one load. A pool has one
-//! for everybody (the injector) and each scope may have one of its own, see [`mod@crate::scope`].
+//! for everybody (the injector), each scope may have one of its own (see [`mod@crate::scope`]), and each worker has one for its mail
+//! and one for what it has stolen and not begun.
 
-use crate::job::Task;
+use crate::job::{Header, Task};
 use std::collections::VecDeque;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
@@ -22,12 +24,31 @@ impl Queue {
         self.len.store(tasks.len(), Ordering::Release);
     }
 
+    /// Takes the task that has lain here longest.
     pub(crate) fn pop(&self) -> Option<Task> {
+        self.take_by(VecDeque::pop_front)
+    }
+
+    /// Takes the task that came last.
+    pub(crate) fn pop_last(&self) -> Option<Task> {
+        self.take_by(VecDeque::pop_back)
+    }
+
+    /// Takes this very task, if it lies here. Looks at each one: for rare cases.
+    pub(crate) fn take(&self, wanted: &Header) -> Option<Task> {
+        let wanted = |task: &Task| std::ptr::eq(task.header(), wanted);
+        self.take_by(|tasks| {
+            let at = tasks.iter().position(wanted)?;
+            tasks.remove(at)
+        })
+    }
+
+    fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {
         if self.len() == 0 {
             return None;
         }
         let mut tasks = self.tasks.lock();
-        let task = tasks.pop_front();
+        let task = take(&mut tasks);
         // Release: as in `push`.
         self.len.store(tasks.len(), Ordering::Release);
         task

@@ -306,7 +306,13 @@ impl<'a> Current<'a> {
                 // SAFETY: a task that has not run keeps its scope; `enqueue` does not touch the scope after its push.
                 unsafe { scope.as_ref() }.enqueue(task);
             }
-            None => self.shared().injector.push(task),
+            None => {
+                if task.header().latch.is_half() {
+                    let joiner = task.header().latch.set_queued();
+                    self.shared().tell_joiner(joiner);
+                }
+                self.shared().injector.push(task);
+            }
         }
         self.shared().work_visible(Some(self.worker()));
     }

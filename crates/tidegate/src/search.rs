@@ -118,7 +118,7 @@ impl Current<'_> {
     /// Runs what is left in the own deque and in the pool's queues: the last thing that a thread does here.
     pub(crate) fn finish(self) {
         let mut searcher = Searcher::new(self.shared(), self.index);
-        while let Some(task) = self.pop(0).or_else(|| self.shared().pop_queued()) {
+        while let Some(task) = self.own_task().or_else(|| self.shared().pop_queued()) {
             self.run_at_base(task, &mut searcher);
         }
     }
@@ -156,7 +156,7 @@ impl Current<'_> {
             .map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
         // Relaxed: only this thread writes it.
         let alone = self.deque().is_empty();
-        // Tasks of a batch that lie below are strangers to this one: nothing may be robbed here then.
+        // What an earlier task has spawned and left below is a stranger to this one: nothing may be robbed here then.
         let scope = if alone { scope } else { std::ptr::null_mut() };
         let same = !scope.is_null() && self.base_scope.load(Ordering::Relaxed) == scope;
         if same {
@@ -170,16 +170,22 @@ impl Current<'_> {
         self.base_scope.store(scope, Ordering::Release);
         if task.header().latch.is_half() {
             let generation = alone.then_some(generation);
-            task.header().latch.set_thief(Thief {
+            let joiner = task.header().latch.set_thief(Thief {
                 worker: self.index,
                 generation,
                 on_top: false,
             });
+            self.shared().tell_joiner(joiner);
         }
     }
 
+    /// The youngest task that this worker has.
+    fn own_task(self) -> Option<Task> {
+        self.pop(0).or_else(|| self.kept.pop_last())
+    }
+
     fn next_task(self, searcher: &mut Searcher) -> Option<Task> {
-        if let Some(task) = self.pop(0) {
+        if let Some(task) = self.own_task() {
             return Some(task);
         }
         let task = self.search(searcher);
@@ -278,6 +284,12 @@ impl Current<'_> {
                 }
                 Steal::Lost => self.tally.partly_failed.add(1),
                 Steal::Empty => {
+                    if let Some(task) = victim.kept.pop() {
+                        self.tally.steals.add(1);
+                        self.tally.stolen_tasks.add(1);
+                        events::steal(self.shared(), self.index, victim.index, 1);
+                        return Some(task);
+                    }
                     let busy = victim.is_busy() || victim.deque.has_private();
                     if busy {
                         self.tally.partly_failed.add(1);
@@ -293,13 +305,13 @@ impl Current<'_> {
         None
     }
 
-    /// Keeps an older task of a batch below the one that runs first.
+    /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's
+    /// descendants and hide them from those who wait for them.
     fn keep_stolen(self, task: Task) {
         if task.header().latch.is_half() {
-            task.header().latch.set_keeper(self.index);
+            let joiner = task.header().latch.set_keeper(self.index);
+            self.shared().tell_joiner(joiner);
         }
-        if let Err(task) = self.push_task(task) {
-            self.pass_on(task);
-        }
+        self.kept.push(task);
     }
 }

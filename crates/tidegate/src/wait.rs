@@ -124,11 +124,12 @@ impl Current<'_> {
         self.tally.tasks.add(1);
         if task.header().latch.is_half() {
             let generation = self.deque().is_empty().then(|| self.deque().generation());
-            task.header().latch.set_thief(Thief {
+            let joiner = task.header().latch.set_thief(Thief {
                 worker: self.index,
                 generation,
                 on_top: true,
             });
+            self.shared().tell_joiner(joiner);
         }
         self.set_busy(true);
         // Nobody follows this worker's outer wait while something else runs on top of it.
@@ -155,8 +156,9 @@ impl Current<'_> {
                     self.set_waits_for(Some(thief));
                     self.rob(thief, None, flags)
                 }
-                State::Kept(keeper) => self.recall(half, keeper, flags),
-                _ => None,
+                State::Kept(keeper) => self.shared().worker(keeper).kept.take(half),
+                State::Queued => self.shared().injector.take(half),
+                State::New | State::Open | State::Spawned => None,
             },
             Awaited::Scope(scope) => scope.pop_queued().or_else(|| self.rob_scope(scope, flags)),
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) => None,
@@ -173,27 +175,17 @@ impl Current<'_> {
         self.deque().next_generation();
     }
 
-    /// Takes the half that we wait for back from the thread in whose deque it lies unstarted, below tasks of the same
-    /// batch that may block. What is older goes to the pool's queue.
-    fn recall(self, half: &Header, keeper: usize, flags: &mut Flags) -> Option<Task> {
-        let keeper = self.shared().worker(keeper);
-        let task = self.rob_one(keeper, Thief::unnamed(keeper.index), flags)?;
-        if std::ptr::eq(task.header(), half) {
-            return Some(task);
-        }
-        self.pass_on(task);
-        None
-    }
-
     /// Unrelated work, by the user's wish or to the rescue of a pool of waiters.
     fn any_task(self, flags: &mut Flags) -> Option<Task> {
         let shared = self.shared();
         // One at a time, the own deque included: older tasks of a batch would lie above this frame.
-        shared.pop_queued().or_else(|| {
-            shared
-                .workers()
-                .find_map(|worker| self.rob_one(worker, Thief::unnamed(worker.index), flags))
-        })
+        let mut of = |worker: &Worker| {
+            let robbed = self.rob_one(worker, Thief::unnamed(worker.index), flags);
+            robbed.or_else(|| worker.kept.pop())
+        };
+        shared
+            .pop_queued()
+            .or_else(|| shared.workers().find_map(&mut of))
     }
 
     /// Robs whoever runs a task of the scope.

@@ -14,7 +14,7 @@ const PHEET: Basis = Basis::Published("Haselsteiner 2015, section 2.2");
 /// The most workers that anything here is made for.
 const MOST_WORKERS: usize = 4_096;
 /// The most threads that one pool may have.
-const MOST_THREADS: usize = 16 * MOST_WORKERS;
+const MOST_THREADS: usize = 32_768;
 
 table! {
     WORKERS: Option<usize> = count("workers", "workers", Some(1), Some(MOST_WORKERS), None).set_by("TIDEGATE_WORKERS"),

@@ -1,0 +1,155 @@
+//! On which processors a thread may run, so that a woken one need not wait for its waker's.
+
+/// A thread as the system knows it; it may have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tid(imp::Tid);
+
+impl Tid {
+    /// The calling thread.
+    #[must_use]
+    pub fn this() -> Self {
+        Self(imp::this())
+    }
+}
+
+/// A set of processors.
+#[derive(Clone, Copy)]
+pub struct CpuSet(imp::Set);
+
+impl CpuSet {
+    /// The processors that `thread` may run on; `None` where the system does not tell.
+    #[must_use]
+    pub fn of(thread: Tid) -> Option<Self> {
+        imp::get(thread.0).map(Self)
+    }
+
+    /// The set with `cpu`.
+    #[must_use]
+    pub fn with(mut self, cpu: usize) -> Self {
+        imp::add(&mut self.0, cpu);
+        self
+    }
+
+    /// The set without `cpu`, unless it was not in it or nothing would be left.
+    #[must_use]
+    pub fn without(mut self, cpu: usize) -> Option<Self> {
+        let before = imp::count(&self.0);
+        imp::remove(&mut self.0, cpu);
+        (1..before).contains(&imp::count(&self.0)).then_some(self)
+    }
+
+    /// Lets `thread` run on these processors only; whether the system agreed.
+    pub fn bind(&self, thread: Tid) -> bool {
+        imp::set(thread.0, &self.0)
+    }
+}
+
+/// The processor that the calling thread runs on at this moment; `None` where the system does not tell.
+#[must_use]
+pub fn current_cpu() -> Option<usize> {
+    imp::current_cpu()
+}
+
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+mod imp {
+    pub(super) type Tid = libc::pid_t;
+    pub(super) type Set = libc::cpu_set_t;
+    const SIZE: usize = size_of::<Set>();
+
+    pub(super) fn this() -> Tid {
+        // SAFETY: gettid has no preconditions. By number, because older C libraries have no function for it.
+        let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+        Tid::try_from(tid).expect("thread numbers are small")
+    }
+
+    pub(super) fn get(tid: Tid) -> Option<Set> {
+        // SAFETY: cpu_set_t is an array of integers, for which all zeroes is a value.
+        let mut set: Set = unsafe { std::mem::zeroed() };
+        // SAFETY: `set` is a live, writable cpu_set_t of SIZE bytes.
+        let failed = unsafe { libc::sched_getaffinity(tid, SIZE, &mut set) } != 0;
+        (!failed).then_some(set)
+    }
+
+    pub(super) fn set(tid: Tid, set: &Set) -> bool {
+        // SAFETY: `set` is a live cpu_set_t of SIZE bytes that the kernel reads.
+        unsafe { libc::sched_setaffinity(tid, SIZE, set) == 0 }
+    }
+
+    pub(super) fn add(set: &mut Set, cpu: usize) {
+        if cpu < SIZE * 8 {
+            // SAFETY: `cpu` is within the set, as just checked.
+            unsafe { libc::CPU_SET(cpu, set) }
+        }
+    }
+
+    pub(super) fn remove(set: &mut Set, cpu: usize) {
+        if cpu < SIZE * 8 {
+            // SAFETY: `cpu` is within the set, as just checked.
+            unsafe { libc::CPU_CLR(cpu, set) }
+        }
+    }
+
+    pub(super) fn count(set: &Set) -> usize {
+        // SAFETY: CPU_COUNT reads the set it is given.
+        usize::try_from(unsafe { libc::CPU_COUNT(set) }).unwrap_or(0)
+    }
+
+    pub(super) fn current_cpu() -> Option<usize> {
+        // SAFETY: sched_getcpu has no preconditions.
+        usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+mod imp {
+    pub(super) type Tid = ();
+    pub(super) type Set = ();
+
+    pub(super) fn this() -> Tid {}
+
+    pub(super) fn get((): Tid) -> Option<Set> {
+        None
+    }
+
+    pub(super) fn set((): Tid, (): &Set) -> bool {
+        false
+    }
+
+    pub(super) fn add((): &mut Set, _: usize) {}
+
+    pub(super) fn remove((): &mut Set, _: usize) {}
+
+    pub(super) fn count((): &Set) -> usize {
+        0
+    }
+
+    pub(super) fn current_cpu() -> Option<usize> {
+        None
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_kept_off_a_processor_and_let_back() {
+        std::thread::spawn(|| {
+            let here = Tid::this();
+            let all = CpuSet::of(here).expect("Linux tells");
+            let cpu = current_cpu().expect("Linux tells");
+            let Some(others) = all.without(cpu) else {
+                return;
+            };
+            assert!(others.bind(here));
+            assert_ne!(current_cpu(), Some(cpu));
+            let narrowed = CpuSet::of(here).expect("Linux tells");
+            assert!(narrowed.without(cpu).is_none(), "not in it");
+            assert!(narrowed.with(cpu).bind(here));
+            let back = CpuSet::of(here).expect("Linux tells");
+            assert!(back.without(cpu).is_some());
+        })
+        .join()
+        .unwrap();
+    }
+}

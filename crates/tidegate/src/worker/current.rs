@@ -1,0 +1,232 @@
+//! A thread's own view of itself as a worker, and how it becomes one.
+
+use super::Worker;
+use crate::job::{Blocks, Header};
+use crate::pool::Shared;
+use crate::scope::ScopeCore;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::null;
+use std::sync::Arc;
+use tidegate_deque::split::Owner;
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::{barrier, worker_local};
+
+worker_local!(static CURRENT: Cell<*const Worker> = Cell::new(null()));
+
+/// The calling thread as a worker of its pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Current<'a> {
+    worker: &'a Worker,
+    not_send: PhantomData<*mut ()>,
+}
+
+impl<'a> std::ops::Deref for Current<'a> {
+    type Target = Worker;
+
+    #[inline(always)]
+    fn deref(&self) -> &Worker {
+        self.worker
+    }
+}
+
+impl<'a> Current<'a> {
+    /// The worker that the calling thread is, if it is one.
+    #[inline(always)]
+    pub(crate) fn get() -> Option<Self> {
+        let worker = CURRENT.with(Cell::get);
+        // SAFETY: set by `Membership::enter`, which keeps the pool and so the worker alive until it sets the pointer
+        // back; the value stays on this thread (`not_send`) and in frames below that guard.
+        let worker = unsafe { worker.as_ref() }?;
+        Some(Self {
+            worker,
+            not_send: PhantomData,
+        })
+    }
+
+    /// The worker of `pool` that the calling thread is, now or in a frame below.
+    pub(crate) fn in_pool(pool: &Shared) -> Option<Self> {
+        let mut here = Self::get();
+        while let Some(current) = here {
+            if std::ptr::eq(current.shared(), pool) {
+                break;
+            }
+            // Relaxed: written by this thread.
+            let before = current.worker.own.before.load(Ordering::Relaxed);
+            // SAFETY: as in `get`: the guard that made the thread that worker lies in a frame below.
+            let worker = unsafe { before.as_ref() };
+            here = worker.map(|worker| Self {
+                worker,
+                not_send: PhantomData,
+            });
+        }
+        here
+    }
+
+    /// Calls `f` as this worker, which the thread is in a frame below if not now.
+    pub(crate) fn call<R>(self, f: impl FnOnce(Self) -> R) -> R {
+        struct Back<'a>(*const Worker, &'a Shared);
+        impl Drop for Back<'_> {
+            fn drop(&mut self) {
+                let before = if self.1.is_inherited() {
+                    null()
+                } else {
+                    self.0
+                };
+                CURRENT.with(|current| current.set(before));
+            }
+        }
+        let before = CURRENT.with(|current| current.replace(self.worker));
+        let _back = Back(before, self.shared());
+        f(self)
+    }
+
+    /// The same for code that only workers run.
+    #[inline(always)]
+    pub(crate) fn here() -> Self {
+        Self::get().expect("tasks run on workers, and a thread is none in a child that it forked")
+    }
+
+    /// The pool that this worker belongs to.
+    #[inline]
+    pub(crate) fn shared(self) -> &'a Shared {
+        // Relaxed: written by this very thread.
+        let shared = self.worker.shared.load(Ordering::Relaxed);
+        // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `Current` can exist.
+        unsafe { &*shared }
+    }
+
+    #[inline(always)]
+    pub(crate) fn worker(self) -> &'a Worker {
+        self.worker
+    }
+
+    /// The owner's side of this worker's deque.
+    #[inline(always)]
+    pub(crate) fn deque(self) -> Owner<'a, Header> {
+        // SAFETY: only the thread that is this worker has a `Current`, and membership passes from thread to thread
+        // under the pool's ledger lock.
+        unsafe { self.worker.deque.owner() }
+    }
+
+    /// The scope whose tasks in this deque need no count of their own, see [`mod@crate::scope`].
+    #[inline]
+    pub(crate) fn covers(self) -> *const ScopeCore {
+        // Relaxed: only this thread uses it.
+        self.worker.own.covers.load(Ordering::Relaxed)
+    }
+
+    /// Sets [`covers`](Self::covers); returns what it was.
+    #[inline]
+    pub(crate) fn set_covers(self, scope: *const ScopeCore) -> *const ScopeCore {
+        let before = self.covers();
+        // Relaxed: only this thread uses it.
+        self.worker
+            .own
+            .covers
+            .store(scope.cast_mut(), Ordering::Relaxed);
+        before
+    }
+
+    pub(crate) fn must_stop(self) -> bool {
+        // Relaxed: only this thread uses it.
+        self.worker.own.must_stop.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_must_stop(self, must: bool) {
+        // Relaxed: only this thread uses it.
+        self.worker.own.must_stop.store(must, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_blocking(self) -> bool {
+        // Relaxed: only this thread uses it.
+        self.worker.own.blocking.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_blocking(self, blocking: bool) {
+        // Relaxed: only this thread uses it.
+        self.worker.own.blocking.store(blocking, Ordering::Relaxed);
+    }
+
+    /// The memory that this worker keeps for tasks.
+    #[inline]
+    pub(crate) fn blocks(self) -> &'a Blocks {
+        &self.worker.own.blocks
+    }
+
+    /// Returns what it was.
+    pub(crate) fn set_inlining(self, inlining: bool) -> bool {
+        // Relaxed: only this thread uses it.
+        self.worker.own.inlining.swap(inlining, Ordering::Relaxed)
+    }
+}
+
+/// Makes the calling thread a worker of nobody: a `fork` inside a task has made it the only one of a child.
+pub(crate) extern "C" fn leave_in_child() {
+    CURRENT.with(|current| current.set(null()));
+}
+
+/// The right to be one worker, given once by the ledger; whoever has it may touch what only that worker's thread touches.
+pub(crate) struct Admission(usize);
+
+impl Admission {
+    /// For the ledger's keepers alone (`Shared::admit_guest`, `Shared::start_thread`): the ledger has just admitted worker
+    /// `index`, and no thread is it.
+    pub(crate) fn granted(index: usize) -> Self {
+        Self(index)
+    }
+}
+
+/// A thread's time as a worker. It may be one of another pool before and after.
+pub(crate) struct Membership {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+impl Membership {
+    /// Makes the calling thread a worker of the pool.
+    pub(crate) fn enter(shared: Arc<Shared>, admission: Admission) -> Self {
+        let Admission(index) = admission;
+        let worker = shared.worker_or_new(index);
+        // Relaxed: read by this thread only.
+        worker
+            .shared
+            .store(Arc::as_ptr(&shared).cast_mut(), Ordering::Relaxed);
+        let before = CURRENT.with(|current| current.replace(worker));
+        // Relaxed: read by this thread only.
+        worker
+            .own
+            .before
+            .store(before.cast_mut(), Ordering::Relaxed);
+        worker.tally.arrive();
+        let membership = Self { shared, index };
+        if barrier::available() == Some(false) {
+            // Nobody can expose our work by force: each push goes the cold way and publishes.
+            membership.current().deque().shut();
+        }
+        membership
+    }
+
+    pub(crate) fn current(&self) -> Current<'_> {
+        let worker = self.shared.worker(self.index);
+        Current {
+            worker,
+            not_send: PhantomData,
+        }
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        let worker = self.shared.worker(self.index);
+        // What was a worker before a fork is none in the child.
+        let before = if self.shared.is_inherited() {
+            null()
+        } else {
+            // Relaxed: written by this thread.
+            worker.own.before.load(Ordering::Relaxed).cast_const()
+        };
+        CURRENT.with(|current| current.set(before));
+        worker.tally.depart();
+    }
+}

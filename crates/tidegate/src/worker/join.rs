@@ -1,0 +1,205 @@
+//! The fork-join fast path, and what a worker does at its cold exit.
+//!
+//! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the deque from the push until it is popped
+//! or stolen. `join` leaves the frame, by return or by panic, only after it has popped the pointer itself or seen the
+//! latch open; both end every use of the pointer by others. See docs/waiting.md for the waiting.
+
+use super::Current;
+use crate::job::{Half, Task};
+use crate::pool::signal;
+use crate::unwind;
+use tidegate_deque::split::Cold;
+use tidegate_sync::barrier;
+
+impl Current<'_> {
+    /// Takes a task from the own deque, at or above `base`.
+    #[inline]
+    pub(crate) fn pop(self, base: u64) -> Option<Task> {
+        // SAFETY: what is in a deque is a live task (pushed by `push_task` or `join`), and a pop hands it to one.
+        self.deque()
+            .pop(base)
+            .map(|header| unsafe { Task::from_raw(header) })
+    }
+
+    /// Pushes a task; gives it back if the ring is full.
+    #[inline]
+    pub(crate) fn push_task(self, task: Task) -> Result<(), Task> {
+        match self.deque().push(task.as_raw()) {
+            Ok(_) => Ok(()),
+            Err(Cold(position)) => match self.push_cold(position) {
+                FULL => Err(task),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Runs `a`, and `b` here or on a thief; see [`crate::join`].
+    #[inline(always)]
+    pub(crate) fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce() -> RB + Send,
+        RB: Send,
+    {
+        let half = Half::new(b);
+        let position = match self.deque().push(half.as_raw()) {
+            Ok(position) => position,
+            Err(Cold(position)) => self.push_cold(position),
+        };
+        let abandon = Abandon {
+            current: self,
+            half: &half,
+            position,
+        };
+        let ra = a();
+        std::mem::forget(abandon);
+        if self.take_back(position) {
+            // SAFETY: 1. taken back just now; 2. the thief's side does not run.
+            let b = unsafe { half.take_closure() };
+            let rb = b();
+            (ra, rb)
+        } else {
+            let rb = self.join_stolen(&half, position);
+            (ra, rb)
+        }
+    }
+
+    /// Whether the half pushed at `position` is still ours.
+    #[inline(always)]
+    fn take_back(self, position: u64) -> bool {
+        let deque = self.deque();
+        if deque.bottom() == position.wrapping_add(1) {
+            deque.pop_at(position)
+        } else {
+            self.take_back_uneven(position)
+        }
+    }
+
+    /// The half was never pushed, or tasks spawned inside the first half lie above it.
+    #[cold]
+    fn take_back_uneven(self, position: u64) -> bool {
+        position == FULL || {
+            self.clear_above(position + 1);
+            self.deque().pop_at(position)
+        }
+    }
+
+    /// The cold exit of a push: answers the signals. The position, or [`FULL`].
+    #[cold]
+    #[inline(never)]
+    fn push_cold(self, position: u64) -> u64 {
+        let deque = self.deque();
+        let signals = deque.answer();
+        let position = deque.confirm(position).unwrap_or(FULL);
+        self.act_on(signals);
+        position
+    }
+
+    /// Answers signals outside a push.
+    #[inline]
+    pub(crate) fn poll(self) {
+        if self.is_called() {
+            let signals = self.deque().answer();
+            self.act_on(signals);
+        }
+    }
+
+    /// Whether there is a signal to answer now. Hunger is answered by work only: it waits for the next push.
+    #[inline]
+    pub(crate) fn is_called(self) -> bool {
+        self.deque().is_signalled()
+            && (self.worker().deque.raised() != signal::HUNGRY || !self.deque().is_empty())
+    }
+
+    /// Does what others have asked for by signals.
+    pub(crate) fn act_on(self, signals: u32) {
+        if self.shared().is_inherited() {
+            return;
+        }
+        let deque = self.deque();
+        if signals & (signal::FLAG | signal::HUNGRY) != 0 {
+            let public = deque.expose_half();
+            if signals & signal::HUNGRY != 0 {
+                if public > 0 {
+                    self.shared().work_visible(Some(self.worker()));
+                } else {
+                    self.worker().deque.raise(signal::HUNGRY);
+                }
+            }
+        }
+        if signals & signal::GIVE_UP != 0 && !self.is_blocking() {
+            self.give_up();
+        }
+        if self.is_blocking() {
+            deque.expose_all();
+            deque.shut();
+            self.shared().work_visible(Some(self.worker()));
+        } else if barrier::available() == Some(false) {
+            // Nobody can expose our work by force: all of it is public, always.
+            deque.expose_all();
+            deque.shut();
+        }
+    }
+
+    #[cold]
+    fn join_stolen<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
+    where
+        B: FnOnce() -> RB + Send,
+        RB: Send,
+    {
+        self.wait_for_half(half.header());
+        self.deque().settle(position);
+        // SAFETY: 1. waited for; 2. once.
+        match unsafe { half.take_result() } {
+            Ok(result) => result,
+            Err(payload) => unwind::resume(payload),
+        }
+    }
+}
+/// The position of a task that did not fit.
+pub(crate) const FULL: u64 = u64::MAX;
+
+/// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
+struct Abandon<'a, B, RB>
+where
+    B: FnOnce() -> RB + Send,
+    RB: Send,
+{
+    current: Current<'a>,
+    half: &'a Half<B, RB>,
+    position: u64,
+}
+
+impl<B, RB> Drop for Abandon<'_, B, RB>
+where
+    B: FnOnce() -> RB + Send,
+    RB: Send,
+{
+    // Inlined, so that the fields stay in registers while all goes well.
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.current.abandon(self.half, self.position);
+    }
+}
+
+impl Current<'_> {
+    #[cold]
+    #[inline(never)]
+    fn abandon<B, RB>(self, half: &Half<B, RB>, position: u64)
+    where
+        B: FnOnce() -> RB + Send,
+        RB: Send,
+    {
+        if self.take_back(position) {
+            // SAFETY: 1. taken back just now; 2. the join is not going on.
+            drop(unsafe { half.take_closure() });
+            return;
+        }
+        self.wait_unwinding(half.header());
+        self.deque().settle(position);
+        // SAFETY: 1. waited for; 2. the join is not going on.
+        if let Err(payload) = unsafe { half.take_result() } {
+            self.shared().report_panic(payload);
+        }
+    }
+}
