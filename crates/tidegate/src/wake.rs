@@ -31,14 +31,14 @@ impl Shared {
 
     /// One worker more searches. `false`: enough of them do, go to sleep after one look.
     pub(crate) fn begin_search(&self, limited: bool) -> bool {
-        // AcqRel read-modify-writes here and in `end_search`: a publisher that reads the count before a decrement is
-        // ordered before the searcher's last look by the full fences on both sides.
         let most = if limited {
             max_searchers(self.slots())
         } else {
             usize::MAX
         };
         let one_more = |searching| (searching < most).then_some(searching + 1);
+        // AcqRel read-modify-writes here and in `end_search`: a publisher that reads the count before a decrement is
+        // ordered before the searcher's last look by the full fences on both sides. Relaxed for a count that is only read.
         self.searching
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more)
             .is_ok()
@@ -46,6 +46,7 @@ impl Shared {
 
     /// A searcher stops. If it found work it wakes the next, for whatever other work it did not look at.
     pub(crate) fn end_search(&self, found: bool) {
+        // AcqRel: see `begin_search`.
         let searching = self.searching.fetch_sub(1, Ordering::AcqRel) - 1;
         // Relaxed: a sleeper that comes later makes its own last look.
         let sleeping = usize::from(self.vacancy.load(Ordering::Relaxed));

@@ -90,6 +90,7 @@ impl Blocks {
     /// 1. `block` is from [`fresh`], and nobody uses it any more.
     #[inline]
     unsafe fn keep(&self, block: NonNull<u8>) {
+        // Relaxed, here and below: only the owner's thread uses these words.
         let count = self.count.load(Ordering::Relaxed);
         if count == KEPT {
             // SAFETY: 1. the caller's.
