@@ -290,6 +290,7 @@ impl Current<'_> {
         let _ = self.take_woken_at();
         events::park(self.shared(), self.index, why);
         let before = self.tally.phases.enter(why);
+        self.elsewhere.sleep_here();
         let result = sleep();
         self.elsewhere.let_back();
         self.tally.sleeps.add(1);

@@ -102,24 +102,28 @@ mod imp {
 
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod imp {
-    pub(super) type Tid = ();
-    pub(super) type Set = ();
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Tid;
+    #[derive(Clone, Copy)]
+    pub(super) struct Set;
 
-    pub(super) fn this() -> Tid {}
+    pub(super) fn this() -> Tid {
+        Tid
+    }
 
-    pub(super) fn get((): Tid) -> Option<Set> {
+    pub(super) fn get(_: Tid) -> Option<Set> {
         None
     }
 
-    pub(super) fn set((): Tid, (): &Set) -> bool {
+    pub(super) fn set(_: Tid, _: &Set) -> bool {
         false
     }
 
-    pub(super) fn add((): &mut Set, _: usize) {}
+    pub(super) fn add(_: &mut Set, _: usize) {}
 
-    pub(super) fn remove((): &mut Set, _: usize) {}
+    pub(super) fn remove(_: &mut Set, _: usize) {}
 
-    pub(super) fn count((): &Set) -> usize {
+    pub(super) fn count(_: &Set) -> usize {
         0
     }
 
