@@ -1,0 +1,144 @@
+//! Every program, tiny and in each of its forms, on Tidegate pools with every combination of policies, against its serial
+//! version. Nothing is left out: the whole product takes seconds.
+
+use std::fmt;
+
+use tidegate::idle::Backoff;
+use tidegate::{Amount, Idle, Pool, Victim, Wait};
+use tidegate_workloads::parameter::Kind;
+use tidegate_workloads::registry::{ENTRIES, Entry};
+use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
+
+const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Fixed(2), Amount::Half];
+const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+
+/// The options of a pool that are policies.
+#[derive(Clone, Copy)]
+struct Policies {
+    idle: Idle,
+    amount: Amount,
+    victim: Victim,
+    wait: Wait,
+}
+
+impl Policies {
+    /// Three workers: with two a thief has one victim, and the rule for victims nothing to decide.
+    fn pool(self) -> Tidegate {
+        let builder = Pool::builder().workers(3).idle(self.idle);
+        let builder = builder.steal(self.amount).victim(self.victim);
+        Tidegate::new(builder.wait(self.wait).build().unwrap())
+    }
+}
+
+impl fmt::Display for Policies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            idle,
+            amount,
+            victim,
+            wait,
+        } = self;
+        write!(f, "{idle} {amount} {victim} {wait}")
+    }
+}
+
+/// Each idle policy in the help, and those that take a backoff with each backoff.
+fn idles() -> Vec<Idle> {
+    let is_backoff = |name: &&&str| name.parse::<Backoff>().is_ok();
+    let mut idles = Vec::new();
+    for name in Idle::names() {
+        match name.strip_suffix("BACKOFF") {
+            Some(before) => {
+                let backoffs = Idle::names().iter().filter(is_backoff);
+                idles.extend(backoffs.map(|backoff| format!("{before}{backoff}")));
+            }
+            None => idles.push((*name).to_owned()),
+        }
+    }
+    idles.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+/// All combinations with this way to wait.
+fn combinations(wait: Wait) -> Vec<Policies> {
+    let mut all = Vec::new();
+    for idle in idles() {
+        for amount in AMOUNTS {
+            for victim in VICTIMS {
+                all.push(Policies {
+                    idle,
+                    amount,
+                    victim,
+                    wait,
+                });
+            }
+        }
+    }
+    all
+}
+
+/// Runs a program under each of the policies, on a fresh pool each time.
+struct RightUnder<'a>(&'a [Policies]);
+
+impl Visitor for RightUnder<'_> {
+    type Out = ();
+
+    fn visit<P: Program>(self, program: P) {
+        let mut input = program.prepare().unwrap();
+        let output = program.serial(&mut input);
+        let expected = program.answer(&input, &output);
+        for policies in self.0 {
+            program.reset(&mut input);
+            let output = policies
+                .pool()
+                .install(|fork| program.parallel::<Tidegate>(&mut input, fork));
+            let answer = program.answer(&input, &output);
+            assert_eq!(answer, expected, "{} under {policies}", P::NAME);
+        }
+    }
+}
+
+/// What a program is given: its forms in turns, what it cannot do without, or nothing.
+fn givens(entry: &Entry) -> Vec<Given> {
+    let named = |name: &str, value: &str| Given {
+        named: vec![(name.to_owned(), value.into())],
+        ..Given::default()
+    };
+    if entry.name == "digest" {
+        return vec![named("path", concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    }
+    let form = entry.parameters.iter().find(|p| p.name == "form");
+    match form.map(|form| form.kind) {
+        Some(Kind::Choice(names)) => names.iter().map(|name| named("form", name)).collect(),
+        _ => vec![Given::default()],
+    }
+}
+
+fn every_program_is_right_with(wait: Wait) {
+    let policies = combinations(wait);
+    for entry in ENTRIES {
+        for given in givens(entry) {
+            visit(entry.name, Size::Tiny, &given, RightUnder(&policies)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_program_is_right_under_every_policy_while_waiters_help_descendants() {
+    every_program_is_right_with(Wait::Descendants);
+}
+
+#[test]
+fn every_program_is_right_under_every_policy_while_waiters_help_any() {
+    every_program_is_right_with(Wait::HelpAny);
+}
+
+#[test]
+fn every_idle_policy_and_every_form_is_among_those_tried() {
+    let tried: Vec<_> = idles().iter().map(Idle::to_string).collect();
+    for name in ["elastic", "linear", "yield-then-combination", "long-quanta"] {
+        assert!(tried.iter().any(|tried| tried == name), "{name}");
+    }
+    let forms = |name| ENTRIES.iter().find(|e| e.name == name).map(givens);
+    assert_eq!(forms("uts").map(|forms| forms.len()), Some(2));
+    assert_eq!(forms("loopy").map(|forms| forms.len()), Some(2));
+}
