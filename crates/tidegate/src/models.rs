@@ -169,3 +169,35 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
         });
     });
 }
+
+/// Only what happens from the first fork to the end of the last join is explored, more deeply than a pool's whole life can be.
+fn check_calls(body: impl Fn() + Send + Sync + 'static) {
+    check_part(move || {
+        let pool = pool(2);
+        pool.install(|| {
+            loom::explore();
+            body();
+            loom::stop_exploring();
+        });
+    });
+}
+
+#[test]
+fn loom_calls_two_halves_that_wait_for_each_other_both_run() {
+    check_calls(|| {
+        let news = Parker::new();
+        crate::join(|| news.park(), || news.unpark());
+    });
+}
+
+#[test]
+fn loom_calls_a_joiner_robs_its_thief() {
+    check_calls(|| {
+        let (begun, news) = (Parker::new(), Parker::new());
+        let stolen = || {
+            begun.unpark();
+            crate::join(|| news.park(), || news.unpark());
+        };
+        crate::join(|| begun.park(), stolen);
+    });
+}

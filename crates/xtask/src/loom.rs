@@ -76,9 +76,13 @@ pub const GROUPS: &[Group] = &[
         limit: None,
     },
     Group {
-        name: "runtime-sleep",
+        name: "runtime-part",
         package: "tidegate",
-        filters: &["models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep"],
+        filters: &[
+            "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
+            "models::loom_calls_two_halves_that_wait_for_each_other_both_run",
+            "models::loom_calls_a_joiner_robs_its_thief",
+        ],
         smoke: 1,
         full: 2,
         limit: None,
