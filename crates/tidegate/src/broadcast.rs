@@ -36,10 +36,7 @@ impl Current<'_> {
     /// Runs what lies in this thread's mail.
     pub(crate) fn run_mail(self) {
         while let Some(task) = self.mail.pop() {
-            let outer = self.waits_for();
-            self.hide_from_robbers();
-            self.run_on_top(task);
-            self.set_waits_for(outer);
+            self.run_stranger(task);
         }
     }
 

@@ -29,11 +29,15 @@ struct State {
 impl Elsewhere {
     /// The calling thread may be moved from now on.
     pub(crate) fn arrive(&self) {
-        self.state.lock().thread = Some(Tid::this());
+        *self.state.lock() = State {
+            thread: Some(Tid::this()),
+            off: None,
+        };
     }
 
     /// The thread leaves; it is moved no more.
     pub(crate) fn depart(&self) {
+        self.let_back();
         self.state.lock().thread = None;
     }
 
@@ -49,12 +53,15 @@ impl Elsewhere {
         let Some(cpu) = current_cpu() else {
             return;
         };
-        // Relaxed: a hint.
-        if self.slept_on.load(Ordering::Relaxed) != cpu + 1 {
+        let sleeps_here = || {
+            // Relaxed: a hint, and ordered by the lock where it has to hold.
+            self.slept_on.load(Ordering::Relaxed) == cpu + 1
+        };
+        if !sleeps_here() {
             return;
         }
         let mut state = self.state.lock();
-        let (Some(thread), None) = (state.thread, state.off) else {
+        let (Some(thread), None, true) = (state.thread, state.off, sleeps_here()) else {
             return;
         };
         let others = CpuSet::of(thread).and_then(|set| set.without(cpu));
@@ -66,6 +73,8 @@ impl Elsewhere {
     /// The thread runs: it may go where it likes again.
     pub(crate) fn let_back(&self) {
         let mut state = self.state.lock();
+        // Relaxed: under the lock; who comes later finds nobody asleep.
+        self.slept_on.store(0, Ordering::Relaxed);
         let (Some(thread), Some(cpu)) = (state.thread, state.off.take()) else {
             return;
         };

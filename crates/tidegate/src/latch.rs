@@ -68,6 +68,13 @@ impl Thief {
         }
     }
 
+    /// Where to rob after `hop` hops, and under which generation. What runs on top of a wait may be followed by something else
+    /// under the same generation: the robber's own latch tells of its thief that it was not, of a later one nothing does.
+    pub(crate) fn robbable(self, hop: usize) -> Option<(usize, Gen)> {
+        let generation = self.generation.filter(|_| hop == 0 || !self.on_top);
+        generation.map(|generation| (self.worker, generation))
+    }
+
     pub(crate) fn pack(self) -> u64 {
         let generation = self.generation.map_or(0, |g| 1 | u64::from(g.bits()) << 2);
         let flags = generation | u64::from(self.on_top) << 1;

@@ -286,12 +286,20 @@ impl Shared {
         if let Some(handler) = &self.options.on_exit {
             self.check_handler("on_exit", unwind::catch(|| handler(current.index)));
         }
-        current.finish();
+        while current.comes_back() {
+            current.live();
+            current.run_mail();
+        }
         events::stop(self, current.index);
     }
 
     fn thread_refused(&self, t: usize, error: &std::io::Error) {
         let threads = self.refuse(t);
+        while let Some(part) = self.worker(t).mail.pop() {
+            self.injector.push(part);
+        }
+        // Its slot is free.
+        self.rouse(None);
         tell(format_args!(
             "pool {}: the system refused thread {}: {error}; going on with {threads}",
             self.options.name,
@@ -365,7 +373,7 @@ impl Shared {
     /// Where the system has refused every thread, the caller runs what was spawned.
     pub(crate) fn work_off_alone(self: &Arc<Self>) {
         if let Some(t) = self.admit_if_alone() {
-            self.visit(t, |current| current.finish());
+            self.visit(t, |_| ());
         }
     }
 
@@ -406,6 +414,9 @@ impl Shared {
                 let current = self.0.current();
                 if current.shared().is_inherited() {
                     return;
+                }
+                if current.shared().is_alone() {
+                    current.finish();
                 }
                 current.clear_above(0);
                 current.set_must_stop(false);

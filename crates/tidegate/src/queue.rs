@@ -6,6 +6,7 @@
 //! and one for what it has stolen and not begun.
 
 use crate::job::{Header, Task};
+use crate::latch::Latch;
 use std::collections::VecDeque;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
@@ -22,6 +23,20 @@ impl Queue {
         tasks.push_back(task);
         // Release pairs with the Acquire in `len`; the tasks themselves are ordered by the lock.
         self.len.store(tasks.len(), Ordering::Release);
+    }
+
+    /// Pushes a task; if it is a half, its latch says so by `name` before anybody can take it. Its joiner if it sleeps.
+    pub(crate) fn push_named(
+        &self,
+        task: Task,
+        name: impl FnOnce(&Latch) -> Option<usize>,
+    ) -> Option<usize> {
+        let mut tasks = self.tasks.lock();
+        tasks.push_back(task);
+        // Release: as in `push`. Before the name: a joiner that reads it finds the task here.
+        self.len.store(tasks.len(), Ordering::Release);
+        let latch = tasks.back().map(|task| &task.header().latch);
+        latch.filter(|latch| latch.is_half()).and_then(name)
     }
 
     /// Takes the task that has lain here longest.

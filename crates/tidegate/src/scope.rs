@@ -91,14 +91,6 @@ impl ScopeCore {
         self.queue.get().is_some_and(|queue| queue.len() > 0)
     }
 
-    /// Puts a task into the scope's own queue.
-    fn enqueue(&self, task: Task) {
-        task.count();
-        // A clone: the task may run, and the scope end, before the push has returned.
-        let queue = self.queue().clone();
-        queue.push(task);
-    }
-
     /// Keeps the first panic; later ones are reported.
     fn store_panic(&self, payload: Payload, current: Current<'_>) {
         let mut first = self.panic.lock();
@@ -179,7 +171,10 @@ impl<'scope> Scope<'scope> {
                     !pool.is_inherited(),
                     "the scope belongs to the process that this one was forked from"
                 );
-                self.core.enqueue(task);
+                task.count();
+                // As in `pass_on`.
+                let queue = self.core.queue().clone();
+                queue.push(task);
                 pool.work_visible(None);
             }
         }
@@ -301,17 +296,13 @@ impl<'a> Current<'a> {
 
     /// Puts a task where others find it: its scope's queue, or the pool's.
     pub(crate) fn pass_on(self, task: Task) {
-        match task.scope().map(NonNull::from) {
-            Some(scope) => {
-                // SAFETY: a task that has not run keeps its scope; `enqueue` does not touch the scope after its push.
-                unsafe { scope.as_ref() }.enqueue(task);
-            }
+        task.count();
+        match task.scope().map(|scope| scope.queue().clone()) {
+            // No reference to the scope lasts over the push: the task may run, and the scope end, before that returns.
+            Some(queue) => queue.push(task),
             None => {
-                if task.header().latch.is_half() {
-                    let joiner = task.header().latch.set_queued();
-                    self.shared().tell_joiner(joiner);
-                }
-                self.shared().injector.push(task);
+                let joiner = self.shared().injector.push_named(task, Latch::set_queued);
+                self.shared().tell_joiner(joiner);
             }
         }
         self.shared().work_visible(Some(self.worker()));

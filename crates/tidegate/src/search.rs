@@ -11,7 +11,7 @@ use crate::pool::{Shared, signal};
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::Steal;
-use tidegate_policy::search::{FlagGap, flag_unanswered};
+use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
 use tidegate_policy::{Idle, IdleState, Nanos, Peers, Rest, Rng, VictimState};
 use tidegate_sync::atomic::Ordering;
@@ -115,7 +115,22 @@ impl Current<'_> {
         }
     }
 
-    /// Runs what is left in the own deque and in the pool's queues: the last thing that a thread does here.
+    /// Whether there is work again for this thread, which was about to leave: then it belongs to the pool again.
+    pub(crate) fn comes_back(self) -> bool {
+        let shared = self.shared();
+        if self.deque().is_empty() && self.kept.len() == 0 && !shared.has_queued() {
+            return false;
+        }
+        {
+            // Under the lock, as when it left.
+            let _ledger = shared.ledger();
+            self.set_guest(false);
+        }
+        self.resume_running(Slotless::Owed);
+        true
+    }
+
+    /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(self) {
         let mut searcher = Searcher::new(self.shared(), self.index);
         while let Some(task) = self.own_task().or_else(|| self.shared().pop_queued()) {
@@ -131,6 +146,7 @@ impl Current<'_> {
         let signals = self.deque().answer();
         if signals & signal::GIVE_UP != 0 && self.deque().is_empty() {
             self.set_must_stop(self.is_in_excess());
+            self.act_on(signals & !signal::GIVE_UP);
         } else {
             self.act_on(signals);
         }
@@ -308,10 +324,9 @@ impl Current<'_> {
     /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's
     /// descendants and hide them from those who wait for them.
     fn keep_stolen(self, task: Task) {
-        if task.header().latch.is_half() {
-            let joiner = task.header().latch.set_keeper(self.index);
-            self.shared().tell_joiner(joiner);
-        }
-        self.kept.push(task);
+        let joiner = self
+            .kept
+            .push_named(task, |latch| latch.set_keeper(self.index));
+        self.shared().tell_joiner(joiner);
     }
 }

@@ -157,7 +157,8 @@ impl Current<'_> {
                 return;
             }
             if self.run_mail_asleep(Status::Waiting) {
-                // Signals may have been used up meanwhile.
+                // What it ran may itself have waited, and used signals up.
+                self.set_awaited(awaited);
                 looks = Looks::none();
             } else {
                 looks.park(&self.parker);

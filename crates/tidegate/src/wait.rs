@@ -17,7 +17,7 @@ use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop};
 
 /// How many waits a robber follows from worker to worker.
-const HOPS: usize = 8;
+pub(crate) const HOPS: usize = 8;
 
 /// What a worker waits for.
 #[derive(Clone, Copy)]
@@ -144,8 +144,8 @@ impl Current<'_> {
         if self.take_rescue() {
             let task = self.any_task(flags)?;
             self.tally.helped_any.add(1);
-            self.hide_from_robbers();
-            return Some(task);
+            self.run_stranger(task);
+            return None;
         }
         if self.shared().options.wait == Wait::HelpAny {
             return self.any_task(flags);
@@ -165,14 +165,33 @@ impl Current<'_> {
         }
     }
 
-    /// A stranger is about to run on top of this worker's frames: nobody who may rob what is below may have what it
-    /// forks.
-    pub(crate) fn hide_from_robbers(self) {
+    /// Runs a task that descends from nothing below on top of this worker's frames: meanwhile nobody who may rob what is
+    /// below may have what it forks.
+    pub(crate) fn run_stranger(self, task: Task) {
+        let deque = self.deque();
+        let (waits_for, generation) = (self.waits_for(), deque.generation());
         self.set_waits_for(None);
-        // Release, before the new generation: as in `enter_base`.
-        self.base_scope
-            .store(std::ptr::null_mut(), Ordering::Release);
-        self.deque().next_generation();
+        // Release, before the new generation and after the old one: as in `enter_base`.
+        let scope = self.base_scope.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        let own = deque.next_generation();
+        if task.header().latch.is_half() {
+            let joiner = task.header().latch.set_thief(Thief {
+                worker: self.index,
+                generation: Some(own),
+                on_top: true,
+            });
+            self.shared().tell_joiner(joiner);
+        }
+        self.tally.tasks.add(1);
+        let busy = self.set_busy(true);
+        let phase = self.tally.phases.enter(Phase::Busy);
+        self.run_on_top(task);
+        let _ = self.tally.phases.enter(phase);
+        self.set_busy(busy);
+        // Nothing of the stranger's is left in the deque.
+        deque.set_generation(generation);
+        self.base_scope.store(scope, Ordering::Release);
+        self.set_waits_for(waits_for);
     }
 
     /// Unrelated work, by the user's wish or to the rescue of a pool of waiters.
@@ -211,13 +230,8 @@ impl Current<'_> {
     fn rob(self, first: Thief, scope: Option<&ScopeCore>, flags: &mut Flags) -> Option<Task> {
         let mut thief = first;
         for hop in 0..HOPS {
-            let generation = thief.generation?;
-            // What runs on top of a wait may be followed by something else under the same generation. Our own latch tells
-            // of a first thief that it was not; of a later one nothing does.
-            if hop > 0 && thief.on_top {
-                return None;
-            }
-            let victim = self.shared().worker(thief.worker);
+            let (victim, generation) = thief.robbable(hop)?;
+            let victim = self.shared().worker(victim);
             if victim.index != self.index {
                 if let Some(task) = self.rob_one(victim, thief, flags) {
                     return self.keep_or_pass_on(task, scope);

@@ -6,9 +6,9 @@
 
 use crate::events;
 use crate::job::Task;
-use crate::latch::Thief;
 use crate::pool::{Shared, signal};
-use crate::worker::Worker;
+use crate::wait::HOPS;
+use crate::worker::{Current, Worker};
 use tidegate_policy::Wait;
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
@@ -48,9 +48,14 @@ impl Shared {
     pub(crate) fn end_search(&self, found: bool) {
         // AcqRel: see `begin_search`.
         let searching = self.searching.fetch_sub(1, Ordering::AcqRel) - 1;
-        // Relaxed: a sleeper that comes later makes its own last look.
+        if !found {
+            return;
+        }
+        // Pairs with the same in `work_visible`: a publisher that left the waking to us is seen here, or sees that we have gone.
+        barrier::full();
+        // Relaxed: ordered by the fence.
         let sleeping = usize::from(self.vacancy.load(Ordering::Relaxed));
-        if found && wakes_another(searching, sleeping) {
+        if wakes_another(searching, sleeping) {
             self.rouse(None);
         }
     }
@@ -72,8 +77,11 @@ impl Shared {
 
     fn wake_for_work(&self, publisher: Option<&Worker>) {
         let mut ledger = self.ledger();
+        // A waiter that rouses others looks for itself.
+        let caller = Current::in_pool(self).map(|current| current.index);
+        let may_rob = |t| Some(t) != caller && self.may_rob(t, publisher);
         let may_rescue = |t| self.worker(t).may_help();
-        let wake = ledger.wake_for_work(|t| self.may_rob(t, publisher), may_rescue);
+        let wake = ledger.wake_for_work(may_rob, may_rescue);
         self.publish(&ledger);
         if let Wake::Rescue(t) = wake {
             // Under the lock: the waiter sees it when it sees that it runs.
@@ -138,8 +146,11 @@ impl Shared {
     /// Whether waiter `t` may rob what `publisher` has made visible; without a publisher, what anybody has.
     pub(crate) fn may_rob(&self, t: usize, publisher: Option<&Worker>) -> bool {
         let waiter = self.worker(t);
+        if !waiter.may_help() {
+            return false;
+        }
         if self.options.wait == Wait::HelpAny {
-            return waiter.may_help();
+            return true;
         }
         match publisher {
             Some(publisher) => self.leads_to(waiter, publisher),
@@ -155,13 +166,8 @@ impl Shared {
             return true;
         }
         let mut next = waiter.waits_for();
-        for _ in 0..self.worker_count() {
-            let Some(Thief {
-                worker: thief,
-                generation: Some(generation),
-                ..
-            }) = next
-            else {
+        for hop in 0..HOPS {
+            let Some((thief, generation)) = next.and_then(|thief| thief.robbable(hop)) else {
                 return false;
             };
             let thief = self.worker(thief);
@@ -261,15 +267,15 @@ impl Shared {
 
     /// The same, if the system has refused every thread of the pool.
     pub(crate) fn admit_if_alone(&self) -> Option<usize> {
-        // Relaxed: written by the thread that makes the pool, or else there are threads.
-        if !self.refused.load(Ordering::Relaxed) {
-            return None;
-        }
-        let alone = self.has_no_threads(&self.ledger());
-        alone.then(|| self.admit_guest())?
+        self.is_alone().then(|| self.admit_guest())?
     }
 
     /// Whether the system has refused every thread of the pool.
+    pub(crate) fn is_alone(&self) -> bool {
+        // Relaxed: written by the thread that makes the pool, or else there are threads.
+        self.refused.load(Ordering::Relaxed) && self.has_no_threads(&self.ledger())
+    }
+
     fn has_no_threads(&self, ledger: &Ledger) -> bool {
         ledger.was_refused() && self.threads_in(ledger).next().is_none()
     }

@@ -316,6 +316,12 @@ impl<'a, T> Owner<'a, T> {
         old.next_generation().generation()
     }
 
+    /// The name of an earlier base, which is at the base again.
+    pub fn set_generation(self, generation: Gen) {
+        let bottom = self.bottom();
+        self.update(|now| (now.with_generation(generation), now.split_near(bottom)));
+    }
+
     /// What names the task at the base of this worker's stack.
     #[must_use]
     pub fn generation(self) -> Gen {

@@ -113,6 +113,11 @@ impl Public {
         Self::pack(0, self.generation_bits(), position, position)
     }
 
+    /// A certain task at the base.
+    pub(super) fn with_generation(self, generation: Gen) -> Self {
+        Self::pack(0, u64::from(generation.bits()), self.top(), self.split())
+    }
+
     /// Another task at the base.
     pub(super) fn next_generation(self) -> Self {
         Self::pack(0, self.generation_bits() + 1, self.top(), self.split())

@@ -1,0 +1,123 @@
+//! Whom a publisher wakes, and who may be robbed: cases in which the wrong waiter would be woken again and again, or nobody.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
+use support::{Gate, bare_pool, pool, watched};
+use tidegate::join;
+
+/// Long enough for all others to fall asleep; a test that is not long enough shows less, and does not fail.
+fn let_others_sleep() {
+    thread::sleep(Duration::from_millis(30));
+}
+
+#[test]
+fn a_joiner_that_unwinds_is_passed_over_when_work_is_published() {
+    watched(|| {
+        let pool = pool(3);
+        for _ in 0..5 {
+            let (began, news) = (Gate::new(), Gate::new());
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                pool.install(|| {
+                    let second = || {
+                        began.open();
+                        let_others_sleep();
+                        join(|| news.wait(), || news.open());
+                    };
+                    join(
+                        || {
+                            began.wait();
+                            panic!("the first half");
+                        },
+                        second,
+                    );
+                });
+            }));
+            assert!(ended.is_err());
+        }
+    });
+}
+
+#[test]
+fn a_waiter_beyond_a_half_that_runs_on_top_is_passed_over_when_work_is_published() {
+    watched(|| {
+        let pool = bare_pool(3);
+        for _ in 0..5 {
+            let (first, second, third, news) = (Gate::new(), Gate::new(), Gate::new(), Gate::new());
+            let innermost = || {
+                third.open();
+                let_others_sleep();
+                join(|| news.wait(), || news.open());
+            };
+            let inner = || {
+                second.open();
+                let_others_sleep();
+                join(|| third.wait(), innermost);
+            };
+            let outer = || {
+                first.open();
+                let_others_sleep();
+                join(|| second.wait(), inner);
+            };
+            pool.install(|| {
+                join(
+                    || third.wait(),
+                    || {
+                        join(|| first.wait(), outer);
+                    },
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn a_worker_may_be_robbed_again_after_a_broadcast_has_run_on_it() {
+    watched(|| {
+        let pool = bare_pool(2);
+        let (began, news) = (Gate::new(), Gate::new());
+        let second = || {
+            began.open();
+            let_others_sleep();
+            tidegate::broadcast(|_| ());
+            let_others_sleep();
+            join(|| news.wait(), || news.open());
+        };
+        pool.install(|| join(|| began.wait(), second));
+    });
+}
+
+#[test]
+fn a_scope_s_waiter_still_helps_after_a_broadcast_that_waited_on_it() {
+    watched(|| {
+        let (other, pool) = (pool(1), bare_pool(3));
+        let (began, second, third) = (&Gate::new(), &Gate::new(), &Gate::new());
+        let other = &other;
+        pool.install(|| {
+            let me = thread::current().id();
+            tidegate::scope(|s| {
+                s.spawn(move |s| {
+                    began.open();
+                    let_others_sleep();
+                    tidegate::broadcast(|_| {
+                        if thread::current().id() == me {
+                            other.install(let_others_sleep);
+                        }
+                    });
+                    let_others_sleep();
+                    s.spawn(move |s| {
+                        second.open();
+                        let_others_sleep();
+                        s.spawn(move |_| third.open());
+                        third.wait();
+                    });
+                    second.wait();
+                    third.wait();
+                });
+                began.wait();
+            });
+        });
+    });
+}
