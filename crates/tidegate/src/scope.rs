@@ -151,6 +151,8 @@ impl<'scope> Scope<'scope> {
     ///
     /// # Panics
     /// In a child made by `fork`, if the scope belongs to its parent.
+    // Inlined, so that the closure is built in the task's own memory.
+    #[inline]
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -161,19 +163,28 @@ impl<'scope> Scope<'scope> {
             Some(current) if std::ptr::eq(current.covers(), &self.core) => {
                 current.push_scoped(&self.core, task);
             }
-            Some(current) if std::ptr::eq(current.shared(), self.core.pool()) => {
-                task.count();
-                current.push_scoped(&self.core, task);
+            _ => self.core.spawn_uncovered(task, caller),
+        }
+    }
+}
+
+impl ScopeCore {
+    /// A spawn by a thread that does not cover the scope.
+    #[cold]
+    fn spawn_uncovered(&self, task: Task, caller: Option<Current<'_>>) {
+        let pool = self.pool();
+        task.count();
+        match caller {
+            Some(current) if std::ptr::eq(current.shared(), pool) => {
+                current.push_scoped(self, task);
             }
             _ => {
-                let pool = self.core.pool();
                 assert!(
                     !pool.is_inherited(),
                     "the scope belongs to the process that this one was forked from"
                 );
-                task.count();
                 // As in `pass_on`.
-                let queue = self.core.queue().clone();
+                let queue = self.queue().clone();
                 queue.push(task);
                 pool.work_visible(None);
             }
