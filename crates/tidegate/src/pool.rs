@@ -253,6 +253,12 @@ impl Shared {
 
     /// Starts thread `t`, which the ledger has given a slot, if the system lets us.
     pub(crate) fn start_thread(&self, t: usize) {
+        if let Err(error) = self.try_start(t) {
+            self.threads_refused(&[t], &error);
+        }
+    }
+
+    fn try_start(&self, t: usize) -> std::io::Result<()> {
         let shared = self.as_arc();
         let name = format!("{}-{t}", self.options.name);
         self.worker_or_new(t).set_guest(false);
@@ -266,10 +272,9 @@ impl Shared {
             shared.dismiss(t);
             std::mem::forget(guard);
         };
-        match thread::start(name, self.options.stack_size, body) {
-            Ok(handle) => self.threads.lock().push(handle),
-            Err(error) => self.thread_refused(t, &error),
-        }
+        let handle = thread::start(name, self.options.stack_size, body)?;
+        self.threads.lock().push(handle);
+        Ok(())
     }
 
     /// The life of a thread of the pool, from handler to handler.
@@ -293,12 +298,16 @@ impl Shared {
         events::stop(self, current.index);
     }
 
-    fn thread_refused(&self, t: usize, error: &std::io::Error) {
-        let threads = self.refuse(t);
-        while let Some(part) = self.worker(t).mail.pop() {
-            self.injector.push(part);
+    /// These threads were admitted; the first was refused by the system, and the others are not tried.
+    fn threads_refused(&self, refused: &[usize], error: &std::io::Error) {
+        let mut threads = 0;
+        for t in refused {
+            threads = self.refuse(*t);
+            while let Some(part) = self.worker(*t).mail.pop() {
+                self.injector.push(part);
+            }
         }
-        // Its slot is free.
+        // Their slots are free.
         self.rouse(None);
         tell(format_args!(
             "pool {}: the system refused thread {}: {error}; going on with {threads}",
@@ -328,8 +337,11 @@ impl Shared {
 
     fn start_all(&self) {
         // All are admitted before one runs, which could wake or start others.
-        for t in self.admit_all(self.options.workers) {
-            self.start_thread(t);
+        let admitted = self.admit_all(self.options.workers);
+        for (started, t) in admitted.iter().enumerate() {
+            if let Err(error) = self.try_start(*t) {
+                return self.threads_refused(&admitted[started..], &error);
+            }
         }
     }
 
