@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
-use tidegate::{Amount, Idle, Pool, Victim, Wait};
+use tidegate::{Amount, Builder, Idle, Pool, Victim, Wait};
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
 use crate::failure::Failure;
@@ -59,6 +59,8 @@ pub struct Options {
     pub workers: usize,
     /// Why so many.
     pub why: String,
+    /// What the flag says. The pool finds the rest by itself, so that it knows the reason, too.
+    flag: Option<usize>,
     idle: Idle,
     steal: Amount,
     victim: Victim,
@@ -72,6 +74,7 @@ impl Options {
         Ok(Self {
             workers,
             why,
+            flag: flags.workers,
             idle: value(flags.idle, &tunables::IDLE)?,
             steal: value(flags.steal, &tunables::STEAL)?,
             victim: value(flags.victim, &tunables::VICTIM)?,
@@ -81,14 +84,15 @@ impl Options {
 
     /// A pool with these options.
     pub fn build(&self) -> Result<Pool, Failure> {
-        Pool::builder()
-            .workers(self.workers)
+        let mut builder = Pool::builder()
             .idle(self.idle)
             .steal(self.steal)
             .victim(self.victim)
-            .wait(self.wait)
-            .build()
-            .map_err(|error| Failure::Usage(error.to_string()))
+            .wait(self.wait);
+        if let Some(workers) = self.flag {
+            builder = builder.workers(workers);
+        }
+        build(builder)
     }
 
     /// The policies by name.
@@ -100,6 +104,17 @@ impl Options {
             "wait": self.wait.to_string(),
         })
     }
+}
+
+/// Refuses an environment with which no pool can be made, whatever its number of workers.
+pub fn check_environment() -> Result<(), Failure> {
+    build(Pool::builder().workers(1)).map(drop)
+}
+
+fn build(builder: Builder) -> Result<Pool, Failure> {
+    builder
+        .build()
+        .map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// How many workers if the flag says nothing, and why.

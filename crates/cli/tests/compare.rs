@@ -165,3 +165,11 @@ fn bad_values_are_told_with_what_is_allowed() {
     }
     complaint(&mut tidegate("compare digest /nothing/here"), 3);
 }
+
+#[test]
+fn a_bad_environment_variable_is_told_as_by_run() {
+    for variable in ["TIDEGATE_IDLE", "TIDEGATE_STEAL", "TIDEGATE_STACK_SIZE"] {
+        let told = |arguments: &str| complaint(tidegate(arguments).env(variable, "bad"), 2);
+        assert_eq!(told("compare wake --workers 2"), told("run fib 10"));
+    }
+}

@@ -41,6 +41,16 @@ fn stdout_of(command: &mut assert_cmd::Command) -> String {
 }
 
 #[test]
+fn no_speedup_is_told_where_the_first_run_may_have_waited_for_the_disk() {
+    let folder = folder();
+    let text = stdout_of(tidegate("run digest").arg(folder.path()));
+    assert!(!text.contains("speedup"), "{text}");
+    assert!(text.contains("\nserial  "), "{text}");
+    let help = stdout_of(&mut tidegate("run digest --help"));
+    assert!(help.contains("a second time"), "{help}");
+}
+
+#[test]
 fn sha256sum_accepts_the_list() {
     if Command::new("sha256sum").arg("--version").output().is_err() {
         println!("no sha256sum here");

@@ -4,6 +4,7 @@ mod support;
 
 use support::{complaint, json, keys, tidegate};
 use tempfile::TempDir;
+use tidegate_workloads::parameter::Preset;
 use tidegate_workloads::registry::ENTRIES;
 
 /// Arguments with which every program runs for milliseconds.
@@ -146,6 +147,29 @@ fn the_text_of_a_run_has_result_check_time_counters_and_split() {
 fn a_positional_parameter_can_be_given_by_name() {
     let by_name = json(&mut tidegate("run fib --n 12 --json"));
     assert_eq!(by_name["result"]["value"], 144);
+    let folder = folder();
+    let path = folder.path().to_str().unwrap();
+    let required = json(tidegate("run digest --json").args(["--path", path]));
+    assert_eq!(required["result"]["files"], 3);
+}
+
+#[test]
+fn a_pool_explains_where_its_number_of_workers_is_from() {
+    let explained = |arguments: &str, variable: Option<&str>| {
+        let mut command = tidegate(arguments);
+        command.env("TIDEGATE_EXPLAIN", "1");
+        command.envs(variable.map(|value| ("TIDEGATE_WORKERS", value)));
+        let output = command.assert().success().get_output().clone();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let builder = "set by Builder::workers";
+    assert!(explained("run fib 12 --workers 2", Some("3")).contains(builder));
+    assert!(explained("run fib 12", Some("3")).contains("set by TIDEGATE_WORKERS"));
+    let derived = explained("run fib 12", None);
+    assert!(
+        derived.contains(" workers (") && !derived.contains("set by"),
+        "{derived}"
+    );
 }
 
 #[test]
@@ -174,13 +198,19 @@ fn the_help_of_a_program_lists_its_parameters_and_the_fields_of_its_result() {
             .assert()
             .success();
         let help = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        let mut places = Vec::new();
         for parameter in entry.parameters {
-            let shown = match parameter.positional {
-                true => format!("[{}]", parameter.name.to_uppercase()),
-                false => format!("--{}", parameter.name),
+            let name = parameter.name.to_uppercase();
+            let shown = match (parameter.positional, parameter.preset) {
+                (true, Preset::Required) => format!("\n  <{name}> "),
+                (true, _) => format!("\n  [{name}] "),
+                (false, _) => format!("\n      --{} ", parameter.name),
             };
-            assert!(help.contains(&shown), "{shown} in {help}");
+            let place = help.find(&shown);
+            assert!(place.is_some(), "{shown} in {help}");
+            places.push((!parameter.positional, place));
         }
+        assert!(places.is_sorted(), "{help}");
         let result = help.split("Result:").nth(1).unwrap();
         for field in entry.result {
             assert!(
@@ -204,9 +234,14 @@ fn bad_values_are_told_with_what_is_allowed() {
         ("run fib --n 1 2", "n is given twice"),
         ("run uts --tree T9", "allowed is one of T1"),
         ("run uts --q 0.3 --m 4 --type binomial", "q * m below 1"),
+        (
+            "run uts --tree tiny --q 0.1",
+            "q means nothing to a geometric tree",
+        ),
         ("run knary 3 2 5", "r is 5"),
         ("run nothing", "none of: fib"),
-        ("run digest", "path is missing"),
+        ("run digest", "not provided:\n  <PATH>"),
+        ("run digest . --path .", "cannot be used with"),
         (
             "run fib 10 --workers 0",
             "'--workers <N>': 0 is not in 1..=4096",

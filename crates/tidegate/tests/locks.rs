@@ -6,7 +6,7 @@
 mod support;
 
 use std::sync::Mutex;
-use support::{AMOUNTS, Tally, built, fib, fill, pool, watched};
+use support::{AMOUNTS, Tally, built, fib, fill, watched};
 use tidegate::Pool;
 
 /// Pools of two workers, one of each steal amount with spare threads and without.
@@ -106,10 +106,12 @@ fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
 #[test]
 fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_first_half_that_take_it() {
     watched(|| {
-        // The half waits for a neighbour that another thread runs, so spare threads are needed.
-        let pool = pool(2);
-        for neighbours in [1, 2, 3, 8] {
-            lock_held_below_younger_neighbours(&pool, neighbours);
+        for amount in AMOUNTS {
+            // The half waits for a neighbour that another thread runs, so spare threads are needed.
+            let pool = built(Pool::builder().workers(2).steal(amount));
+            for neighbours in [2, 3, 8] {
+                lock_held_below_younger_neighbours(&pool, neighbours);
+            }
         }
     });
 }

@@ -48,6 +48,8 @@ pub trait Program: Sized + Sync {
     const PARAMETERS: &'static [Parameter];
     /// The fields of the answer.
     const RESULT: &'static [Field];
+    /// Whether a run reads files, so that the first one may wait for a disk and later ones do not.
+    const READS_FILES: bool = false;
 
     /// What a run works on.
     type Input: Send;

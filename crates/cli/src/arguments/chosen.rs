@@ -98,7 +98,9 @@ impl FromArgMatches for Chosen {
 impl Subcommand for Chosen {
     fn augment_subcommands(command: Command) -> Command {
         let programs = ENTRIES.iter().map(|entry| match entry.name {
-            Digest::NAME => program(entry).args(digest_flags()),
+            Digest::NAME => program(entry)
+                .args(digest_flags())
+                .after_help(result(entry) + SECOND_READING),
             _ => program(entry),
         });
         open(command).subcommands(programs)
@@ -195,28 +197,46 @@ fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Er
     )
 }
 
+/// What the help of `run digest` says of times.
+const SECOND_READING: &str = "
+The serial version runs last and reads the files a second time, from the system's cache if they fit:
+no speedup is told, for the first run may have waited for the disk. `compare digest` warms up first.
+";
+
 /// The subcommand of a program.
 fn program(entry: &Entry) -> Command {
-    let mut help = String::from("Result:\n");
-    for field in entry.result {
-        help += &format!("  {:<12} {}\n", field.name, field.meaning);
-    }
-    let places = entry.parameters.iter().filter(|p| p.positional).map(|p| {
-        let name = p.name.to_uppercase();
-        argument(place_id(p), p).value_name(name)
-    });
-    let named = entry.parameters.iter().map(|p| {
-        let name = p.name.to_uppercase();
-        argument(p.name.to_owned(), p)
+    let positional = || entry.parameters.iter().filter(|p| p.positional);
+    let places = positional().enumerate().map(|(order, p)| place(p, order));
+    let first = positional().count();
+    let named = entry.parameters.iter().enumerate().map(|(order, p)| {
+        argument(p.name.to_owned(), p, first + order)
             .long(p.name)
-            .value_name(name)
             .hide(p.positional)
     });
     Command::new(entry.name)
         .about(entry.summary)
-        .after_help(help)
+        .after_help(result(entry))
         .args(places)
         .args(named)
+}
+
+/// The fields of a program's result, for its help.
+fn result(entry: &Entry) -> String {
+    let mut help = String::from("Result:\n");
+    for field in entry.result {
+        help += &format!("  {:<12} {}\n", field.name, field.meaning);
+    }
+    help
+}
+
+/// A parameter by position.
+fn place(parameter: &Parameter, order: usize) -> Arg {
+    let place = argument(place_id(parameter), parameter, order);
+    match parameter.preset {
+        // An argument is not required when one that it conflicts with is there.
+        Preset::Required => place.required(true).conflicts_with(parameter.name),
+        _ => place,
+    }
 }
 
 /// The identifier of a parameter given by position; its name is that of the one given by name.
@@ -224,7 +244,8 @@ fn place_id(parameter: &Parameter) -> String {
     format!("{} by position", parameter.name)
 }
 
-fn argument(id: String, parameter: &Parameter) -> Arg {
+/// A parameter whose line in the help is the `order`-th of all parameters.
+fn argument(id: String, parameter: &Parameter, order: usize) -> Arg {
     let allowed = match parameter.kind {
         Kind::Path => String::new(),
         kind => format!(" [{kind}]"),
@@ -238,6 +259,9 @@ fn argument(id: String, parameter: &Parameter) -> Arg {
         Preset::Implied(words) => format!(" [default: {words}]"),
     };
     Arg::new(id)
+        .value_name(parameter.name.to_uppercase())
+        // Without this all positional parameters come last, by name.
+        .display_order(order)
         .help(format!("{}{allowed}{preset}", parameter.meaning))
         .help_heading("Parameters")
         .value_parser(clap::value_parser!(OsString))

@@ -86,6 +86,7 @@ impl Setting {
 
 /// Carries the subcommand out.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
+    options::check_environment()?;
     stack::enlarge_default()?;
     let setting = Setting {
         with: (!arguments.with.is_empty()).then(|| arguments.with.clone()),

@@ -3,7 +3,8 @@
 //! The order is: make the input, run the program `--repeat` times, read what it cost, run the serial
 //! version once, compare, print. The serial version comes last so that neither its memory nor its
 //! processor time is in the figures, and it runs even where the answer is published, because its time
-//! is what the others are measured by. With `--serial` it is the only thing that runs.
+//! is what the others are measured by. That of a program which reads files is the time of a second
+//! reading, from memory, so no speedup is made of it. With `--serial` it is the only thing that runs.
 //!
 //! Several runs are for the sake of the time: each is checked, and the last one's result is printed.
 

@@ -20,6 +20,7 @@ pub struct Report<'a> {
     check: Option<&'a Check>,
     seconds: &'a Summary,
     serial_seconds: f64,
+    reads_files: bool,
     cpu_seconds: Option<f64>,
     peak_rss_bytes: Option<u64>,
     stats: Option<&'a Stats>,
@@ -36,6 +37,7 @@ impl<'a> Report<'a> {
             check: run.check.as_ref(),
             seconds: &run.seconds,
             serial_seconds: run.serial_seconds,
+            reads_files: P::READS_FILES,
             cpu_seconds: run.used.cpu_seconds(),
             peak_rss_bytes: run.peak_rss_bytes,
             stats: run.stats.as_ref(),
@@ -107,9 +109,8 @@ impl fmt::Display for Report<'_> {
         }
         row("checked", self.checked())?;
         row("time", self.time())?;
-        let speedup = show_ratio(self.serial_seconds / self.seconds.median());
-        let serial = show_seconds(self.serial_seconds);
-        row("speedup", format!("{speedup} (serial version {serial})"))?;
+        let (label, speedup) = self.speedup();
+        row(label, speedup)?;
         let unknown = || "unknown".to_owned();
         row("cpu", self.cpu_seconds.map_or_else(unknown, show_seconds))?;
         row(
@@ -140,6 +141,21 @@ impl Report<'_> {
                 )
             }
         }
+    }
+
+    /// How the runs compare with the serial version, and the label of that line.
+    fn speedup(&self) -> (&'static str, String) {
+        let serial = show_seconds(self.serial_seconds);
+        // The first run may have waited for a disk, the serial version after it has not: no ratio.
+        if self.reads_files {
+            let when = match self.plan.serial {
+                true => "the median of these runs",
+                false => "read the files again, after these runs",
+            };
+            return ("serial", format!("{serial} ({when})"));
+        }
+        let ratio = show_ratio(self.serial_seconds / self.seconds.median());
+        ("speedup", format!("{ratio} (serial version {serial})"))
     }
 
     fn time(&self) -> String {

@@ -79,6 +79,7 @@ impl Program for Digest {
         preset: Preset::Required,
         meaning: "the folder below which files are read",
     }];
+    const READS_FILES: bool = true;
     const RESULT: &'static [Field] = &[
         field("digest", "SHA-256 over the lines of all files"),
         field("files", "files read"),

@@ -76,7 +76,7 @@ impl Program for Uts {
         of_tree(
             "shape",
             Kind::Choice(SHAPES),
-            "how a geometric tree's mean depends on the depth",
+            "how a geometric node's mean depends on the depth, for geometric and hybrid trees",
         ),
         of_tree(
             "b0",
@@ -86,12 +86,12 @@ impl Program for Uts {
         of_tree(
             "depth",
             Kind::Integer(1, 10_000),
-            "scale of the depth, not for binomial trees",
+            "scale of the depth, for all but binomial trees",
         ),
         of_tree(
             "q",
             Kind::Number(0.0, 1.0),
-            "probability that a binomial node has children",
+            "probability that a binomial node has children, for binomial and hybrid trees",
         ),
         of_tree("m", Kind::Integer(0, 100), "how many it has then"),
         of_tree(
@@ -142,7 +142,7 @@ impl Program for Uts {
             m,
             seed,
         } = self.tree;
-        answer([
+        let mut parameters = answer([
             ("type", TYPES[kind as usize].into()),
             ("shape", SHAPES[shape as usize].into()),
             ("b0", b0.into()),
@@ -151,7 +151,9 @@ impl Program for Uts {
             ("m", m.into()),
             ("seed", seed.into()),
             ("form", self.form.name().into()),
-        ])
+        ]);
+        parameters.retain(|name, _| depends_on(kind, name));
+        parameters
     }
 
     fn prepare(&self) -> io::Result<Law> {
@@ -194,6 +196,32 @@ fn counts_answer(counts: Counts) -> Answer {
     ])
 }
 
+/// Whether a tree of this type is another one when this parameter changes.
+fn depends_on(kind: Type, parameter: &str) -> bool {
+    match parameter {
+        "shape" => matches!(kind, Type::Geometric | Type::Hybrid),
+        "depth" => kind != Type::Binomial,
+        "q" | "m" => matches!(kind, Type::Binomial | Type::Hybrid),
+        _ => true,
+    }
+}
+
+/// An error if a parameter was given that says nothing about a tree of this type.
+fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
+    let of_trees = ["shape", "b0", "depth", "q", "m", "seed"];
+    let (used, ignored): (Vec<_>, Vec<_>) = of_trees
+        .into_iter()
+        .partition(|name| depends_on(kind, name));
+    match ignored.into_iter().find(|name| values.has(name)) {
+        None => Ok(()),
+        Some(name) => Err(ParameterError::new(format!(
+            "{name} means nothing to a {} tree, allowed are {}",
+            TYPES[kind as usize],
+            used.join(", ")
+        ))),
+    }
+}
+
 /// `tree` with the parameters that were given.
 fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
     if values.has("type") {
@@ -227,6 +255,7 @@ fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
     if values.has("seed") {
         tree.seed = values.integer("seed")? as u32;
     }
+    refuse_ignored(tree.kind, values)?;
     // A named tree is known to end, even where its expected size has no bound.
     let unknown = ["type", "q", "m"].iter().any(|name| values.has(name));
     let branches = matches!(tree.kind, Type::Binomial | Type::Hybrid);
@@ -237,4 +266,53 @@ fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
         )));
     }
     Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::{Given, Size};
+
+    fn uts(given: &[(&str, &str)]) -> Result<Uts, ParameterError> {
+        let named = given
+            .iter()
+            .map(|(name, text)| ((*name).into(), text.into()));
+        let given = Given {
+            named: named.collect(),
+            ..Given::default()
+        };
+        Uts::from_values(&Values::parse(Uts::PARAMETERS, Size::Tiny, &given)?)
+    }
+
+    #[test]
+    fn a_parameter_that_the_tree_ignores_is_refused_with_its_name_and_the_type() {
+        for (kind, ignored) in [
+            ("geometric", &["q", "m"][..]),
+            ("binomial", &["shape", "depth"]),
+            ("balanced", &["shape", "q", "m"]),
+            ("hybrid", &[]),
+        ] {
+            let others = [("shape", "fixed"), ("depth", "3"), ("q", "0.1"), ("m", "2")];
+            for (name, text) in others {
+                let error = uts(&[("type", kind), (name, text)]).err();
+                let told = error.map(|error| error.to_string());
+                let start = format!("{name} means nothing to a {kind} tree, allowed are ");
+                let refused = told.as_ref().is_some_and(|told| told.starts_with(&start));
+                assert_eq!(refused, ignored.contains(&name), "{kind} {told:?}");
+                assert!(refused || told.is_none(), "{told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_parameters_on_which_the_tree_depends_are_told() {
+        let told = |kind| {
+            let parameters = uts(&[("type", kind)]).unwrap().parameters();
+            parameters.keys().cloned().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(told("geometric"), "type shape b0 depth seed form");
+        assert_eq!(told("binomial"), "type b0 q m seed form");
+        assert_eq!(told("hybrid"), "type shape b0 depth q m seed form");
+        assert_eq!(told("balanced"), "type b0 depth seed form");
+    }
 }
