@@ -36,7 +36,7 @@ mod tests {
     fn fractions_have_six_digits_at_most_and_whole_numbers_all() {
         let show = |value: Value| show_value(&value);
         assert_eq!(show(0.012_345_678_9.into()), "0.0123457");
-        assert_eq!(show(1234.567_89.into()), "1234.57");
+        assert_eq!(show(1_234.567_89.into()), "1234.57");
         assert_eq!(show(0.124_875.into()), "0.124875");
         assert_eq!(show(0.5.into()), "0.5");
         assert_eq!(show(0.0.into()), "0.0");
