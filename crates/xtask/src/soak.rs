@@ -41,7 +41,7 @@ pub const SOAKS: &[Soak] = &[
         name: "deque-steps",
         package: "tidegate-deque",
         test: "split::tests::random_steps_of_the_owner_agree_with_a_plain_double_ended_queue",
-        scale: 10_000,
+        scale: 1000,
     },
     Soak {
         name: "changes",

@@ -148,9 +148,23 @@ fn a_signal_opens_the_cold_exit_once() {
     assert_eq!(me.answer(), 0);
 }
 
+/// How many rounds of a test that is also a soak, of which one is a slice; says it.
+fn soak(what: &str) -> u64 {
+    let rounds = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
+        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
+    });
+    println!("soak: {rounds} {what}");
+    rounds
+}
+
 #[test]
 fn random_steps_of_the_owner_agree_with_a_plain_double_ended_queue() {
-    let mut seed = 1u64;
+    for seed in 1..=soak("rounds of 20,000 steps") {
+        random_steps(seed);
+    }
+}
+
+fn random_steps(mut seed: u64) {
     let mut draw = move |n: u64| {
         seed ^= seed << 13;
         seed ^= seed >> 7;
@@ -186,6 +200,12 @@ fn random_steps_of_the_owner_agree_with_a_plain_double_ended_queue() {
 #[test]
 fn in_a_stampede_of_thieves_every_task_is_taken_exactly_once() {
     barrier::register();
+    for _ in 0..soak("stampedes over 200,000 tasks") {
+        stampede();
+    }
+}
+
+fn stampede() {
     let n = if cfg!(miri) { 150 } else { 200_000 };
     let counts = counts(n);
     let deque = Split::new();
