@@ -1,0 +1,135 @@
+//! A tree changed by parameters, and which of them count for its type.
+
+use super::tree::{Shape, Tree, Type};
+use crate::parameter::{ParameterError, Values};
+
+/// The types of trees, as a parameter takes them.
+pub(super) const TYPES: &[&str] = &["binomial", "geometric", "hybrid", "balanced"];
+/// The shapes of geometric trees, as a parameter takes them.
+pub(super) const SHAPES: &[&str] = &["linear", "exp-decrease", "cyclic", "fixed"];
+
+/// Whether a tree of this type is another one when this parameter changes.
+pub(super) fn depends_on(kind: Type, parameter: &str) -> bool {
+    match parameter {
+        "shape" => matches!(kind, Type::Geometric | Type::Hybrid),
+        "depth" => kind != Type::Binomial,
+        "q" | "m" => matches!(kind, Type::Binomial | Type::Hybrid),
+        _ => true,
+    }
+}
+
+/// An error if a parameter was given that says nothing about a tree of this type.
+fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
+    let of_trees = ["shape", "b0", "depth", "q", "m", "seed"];
+    let (used, ignored): (Vec<_>, Vec<_>) = of_trees
+        .into_iter()
+        .partition(|name| depends_on(kind, name));
+    match ignored.into_iter().find(|name| values.has(name)) {
+        None => Ok(()),
+        Some(name) => Err(ParameterError::new(format!(
+            "{name} means nothing to a {} tree, allowed are {}",
+            TYPES[kind as usize],
+            used.join(", ")
+        ))),
+    }
+}
+
+/// `tree` with the parameters that were given.
+pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
+    if values.has("type") {
+        tree.kind = match values.choice("type")? {
+            "binomial" => Type::Binomial,
+            "hybrid" => Type::Hybrid,
+            "balanced" => Type::Balanced,
+            _ => Type::Geometric,
+        };
+    }
+    if values.has("shape") {
+        tree.shape = match values.choice("shape")? {
+            "exp-decrease" => Shape::ExpDecrease,
+            "cyclic" => Shape::Cyclic,
+            "fixed" => Shape::Fixed,
+            _ => Shape::Linear,
+        };
+    }
+    if values.has("b0") {
+        tree.b0 = values.number("b0")?;
+    }
+    if values.has("depth") {
+        tree.depth = values.integer("depth")? as u32;
+    }
+    if values.has("q") {
+        tree.q = values.number("q")?;
+    }
+    if values.has("m") {
+        tree.m = values.integer("m")? as u32;
+    }
+    if values.has("seed") {
+        tree.seed = values.integer("seed")? as u32;
+    }
+    refuse_ignored(tree.kind, values)?;
+    // A named tree is known to end, even where its expected size has no bound.
+    let unknown = ["type", "q", "m"].iter().any(|name| values.has(name));
+    let branches = matches!(tree.kind, Type::Binomial | Type::Hybrid);
+    if unknown && branches && tree.q * f64::from(tree.m) >= 1.0 {
+        return Err(ParameterError::new(format!(
+            "q is {} and m is {}, allowed are values with q * m below 1 (others have no end)",
+            tree.q, tree.m
+        )));
+    }
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::{Given, Size};
+    use crate::program::Program;
+    use crate::uts::Uts;
+
+    fn uts(given: &[(&str, &str)]) -> Result<Uts, ParameterError> {
+        let named = given
+            .iter()
+            .map(|(name, text)| ((*name).into(), text.into()));
+        let given = Given {
+            named: named.collect(),
+            ..Given::default()
+        };
+        Uts::from_values(&Values::parse(Uts::PARAMETERS, Size::Tiny, &given)?)
+    }
+
+    #[test]
+    fn a_parameter_that_the_tree_ignores_is_refused_with_its_name_and_the_type() {
+        for (kind, ignored) in [
+            ("geometric", &["q", "m"][..]),
+            ("binomial", &["shape", "depth"]),
+            ("balanced", &["shape", "q", "m"]),
+            ("hybrid", &[]),
+        ] {
+            let others = [("shape", "fixed"), ("depth", "3"), ("q", "0.1"), ("m", "2")];
+            for (name, text) in others {
+                let error = uts(&[("type", kind), (name, text)]).err();
+                let told = error.map(|error| error.to_string());
+                let start = format!("{name} means nothing to a {kind} tree, allowed are ");
+                let refused = told.as_ref().is_some_and(|told| told.starts_with(&start));
+                assert_eq!(refused, ignored.contains(&name), "{kind} {told:?}");
+                assert!(refused || told.is_none(), "{told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_parameters_on_which_the_tree_depends_are_told() {
+        let told = |kind| {
+            let parameters = uts(&[("type", kind)]).unwrap().parameters();
+            let mut names: Vec<_> = parameters.keys().cloned().collect();
+            // The order of the map depends on how serde_json was built.
+            names.sort();
+            names.join(" ")
+        };
+        assert_eq!(told("geometric"), "b0 depth form seed shape type");
+        assert_eq!(told("binomial"), "b0 form m q seed type");
+        assert_eq!(told("hybrid"), "b0 depth form m q seed shape type");
+        assert_eq!(told("balanced"), "b0 depth form seed type");
+    }
+}
