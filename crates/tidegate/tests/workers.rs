@@ -61,14 +61,13 @@ fn sums_per_worker_add_up_over_every_way_to_run() {
     });
     pool.install(|| tidegate::for_each(0..SPAWNS, |_| add()));
     tidegate::for_each(0..SPAWNS, |_| add());
-    pool.broadcast(|_| add());
+    // A spare thread may have been made.
+    let threads = pool.broadcast(|_| add()).len();
     add();
-    assert_eq!(
-        count.iter_mut().map(|own| own.get()).sum::<usize>(),
-        3 * SPAWNS + 3
-    );
+    let sum = 3 * SPAWNS + threads + 1;
+    assert_eq!(count.iter_mut().map(|own| own.get()).sum::<usize>(), sum);
     let values: Vec<usize> = count.into_values().map(Cell::into_inner).collect();
-    assert_eq!(values.iter().sum::<usize>(), 3 * SPAWNS + 3);
+    assert_eq!(values.iter().sum::<usize>(), sum);
 }
 
 #[test]
