@@ -243,6 +243,11 @@ impl Task {
             .map(|scoped| unsafe { scoped.scope.as_ref() })
     }
 
+    /// Whether the task is one of `scope`.
+    pub(crate) fn is_of(&self, scope: &ScopeCore) -> bool {
+        self.scope().is_some_and(|own| std::ptr::eq(own, scope))
+    }
+
     /// Gives the task a count of its own in its scope, if it has none and has a scope.
     pub(crate) fn count(&self) {
         let Some(scoped) = self.as_scoped() else {

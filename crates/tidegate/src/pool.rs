@@ -288,6 +288,7 @@ impl Shared {
         current.elsewhere.depart();
         // What was delivered before the thread said that it leaves.
         current.run_mail();
+        current.forget_base();
         if let Some(handler) = &self.options.on_exit {
             self.check_handler("on_exit", unwind::catch(|| handler(current.index)));
         }

@@ -49,13 +49,22 @@ impl Queue {
         self.take_by(VecDeque::pop_back)
     }
 
-    /// Takes this very task, if it lies here. Looks at each one: for rare cases.
+    /// Takes this very task, if it lies here.
     pub(crate) fn take(&self, wanted: &Header) -> Option<Task> {
-        let wanted = |task: &Task| std::ptr::eq(task.header(), wanted);
+        self.take_first(|task| std::ptr::eq(task.header(), wanted))
+    }
+
+    /// Takes the first task that is `wanted`. Looks at each one: for rare cases.
+    pub(crate) fn take_first(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         self.take_by(|tasks| {
             let at = tasks.iter().position(wanted)?;
             tasks.remove(at)
         })
+    }
+
+    /// Whether a task lies here that is `wanted`.
+    pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
+        self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
 
     fn take_by(&self, take: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {

@@ -103,7 +103,11 @@ impl Current<'_> {
         let mut searcher = Searcher::new(self.shared(), self.index);
         loop {
             self.poll_at_base();
-            self.run_mail();
+            if self.mail.len() > 0 {
+                // Somebody may have left work to this worker's search.
+                self.shared().rouse(None);
+                self.run_mail();
+            }
             if self.must_stop() && !self.rest() {
                 return;
             }
@@ -295,7 +299,11 @@ impl Current<'_> {
                     self.tally.steals.add(1);
                     self.tally.stolen_tasks.add(k);
                     events::steal(self.shared(), self.index, victim.index, k);
-                    older.into_iter().for_each(|task| self.keep_stolen(task));
+                    if !older.is_empty() {
+                        older.into_iter().for_each(|task| self.keep_stolen(task));
+                        // While they were in our hands a last look has not seen them.
+                        self.shared().work_visible(Some(self.worker()));
+                    }
                     return youngest;
                 }
                 Steal::Lost => self.tally.partly_failed.add(1),

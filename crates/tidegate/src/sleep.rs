@@ -198,7 +198,11 @@ impl Current<'_> {
         if shared.options.wait == Wait::HelpAny {
             return shared.sees_work();
         }
-        awaited.scope().is_some_and(ScopeCore::has_queued) || shared.may_rob(self.index, None)
+        let unstarted = |scope: &ScopeCore| {
+            let mut workers = shared.workers();
+            scope.has_queued() || workers.any(|w| w.kept.holds(|task| task.is_of(scope)))
+        };
+        awaited.scope().is_some_and(unstarted) || shared.may_rob(self.index, None)
     }
 
     /// Stops running in the ledger.
@@ -291,7 +295,7 @@ impl Current<'_> {
         let _ = self.take_woken_at();
         events::park(self.shared(), self.index, why);
         let before = self.tally.phases.enter(why);
-        self.elsewhere.sleep_here();
+        self.elsewhere.fall_asleep();
         let result = sleep();
         self.elsewhere.let_back();
         self.tally.sleeps.add(1);

@@ -160,7 +160,14 @@ impl Current<'_> {
                 State::Queued => self.shared().injector.take(half),
                 State::New | State::Open | State::Spawned => None,
             },
-            Awaited::Scope(scope) => scope.pop_queued().or_else(|| self.rob_scope(scope, flags)),
+            Awaited::Scope(scope) => {
+                let kept = || {
+                    let mut workers = self.shared().workers();
+                    workers.find_map(|w| w.kept.take_first(|task| task.is_of(scope)))
+                };
+                let queued = scope.pop_queued().or_else(kept);
+                queued.or_else(|| self.rob_scope(scope, flags))
+            }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) => None,
         }
     }
@@ -173,11 +180,13 @@ impl Current<'_> {
         self.set_waits_for(None);
         // Release, before the new generation and after the old one: as in `enter_base`.
         let scope = self.base_scope.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        let alone = deque.is_empty();
         let own = deque.next_generation();
         if task.header().latch.is_half() {
             let joiner = task.header().latch.set_thief(Thief {
                 worker: self.index,
-                generation: Some(own),
+                // Older tasks of this worker lie in front of the stranger's descendants, unless it is alone.
+                generation: alone.then_some(own),
                 on_top: true,
             });
             self.shared().tell_joiner(joiner);
@@ -280,7 +289,7 @@ impl Current<'_> {
     /// A robber runs halves, and tasks of the very scope that it waits for; others go to their queues.
     fn keep_or_pass_on(self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
         let wanted = match (task.scope(), scope) {
-            (Some(own), Some(scope)) => std::ptr::eq(own, scope),
+            (Some(_), Some(scope)) => task.is_of(scope),
             (None, _) => task.header().latch.is_half(),
             (Some(_), None) => false,
         };

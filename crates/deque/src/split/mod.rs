@@ -50,6 +50,8 @@ struct OwnerWords {
     stolen: AtomicU64,
     /// A `top` at which every theft had been read.
     proven: AtomicU64,
+    /// How many generations have been given.
+    generations: AtomicU64,
 }
 
 struct ThiefWords {
@@ -80,6 +82,7 @@ impl<T> Split<T> {
                 left_top: AtomicU64::new(0),
                 stolen: AtomicU64::new(0),
                 proven: AtomicU64::new(0),
+                generations: AtomicU64::new(0),
             }),
             thieves: Line(ThiefWords {
                 read: AtomicU64::new(0),

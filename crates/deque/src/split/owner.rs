@@ -309,11 +309,15 @@ impl<'a, T> Owner<'a, T> {
         public
     }
 
-    /// Another task now lies at the base of this worker's stack; what names it.
+    /// Another task now lies at the base of this worker's stack; what names it, a name that was never given before.
     pub fn next_generation(self) -> Gen {
-        let bottom = self.bottom();
-        let old = self.update(|now| (now.next_generation(), now.split_near(bottom)));
-        old.next_generation().generation()
+        let given = &self.deque.owner.generations;
+        // Relaxed, both: the owner's own word.
+        let next = given.load(Ordering::Relaxed) + 1;
+        given.store(next, Ordering::Relaxed);
+        let generation = Gen::from_bits(next as u32);
+        self.set_generation(generation);
+        generation
     }
 
     /// The name of an earlier base, which is at the base again.

@@ -117,11 +117,6 @@ impl Public {
     pub(super) fn with_generation(self, generation: Gen) -> Self {
         Self::pack(0, u64::from(generation.bits()), self.top(), self.split())
     }
-
-    /// Another task at the base.
-    pub(super) fn next_generation(self) -> Self {
-        Self::pack(0, self.generation_bits() + 1, self.top(), self.split())
-    }
 }
 
 /// The position with the low bits `low` that is nearest to `position`.
@@ -177,8 +172,8 @@ mod tests {
         assert_eq!(word.len(), 3);
         assert_eq!(word.stolen(2).len(), 1);
         assert_eq!(word.stolen(2).generation(), Gen(9));
-        assert_eq!(word.next_generation().generation(), Gen(10));
-        assert_eq!(word.next_generation().len(), 3);
+        assert_eq!(word.with_generation(Gen(10)).generation(), Gen(10));
+        assert_eq!(word.with_generation(Gen(10)).len(), 3);
         assert_eq!(word.emptied_at(7).len(), 0);
         assert!(word.emptied_at(7).announced().is_exposing());
         assert!(!word.emptied_at(7).announced().with_split(9).is_exposing());

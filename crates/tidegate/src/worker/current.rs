@@ -6,7 +6,7 @@ use crate::pool::Shared;
 use crate::scope::ScopeCore;
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use tidegate_deque::split::Owner;
 use tidegate_sync::atomic::Ordering;
@@ -61,6 +61,13 @@ impl<'a> Current<'a> {
             });
         }
         here
+    }
+
+    /// What comes now descends from no task that this worker, or who had its number before, began with.
+    pub(crate) fn forget_base(self) {
+        // Release, before the new generation: as in `enter_base`.
+        self.base_scope.store(null_mut(), Ordering::Release);
+        self.deque().next_generation();
     }
 
     /// Calls `f` as this worker, which the thread is in a frame below if not now.
@@ -200,6 +207,7 @@ impl Membership {
             .store(before.cast_mut(), Ordering::Relaxed);
         worker.tally.arrive();
         let membership = Self { shared, index };
+        membership.current().forget_base();
         if barrier::available() == Some(false) {
             // Nobody can expose our work by force: each push goes the cold way and publishes.
             membership.current().deque().shut();
