@@ -103,3 +103,38 @@ fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
         tried(&two_workers(Amount::Half), STRANGERS);
     });
 }
+
+/// A thief blocks, in the youngest task of a batch, on a lock that the waiter of a scope holds, and keeps a task of that scope.
+#[test]
+fn a_scope_s_waiter_takes_its_task_back_from_a_thief_that_waits_for_it() {
+    watched(|| {
+        let pool = two_workers(Amount::Half);
+        for _ in 0..20 {
+            let (occupied, laden, blocked) = (Gate::new(), Gate::new(), Gate::new());
+            let (lock, ran) = (Mutex::new(()), Tally::new());
+            pool.install(|| {
+                tidegate::scope(|outer| {
+                    outer.spawn(|_| {
+                        occupied.open();
+                        laden.wait();
+                    });
+                    occupied.wait();
+                    let held = lock.lock().unwrap();
+                    tidegate::scope(|inner| {
+                        inner.spawn(|_| ran.come());
+                        outer.spawn(|_| {
+                            blocked.open();
+                            drop(lock.lock().unwrap());
+                        });
+                        inner.spawn(|_| ran.come());
+                        inner.spawn(|_| ran.come());
+                        laden.open();
+                        blocked.wait();
+                    });
+                    drop(held);
+                });
+            });
+            assert_eq!(ran.get(), 3);
+        }
+    });
+}
