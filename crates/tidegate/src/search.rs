@@ -6,7 +6,6 @@
 
 use crate::events;
 use crate::job::Task;
-use crate::latch::Thief;
 use crate::pool::{Shared, signal};
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
@@ -182,21 +181,11 @@ impl Current<'_> {
         if same {
             return;
         }
-        // Release, before and after the new generation: a robber that acquires the new generation does not see the old
-        // scope, see docs/waiting.md.
-        self.base_scope
-            .store(std::ptr::null_mut(), Ordering::Release);
-        let generation = self.deque().next_generation();
+        let generation = self.forget_base();
+        // Release, after the new generation as `forget_base` is before it: a robber that acquires the new generation does
+        // not see the old scope, see docs/waiting.md.
         self.base_scope.store(scope, Ordering::Release);
-        if task.header().latch.is_half() {
-            let generation = alone.then_some(generation);
-            let joiner = task.header().latch.set_thief(Thief {
-                worker: self.index,
-                generation,
-                on_top: false,
-            });
-            self.shared().tell_joiner(joiner);
-        }
+        self.tell_that_we_run(task, alone.then_some(generation), false);
     }
 
     /// The youngest task that this worker has.
@@ -296,9 +285,7 @@ impl Current<'_> {
             match got {
                 Steal::Success(k) => {
                     flags.answered();
-                    self.tally.steals.add(1);
-                    self.tally.stolen_tasks.add(k);
-                    events::steal(self.shared(), self.index, victim.index, k);
+                    self.count_steal(victim, k);
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_stolen(task));
                         // While they were in our hands a last look has not seen them.
@@ -309,9 +296,7 @@ impl Current<'_> {
                 Steal::Lost => self.tally.partly_failed.add(1),
                 Steal::Empty => {
                     if let Some(task) = victim.kept.pop() {
-                        self.tally.steals.add(1);
-                        self.tally.stolen_tasks.add(1);
-                        events::steal(self.shared(), self.index, victim.index, 1);
+                        self.count_steal(victim, 1);
                         return Some(task);
                     }
                     let busy = victim.is_busy() || victim.deque.has_private();
@@ -327,6 +312,12 @@ impl Current<'_> {
             }
         }
         None
+    }
+
+    pub(crate) fn count_steal(self, victim: &Worker, tasks: u64) {
+        self.tally.steals.add(1);
+        self.tally.stolen_tasks.add(tasks);
+        events::steal(self.shared(), self.index, victim.index, tasks);
     }
 
     /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's

@@ -3,7 +3,6 @@
 //! The protocol is docs/waiting.md. A waiter robs only those who run descendants of what it waits for, spins a little, then
 //! gives its slot up and sleeps on the latch ([`crate::sleep`]).
 
-use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
@@ -11,6 +10,7 @@ use crate::search::Flags;
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::Steal;
+use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
 use tidegate_policy::search::gives_slot_up;
 use tidegate_sync::atomic::Ordering;
@@ -122,15 +122,8 @@ impl Current<'_> {
             return self.pass_on(task);
         }
         self.tally.tasks.add(1);
-        if task.header().latch.is_half() {
-            let generation = self.deque().is_empty().then(|| self.deque().generation());
-            let joiner = task.header().latch.set_thief(Thief {
-                worker: self.index,
-                generation,
-                on_top: true,
-            });
-            self.shared().tell_joiner(joiner);
-        }
+        let generation = self.deque().is_empty().then(|| self.deque().generation());
+        self.tell_that_we_run(&task, generation, true);
         self.set_busy(true);
         // Nobody follows this worker's outer wait while something else runs on top of it.
         self.set_waits_for(None);
@@ -172,25 +165,31 @@ impl Current<'_> {
         }
     }
 
+    /// Says in the latch of a half who runs it, and tells its joiner if that sleeps.
+    pub(crate) fn tell_that_we_run(self, task: &Task, generation: Option<Gen>, on_top: bool) {
+        let latch = &task.header().latch;
+        if latch.is_half() {
+            let joiner = latch.set_thief(Thief {
+                worker: self.index,
+                generation,
+                on_top,
+            });
+            self.shared().tell_joiner(joiner);
+        }
+    }
+
     /// Runs a task that descends from nothing below on top of this worker's frames: meanwhile nobody who may rob what is
     /// below may have what it forks.
     pub(crate) fn run_stranger(self, task: Task) {
         let deque = self.deque();
         let (waits_for, generation) = (self.waits_for(), deque.generation());
         self.set_waits_for(None);
-        // Release, before the new generation and after the old one: as in `enter_base`.
-        let scope = self.base_scope.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // Relaxed: only this thread writes it.
+        let scope = self.base_scope.load(Ordering::Relaxed);
         let alone = deque.is_empty();
-        let own = deque.next_generation();
-        if task.header().latch.is_half() {
-            let joiner = task.header().latch.set_thief(Thief {
-                worker: self.index,
-                // Older tasks of this worker lie in front of the stranger's descendants, unless it is alone.
-                generation: alone.then_some(own),
-                on_top: true,
-            });
-            self.shared().tell_joiner(joiner);
-        }
+        let own = self.forget_base();
+        // Older tasks of this worker lie in front of the stranger's descendants, unless it is alone.
+        self.tell_that_we_run(&task, alone.then_some(own), true);
         self.tally.tasks.add(1);
         let busy = self.set_busy(true);
         let phase = self.tally.phases.enter(Phase::Busy);
@@ -199,6 +198,7 @@ impl Current<'_> {
         self.set_busy(busy);
         // Nothing of the stranger's is left in the deque.
         deque.set_generation(generation);
+        // Release, after the generation: as in `enter_base`.
         self.base_scope.store(scope, Ordering::Release);
         self.set_waits_for(waits_for);
     }
@@ -270,9 +270,7 @@ impl Current<'_> {
         );
         match got {
             Steal::Success(_) => {
-                self.tally.steals.add(1);
-                self.tally.stolen_tasks.add(1);
-                events::steal(self.shared(), self.index, victim.index, 1);
+                self.count_steal(victim, 1);
             }
             Steal::Lost => self.tally.partly_failed.add(1),
             Steal::Empty => {

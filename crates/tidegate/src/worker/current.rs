@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
-use tidegate_deque::split::Owner;
+use tidegate_deque::split::{Gen, Owner};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, worker_local};
 
@@ -63,11 +63,12 @@ impl<'a> Current<'a> {
         here
     }
 
-    /// What comes now descends from no task that this worker, or who had its number before, began with.
-    pub(crate) fn forget_base(self) {
-        // Release, before the new generation: as in `enter_base`.
+    /// What comes now descends from no task that this worker, or who had its number before, began with. The new name of
+    /// its base.
+    pub(crate) fn forget_base(self) -> Gen {
+        // Release, before the new generation: see `enter_base`.
         self.base_scope.store(null_mut(), Ordering::Release);
-        self.deque().next_generation();
+        self.deque().next_generation()
     }
 
     /// Calls `f` as this worker, which the thread is in a frame below if not now.
@@ -75,12 +76,7 @@ impl<'a> Current<'a> {
         struct Back<'a>(*const Worker, &'a Shared);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
-                let before = if self.1.is_inherited() {
-                    null()
-                } else {
-                    self.0
-                };
-                CURRENT.with(|current| current.set(before));
+                become_again(self.0, self.1);
             }
         }
         let before = CURRENT.with(|current| current.replace(self.worker));
@@ -168,6 +164,17 @@ impl<'a> Current<'a> {
     }
 }
 
+/// Makes the calling thread the worker that it was before it became one of `shared`. What was a worker before a fork is none
+/// in the child.
+fn become_again(before: *const Worker, shared: &Shared) {
+    let before = if shared.is_inherited() {
+        null()
+    } else {
+        before
+    };
+    CURRENT.with(|current| current.set(before));
+}
+
 /// Makes the calling thread a worker of nobody: a `fork` inside a task has made it the only one of a child.
 pub(crate) extern "C" fn leave_in_child() {
     CURRENT.with(|current| current.set(null()));
@@ -227,14 +234,8 @@ impl Membership {
 impl Drop for Membership {
     fn drop(&mut self) {
         let worker = self.shared.worker(self.index);
-        // What was a worker before a fork is none in the child.
-        let before = if self.shared.is_inherited() {
-            null()
-        } else {
-            // Relaxed: written by this thread.
-            worker.own.before.load(Ordering::Relaxed).cast_const()
-        };
-        CURRENT.with(|current| current.set(before));
+        // Relaxed: written by this thread.
+        become_again(worker.own.before.load(Ordering::Relaxed), &self.shared);
         worker.tally.depart();
     }
 }
