@@ -1,4 +1,4 @@
-//! A thief that takes several tasks runs the youngest first; the older ones lie in its deque meanwhile.
+//! A thief that takes several tasks runs the youngest first; it keeps the older ones in a queue meanwhile.
 //!
 //! If the youngest blocks on what comes after the join of an older half, the joiner must take its half back. There are
 //! two workers and no spare threads, so nobody else could run it.
@@ -26,7 +26,7 @@ struct Stage {
     joined: Gate,
 }
 
-/// One try: a join whose half lies in the deque below a task that waits for what follows the join. Whether a thief had
+/// One try: a join whose half lies in the deque, and in one batch, below a task that waits for what follows the join. Whether a thief had
 /// both in one batch, the half unstarted.
 fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
     let stage = Stage::default();
