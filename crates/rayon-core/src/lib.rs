@@ -1,0 +1,1 @@
+//! The interface of rayon-core 1.13.0 on the Tidegate runtime.
