@@ -6,8 +6,8 @@
 //!
 //! Order at every hand-over: a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all others
 //! wait for), then, if there is work to find, a waiter that may rob exactly that work, then an idle thread, then a new
-//! thread. If a slot is free and work waits but no thread can run it because all of them wait, the latest waiter is
-//! *rescued*: it runs that work on top of its frame.
+//! thread, then a waiter that may run any work from the pool's queues. If a slot is free and work waits but no thread can run
+//! it because all of them wait, the latest waiter is *rescued*: it runs that work on top of its frame.
 //!
 //! Invariant: while somebody is owed a slot, none is free.
 
@@ -45,6 +45,19 @@ pub enum Wake {
     Rescue(usize),
     /// Start a new thread under this number; it has a slot now.
     Start(usize),
+}
+
+/// What a waiter can do with work that became visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// It may rob exactly that work.
+    Robs,
+    /// It may run it if no thread without frames can.
+    Queued,
+    /// It may run it if nobody else ever would.
+    Rescue,
+    /// It runs nothing while it waits.
+    Never,
 }
 
 /// What became of a waiter whose latch opened.
@@ -279,19 +292,12 @@ impl Ledger {
         self.threads[t] == Status::Running
     }
 
-    /// Work became visible: somebody is to look for it. `may_rob` tells of a waiter whether that work is its to rob,
-    /// `may_rescue` whether it can run anything at all.
-    pub fn wake_for_work(
-        &mut self,
-        may_rob: impl Fn(usize) -> bool,
-        may_rescue: impl Fn(usize) -> bool,
-    ) -> Wake {
+    /// Work became visible: somebody is to look for it. `fit` tells what a waiter can do with it.
+    pub fn wake_for_work(&mut self, fit: impl Fn(usize) -> Fit) -> Wake {
         if !self.has_free() {
             return Wake::Nobody;
         }
-        if let Some(t) = self.waiting.iter().rev().copied().find(|t| may_rob(*t)) {
-            self.leave(t);
-            self.grant(t);
+        if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Robs) {
             return Wake::Thread(t);
         }
         if let Some(t) = self.idle.pop() {
@@ -302,24 +308,27 @@ impl Ledger {
             self.grant(t);
             return Wake::Start(t);
         }
-        self.rescue(may_rescue)
+        if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Queued) {
+            return Wake::Thread(t);
+        }
+        if self.running().next().is_some() {
+            return Wake::Nobody;
+        }
+        let rescued = self.grant_latest_waiter(|t| fit(t) == Fit::Rescue);
+        rescued.map_or(Wake::Nobody, Wake::Rescue)
+    }
+
+    /// Gives a free slot to the waiter that is `wanted`, of several to the one that has waited least.
+    fn grant_latest_waiter(&mut self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut latest_first = self.waiting.iter().rev().copied();
+        let t = latest_first.find(|t| wanted(*t))?;
+        self.leave(t);
+        self.grant(t);
+        Some(t)
     }
 
     fn start(&mut self) -> Option<usize> {
         if self.refused { None } else { self.admit() }
-    }
-
-    fn rescue(&mut self, may_rescue: impl Fn(usize) -> bool) -> Wake {
-        if self.running().next().is_some() {
-            return Wake::Nobody;
-        }
-        let mut latest_first = self.waiting.iter().rev().copied();
-        let Some(t) = latest_first.find(|t| may_rescue(*t)) else {
-            return Wake::Nobody;
-        };
-        self.leave(t);
-        self.grant(t);
-        Wake::Rescue(t)
     }
 
     /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of this pool.

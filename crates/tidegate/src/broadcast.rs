@@ -2,27 +2,33 @@
 //!
 //! A part for each thread is put into that thread's mail, all under one lock (`Shared::deliver_to_all`), so that two
 //! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
-//! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one at its next boundary.
+//! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one when it has nothing else left in
+//! its deque.
 
+use crate::pool::Shared;
 use crate::scope::Scope;
 use crate::worker::Current;
+use std::sync::Arc;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
 
-impl Current<'_> {
-    pub(crate) fn broadcast<R: Send>(self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let shared = self.shared();
+impl Shared {
+    /// Calls `f` once on each thread, with the part's number and the number of parts.
+    pub(crate) fn broadcast<R: Send>(
+        self: &Arc<Self>,
+        f: impl Fn(usize, usize) -> R + Sync,
+    ) -> Vec<R> {
         let results: Mutex<Vec<Option<R>>> = Mutex::default();
         let (f, slots) = (&f, &results);
-        self.scope(|scope| {
-            shared.deliver_to_all(|threads| {
+        self.scope_in_place(|scope| {
+            self.deliver_to_all(|threads| {
                 slots.lock().resize_with(threads, || None);
                 move |number| {
                     let part = move |_: &Scope<'_>| {
-                        let result = f(number);
+                        let result = f(number, threads);
                         slots.lock()[number] = Some(result);
                     };
-                    scope.task(part, Some(self))
+                    scope.task(part, Current::get())
                 }
             });
         });
@@ -33,6 +39,36 @@ impl Current<'_> {
             .collect()
     }
 
+    /// The same without waiting; the pool lives until all parts have run.
+    pub(crate) fn spawn_broadcast(&self, f: impl Fn(usize, usize) + Send + Sync + 'static) {
+        let f = Arc::new(f);
+        self.deliver_to_all(|threads| {
+            move |number| {
+                let f = f.clone();
+                self.task_alone(move || f(number, threads))
+            }
+        });
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// The same as a task of the scope for each thread.
+    pub(crate) fn spawn_broadcast<F>(&self, f: F)
+    where
+        F: Fn(&Self, usize, usize) + Send + Sync + 'scope,
+    {
+        let f = Arc::new(f);
+        self.pool().deliver_to_all(|threads| {
+            move |number| {
+                let f = f.clone();
+                let part = move |scope: &Self| f(scope, number, threads);
+                self.task(part, Current::get())
+            }
+        });
+    }
+}
+
+impl Current<'_> {
     /// Runs what lies in this thread's mail.
     pub(crate) fn run_mail(self) {
         while let Some(task) = self.mail.pop() {

@@ -3,6 +3,7 @@
 //! The builder only collects. What it collected is checked and completed in [`crate::options`] when the pool is built, so
 //! that methods may be called in any order and an error names everything that it is about.
 
+use crate::closed::Closed;
 use crate::options::{Options, PanicHandler, ThreadHandler};
 use crate::pool::Pool;
 use std::fmt;
@@ -67,6 +68,7 @@ pub struct Builder {
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
+    pub(crate) closed: Option<Closed>,
 }
 
 impl Builder {

@@ -44,7 +44,11 @@ impl Shared {
 fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
-        Source::Builder => "set by Builder::workers".to_owned(),
+        Source::Builder => {
+            let closed = options.closed.as_ref();
+            let method = closed.map_or("Builder::workers", |closed| closed.threads_by);
+            format!("set by {method}")
+        }
         Source::Variable => format!("set by {}", tunables::WORKERS.variable.unwrap_or_default()),
         Source::Default => machine().reason(),
     };

@@ -75,9 +75,10 @@ pub(crate) struct Half<F, R> {
 
 impl<F, R> Half<F, R>
 where
-    F: FnOnce() -> R + Send,
+    F: FnOnce(bool) -> R + Send,
     R: Send,
 {
+    /// A half whose closure is told whether it was stolen.
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
         Self {
@@ -132,7 +133,7 @@ where
         let this = unsafe { half.as_ref() };
         // SAFETY: 1. whoever runs a task has taken it from the deque; 2. a task runs once.
         let closure = unsafe { this.take_closure() };
-        let result = unwind::catch(closure);
+        let result = unwind::catch(|| closure(true));
         this.result.with_mut(|slot| {
             // SAFETY: the joiner does not look before the latch is open, and no one else does.
             let slot = unsafe { &mut *slot };
@@ -293,18 +294,13 @@ where
         }
     }
 
-    /// Offers the task and waits until it has run. `wait` returns when the event is open.
-    pub(crate) fn run(
-        self,
-        offer: impl FnOnce(Task),
-        wait: impl FnOnce(&Event),
-    ) -> Result<R, Payload> {
+    /// Offers the task and waits until it has run.
+    pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
         // Our frame may not end before the task has run, not even by a panic of the runtime.
         let guard = unwind::AbortOnUnwind;
         // SAFETY: one task, live until it has run: we stay here until then.
         offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
-        wait(&self.done);
-        assert!(self.done.is_open(), "the wait ended early");
+        self.done.wait();
         std::mem::forget(guard);
         self.result.into_inner().expect("the event is open")
     }

@@ -17,6 +17,7 @@
 //! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::wait`].
 
 use crate::pool::Shared;
+use crate::wait::Awaited;
 use crate::worker::Current;
 use std::cell::OnceCell;
 use std::fmt;
@@ -271,13 +272,15 @@ impl Event {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Waits on the thread for which the event was made, which was of no pool.
-    pub(crate) fn park_thread(&self) {
-        let Waiter::Thread(parker) = &*self.waiter else {
-            unreachable!("made on a thread of no pool");
-        };
-        while !self.is_open() {
-            parker.park();
+    /// Waits on the thread for which the event was made.
+    pub(crate) fn wait(&self) {
+        match &*self.waiter {
+            Waiter::Thread(parker) => {
+                while !self.is_open() {
+                    parker.park();
+                }
+            }
+            Waiter::Worker(..) => Current::here().wait(Awaited::Outside(self)),
         }
     }
 

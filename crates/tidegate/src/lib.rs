@@ -101,6 +101,8 @@
 mod blocking;
 mod broadcast;
 mod builder;
+#[doc(hidden)]
+pub mod closed;
 mod elsewhere;
 mod environment;
 mod events;
@@ -125,6 +127,7 @@ mod wait;
 mod wake;
 mod worker;
 mod worker_id;
+mod yields;
 
 pub use blocking::{blocking, yield_point};
 pub use builder::{BuildError, Builder};
@@ -287,9 +290,9 @@ where
 /// # Panics
 /// With the first panic of a call, after all of them have ended.
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let f = &f;
+    let f = |number, _| f(number);
     match Current::get() {
-        Some(current) => current.broadcast(f),
-        None => outside(move |current| current.broadcast(f)),
+        Some(current) => current.shared().as_arc().broadcast(f),
+        None => pool::global().broadcast(f),
     }
 }

@@ -4,6 +4,7 @@
 //! limit on threads are one option in two forms.
 
 use crate::builder::{BuildError, Builder};
+use crate::closed::Closed;
 use crate::environment::Environment;
 use crate::latch::MAX_WORKERS;
 use crate::machine::Machine;
@@ -43,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
+    /// What a closed pool has beside these, see [`crate::closed`].
+    pub(crate) closed: Option<Closed>,
 }
 
 impl Options {
@@ -94,6 +97,7 @@ impl Options {
             on_start: builder.on_start,
             on_exit: builder.on_exit,
             on_panic: builder.on_panic,
+            closed: builder.closed,
         })
     }
 }

@@ -11,18 +11,21 @@
 //! The count never rises from 0: whoever spawns runs inside a context of the scope, or inside one that such a context waits for.
 //!
 //! Whoever brings the count to 0 opens the scope's latch, its last touch of the frame; the owner leaves only after that,
-//! or if it was the one.
+//! or if it was the one. A scope whose owner is no worker of the pool has an event in place of the latch.
+
+mod in_order;
 
 use crate::job::Task;
-use crate::latch::Latch;
+use crate::latch::{Event, Latch};
 use crate::pool::Shared;
 use crate::queue::Queue;
-use crate::unwind::{self, Payload};
+use crate::unwind::{self, Payload, Stray};
 use crate::wait::Awaited;
 use crate::worker::Current;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
+use tidegate_policy::Wait;
 use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
@@ -31,9 +34,13 @@ use tidegate_sync::lock::Mutex;
 pub(crate) struct ScopeCore {
     count: AtomicUsize,
     latch: Latch,
+    /// What an owner waits for that is no worker of the pool.
+    outside: Option<Event>,
     queue: OnceLock<Arc<Queue>>,
+    /// For each worker the tasks that it has spawned and that begin in that order, see [`in_order`].
+    in_order: OnceLock<Box<[Queue]>>,
     panic: Mutex<Option<Payload>>,
-    /// The pool of the owner.
+    /// The pool whose workers run the tasks.
     pool: NonNull<Shared>,
 }
 
@@ -41,12 +48,14 @@ pub(crate) struct ScopeCore {
 unsafe impl Sync for ScopeCore {}
 
 impl ScopeCore {
-    fn new(pool: &Shared) -> Self {
+    fn new(pool: &Shared, outside: Option<Event>) -> Self {
         Self {
             pool: NonNull::from(pool),
             count: AtomicUsize::new(1),
             latch: Latch::for_half(),
+            outside,
             queue: OnceLock::new(),
+            in_order: OnceLock::new(),
             panic: Mutex::new(None),
         }
     }
@@ -72,7 +81,7 @@ impl ScopeCore {
     /// The pool whose workers run this scope's tasks.
     #[inline]
     pub(crate) fn pool(&self) -> &Shared {
-        // SAFETY: the owner is a worker of that pool and keeps it alive while the scope exists.
+        // SAFETY: the owner keeps the pool alive while the scope exists: as a worker of it, or by a reference that it counts.
         unsafe { self.pool.as_ref() }
     }
 
@@ -91,6 +100,24 @@ impl ScopeCore {
         self.queue.get().is_some_and(|queue| queue.len() > 0)
     }
 
+    /// The scope is over: its queue is forgotten, and a panic of its body or a task goes on.
+    fn end<R>(&self, result: Result<R, Payload>) -> R {
+        if let Some(queue) = self.queue.get() {
+            self.pool().forget_queue(queue);
+        }
+        let panic = self.panic.lock().take();
+        match (result, panic) {
+            (Ok(result), None) => result,
+            (Ok(_), Some(payload)) => unwind::resume(payload),
+            (Err(payload), later) => {
+                if let Some(later) = later {
+                    self.pool().report_panic(later, Stray::Second);
+                }
+                unwind::resume(payload)
+            }
+        }
+    }
+
     /// Keeps the first panic; later ones are reported.
     fn store_panic(&self, payload: Payload, current: Current<'_>) {
         let mut first = self.panic.lock();
@@ -98,7 +125,7 @@ impl ScopeCore {
             *first = Some(payload);
         } else {
             drop(first);
-            current.shared().report_panic(payload);
+            current.shared().report_panic(payload, Stray::Second);
         }
     }
 }
@@ -111,10 +138,18 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: Current<'_>) {
     // SAFETY: the count of this context keeps the scope's frame (1).
     let count = unsafe { &scope.as_ref().count };
     let last = ScopeCore::drop_one(count);
-    if last {
-        // SAFETY: the owner has given its own count back and waits for the latch.
+    if !last {
+        return;
+    }
+    // SAFETY: the owner has given its own count back and waits for what is opened below.
+    let outside = unsafe { &scope.as_ref().outside };
+    if let Some(event) = outside {
+        // SAFETY: 1. as above.
+        unsafe { Event::open(NonNull::from(event)) };
+    } else {
+        // SAFETY: as above.
         let latch = NonNull::from(unsafe { &scope.as_ref().latch });
-        // SAFETY: 1. as above; 2. the owner of a scope waits as a worker of the pool that runs its tasks.
+        // SAFETY: 1. as above; 2. an owner without an event waits as a worker of the pool that runs the tasks.
         unsafe { Latch::open(latch, current) };
     }
 }
@@ -128,6 +163,18 @@ pub struct Scope<'scope> {
 }
 
 impl<'scope> Scope<'scope> {
+    fn new(pool: &Shared, outside: Option<Event>) -> Self {
+        Self {
+            core: ScopeCore::new(pool, outside),
+            marker: PhantomData,
+        }
+    }
+
+    /// The pool whose workers run this scope's tasks.
+    pub(crate) fn pool(&self) -> &Shared {
+        self.core.pool()
+    }
+
     /// A task of this scope, not yet counted. `current` is the calling thread, if it is a worker.
     #[inline]
     pub(crate) fn task<F>(&self, f: F, current: Option<Current<'_>>) -> Task
@@ -192,13 +239,30 @@ impl ScopeCore {
     }
 }
 
+impl Shared {
+    /// Runs `f` right here with a scope whose tasks run in this pool, and waits for these.
+    pub(crate) fn scope_in_place<'scope, R>(
+        self: &Arc<Self>,
+        f: impl FnOnce(&Scope<'scope>) -> R,
+    ) -> R {
+        if let Some(current) = Current::get().filter(|c| std::ptr::eq(c.shared(), &**self)) {
+            return current.scope(f);
+        }
+        let scope = Scope::new(self, Some(Event::for_this_thread()));
+        let core = &scope.core;
+        let result = unwind::catch(|| f(&scope));
+        if !ScopeCore::drop_one(&core.count) {
+            self.work_off_alone();
+            core.outside.as_ref().expect("made above").wait();
+        }
+        core.end(result)
+    }
+}
+
 impl<'a> Current<'a> {
     /// Runs `f` with a new scope and waits for the scope's tasks.
     pub(crate) fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let scope = Scope {
-            core: ScopeCore::new(self.shared()),
-            marker: PhantomData,
-        };
+        let scope = Scope::new(self.shared(), None);
         let core = &scope.core;
         let base = self.deque().bottom();
         let covered = self.set_covers(core);
@@ -208,20 +272,7 @@ impl<'a> Current<'a> {
         if !ScopeCore::drop_one(&core.count) {
             self.wait(Awaited::Scope(core));
         }
-        if let Some(queue) = core.queue.get() {
-            self.shared().forget_queue(queue);
-        }
-        let panic = core.panic.lock().take();
-        match (result, panic) {
-            (Ok(result), None) => result,
-            (Ok(_), Some(payload)) => unwind::resume(payload),
-            (Err(payload), later) => {
-                if let Some(later) = later {
-                    self.shared().report_panic(later);
-                }
-                unwind::resume(payload)
-            }
-        }
+        core.end(result)
     }
 
     #[inline]
@@ -235,7 +286,8 @@ impl<'a> Current<'a> {
     #[cold]
     fn overflow(self, scope: &ScopeCore, task: Task) {
         self.pass_on(task);
-        if scope.queue().len() <= SPAWN_INLINE_LENGTH.default || self.set_inlining(true) {
+        let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
+        if few || self.closed || self.set_inlining(true) {
             return;
         }
         if let Some(task) = scope.pop_queued() {
@@ -259,6 +311,8 @@ impl<'a> Current<'a> {
         while let Some(task) = self.pop(base) {
             if task.is_covered_by(scope) {
                 task.run(self);
+            } else if self.shared().options.wait == Wait::HelpAny {
+                self.run_on_top(task);
             } else {
                 self.pass_on(task);
             }

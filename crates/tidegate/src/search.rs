@@ -102,18 +102,17 @@ impl Current<'_> {
         let mut searcher = Searcher::new(self.shared(), self.index);
         loop {
             self.poll_at_base();
-            if self.mail.len() > 0 {
-                // Somebody may have left work to this worker's search.
-                self.shared().rouse(None);
-                self.run_mail();
-            }
             if self.must_stop() && !self.rest() {
                 return;
             }
-            match self.next_task(&mut searcher) {
-                Some(task) => self.run_at_base(task, &mut searcher),
-                None if !self.rest() => return,
-                None => {}
+            if let Some(task) = self.own_task().or_else(|| self.search(&mut searcher)) {
+                self.run_at_base(task, &mut searcher);
+            } else if self.mail.len() > 0 {
+                // Somebody may have left work to this worker's search.
+                self.shared().rouse(None);
+                self.run_mail();
+            } else if !self.rest() {
+                return;
             }
         }
     }
@@ -193,19 +192,19 @@ impl Current<'_> {
         self.pop(0).or_else(|| self.kept.pop_last())
     }
 
-    fn next_task(self, searcher: &mut Searcher) -> Option<Task> {
-        if let Some(task) = self.own_task() {
-            return Some(task);
+    /// Looks for work until the idle policy says to park, or there is mail.
+    fn search(self, searcher: &mut Searcher) -> Option<Task> {
+        if self.mail.len() > 0 {
+            return None;
         }
-        let task = self.search(searcher);
+        let task = self.look_for_work(searcher);
         if task.is_some() {
             searcher.idle.steal_succeeded(clock::now);
         }
         task
     }
 
-    /// Looks for work until the idle policy says to park.
-    fn search(self, searcher: &mut Searcher) -> Option<Task> {
+    fn look_for_work(self, searcher: &mut Searcher) -> Option<Task> {
         let shared = self.shared();
         let elastic = matches!(shared.options.idle, Idle::Elastic(_));
         if !shared.begin_search(elastic) {

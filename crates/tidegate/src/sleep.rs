@@ -202,7 +202,8 @@ impl Current<'_> {
             let mut workers = shared.workers();
             scope.has_queued() || workers.any(|w| w.kept.holds(|task| task.is_of(scope)))
         };
-        awaited.scope().is_some_and(unstarted) || shared.may_rob(self.index, None)
+        let queued = || self.runs_queued(awaited) && shared.has_queued();
+        awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)
     }
 
     /// Stops running in the ledger.

@@ -7,8 +7,7 @@
 use crate::job::Task;
 use crate::latch::Event;
 use crate::pool::Shared;
-use crate::unwind::{self, Payload};
-use crate::wait::Awaited;
+use crate::unwind::{self, Payload, Stray};
 use crate::worker::Current;
 use std::fmt;
 use std::sync::Arc;
@@ -61,7 +60,7 @@ impl<T: Send> Packet<T> {
         // Nobody holds the handle: a panic is reported, and the result is dropped where it was made.
         match unwind::catch(|| result.map(drop)) {
             Ok(Ok(())) => {}
-            Ok(Err(payload)) | Err(payload) => pool.report_panic(payload),
+            Ok(Err(payload)) | Err(payload) => pool.report_panic(payload, Stray::Task),
         }
     }
 }
@@ -84,10 +83,7 @@ impl<T: Send> Handle<T> {
         let packet = self.packet.take().expect("join consumes the handle");
         packet.run(&self.pool);
         if let Some(event) = self.register(&packet) {
-            match Current::get() {
-                Some(current) => current.wait(Awaited::Outside(&event)),
-                None => event.park_thread(),
-            }
+            event.wait();
         }
         let state = std::mem::replace(&mut *packet.state.lock(), State::Over);
         match state {
@@ -128,7 +124,7 @@ impl<T> Drop for Handle<T> {
             }
         };
         if let State::Finished(Err(payload)) = finished {
-            self.pool.report_panic(payload);
+            self.pool.report_panic(payload, Stray::Task);
         }
     }
 }
@@ -149,11 +145,45 @@ impl Shared {
             state: Mutex::new(State::Unstarted(Box::new(f))),
             dropped: AtomicBool::new(false),
         });
-        let caller = Current::get();
-        let task = {
-            let packet = packet.clone();
-            Task::detached(move |current| packet.run(current.shared()), caller)
+        let own = packet.clone();
+        self.submit(move |current| own.run(current.shared()));
+        Handle {
+            packet: Some(packet),
+            pool: self.clone(),
+        }
+    }
+
+    /// Spawns a task that borrows nothing; its panic is nobody's.
+    pub(crate) fn spawn_alone(self: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
+        self.submit(move |current| run_alone(f, current));
+    }
+
+    /// The same; of the tasks that one worker spawns like this the older ones begin first.
+    ///
+    /// Each has a stand-in in the deque, which may be run by anybody and in any order; whoever runs it runs the oldest.
+    pub(crate) fn spawn_fifo(self: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
+        let Some(current) = Current::get().filter(|c| std::ptr::eq(c.shared(), &**self)) else {
+            // What comes from outside lies in a queue anyway.
+            return self.spawn_alone(f);
         };
+        let spawner = current.index;
+        let body = move |current: Current<'_>| run_alone(f, current);
+        current.in_order.push(Task::detached(body, Some(current)));
+        self.submit(move |current| {
+            let oldest = current.shared().worker(spawner).in_order.pop();
+            oldest.expect("one for each stand-in").run(current);
+        });
+    }
+
+    /// A task of nobody that holds the pool until it has run, not yet to be found by anybody.
+    pub(crate) fn task_alone(&self, f: impl FnOnce() + Send + 'static) -> Task {
+        self.held_task(move |current| run_alone(f, current), Current::get())
+    }
+
+    /// Hands a task of nobody, which does not unwind, to the pool, which does not end before that has run.
+    fn submit(self: &Arc<Self>, f: impl FnOnce(Current<'_>) + Send + 'static) {
+        let caller = Current::get();
+        let task = self.held_task(f, caller);
         match caller {
             Some(current) if std::ptr::eq(current.shared(), &**self) => {
                 if let Err(task) = current.push_task(task) {
@@ -166,9 +196,25 @@ impl Shared {
                 self.work_off_alone();
             }
         }
-        Handle {
-            packet: Some(packet),
-            pool: self.clone(),
-        }
+    }
+
+    fn held_task(
+        &self,
+        f: impl FnOnce(Current<'_>) + Send + 'static,
+        caller: Option<Current<'_>>,
+    ) -> Task {
+        self.hold();
+        let body = move |current: Current<'_>| {
+            f(current);
+            current.shared().let_go();
+        };
+        Task::detached(body, caller)
+    }
+}
+
+/// Runs a closure of nobody.
+fn run_alone(f: impl FnOnce(), current: Current<'_>) {
+    if let Err(payload) = unwind::catch(f) {
+        current.shared().report_panic(payload, Stray::Task);
     }
 }

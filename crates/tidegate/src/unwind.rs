@@ -3,8 +3,22 @@
 //! A task's panic is caught here and resumed where its result is asked for. A panic inside the runtime itself would leave
 //! frames that others point to, so it aborts.
 
+use crate::explain::tell;
+use crate::pool::Shared;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
+use tidegate_sync::atomic::Ordering;
+
+/// Where a panic came from that no join, scope or handle can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stray {
+    /// A detached task.
+    Task,
+    /// A half, or a task or the body of a scope, after another panic there.
+    Second,
+    /// The handler of this name, for the start or end of a thread.
+    Handler(&'static str),
+}
 
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send + 'static>;
@@ -38,5 +52,63 @@ impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         eprintln!("tidegate: panic inside the runtime, aborting");
         std::process::abort();
+    }
+}
+
+/// Drops what a panic carried. A payload whose drop panics too is let go of: nothing may unwind from here.
+fn let_go(payload: Payload) {
+    if let Err(payload) = catch(|| drop(payload)) {
+        std::mem::forget(payload);
+    }
+}
+
+impl Shared {
+    pub(crate) fn panics(&self) -> u64 {
+        // Relaxed: a statistic.
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    /// A panic that no join, scope or handle can carry.
+    pub(crate) fn report_panic(&self, payload: Payload, from: Stray) {
+        if let Some(closed) = &self.options.closed {
+            return (closed.on_panic)(payload, from);
+        }
+        if let Stray::Handler(name) = from {
+            return self.tell_of_handler(name, payload);
+        }
+        // Relaxed: a statistic.
+        let number = self.panics.fetch_add(1, Ordering::Relaxed) + 1;
+        match &self.options.on_panic {
+            Some(handler) => {
+                if let Err(payload) = catch(|| handler(payload, number)) {
+                    self.tell_of_handler("on_panic", payload);
+                }
+            }
+            None => {
+                let message = message(&payload);
+                tell(format_args!(
+                    "pool {}: panic {number} of a detached task: {message}",
+                    self.options.name
+                ));
+                let_go(payload);
+            }
+        }
+    }
+
+    /// Calls a handler for the start or end of a thread, whose panic is nobody's.
+    pub(crate) fn call_handler(&self, name: &'static str, handler: impl FnOnce()) {
+        if let Err(payload) = catch(handler) {
+            self.report_panic(payload, Stray::Handler(name));
+        }
+    }
+
+    /// A handler's own panic is told and goes no further.
+    fn tell_of_handler(&self, name: &str, payload: Payload) {
+        let message = message(&payload);
+        tell(format_args!(
+            "pool {}: the handler {name} panicked: {message}",
+            self.options.name
+        ));
+        let_go(payload);
     }
 }

@@ -134,8 +134,14 @@ impl Current<'_> {
     }
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
-        if self.take_rescue() {
-            let task = self.any_task(flags)?;
+        let stranger = if self.take_rescue() {
+            self.any_task(flags)
+        } else if self.runs_queued(awaited) {
+            self.shared().pop_queued()
+        } else {
+            None
+        };
+        if let Some(task) = stranger {
             self.tally.helped_any.add(1);
             self.run_stranger(task);
             return None;

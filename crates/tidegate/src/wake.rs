@@ -11,7 +11,7 @@ use crate::wait::HOPS;
 use crate::worker::{Current, Worker};
 use tidegate_policy::Wait;
 use tidegate_policy::search::{max_searchers, wakes_another};
-use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
+use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::barrier;
 use tidegate_sync::lock::MutexGuard;
@@ -77,11 +77,7 @@ impl Shared {
 
     fn wake_for_work(&self, publisher: Option<&Worker>) {
         let mut ledger = self.ledger();
-        // A waiter that rouses others looks for itself.
-        let caller = Current::in_pool(self).map(|current| current.index);
-        let may_rob = |t| Some(t) != caller && self.may_rob(t, publisher);
-        let may_rescue = |t| self.worker(t).may_help();
-        let wake = ledger.wake_for_work(may_rob, may_rescue);
+        let wake = ledger.wake_for_work(|t| self.fit(t, publisher));
         self.publish(&ledger);
         if let Wake::Rescue(t) = wake {
             // Under the lock: the waiter sees it when it sees that it runs.
@@ -89,6 +85,22 @@ impl Shared {
         }
         drop(ledger);
         self.carry_out(wake, publisher);
+    }
+
+    /// What waiter `t` can do with what `publisher` has made visible; without a publisher, with what anybody has.
+    fn fit(&self, t: usize, publisher: Option<&Worker>) -> Fit {
+        let waiter = self.worker(t);
+        // A waiter that rouses others looks for itself.
+        let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
+        if !rouses && self.may_rob(t, publisher) {
+            Fit::Robs
+        } else if !rouses && waiter.may_run_queued() && self.has_queued() {
+            Fit::Queued
+        } else if waiter.may_help() {
+            Fit::Rescue
+        } else {
+            Fit::Never
+        }
     }
 
     /// A slot may be free: if there is work to see, somebody is woken for it, else all who run are told that others are
@@ -243,6 +255,9 @@ impl Shared {
     /// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough. Where the system has
     /// refused every thread the caller needs no slot: nobody else would run its task.
     pub(crate) fn admit_guest(&self) -> Option<usize> {
+        if self.is_closed() {
+            return None;
+        }
         let mut ledger = self.ledger();
         let alone = self.has_no_threads(&ledger);
         if !ledger.has_free() && !alone {
@@ -273,7 +288,9 @@ impl Shared {
     /// Whether the system has refused every thread of the pool.
     pub(crate) fn is_alone(&self) -> bool {
         // Relaxed: written by the thread that makes the pool, or else there are threads.
-        self.refused.load(Ordering::Relaxed) && self.has_no_threads(&self.ledger())
+        let refused = self.refused.load(Ordering::Relaxed);
+        // A closed pool takes no guests, whatever becomes of it.
+        refused && !self.is_closed() && self.has_no_threads(&self.ledger())
     }
 
     fn has_no_threads(&self, ledger: &Ledger) -> bool {
@@ -306,17 +323,25 @@ impl Shared {
         admitted
     }
 
-    /// The system refused thread `t`: no more are tried. How many there are.
-    pub(crate) fn refuse(&self, t: usize) -> usize {
+    /// Thread `t` was not started: no more are tried. What was sent to it is for anybody.
+    pub(crate) fn refuse(&self, t: usize) {
         let mut ledger = self.ledger();
         // Relaxed: see `admit_if_alone`.
         self.refused.store(true, Ordering::Relaxed);
         let served = ledger.refuse(t);
         self.publish(&ledger);
-        let threads = self.threads_in(&ledger).count();
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
-        threads
+        while let Some(part) = self.worker(t).mail.pop() {
+            self.injector.push(part);
+        }
+        // Its slot is free.
+        self.rouse(None);
+    }
+
+    /// How many threads belong to the pool, guests left out.
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads_in(&self.ledger()).count()
     }
 
     /// A guest leaves, or a thread of the pool ends.

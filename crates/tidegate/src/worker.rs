@@ -30,6 +30,8 @@ use tidegate_sync::{Line, clock};
 pub(crate) struct Worker {
     pub(crate) deque: Split<Header>,
     pub(crate) index: usize,
+    /// Whether the pool is a closed one, see [`crate::closed`].
+    pub(crate) closed: bool,
     pub(crate) parker: Parker,
     pub(crate) tally: Line<Tally>,
     /// The thief that this worker waits for, packed; 0 while it waits for none. Followed by those who wait for this one.
@@ -46,6 +48,8 @@ pub(crate) struct Worker {
     pub(crate) mail: Queue,
     /// Stolen in one batch with the task that runs, and not begun: for this worker when it has nothing else, or for anybody.
     pub(crate) kept: Queue,
+    /// Detached tasks that this worker has spawned and that begin in that order: each has a stand-in elsewhere.
+    pub(crate) in_order: Queue,
     /// A thread of nobody that takes part for the length of a call.
     guest: AtomicBool,
     /// How often this worker was woken, and when last; 0 once it has noticed.
@@ -53,8 +57,9 @@ pub(crate) struct Worker {
     woken_at: AtomicU64,
     /// Woken to run whatever there is, see `Wake::Rescue`; written under the ledger's lock.
     rescue: AtomicBool,
-    /// Whether this worker, if it waits, may run something meanwhile.
+    /// Whether this worker, if it waits, may run something meanwhile, and whether whatever lies in the pool's queues.
     may_help: AtomicBool,
+    may_run_queued: AtomicBool,
     pub(crate) elsewhere: Elsewhere,
     /// The pool, while a thread is this worker.
     shared: AtomicPtr<Shared>,
@@ -76,10 +81,11 @@ struct Own {
 }
 
 impl Worker {
-    pub(crate) fn new(index: usize) -> Self {
+    pub(crate) fn new(index: usize, closed: bool) -> Self {
         Self {
             deque: Split::new(),
             index,
+            closed,
             parker: Parker::new(),
             tally: Line(Tally::default()),
             waits_for: AtomicU64::new(0),
@@ -89,11 +95,13 @@ impl Worker {
             busy: AtomicBool::new(false),
             mail: Queue::default(),
             kept: Queue::default(),
+            in_order: Queue::default(),
             guest: AtomicBool::new(false),
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
             may_help: AtomicBool::new(false),
+            may_run_queued: AtomicBool::new(false),
             elsewhere: Elsewhere::default(),
             shared: AtomicPtr::default(),
             own: Line(Own {
@@ -183,6 +191,17 @@ impl Worker {
         let scope = awaited.scope().map_or(null(), std::ptr::from_ref);
         self.awaits_scope.store(scope.cast_mut(), Ordering::Relaxed);
         self.may_help.store(awaited.may_help(), Ordering::Relaxed);
+        let queued = self.runs_queued(awaited);
+        self.may_run_queued.store(queued, Ordering::Relaxed);
+    }
+
+    /// Whether this worker, while it waits for that, may run whatever lies in the pool's queues.
+    pub(crate) fn runs_queued(&self, awaited: Awaited<'_>) -> bool {
+        self.closed && matches!(awaited, Awaited::Outside(_))
+    }
+
+    pub(crate) fn may_run_queued(&self) -> bool {
+        self.may_run_queued.load(Ordering::Relaxed)
     }
 
     pub(crate) fn may_help(&self) -> bool {

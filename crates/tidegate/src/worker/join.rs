@@ -7,7 +7,7 @@
 use super::Current;
 use crate::job::{Half, Task};
 use crate::pool::signal;
-use crate::unwind;
+use crate::unwind::{self, Payload, Stray};
 use tidegate_deque::split::Cold;
 use tidegate_sync::barrier;
 
@@ -41,11 +41,8 @@ impl Current<'_> {
         B: FnOnce() -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(b);
-        let position = match self.deque().push(half.as_raw()) {
-            Ok(position) => position,
-            Err(Cold(position)) => self.push_cold(position),
-        };
+        let half = Half::new(move |_| b());
+        let position = self.push_half(&half);
         let abandon = Abandon {
             current: self,
             half: &half,
@@ -56,12 +53,73 @@ impl Current<'_> {
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            let rb = b();
+            let rb = b(false);
             (ra, rb)
         } else {
             let rb = self.join_stolen(&half, position);
             (ra, rb)
         }
+    }
+
+    /// The same, but `b` runs also if `a` panics. `b` is told whether it was stolen.
+    #[inline(always)]
+    pub(crate) fn join_both<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce(bool) -> RB + Send,
+        RB: Send,
+    {
+        let half = Half::new(b);
+        let position = self.push_half(&half);
+        let ra = match unwind::catch(a) {
+            Ok(ra) => ra,
+            Err(payload) => self.end_both(&half, position, payload),
+        };
+        if self.take_back(position) {
+            // SAFETY: 1. taken back just now; 2. the thief's side does not run.
+            let b = unsafe { half.take_closure() };
+            let rb = b(false);
+            (ra, rb)
+        } else {
+            let rb = self.join_stolen(&half, position);
+            (ra, rb)
+        }
+    }
+
+    #[inline(always)]
+    fn push_half<B, RB>(self, half: &Half<B, RB>) -> u64
+    where
+        B: FnOnce(bool) -> RB + Send,
+        RB: Send,
+    {
+        match self.deque().push(half.as_raw()) {
+            Ok(position) => position,
+            Err(Cold(position)) => self.push_cold(position),
+        }
+    }
+
+    /// The first half panicked: the second runs, or has run elsewhere, before that goes on.
+    #[cold]
+    #[inline(never)]
+    fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
+    where
+        B: FnOnce(bool) -> RB + Send,
+        RB: Send,
+    {
+        let ended = if self.take_back(position) {
+            // SAFETY: 1. taken back just now; 2. the join is not going on.
+            let b = unsafe { half.take_closure() };
+            unwind::catch(|| b(false))
+        } else {
+            self.wait_for_half(half.header());
+            self.deque().settle(position);
+            // SAFETY: 1. waited for; 2. the join is not going on.
+            unsafe { half.take_result() }
+        };
+        if let Err(second) = unwind::catch(|| ended.map(drop)).and_then(|ended| ended) {
+            self.shared().report_panic(second, Stray::Second);
+        }
+        unwind::resume(payload)
     }
 
     /// Whether the half pushed at `position` is still ours.
@@ -144,7 +202,7 @@ impl Current<'_> {
     #[cold]
     fn join_stolen<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
     where
-        B: FnOnce() -> RB + Send,
+        B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
         self.wait_for_half(half.header());
@@ -162,7 +220,7 @@ pub(crate) const FULL: u64 = u64::MAX;
 /// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
 struct Abandon<'a, B, RB>
 where
-    B: FnOnce() -> RB + Send,
+    B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
     current: Current<'a>,
@@ -172,7 +230,7 @@ where
 
 impl<B, RB> Drop for Abandon<'_, B, RB>
 where
-    B: FnOnce() -> RB + Send,
+    B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
     // Inlined, so that the fields stay in registers while all goes well.
@@ -187,7 +245,7 @@ impl Current<'_> {
     #[inline(never)]
     fn abandon<B, RB>(self, half: &Half<B, RB>, position: u64)
     where
-        B: FnOnce() -> RB + Send,
+        B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back(position) {
@@ -199,7 +257,7 @@ impl Current<'_> {
         self.deque().settle(position);
         // SAFETY: 1. waited for; 2. the join is not going on.
         if let Err(payload) = unsafe { half.take_result() } {
-            self.shared().report_panic(payload);
+            self.shared().report_panic(payload, Stray::Second);
         }
     }
 }

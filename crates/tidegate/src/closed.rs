@@ -1,0 +1,269 @@
+//! Closed pools: exactly so many threads, numbered for life, with neither guests nor spare threads.
+//!
+//! The `rayon-core` of this repository is made of them. They are no part of the interface that versions promise. A closed pool
+//! differs from others in this:
+//!
+//! * Its threads are started by a function of the builder's, and a thread that cannot be started is an error.
+//! * Dropping its handle lets it end and waits for nothing.
+//! * The second half of a [join](Member::join) runs whatever becomes of the first, and is told whether it was stolen.
+//! * A task that waits for something outside of the pool runs, on top of its frame, what lies in the pool's queues if no idle thread
+//!   does: it is all that can, in a pool without spare threads, when that work is what the other side waits for.
+//! * A spawn never runs another task on the spot.
+//! * Every panic that nothing can carry goes to one handler, those of handlers too.
+
+pub use crate::pool::UnstartedThread;
+pub use crate::unwind::Stray;
+
+use crate::builder::{BuildError, Builder};
+use crate::options::Options;
+use crate::pool::{Pool, Shared};
+use crate::scope::Scope;
+use crate::worker::Current;
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use tidegate_policy::tunables::{Allowed, WORKERS};
+
+/// What a closed pool has beside the options of any pool.
+pub struct Closed {
+    /// Called with every stray panic.
+    pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, Stray) + Send + Sync>,
+    /// Who has set the number of threads, if the builder has one.
+    pub threads_by: &'static str,
+    /// Tasks that a thread spawns begin in the order of their spawns, not the last one first.
+    pub breadth_first: bool,
+}
+
+impl fmt::Debug for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Closed").finish_non_exhaustive()
+    }
+}
+
+/// Why a closed pool could not be made.
+#[derive(Debug)]
+pub enum Refused {
+    /// An option or a variable has a value that is not allowed.
+    Options(BuildError),
+    /// The calling thread, which was to be one of the pool, belongs to another one.
+    Caller,
+    /// A thread could not be started.
+    Thread(io::Error),
+}
+
+/// The most threads that a closed pool may have.
+#[must_use]
+pub fn most_threads() -> usize {
+    match WORKERS.allowed {
+        Allowed::Between(_, Some(most)) => most,
+        _ => unreachable!("the number of workers has a range"),
+    }
+}
+
+/// A closed pool's handle.
+#[derive(Debug)]
+pub struct ClosedPool(Pool);
+
+impl ClosedPool {
+    /// Makes a pool whose threads `start` starts, all but the first if `with_caller`: that is then the calling thread.
+    ///
+    /// # Errors
+    /// See [`Refused`]; threads that run already end.
+    pub fn build(
+        builder: Builder,
+        closed: Closed,
+        with_caller: bool,
+        start: impl FnMut(UnstartedThread) -> io::Result<()>,
+    ) -> Result<Self, Refused> {
+        if with_caller && Current::get().is_some() {
+            return Err(Refused::Caller);
+        }
+        let builder = Builder {
+            closed: Some(closed),
+            ..builder.spare_threads(0)
+        };
+        let options = Options::of(builder).map_err(Refused::Options)?;
+        let pool = Pool::start_by(options, with_caller, start).map_err(Refused::Thread)?;
+        Ok(Self(pool))
+    }
+
+    /// The pool, to run something in it.
+    #[must_use]
+    pub fn entry(&self) -> Entry {
+        Entry(self.0.used().clone())
+    }
+
+    /// How many threads it has, for ever.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.0.shared().threads()
+    }
+
+    /// The calling thread as one of this pool.
+    #[must_use]
+    pub fn member(&self) -> Option<Member<'_>> {
+        let member = Member::get()?;
+        std::ptr::eq(member.0.shared(), &**self.0.shared()).then_some(member)
+    }
+}
+
+/// A way into a closed pool.
+#[derive(Clone)]
+pub struct Entry(Arc<Shared>);
+
+impl Entry {
+    /// How many threads the pool has, for ever.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    /// Runs `f` on a thread of the pool.
+    pub fn inside<R: Send>(&self, f: impl FnOnce(Member<'_>) -> R + Send) -> R {
+        self.0.take_part(|current| f(Member(current)))
+    }
+
+    /// Runs `f` right here with a scope whose tasks run in the pool, and waits for these.
+    pub fn in_place_scope<'scope, R>(&self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+        self.0.scope_in_place(f)
+    }
+
+    /// Spawns a task that borrows nothing and that nobody waits for.
+    pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
+        if self.0.is_breadth_first() {
+            self.spawn_fifo(f);
+        } else {
+            self.0.spawn_alone(f);
+        }
+    }
+
+    /// The same; of the tasks that one thread spawns like this the older ones begin first.
+    pub fn spawn_fifo(&self, f: impl FnOnce() + Send + 'static) {
+        self.0.spawn_fifo(f);
+    }
+
+    /// Calls `f` once on each thread, with its number and how many there are. Results in the order of the numbers.
+    pub fn broadcast<R: Send>(&self, f: impl Fn(usize, usize) -> R + Sync) -> Vec<R> {
+        self.0.broadcast(f)
+    }
+
+    /// The same without waiting.
+    pub fn spawn_broadcast(&self, f: impl Fn(usize, usize) + Send + Sync + 'static) {
+        self.0.spawn_broadcast(f);
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").finish_non_exhaustive()
+    }
+}
+
+/// The calling thread as one of a closed pool.
+#[derive(Clone, Copy)]
+pub struct Member<'a>(Current<'a>);
+
+impl<'a> Member<'a> {
+    /// The calling thread, if it belongs to a closed pool.
+    #[inline(always)]
+    #[must_use]
+    pub fn get() -> Option<Self> {
+        Current::get().filter(|current| current.closed).map(Self)
+    }
+
+    /// Its number.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0.index
+    }
+
+    /// How many threads its pool has.
+    #[inline]
+    #[must_use]
+    pub fn threads(self) -> usize {
+        self.0.shared().threads()
+    }
+
+    /// Its pool.
+    #[must_use]
+    pub fn entry(self) -> Entry {
+        Entry(self.0.shared().as_arc())
+    }
+
+    /// Runs both closures, `b` also if `a` panics. `b` is told whether it was stolen.
+    #[inline(always)]
+    pub fn join<RA, RB: Send>(
+        self,
+        a: impl FnOnce() -> RA,
+        b: impl FnOnce(bool) -> RB + Send,
+    ) -> (RA, RB) {
+        self.0.join_both(a, b)
+    }
+
+    /// Runs `f` with a scope and waits for the scope's tasks.
+    pub fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+        self.0.scope(f)
+    }
+
+    /// Whether tasks lie in its deque.
+    #[must_use]
+    pub fn has_work(self) -> bool {
+        self.0.has_work()
+    }
+
+    /// Runs one task of its own on top of the caller's frame. Whether there was one.
+    pub fn run_own(self) -> bool {
+        self.0.run_own()
+    }
+
+    /// Runs one task of anybody's in the pool on top of the caller's frame. Whether there was one.
+    pub fn run_any(self) -> bool {
+        self.0.run_any()
+    }
+}
+
+impl fmt::Debug for Member<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Member").field(&self.0.index).finish()
+    }
+}
+
+/// Spawns into a scope of a closed pool, in the order that its pool is to have.
+pub fn spawn<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
+    if scope.pool().is_breadth_first() {
+        scope.spawn_fifo(f);
+    } else {
+        scope.spawn(f);
+    }
+}
+
+/// Spawns into a scope; of the tasks that one thread spawns into it like this the older ones begin first.
+pub fn spawn_fifo<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
+    scope.spawn_fifo(f);
+}
+
+/// Calls `f` once on each thread of the scope's pool before the scope ends, with its number and how many there are.
+pub fn spawn_broadcast<'scope>(
+    scope: &Scope<'scope>,
+    f: impl Fn(&Scope<'scope>, usize, usize) + Send + Sync + 'scope,
+) {
+    scope.spawn_broadcast(f);
+}
+
+impl Shared {
+    /// The number of threads of a closed pool.
+    fn threads(&self) -> usize {
+        self.options.workers
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.options.closed.is_some()
+    }
+
+    fn is_breadth_first(&self) -> bool {
+        let closed = self.options.closed.as_ref();
+        closed.is_some_and(|closed| closed.breadth_first)
+    }
+}

@@ -1,0 +1,152 @@
+//! The handle of a pool, and the global pool.
+
+use super::{Shared, UnstartedThread};
+use crate::builder::{BuildError, Builder};
+use crate::options::Options;
+use crate::scope::Scope;
+use crate::spawn::Handle;
+use crate::stats::Stats;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use tidegate_sync::thread::PerProcess;
+
+/// A pool of workers; see [`Pool::builder`].
+///
+/// Dropping a pool finishes the tasks that were spawned into it and joins its threads. In a child made by `fork` it has
+/// threads of its own from its first use there on.
+///
+/// ```
+/// let pool = tidegate::Pool::builder().workers(2).build()?;
+/// let (a, b) = pool.join(|| 1, || 2);
+/// let sum = pool.install(|| tidegate::map_reduce(0..100, |i| i, |a, b| a + b));
+/// assert_eq!((a, b, sum), (1, 2, Some(4950)));
+/// # Ok::<(), tidegate::BuildError>(())
+/// ```
+pub struct Pool {
+    options: Arc<Options>,
+    shared: PerProcess<Arc<Shared>>,
+}
+
+impl Pool {
+    /// How to make a pool with other than the default options.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(crate) fn start(options: Options) -> Self {
+        let options = Arc::new(options);
+        Self::with(Shared::start(options.clone()), options)
+    }
+
+    /// The same, its threads started by `start`; see [`Shared::start_by`].
+    pub(crate) fn start_by(
+        options: Options,
+        with_caller: bool,
+        start: impl FnMut(UnstartedThread) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let options = Arc::new(options);
+        let shared = Shared::start_by(options.clone(), with_caller, start)?;
+        Ok(Self::with(shared, options))
+    }
+
+    fn with(started: Arc<Shared>, options: Arc<Options>) -> Self {
+        let shared = PerProcess::new();
+        shared.get_or_init(|| started);
+        Self { options, shared }
+    }
+
+    /// The pool's threads in this process; in a child made by `fork` they are made at first use.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        self.shared
+            .get_or_init(|| Shared::start(self.options.clone()))
+    }
+
+    /// The same, to run something in it.
+    pub(crate) fn used(&self) -> &Arc<Shared> {
+        let shared = self.shared();
+        shared.announce();
+        shared
+    }
+
+    /// Runs `f` on a thread of the pool and waits for it; inside, the free functions of this crate use this pool.
+    ///
+    /// Called from a task of this very pool it is a plain call. A caller that is a worker of another pool leaves its place
+    /// there to another thread while it waits.
+    ///
+    /// # Panics
+    /// With the panic of `f`.
+    pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.used().install(f)
+    }
+
+    /// [`join`](crate::join) on this pool.
+    pub fn join<RA: Send, RB: Send>(
+        &self,
+        a: impl FnOnce() -> RA + Send,
+        b: impl FnOnce() -> RB + Send,
+    ) -> (RA, RB) {
+        self.used().take_part(|current| current.join(a, b))
+    }
+
+    /// [`scope`](fn@crate::scope) on this pool.
+    pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
+        self.used().take_part(|current| current.scope(f))
+    }
+
+    /// [`spawn`](fn@crate::spawn) on this pool.
+    pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
+        self.used().spawn(f)
+    }
+
+    /// [`broadcast`](fn@crate::broadcast) on this pool.
+    pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        self.used().broadcast(|number, _| f(number))
+    }
+
+    /// What the pool has done so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::of(self.shared())
+    }
+
+    /// Changes the number of workers while the pool runs.
+    ///
+    /// More: new threads are started when there is work for them. Fewer: workers stop at their next fork, steal or
+    /// [`yield_point`](crate::yield_point); what they leave stays stealable.
+    ///
+    /// # Errors
+    /// `workers` is 0, or more than this pool can ever have threads; nothing changes then.
+    pub fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
+        self.shared().set_workers(workers)
+    }
+
+    /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.
+    pub fn shutdown(self) {}
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.options.name;
+        f.debug_struct("Pool")
+            .field("name", name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            shared.end();
+        }
+    }
+}
+
+/// The pool that free functions use outside of any other, made at first use.
+pub(crate) fn global() -> &'static Arc<Shared> {
+    static GLOBAL: PerProcess<Arc<Shared>> = PerProcess::new();
+    let shared = GLOBAL.get_or_init(|| Shared::start(Arc::new(Options::global())));
+    shared.announce();
+    shared
+}

@@ -1,0 +1,76 @@
+//! Running one task on top of the caller's frame, because the caller asks for it.
+//!
+//! The caller says that it can bear a stranger's task there; no promise about waits is touched. What lies in the own deque may be a half
+//! whose joiner is in a frame below. So the oldest task is stolen from there like a thief would, and not popped: the joiner then finds
+//! that its half was taken, and its latch open.
+
+use crate::job::Task;
+use crate::worker::{Current, Worker, steal_from};
+use tidegate_deque::Steal;
+use tidegate_sync::clock;
+
+impl Current<'_> {
+    /// Runs a task of the own deque, or a part of a broadcast for this thread. Whether there was one.
+    pub(crate) fn run_own(self) -> bool {
+        self.poll();
+        self.run_found(self.take_own())
+    }
+
+    /// Runs a task of anybody's. Whether there was one.
+    pub(crate) fn run_any(self) -> bool {
+        self.poll();
+        let shared = self.shared();
+        let others = || {
+            let mut others = shared.workers().filter(|w| w.index != self.index);
+            others.find_map(|worker| self.take_from(worker))
+        };
+        let task = self.take_own().or_else(|| shared.pop_queued());
+        self.run_found(task.or_else(others))
+    }
+
+    fn run_found(self, task: Option<Task>) -> bool {
+        let found = task.is_some();
+        if let Some(task) = task {
+            self.run_stranger(task);
+        }
+        found
+    }
+
+    fn take_own(self) -> Option<Task> {
+        if !self.deque().is_empty() {
+            self.deque().expose_half();
+        }
+        take_oldest(self.worker()).or_else(|| self.mail.pop())
+    }
+
+    /// The caller wants work now: a victim that has only private work is not asked for some.
+    fn take_from(self, victim: &Worker) -> Option<Task> {
+        if victim.deque.has_private() && self.shared().expose_turn(clock::now()) {
+            victim.deque.force_expose();
+        }
+        let task = take_oldest(victim).or_else(|| victim.kept.pop());
+        if task.is_some() {
+            self.count_steal(victim, 1);
+        }
+        task
+    }
+}
+
+fn take_oldest(victim: &Worker) -> Option<Task> {
+    loop {
+        let mut oldest = None;
+        let got = steal_from(
+            victim,
+            |_| 1,
+            None,
+            |task| {
+                task.count();
+                oldest = Some(task);
+            },
+        );
+        // Lost to another thief, who has got one: the next look may find the next.
+        if got != Steal::Lost {
+            return oldest;
+        }
+    }
+}
