@@ -51,7 +51,7 @@ fn a_row_prints_values_in_the_unit_of_a_reader() {
     let row = tunables::STACK_SIZE.row();
     assert_eq!(
         (row.unit, row.allowed.as_str(), row.default.as_str()),
-        (Unit::Bytes, "64KiB to 1GiB", "16MiB")
+        (Unit::Bytes, "64KiB to 64GiB", "16MiB")
     );
     let row = tunables::LINEAR_STEP.row();
     assert_eq!(
@@ -88,7 +88,7 @@ fn a_bad_value_names_the_variable_and_what_is_allowed() {
     let stack = tunables::STACK_SIZE.parse("1KiB").unwrap_err().to_string();
     assert_eq!(
         stack,
-        "TIDEGATE_STACK_SIZE: 1KiB is out of range; allowed: 64KiB to 1GiB"
+        "TIDEGATE_STACK_SIZE: 1KiB is out of range; allowed: 64KiB to 64GiB"
     );
     let idle = tunables::IDLE
         .parse("linear:step=9")

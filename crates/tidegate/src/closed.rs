@@ -23,7 +23,7 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use tidegate_policy::tunables::{Allowed, WORKERS};
+use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
 
 /// What a closed pool has beside the options of any pool.
 pub struct Closed {
@@ -33,6 +33,8 @@ pub struct Closed {
     pub threads_by: &'static str,
     /// Tasks that a thread spawns begin in the order of their spawns, not the last one first.
     pub breadth_first: bool,
+    /// A bad variable is told on standard error and passed over, not an error.
+    pub forgiving: bool,
 }
 
 impl fmt::Debug for Closed {
@@ -58,6 +60,15 @@ pub fn most_threads() -> usize {
     match WORKERS.allowed {
         Allowed::Between(_, Some(most)) => most,
         _ => unreachable!("the number of workers has a range"),
+    }
+}
+
+/// The smallest stack that a thread may have, in bytes.
+#[must_use]
+pub fn least_stack_size() -> usize {
+    match STACK_SIZE.allowed {
+        Allowed::Between(least, _) => least,
+        Allowed::OneOf(_) => unreachable!("the size of stacks has a range"),
     }
 }
 

@@ -51,7 +51,12 @@ pub(crate) struct Options {
 impl Options {
     /// The options of a pool that is built.
     pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
-        Self::resolve(builder, Environment::Strict)
+        let closed = builder.closed.as_ref();
+        let environment = match closed.is_some_and(|closed| closed.forgiving) {
+            true => Environment::Forgiving,
+            false => Environment::Strict,
+        };
+        Self::resolve(builder, environment)
     }
 
     /// The options of the global pool.
@@ -259,7 +264,7 @@ mod tests {
             ),
             (
                 two().stack_size(1024),
-                "Builder::stack_size: 1KiB is out of range; allowed: 64KiB to 1GiB",
+                "Builder::stack_size: 1KiB is out of range; allowed: 64KiB to 64GiB",
             ),
             (
                 two().steal(Amount::Fixed(0)),

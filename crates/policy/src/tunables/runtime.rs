@@ -16,6 +16,9 @@ const MOST_WORKERS: usize = 4_096;
 /// The most threads that one pool may have.
 const MOST_THREADS: usize = 32_768;
 
+/// The most address space that is good for a stack.
+const MOST_STACK: usize = if usize::BITS > 32 { 64 } else { 1 } * GIB as usize;
+
 table! {
     WORKERS: Option<usize> = count("workers", "workers", Some(1), Some(MOST_WORKERS), None).set_by("TIDEGATE_WORKERS"),
         "How many workers a pool has; derived: as many as affinity and quotas let run at once.", GUESSED;
@@ -41,7 +44,7 @@ table! {
         "Limit on the threads of a pool; derived: so many per slot as threads-per-slot says.", GUESSED;
     THREADS_PER_SLOT: usize = count("threads-per-slot", "threads", 1, 64, 4),
         "Threads per slot where no limit is set; more only pile up waiting frames.", GUESSED;
-    STACK_SIZE: usize = bytes("stack-size", 64 * KIB as usize, GIB as usize, 16 * MIB as usize)
+    STACK_SIZE: usize = bytes("stack-size", 64 * KIB as usize, MOST_STACK, 16 * MIB as usize)
         .set_by("TIDEGATE_STACK_SIZE"),
         "Address space of a worker's stack; only touched pages cost memory, deep recursion needs them.", GUESSED;
     SPAWN_INLINE_LENGTH: usize = count("spawn-inline-length", "tasks", 1, 1 << 24, 1 << 16),

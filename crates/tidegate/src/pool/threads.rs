@@ -39,6 +39,12 @@ impl UnstartedThread {
         self.index
     }
 
+    /// The address space of its stack, in bytes, where [`start`](Self::start) makes it.
+    #[must_use]
+    pub fn stack_size(&self) -> usize {
+        self.shared.options.stack_size
+    }
+
     /// Makes the calling thread this one, until the pool ends.
     pub fn run(mut self) {
         // User code is caught wherever it runs: what unwinds to here is a bug of the runtime.
@@ -199,11 +205,12 @@ impl Shared {
         });
     }
 
-    /// Lets go for the pool's handle, and waits for the threads to end.
+    /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.
     pub(super) fn end(self: &Arc<Self>) {
         self.let_go();
-        if Current::get().is_some_and(|current| std::ptr::eq(current.shared(), &**self)) {
-            // Dropped by one of its own tasks, for which the threads may wait: they end by themselves.
+        let by_own = Current::get().is_some_and(|c| std::ptr::eq(c.shared(), &**self));
+        if by_own || self.is_closed() {
+            // One of its own tasks, for which the threads may wait: they end by themselves.
             return;
         }
         self.work_off_alone();

@@ -1,0 +1,75 @@
+//! One closure on every thread of a pool.
+
+use crate::global::here;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Tells a closure that is broadcast on which thread it runs.
+pub struct BroadcastContext<'a> {
+    index: usize,
+    num_threads: usize,
+    /// Stays on its thread.
+    marker: PhantomData<&'a mut dyn Fn()>,
+}
+
+impl BroadcastContext<'_> {
+    pub(crate) fn new(index: usize, num_threads: usize) -> Self {
+        Self {
+            index,
+            num_threads,
+            marker: PhantomData,
+        }
+    }
+
+    /// The number of the thread, below [`num_threads`](Self::num_threads).
+    #[inline]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many threads the closure runs on.
+    #[inline]
+    pub fn num_threads(&self) -> usize {
+        self.num_threads
+    }
+}
+
+impl fmt::Debug for BroadcastContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BroadcastContext")
+            .field("index", &self.index)
+            .field("num_threads", &self.num_threads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Calls `op` once on each thread of the pool whose task calls this, else of the global one. The results in the order of the threads.
+///
+/// A thread that works does so when its own deque is empty, one that waits on top of its frame.
+///
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build()?;
+/// assert_eq!(pool.broadcast(|context| context.index() * 10), [0, 10, 20]);
+/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+/// ```
+///
+/// # Panics
+/// With the first panic of a call, after all calls have ended.
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    here().broadcast(|index, threads| op(BroadcastContext::new(index, threads)))
+}
+
+/// [`broadcast`] without waiting and without results.
+///
+/// # Panics
+/// Not here: a panic of a call goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler).
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    here().spawn_broadcast(move |index, threads| op(BroadcastContext::new(index, threads)));
+}

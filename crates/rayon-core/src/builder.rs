@@ -1,0 +1,310 @@
+//! How a pool is configured.
+
+use crate::environment::{self, Threads};
+use crate::error::{Kind, ThreadPoolBuildError};
+use crate::global::make_global;
+use crate::pool::ThreadPool;
+use crate::thread::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{fmt, io, mem, process, thread};
+use tidegate::closed::{self, Closed, ClosedPool, Refused, Stray, UnstartedThread};
+
+type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
+type ThreadNames = Box<dyn FnMut(usize) -> String>;
+
+/// Configures a pool of one's own, or the global one.
+///
+/// ```
+/// let pool = rayon_core::ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .thread_name(|index| format!("cook {index}"))
+///     .build()?;
+/// assert_eq!(pool.install(|| std::thread::current().name().map(|name| name.starts_with("cook"))), Some(true));
+/// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+/// ```
+pub struct ThreadPoolBuilder<S = DefaultSpawn> {
+    num_threads: usize,
+    use_current_thread: bool,
+    panic_handler: Option<PanicHandler>,
+    thread_name: Option<ThreadNames>,
+    stack_size: Option<usize>,
+    start_handler: Option<ThreadHandler>,
+    exit_handler: Option<ThreadHandler>,
+    breadth_first: bool,
+    spawn_handler: S,
+}
+
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        Self {
+            num_threads: 0,
+            use_current_thread: false,
+            panic_handler: None,
+            thread_name: None,
+            stack_size: None,
+            start_handler: None,
+            exit_handler: None,
+            breadth_first: false,
+            spawn_handler: DefaultSpawn,
+        }
+    }
+}
+
+impl ThreadPoolBuilder {
+    /// The default configuration.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A pool with so many threads, if any number is given, that tells of bad variables and goes on without them.
+    pub(crate) fn build_forgiving(
+        self,
+        threads: Option<usize>,
+    ) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.num_threads(threads.unwrap_or(0)).build_with(true)
+    }
+
+    /// Makes a pool for the length of a call of `with_pool`.
+    ///
+    /// Each thread begins with `wrapper`, which does what it likes, such as to set thread-local variables that borrow from the
+    /// caller's frame, and must call [`ThreadBuilder::run`].
+    ///
+    /// ```
+    /// let words = vec!["borrowed", "by", "all"];
+    /// let count = rayon_core::ThreadPoolBuilder::new().num_threads(2).build_scoped(
+    ///     |thread| {
+    ///         assert_eq!(words.len(), 3);
+    ///         thread.run();
+    ///     },
+    ///     |pool| pool.install(|| words.len()),
+    /// )?;
+    /// assert_eq!(count, 3);
+    /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    ///
+    /// # Panics
+    /// With the panic of `with_pool`, after the threads have ended, else with that of a `wrapper`.
+    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
+    where
+        W: Fn(ThreadBuilder) + Sync,
+        F: FnOnce(&ThreadPool) -> R,
+    {
+        thread::scope(|scope| {
+            let wrapper = &wrapper;
+            let start = |thread: ThreadBuilder| {
+                let builder = thread::Builder::new()
+                    .name(thread.name_or_number())
+                    .stack_size(thread.thread.stack_size());
+                builder.spawn_scoped(scope, move || wrapper(thread))?;
+                Ok(())
+            };
+            let pool = self.spawn_handler(start).build()?;
+            Ok(with_pool(&pool))
+        })
+    }
+}
+
+impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
+    /// Makes the pool and starts its threads.
+    ///
+    /// # Errors
+    /// A thread cannot be started; the current thread is to be one of the pool and already belongs to another one; the stack is too
+    /// large, or a variable of Tidegate has a value that is not allowed. Threads that run already end.
+    ///
+    /// # Panics
+    /// With the panic of a function that names or starts threads.
+    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.build_with(false)
+    }
+
+    /// Makes the global pool, which is otherwise made by default at its first use.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build); or there is a global pool already.
+    ///
+    /// # Panics
+    /// As [`build`](Self::build).
+    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        make_global(|| self.build())
+    }
+
+    fn build_with(self, forgiving: bool) -> Result<ThreadPool, ThreadPoolBuildError> {
+        let threads = self.threads();
+        let mut builder = tidegate::Pool::builder().name("rayon");
+        if let Some(threads) = &threads {
+            builder = builder.workers(threads.number.min(closed::most_threads()));
+        }
+        if let Some(bytes) = self.stack_size.or_else(environment::stack_size) {
+            builder = builder.stack_size(bytes.max(closed::least_stack_size()));
+        }
+        if let Some(handler) = self.start_handler {
+            builder = builder.on_start(handler);
+        }
+        if let Some(handler) = self.exit_handler {
+            builder = builder.on_exit(handler);
+        }
+        let closed = Closed {
+            on_panic: stray_handler(self.panic_handler),
+            threads_by: threads.map_or("", |threads| threads.by),
+            breadth_first: self.breadth_first,
+            forgiving,
+        };
+        let (mut names, mut handler) = (self.thread_name, self.spawn_handler);
+        let start = |thread: UnstartedThread| {
+            let name = names.as_mut().map(|name| name(thread.index()));
+            handler.spawn(ThreadBuilder {
+                thread,
+                name,
+                stack_size: self.stack_size,
+            })
+        };
+        match ClosedPool::build(builder, closed, self.use_current_thread, start) {
+            Ok(pool) => Ok(ThreadPool::of(pool)),
+            Err(Refused::Options(error)) => Err(Kind::Options(error).into()),
+            Err(Refused::Caller) => Err(Kind::CurrentThreadAlreadyInPool.into()),
+            Err(Refused::Thread(error)) => Err(Kind::Thread(error).into()),
+        }
+    }
+
+    fn threads(&self) -> Option<Threads> {
+        let given = Threads {
+            number: self.num_threads,
+            by: "ThreadPoolBuilder::num_threads",
+        };
+        let given = Some(given).filter(|threads| threads.number > 0);
+        given.or_else(environment::threads)
+    }
+}
+
+/// What becomes of a panic that nothing can carry: the handler has it, or the process is aborted.
+///
+/// One that comes second is dropped: the first one is on its way to somebody.
+fn stray_handler(
+    handler: Option<PanicHandler>,
+) -> Box<dyn Fn(Box<dyn Any + Send>, Stray) + Send + Sync> {
+    Box::new(move |payload, from| {
+        let ended = catch_unwind(AssertUnwindSafe(|| match (&handler, from) {
+            (_, Stray::Second) => drop(payload),
+            (Some(handler), Stray::Task | Stray::Handler(_)) => handler(payload),
+            (None, Stray::Task | Stray::Handler(_)) => {
+                abort("a task panicked, and there is no panic handler")
+            }
+        }));
+        match ended {
+            Ok(()) => {}
+            // It was thrown by the drop of what nobody wanted.
+            Err(payload) if from == Stray::Second => mem::forget(payload),
+            Err(_) => abort("the panic handler panicked"),
+        }
+    })
+}
+
+fn abort(why: &str) -> ! {
+    eprintln!("tidegate: pool rayon: {why}; aborting");
+    process::abort();
+}
+
+impl<S> ThreadPoolBuilder<S> {
+    /// Has `spawn` start the threads of the pool: it must see to it that each [`ThreadBuilder`] runs on a thread of its own.
+    ///
+    /// # Panics
+    /// [`build`](Self::build) does so if `spawn` does.
+    pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
+    where
+        F: FnMut(ThreadBuilder) -> io::Result<()>,
+    {
+        ThreadPoolBuilder {
+            num_threads: self.num_threads,
+            use_current_thread: self.use_current_thread,
+            panic_handler: self.panic_handler,
+            thread_name: self.thread_name,
+            stack_size: self.stack_size,
+            start_handler: self.start_handler,
+            exit_handler: self.exit_handler,
+            breadth_first: self.breadth_first,
+            spawn_handler: CustomSpawn(spawn),
+        }
+    }
+
+    /// What each thread is called, from its number.
+    pub fn thread_name<F>(mut self, closure: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        self.thread_name = Some(Box::new(closure));
+        self
+    }
+
+    /// How many threads the pool has; 0: as the [variables](crate) say, else as many as this process may keep busy.
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.num_threads = num_threads;
+        self
+    }
+
+    /// The thread that calls [`build`](Self::build) becomes number 0 of the pool, for good.
+    ///
+    /// It looks for work only when it waits in the pool, or [yields](crate::yield_now). The handlers for threads are not
+    /// called for it. The pool stays in memory for ever.
+    pub fn use_current_thread(mut self) -> Self {
+        self.use_current_thread = true;
+        self
+    }
+
+    /// Called with each panic that no call can pass on: of a task that nobody waits for, or of a handler for threads.
+    ///
+    /// Without it such a panic aborts the process, as does a panic of the handler.
+    pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.panic_handler = Some(Box::new(panic_handler));
+        self
+    }
+
+    /// Address space of each thread's stack, in bytes.
+    pub fn stack_size(mut self, stack_size: usize) -> Self {
+        self.stack_size = Some(stack_size);
+        self
+    }
+
+    /// Tasks that one thread spawns begin in the order of their spawns, not the last one first.
+    #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
+    pub fn breadth_first(mut self) -> Self {
+        self.breadth_first = true;
+        self
+    }
+
+    /// Called by each thread when it starts, with its number.
+    pub fn start_handler<H>(mut self, start_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.start_handler = Some(Box::new(start_handler));
+        self
+    }
+
+    /// Called by each thread when it ends, with its number.
+    pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.exit_handler = Some(Box::new(exit_handler));
+        self
+    }
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPoolBuilder")
+            .field("num_threads", &self.num_threads)
+            .field("use_current_thread", &self.use_current_thread)
+            .field("stack_size", &self.stack_size)
+            .field("breadth_first", &self.breadth_first)
+            .finish_non_exhaustive()
+    }
+}

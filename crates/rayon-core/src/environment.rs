@@ -1,0 +1,75 @@
+//! The variables that are read here; those of Tidegate are read by it.
+
+use std::env;
+
+/// How many threads a pool is to have, and what says so.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Threads {
+    pub(crate) number: usize,
+    pub(crate) by: &'static str,
+}
+
+/// What rayon's variables say, unless Tidegate's own says anything.
+pub(crate) fn threads() -> Option<Threads> {
+    chosen_threads(|name| env::var(name).ok())
+}
+
+/// The first variable that holds a number counts, and 0 is as good as none.
+fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> {
+    if variable("TIDEGATE_WORKERS").is_some() {
+        return None;
+    }
+    let number = |by| {
+        let number = variable(by)?.parse().ok()?;
+        Some(Threads { number, by })
+    };
+    number("RAYON_NUM_THREADS")
+        .or_else(|| number("RAYON_RS_NUM_CPUS"))
+        .filter(|threads| threads.number > 0)
+}
+
+/// The stack that the standard library would give a thread of which nobody says more, if a variable does, and none of Tidegate.
+pub(crate) fn stack_size() -> Option<usize> {
+    if env::var_os("TIDEGATE_STACK_SIZE").is_some() {
+        return None;
+    }
+    env::var("RUST_MIN_STACK").ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(set: &[(&str, &str)]) -> Option<(usize, &'static str)> {
+        let variable = |name: &str| {
+            let found = set.iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        chosen_threads(variable).map(|threads| (threads.number, threads.by))
+    }
+
+    #[test]
+    fn the_new_variable_goes_before_the_old_one() {
+        let (new, old) = (("RAYON_NUM_THREADS", "3"), ("RAYON_RS_NUM_CPUS", "5"));
+        assert_eq!(chosen(&[old, new]), Some((3, "RAYON_NUM_THREADS")));
+        assert_eq!(chosen(&[old]), Some((5, "RAYON_RS_NUM_CPUS")));
+        assert_eq!(chosen(&[]), None);
+    }
+
+    #[test]
+    fn what_is_no_number_is_passed_over_and_0_is_the_default() {
+        let old = ("RAYON_RS_NUM_CPUS", "5");
+        assert_eq!(
+            chosen(&[("RAYON_NUM_THREADS", "many"), old]),
+            Some((5, "RAYON_RS_NUM_CPUS"))
+        );
+        assert_eq!(chosen(&[("RAYON_NUM_THREADS", "0"), old]), None);
+        assert_eq!(chosen(&[("RAYON_RS_NUM_CPUS", "-1")]), None);
+    }
+
+    #[test]
+    fn the_variable_of_tidegate_goes_before_both() {
+        let set = [("RAYON_NUM_THREADS", "3"), ("TIDEGATE_WORKERS", "2")];
+        assert_eq!(chosen(&set), None);
+    }
+}

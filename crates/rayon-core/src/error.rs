@@ -1,0 +1,52 @@
+//! Why a pool could not be made.
+
+use std::error::Error;
+use std::{fmt, io};
+use tidegate::BuildError;
+
+/// Why a pool could not be made.
+#[derive(Debug)]
+pub struct ThreadPoolBuildError {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    GlobalPoolAlreadyInitialized,
+    CurrentThreadAlreadyInPool,
+    /// A thread could not be started.
+    Thread(io::Error),
+    /// A number of the builder or a variable of Tidegate is not allowed.
+    Options(BuildError),
+}
+
+impl From<Kind> for ThreadPoolBuildError {
+    fn from(kind: Kind) -> Self {
+        Self { kind }
+    }
+}
+
+impl fmt::Display for ThreadPoolBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::GlobalPoolAlreadyInitialized => {
+                f.write_str("The global thread pool has already been initialized.")
+            }
+            Kind::CurrentThreadAlreadyInPool => {
+                f.write_str("The current thread is already part of another thread pool.")
+            }
+            Kind::Thread(error) => error.fmt(f),
+            Kind::Options(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ThreadPoolBuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.kind {
+            Kind::GlobalPoolAlreadyInitialized | Kind::CurrentThreadAlreadyInPool => None,
+            Kind::Thread(error) => Some(error),
+            Kind::Options(error) => Some(error),
+        }
+    }
+}
