@@ -20,6 +20,8 @@ pub mod cell;
 pub mod clock;
 mod futex;
 pub mod lock;
+#[cfg(not(any(loom, miri)))]
+pub mod pages;
 pub mod park;
 pub mod seed;
 pub mod serial;

@@ -335,8 +335,10 @@ impl Shared {
         while let Some(part) = self.worker(t).mail.pop() {
             self.injector.push(part);
         }
-        // Its slot is free.
-        self.rouse(None);
+        // Its slot is free. Where the pool ends everybody looks anyway.
+        if !self.is_ending() {
+            self.rouse(None);
+        }
     }
 
     /// How many threads belong to the pool, guests left out.

@@ -126,10 +126,10 @@ impl Shared {
         mut start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> io::Result<Arc<Self>> {
         let shared = Self::new(options);
-        // Also if `start` panics.
-        let let_go = LetGo(&shared);
         let mut unstarted = shared.recruit().into_iter();
         let caller = unstarted.by_ref().take(usize::from(with_caller)).next();
+        // Also if `start` panics. The pool ends before the threads that do not start leave it.
+        let let_go = LetGo(&shared);
         unstarted.try_for_each(&mut start)?;
         if let Some(thread) = caller {
             thread.stay();

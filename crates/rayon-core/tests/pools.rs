@@ -1,0 +1,136 @@
+//! Several pools, and many.
+
+mod support;
+
+use rayon::prelude::*;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use support::{pool, watched};
+
+fn sum(pool: &ThreadPool, to: u64) -> u64 {
+    pool.install(|| (0..to).into_par_iter().sum())
+}
+
+#[test]
+fn pools_may_call_into_each_other_and_back() {
+    watched(|| {
+        for threads in [1, 2, 3] {
+            let (a, b) = (pool(threads), pool(threads));
+            for _ in 0..100 {
+                let sum = a.install(|| b.install(|| a.install(|| sum(&b, 1_000))));
+                assert_eq!(sum, 499_500);
+            }
+        }
+    });
+}
+
+#[test]
+fn every_item_of_a_loop_may_call_into_another_pool_and_back() {
+    watched(|| {
+        let (a, b) = (pool(2), pool(2));
+        let item = |i: u64| b.install(|| a.install(|| i));
+        let sum: u64 = a.install(|| (0..500).into_par_iter().map(item).sum());
+        assert_eq!(sum, 124_750);
+    });
+}
+
+/// The only other thread of the pool is blocked until what is given to the pool from outside has run.
+#[test]
+fn a_thread_that_waits_for_another_pool_runs_what_its_own_is_given() {
+    watched(|| {
+        let (a, b) = (pool(2), pool(1));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let blocked = std::sync::Barrier::new(2);
+        a.scope(|s| {
+            s.spawn(|_| {
+                blocked.wait();
+                b.install(|| a.install(|| sender.send(1).unwrap()));
+            });
+            s.spawn(|_| {
+                let receiver = receiver;
+                blocked.wait();
+                assert_eq!(receiver.recv(), Ok(1));
+            });
+        });
+    });
+}
+
+#[test]
+fn a_hundred_foreign_threads_use_one_pool() {
+    watched(|| {
+        let pool = pool(2);
+        std::thread::scope(|scope| {
+            for to in 0..100 {
+                let pool = &pool;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        assert_eq!(sum(pool, to), (0..to).sum());
+                        let mut count = 0;
+                        pool.in_place_scope(|s| s.spawn(|_| count += 1));
+                        assert_eq!(count, 1);
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// Threads of this process and the pages that it holds.
+#[cfg(target_os = "linux")]
+fn threads_and_pages() -> (usize, usize) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let threads = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Threads:"));
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages = pages.split_whitespace().nth(1).unwrap();
+    (
+        threads.unwrap().trim().parse().unwrap(),
+        pages.parse().unwrap(),
+    )
+}
+
+/// Makes pools, uses and drops them; returns when everything of theirs is gone.
+fn make_and_drop(pools: usize) {
+    let ended = Arc::new(AtomicUsize::new(0));
+    for _ in 0..pools {
+        let count = ended.clone();
+        let builder = ThreadPoolBuilder::new().num_threads(2);
+        let builder = builder.exit_handler(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        let pool = builder.build().unwrap();
+        assert_eq!(sum(&pool, 100), 4950);
+        pool.spawn(|| ());
+    }
+    // Each pool has one of these references until its memory is given back.
+    while Arc::strong_count(&ended) > 1 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(ended.load(Ordering::Relaxed), 2 * pools);
+}
+
+#[test]
+fn a_thousand_pools_leave_neither_threads_nor_memory_behind() {
+    watched(|| {
+        make_and_drop(100);
+        #[cfg(target_os = "linux")]
+        let (threads, pages) = threads_and_pages();
+        make_and_drop(1_000);
+        #[cfg(target_os = "linux")]
+        {
+            let (threads_after, pages_after) = threads_and_pages();
+            // Other tests run meanwhile, with a few pools each.
+            assert!(
+                threads_after < threads + 200,
+                "{threads} threads before, {threads_after} after"
+            );
+            assert!(
+                pages_after < pages + 8_192,
+                "{pages} pages before, {pages_after} after"
+            );
+        }
+    });
+}

@@ -1,0 +1,136 @@
+//! What is decided once for a process: variables, the global pool, and what aborts.
+
+mod support;
+
+use rayon_core::ThreadPoolBuilder;
+use support::in_child;
+
+#[test]
+#[ignore = "runs in the child"]
+fn child_tells_its_threads() {
+    println!("threads {}", rayon_core::current_num_threads());
+}
+
+fn threads(variables: &[(&str, &str)]) -> String {
+    let output = in_child("child_tells_its_threads", variables);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find_map(|line| line.split("threads ").nth(1));
+    line.unwrap_or_else(|| panic!("{text}")).to_owned()
+}
+
+#[test]
+fn variables_set_the_number_of_threads() {
+    assert_eq!(threads(&[("RAYON_NUM_THREADS", "3")]), "3");
+    assert_eq!(threads(&[("RAYON_RS_NUM_CPUS", "5")]), "5");
+    let both = [("RAYON_NUM_THREADS", "3"), ("RAYON_RS_NUM_CPUS", "5")];
+    assert_eq!(threads(&both), "3");
+    let other = [("RAYON_NUM_THREADS", "3"), ("TIDEGATE_WORKERS", "7")];
+    assert_eq!(threads(&other), "7");
+    let by_default = threads(&[]);
+    assert_eq!(threads(&[("RAYON_NUM_THREADS", "0")]), by_default);
+    assert_eq!(threads(&[("RAYON_NUM_THREADS", "x")]), by_default);
+    let too_many = [("RAYON_NUM_THREADS", "4000"), ("TIDEGATE_WORKERS", "2")];
+    assert_eq!(threads(&too_many), "2");
+}
+
+#[test]
+#[ignore = "runs in the child"]
+fn child_sums() {
+    use rayon::prelude::*;
+    assert_eq!((0..100).into_par_iter().sum::<u64>(), 4950);
+}
+
+#[test]
+fn a_pool_explains_itself() {
+    let variables = [("TIDEGATE_EXPLAIN", "1"), ("RAYON_NUM_THREADS", "2")];
+    let output = in_child("child_sums", &variables);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        text.contains("pool rayon, 2 workers (set by RAYON_NUM_THREADS)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_bad_variable_is_told_and_passed_over_by_the_global_pool() {
+    let output = in_child("child_sums", &[("TIDEGATE_IDLE", "never")]);
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("TIDEGATE_IDLE"), "{text}");
+}
+
+#[test]
+#[ignore = "runs in the child"]
+fn child_builds() {
+    match ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(_) => println!("built"),
+        Err(error) => println!("refused: {error}"),
+    }
+}
+
+#[test]
+fn a_bad_variable_is_an_error_of_a_builder() {
+    let output = in_child("child_builds", &[("TIDEGATE_IDLE", "never")]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("refused: TIDEGATE_IDLE"), "{text}");
+}
+
+#[test]
+#[ignore = "runs in the child"]
+fn child_spawns_a_panic() {
+    rayon_core::spawn(|| panic!("nobody waits for this"));
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+#[test]
+#[ignore = "runs in the child"]
+fn child_has_a_handler_that_panics() {
+    let builder = ThreadPoolBuilder::new().num_threads(1);
+    let pool = builder.panic_handler(|_| panic!("the handler does, too"));
+    let pool = pool.build().unwrap();
+    pool.spawn(|| panic!("nobody waits for this"));
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+#[test]
+fn a_panic_that_nobody_can_have_aborts() {
+    for (child, why) in [
+        (
+            "child_spawns_a_panic",
+            "there is no panic handler; aborting",
+        ),
+        (
+            "child_has_a_handler_that_panics",
+            "the panic handler panicked; aborting",
+        ),
+    ] {
+        let output = in_child(child, &[]);
+        assert!(!output.status.success());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+#[test]
+#[ignore = "runs in the child"]
+fn child_uses_itself_as_a_thread() {
+    let builder = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+    builder.build_global().unwrap();
+    assert_eq!(rayon_core::current_thread_index(), Some(0));
+    let (a, b) = rayon_core::join(|| 1, || 2);
+    assert_eq!(a + b, 3);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    rayon_core::scope(|s| s.spawn(move |_| sender.send(7).unwrap()));
+    assert_eq!(receiver.recv(), Ok(7));
+    // A broadcast needs this thread, too.
+    rayon_core::spawn_broadcast(|_| ());
+    while rayon_core::yield_local() == Some(rayon_core::Yield::Idle) {}
+    println!("well");
+}
+
+#[test]
+fn the_global_pool_may_have_the_main_thread() {
+    let output = in_child("child_uses_itself_as_a_thread", &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("well"), "{output:?}");
+}

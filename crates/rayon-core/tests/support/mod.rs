@@ -1,0 +1,49 @@
+//! What the test files share.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::{Command, Output};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How long a test may take before it counts as hanging; the longest needs a few seconds on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs a test's body, and fails instead of hanging.
+pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, end) = mpsc::channel();
+    let run = move || {
+        // The receiver is gone only after a failure that was reported.
+        let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
+    };
+    drop(std::thread::spawn(run));
+    match end.recv_timeout(PATIENCE) {
+        Ok(Ok(value)) => value,
+        Ok(Err(payload)) => resume_unwind(payload),
+        Err(_) => panic!("hangs: not finished after {PATIENCE:?}"),
+    }
+}
+
+pub fn pool(threads: usize) -> ThreadPool {
+    let builder = ThreadPoolBuilder::new().num_threads(threads);
+    builder.build().expect("so many threads can be had")
+}
+
+/// Runs the ignored test `name` of this very program in a process of its own, with other variables.
+pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
+    let program = std::env::current_exe().expect("a test program");
+    let mut command = Command::new(program);
+    for variable in [
+        "RAYON_NUM_THREADS",
+        "RAYON_RS_NUM_CPUS",
+        "TIDEGATE_WORKERS",
+        "TIDEGATE_EXPLAIN",
+    ] {
+        command.env_remove(variable);
+    }
+    let arguments = ["--exact", name, "--ignored", "--nocapture"];
+    let command = command.args(arguments).envs(variables.iter().copied());
+    command.output().expect("the test program runs")
+}

@@ -1,0 +1,53 @@
+//! Memory that costs address space until it is touched.
+//!
+//! An allocator promises that for the first large blocks only: once such blocks have been given back it serves others from what it has
+//! kept, and clears them, so that every page is touched after all.
+
+use memmap2::MmapMut;
+use std::alloc::{Layout, handle_alloc_error};
+
+/// Whole pages, zeroed.
+#[derive(Debug)]
+pub struct Pages(MmapMut);
+
+impl Pages {
+    /// As many pages as `layout` needs, which are more aligned than anything.
+    ///
+    /// A system that has no more memory ends the process, as it does for a `Box`.
+    ///
+    /// # Panics
+    /// If `layout` is empty.
+    #[must_use]
+    pub fn zeroed(layout: Layout) -> Self {
+        assert!(layout.size() > 0, "there is nothing to map");
+        let Ok(map) = MmapMut::map_anon(layout.size()) else {
+            handle_alloc_error(layout);
+        };
+        // A huge page would make the neighbours of the first task cost memory, too. Where there are none it is no matter.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::NoHugePage);
+        Self(map)
+    }
+
+    /// Where they begin.
+    pub fn start(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_zero_and_their_own() {
+        let layout = Layout::array::<u64>(1 << 20).unwrap();
+        let (mut one, mut other) = (Pages::zeroed(layout), Pages::zeroed(layout));
+        assert!(one.0.iter().all(|byte| *byte == 0));
+        one.0.fill(1);
+        assert!(other.0.iter().all(|byte| *byte == 0));
+        for pages in [&mut one, &mut other] {
+            assert_eq!(pages.start().addr() % 4096, 0);
+        }
+    }
+}
