@@ -28,7 +28,7 @@ const TINY_ARM: Duration = Duration::from_millis(2);
 pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
     let arms = Arms(setting.sized(TINY_ARM, ARM));
     let workers = setting.at_least_two_workers(Case::JoinArms)?;
-    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili, Rival::Std]);
+    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili, Rival::Std])?;
     let lanes = race::lanes(&arms, &rivals, &workers)?;
     let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
     let length = arms.0.as_nanos() as f64;

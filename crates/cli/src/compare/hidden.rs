@@ -43,11 +43,8 @@ const SHORT: Duration = Duration::from_millis(1);
 pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
     let hidden = Hidden(setting.sized(TINY_SERIAL, SERIAL));
     let workers = setting.at_least_two_workers(Case::Hidden)?;
-    let lanes = race::lanes(
-        &hidden,
-        &setting.rivals(&[Rival::Rayon, Rival::Chili]),
-        &workers,
-    )?;
+    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
+    let lanes = race::lanes(&hidden, &rivals, &workers)?;
     Ok(Outcome {
         rows: rounds::take(lanes, setting.repeat(SAMPLES), true)?,
         measure: "from a worker becoming free to the start of the hidden work".into(),

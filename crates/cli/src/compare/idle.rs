@@ -44,7 +44,7 @@ const BURST: u32 = 18;
 
 /// Compares runtimes in this case.
 pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
-    let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili]);
+    let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
     let workers = match &setting.workers[..] {
         [] => vec![2],
         workers => workers.to_vec(),

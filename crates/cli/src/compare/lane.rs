@@ -1,5 +1,6 @@
 //! One runtime with one number of workers, ready to take samples of one case.
 
+use super::version;
 use crate::failure::Failure;
 use crate::usage::Usage;
 
@@ -21,6 +22,8 @@ pub struct Lane<'a> {
     pub case: String,
     /// On which runtime.
     pub runtime: &'static str,
+    /// Its version, where it has one.
+    pub version: Option<String>,
     /// With how many workers.
     pub workers: usize,
     /// How; none where the runtime cannot do it.
@@ -46,6 +49,7 @@ impl<'a> Lane<'a> {
         Self {
             case: case.to_owned(),
             runtime,
+            version: version::of(runtime),
             workers,
             take: None,
         }

@@ -48,7 +48,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         times,
         global_workers,
     };
-    let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili]);
+    let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
     let workers = setting.workers()?;
     let mut lanes = race::lanes(&&inside, &rivals, &workers)?;
     lanes.extend(race::lanes(&outside, &rivals, &workers)?);

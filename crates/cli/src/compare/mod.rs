@@ -27,6 +27,7 @@ mod race;
 mod rounds;
 mod row;
 mod time;
+mod version;
 mod wake;
 
 use crate::arguments::{Case, CompareArguments, Contest, Rival, Size};
@@ -43,9 +44,13 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The rivals asked for, else these.
-    fn rivals(&self, preset: &[Rival]) -> Vec<Rival> {
-        self.with.clone().unwrap_or_else(|| preset.to_vec())
+    /// The rivals asked for, else these. They run in this process, and so on the rayon-core that it was built with.
+    fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
+        let rivals = self.with.clone().unwrap_or_else(|| preset.to_vec());
+        if rivals.contains(&Rival::Rayon) {
+            version::check_rayon()?;
+        }
+        Ok(rivals)
     }
 
     /// Repetitions asked for, else so many; two when everything is to be tiny.

@@ -61,7 +61,7 @@ impl Visitor for Compared<'_> {
         let Self(setting) = self;
         let trial = Trial::new(&program, P::NAME.to_owned())?;
         let preset = (ROW.as_secs_f64() / trial.sample_seconds()).clamp(SAMPLES.0, SAMPLES.1);
-        let lanes = race::lanes(&&trial, &setting.rivals(RIVALS), &setting.workers()?)?;
+        let lanes = race::lanes(&&trial, &setting.rivals(RIVALS)?, &setting.workers()?)?;
         let rows = rounds::take(lanes, setting.repeat(preset as u32), true)?;
         let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
         let half = twice.and_then(|row| row.median()).map(|median| {

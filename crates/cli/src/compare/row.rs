@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::lane::{Lane, Sample};
-use super::race::{SERIAL, TWICE_SERIAL};
+use super::race::SERIAL;
 use crate::arguments::Format;
 use crate::failure::Failure;
 use crate::options;
@@ -17,6 +17,8 @@ pub struct Row {
     pub case: String,
     /// On which runtime.
     pub runtime: &'static str,
+    /// Its version, where it has one.
+    version: Option<String>,
     /// With how many workers.
     pub workers: usize,
     /// The times in nanoseconds; none where the runtime cannot do it.
@@ -32,6 +34,7 @@ impl Row {
         Self {
             case: lane.case.clone(),
             runtime: lane.runtime,
+            version: lane.version.clone(),
             workers: lane.workers,
             nanos: None,
             used: Usage::none(),
@@ -78,7 +81,7 @@ impl Row {
         json!({
             "case": self.case,
             "runtime": self.runtime,
-            "version": version(self.runtime),
+            "version": self.version,
             "workers": self.workers,
             "median_ns": nanos(Summary::median),
             "p99_ns": nanos(Summary::p99),
@@ -129,17 +132,6 @@ fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// The version of a runtime, where it has one.
-fn version(runtime: &str) -> Option<&'static str> {
-    match runtime {
-        "tidegate" => Some(env!("CARGO_PKG_VERSION")),
-        "rayon" => Some(env!("VERSION_OF_rayon")),
-        "chili" => Some(env!("VERSION_OF_chili")),
-        "std" | SERIAL | TWICE_SERIAL => Some(env!("COMPILER")),
-        _ => None,
-    }
-}
-
 /// Rows, and what is to be said about them.
 pub struct Outcome {
     /// The rows.
@@ -187,7 +179,7 @@ impl Outcome {
     fn versions(&self) -> String {
         let mut named: Vec<String> = Vec::new();
         for row in &self.rows {
-            if let Some(version) = version(row.runtime) {
+            if let Some(version) = &row.version {
                 let name = format!("{} {version}", row.runtime);
                 if !named.contains(&name) {
                     named.push(name);

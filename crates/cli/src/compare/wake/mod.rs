@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Compares runtimes in this case.
 pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
     let workers = setting.at_least_two_workers(Case::Wake)?;
-    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili]);
+    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
     let mut lanes = vec![futex::lane()?];
     for place in [Place::Inside, Place::Join, Place::Install] {
         lanes.extend(race::lanes(&place, &rivals, &workers)?);

@@ -1,0 +1,68 @@
+//! What a lock file and the compiler say of themselves, for the build scripts of programs that print it.
+//!
+//! The programs of `compare iter` have lock files of their own and read them by this file, too.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+/// Set for the build scripts of those who depend directly on Tidegate's rayon-core, and only on that one.
+const TIDEGATE: &str = "DEP_RAYON_CORE_TIDEGATE";
+
+/// The packages of a lock file.
+pub struct Lock(String);
+
+impl Lock {
+    /// Reads the lock file at `path`, seen from the package's folder. One that cannot be read names no package.
+    pub fn read(path: &Path) -> Self {
+        println!("cargo::rerun-if-changed={}", path.display());
+        Self(std::fs::read_to_string(path).unwrap_or_default())
+    }
+
+    /// The version of `package`.
+    pub fn version(&self, package: &str) -> &str {
+        self.field(package, "version")
+            .unwrap_or("of an unknown version")
+    }
+
+    /// Where the rayon-core is from that is linked. The lock file does not decide whether it is Tidegate's.
+    pub fn source_of_rayon_core(&self) -> &'static str {
+        let source = self.field("rayon-core", "source");
+        match source.and_then(|source| source.split('+').next()) {
+            _ if tidegate().is_some() => "this repository",
+            Some("registry" | "sparse") => "the registry",
+            Some("git") => "a git repository",
+            _ => "a folder",
+        }
+    }
+
+    /// A field of the entry of `package`.
+    fn field(&self, package: &str, field: &str) -> Option<&str> {
+        let name = format!("name = \"{package}\"");
+        let entry = self.0.lines().skip_while(|line| *line != name);
+        let mut fields = entry.take_while(|line| !line.is_empty());
+        let start = format!("{field} = \"");
+        fields.find_map(|line| line.strip_prefix(&start)?.strip_suffix('"'))
+    }
+}
+
+/// What the linked rayon-core says if it is Tidegate's.
+pub fn tidegate() -> Option<String> {
+    println!("cargo::rerun-if-env-changed={TIDEGATE}");
+    env::var(TIDEGATE).ok()
+}
+
+/// Name and version of the compiler, as in `rustc 1.95.0`.
+pub fn compiler() -> String {
+    ask_compiler().unwrap_or_else(|| "rustc of an unknown version".into())
+}
+
+fn ask_compiler() -> Option<String> {
+    let output = Command::new(env::var_os("RUSTC")?)
+        .arg("--version")
+        .output()
+        .ok()?;
+    let line = String::from_utf8(output.stdout).ok()?;
+    let mut words = line.split_whitespace();
+    Some(format!("{} {}", words.next()?, words.next()?))
+}
