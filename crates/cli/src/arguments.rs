@@ -113,8 +113,8 @@ Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what wa
 
 const AFTER_COMPARE: &str = "\
 JSON: a list of rows: case, runtime, version, workers, median_ns, p99_ns, min_ns, max_ns (null where the runtime cannot do
-  it), repetitions, ratio_to_serial and ratio_to_rayon (of the medians; rayon's with as many workers), cpu_seconds and
-  wakeups (of the whole process during all repetitions).
+  it), repetitions, over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; rayon's with as many workers),
+  cpu_seconds and wakeups (of the whole process during all repetitions).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 

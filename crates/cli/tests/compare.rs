@@ -6,7 +6,7 @@ use serde_json::Value;
 use support::{complaint, json, keys, tidegate};
 use tidegate_workloads::registry::ENTRIES;
 
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "case",
     "runtime",
     "version",
@@ -16,6 +16,7 @@ const FIELDS: [&str; 13] = [
     "min_ns",
     "max_ns",
     "repetitions",
+    "over_serial_ns",
     "ratio_to_serial",
     "ratio_to_rayon",
     "cpu_seconds",

@@ -24,6 +24,7 @@ pub struct Row {
     /// The times in nanoseconds; none where the runtime cannot do it.
     pub nanos: Option<Summary>,
     used: Usage,
+    over_serial: Option<f64>,
     ratio_to_serial: Option<f64>,
     ratio_to_rayon: Option<f64>,
 }
@@ -38,6 +39,7 @@ impl Row {
             workers: lane.workers,
             nanos: None,
             used: Usage::none(),
+            over_serial: None,
             ratio_to_serial: None,
             ratio_to_rayon: None,
         }
@@ -66,7 +68,10 @@ impl Row {
                     other.runtime == runtime && (runtime == SERIAL || other.workers == row.workers)
                 })
             };
-            let ratios = (ratio_to(beside(SERIAL)), ratio_to(beside("rayon")));
+            let serial = beside(SERIAL);
+            let over_serial = row.median().zip(serial.and_then(Self::median));
+            let ratios = (ratio_to(serial), ratio_to(beside("rayon")));
+            rows[index].over_serial = over_serial.map(|(own, serial)| own - serial);
             (rows[index].ratio_to_serial, rows[index].ratio_to_rayon) = ratios;
         }
     }
@@ -88,6 +93,7 @@ impl Row {
             "min_ns": nanos(Summary::min),
             "max_ns": nanos(Summary::max),
             "repetitions": self.nanos.as_ref().map_or(0, Summary::count),
+            "over_serial_ns": self.over_serial.map(tenths),
             "ratio_to_serial": self.ratio_to_serial,
             "ratio_to_rayon": self.ratio_to_rayon,
             "cpu_seconds": self.used.cpu_seconds(),
@@ -95,10 +101,10 @@ impl Row {
         })
     }
 
-    fn cells(&self) -> [String; 11] {
+    fn cells(&self) -> [String; 12] {
         let runtime = self.runtime.to_owned();
         let Some(nanos) = &self.nanos else {
-            let mut cells: [String; 11] = std::array::from_fn(|_| String::new());
+            let mut cells: [String; 12] = std::array::from_fn(|_| String::new());
             cells[..4].clone_from_slice(&[
                 self.case.clone(),
                 runtime,
@@ -117,6 +123,7 @@ impl Row {
             show_nanos(nanos.p99()),
             show_nanos(nanos.min()),
             show_nanos(nanos.max()),
+            self.over_serial.map_or_else(String::new, show_nanos),
             ratio(self.ratio_to_serial),
             ratio(self.ratio_to_rayon),
             self.used.cpu_seconds().map_or_else(unknown, show_seconds),
@@ -149,8 +156,8 @@ impl Outcome {
             return output::print_json(&self.rows.iter().map(Row::to_json).collect());
         }
         let mut table = Table::new([
-            "case", "runtime", "workers", "median", "p99", "min", "max", "/serial", "/rayon",
-            "cpu", "wakeups",
+            "case", "runtime", "workers", "median", "p99", "min", "max", "-serial", "/serial",
+            "/rayon", "cpu", "wakeups",
         ]);
         self.rows.iter().for_each(|row| table.row(row.cells()));
         let (_, why) = options::number_of_workers(None)?;

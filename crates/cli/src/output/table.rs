@@ -14,10 +14,11 @@ impl Table {
         Self(table)
     }
 
-    /// Adds a row. Cells that begin with a digit are set to the right.
+    /// Adds a row. Cells that begin with a number are set to the right.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let aligned = cells.into_iter().map(|text| {
-            let alignment = match text.starts_with(|c: char| c.is_ascii_digit()) {
+            let unsigned = text.strip_prefix('-').unwrap_or(&text);
+            let alignment = match unsigned.starts_with(|c: char| c.is_ascii_digit()) {
                 true => CellAlignment::Right,
                 false => CellAlignment::Left,
             };
