@@ -1,0 +1,23 @@
+//! Tells the program what it is built of: versions, and which rayon-core is linked.
+
+use std::path::Path;
+
+#[path = "../../crates/cli/build/lock.rs"]
+mod lock;
+
+use lock::Lock;
+
+fn main() {
+    println!("cargo::rerun-if-changed=../build.rs");
+    println!("cargo::rerun-if-changed=../../../crates/cli/build");
+    let lock = Lock::read(Path::new("Cargo.lock"));
+    for (variable, value) in [
+        ("VERSION_OF_RAYON", lock.version("rayon")),
+        ("VERSION_OF_RAYON_CORE", lock.version("rayon-core")),
+        ("SOURCE_OF_RAYON_CORE", lock.source_of_rayon_core()),
+        ("TIDEGATE_LINKED", &lock::tidegate().unwrap_or_default()),
+        ("COMPILER", &lock::compiler()),
+    ] {
+        println!("cargo::rustc-env={variable}={value}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Scopes inside of tasks of scopes: whether so many fit, and how much stack each takes.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
+
+use rayon::ThreadPoolBuilder;
+use serde_json::{Value, json};
+
+use crate::pools;
+use crate::trouble::Trouble;
+
+/// Enters so many scopes on a pool of its own, and measures.
+pub fn measure(levels: usize, workers: usize, stack: usize) -> Result<Value, Trouble> {
+    let pool = pools::start(ThreadPoolBuilder::new().stack_size(stack), workers)?;
+    let descent = Descent::default();
+    let top = pool.install(|| {
+        let top = Foothold::here();
+        descent.down(levels, top.thread);
+        top
+    });
+    let bottom = descent.bottom.into_inner().ok().flatten();
+    let bottom = bottom.ok_or_else(|| Trouble::Wrong(format!("level {levels} was not reached")))?;
+    // The stack grows towards lower addresses everywhere that rayon runs.
+    let bytes = top.address.saturating_sub(bottom.address) as f64 / levels as f64;
+    let one_thread = !descent.moved.into_inner();
+    Ok(json!({ "levels": levels, "bytes_per_level": one_thread.then_some(bytes) }))
+}
+
+/// What is known of the way down.
+#[derive(Default)]
+struct Descent {
+    /// Whether a level ran on another thread than the first.
+    moved: AtomicBool,
+    /// The last level.
+    bottom: Mutex<Option<Foothold>>,
+}
+
+/// A place on a stack.
+struct Foothold {
+    thread: ThreadId,
+    address: usize,
+}
+
+impl Foothold {
+    /// Where its caller's frame is, or close by.
+    #[inline(always)]
+    fn here() -> Self {
+        let local = 0_u8;
+        Self {
+            thread: thread::current().id(),
+            address: std::hint::black_box(&raw const local).addr(),
+        }
+    }
+}
+
+impl Descent {
+    fn down(&self, left: usize, first: ThreadId) {
+        rayon::scope(|scope| {
+            scope.spawn(move |_| {
+                if thread::current().id() != first {
+                    // Relaxed: the scopes' ends order it before the only look at it.
+                    self.moved.store(true, Ordering::Relaxed);
+                }
+                match left {
+                    1 => {
+                        let bottom = Some(Foothold::here());
+                        *self.bottom.lock().unwrap_or_else(|lock| lock.into_inner()) = bottom;
+                    }
+                    _ => self.down(left - 1, first),
+                }
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_takes_the_same_stack_however_many_there_are() {
+        let bytes = |levels| measure(levels, 1, 64 << 20).unwrap()["bytes_per_level"].as_f64();
+        // On a runtime whose waiters leave their thread to others nothing can be said.
+        if let (Some(few), Some(many)) = (bytes(100), bytes(1000)) {
+            assert!(
+                few > 16.0 && (0.9..1.1).contains(&(many / few)),
+                "{few} {many}"
+            );
+        }
+    }
+
+    #[test]
+    fn several_workers_reach_the_bottom_too() {
+        assert_eq!(measure(1000, 2, 64 << 20).unwrap()["levels"], 1000);
+    }
+}

@@ -1,0 +1,31 @@
+//! Who this program is and what it can measure.
+
+use serde_json::{Value, json};
+
+use crate::chains::{CHAINS, Chain, Size};
+
+/// The first line of output.
+pub fn greeting() -> Value {
+    let tidegate = Some(env!("TIDEGATE_LINKED")).filter(|version| !version.is_empty());
+    json!({
+        "program": env!("CARGO_PKG_NAME"),
+        "rayon": env!("VERSION_OF_RAYON"),
+        "rayon_core": env!("VERSION_OF_RAYON_CORE"),
+        "source": env!("SOURCE_OF_RAYON_CORE"),
+        "tidegate": tidegate,
+        "compiler": env!("COMPILER"),
+        "chains": CHAINS.iter().map(chain).collect::<Vec<_>>(),
+    })
+}
+
+fn chain(chain: &Chain) -> Value {
+    json!({
+        "name": chain.name,
+        "forks": chain.forks,
+        "sizes": chain.sizes.iter().map(size).collect::<Vec<_>>(),
+    })
+}
+
+fn size(size: &Size) -> Value {
+    json!({ "items": size.items, "inside": size.inside, "outside": size.outside })
+}

@@ -1,0 +1,110 @@
+//! Chains of rayon's iterators, timed for `tidegate compare iter`.
+//!
+//! Two packages build this one source: `stock` with the rayon-core that rayon's authors publish, `tidegate` with
+//! Tidegate's in its place. Nothing else differs, so that a difference in time is the runtime's. The program is driven by
+//! its parent: it greets ([`identity`]), reads a [`request`] from each line of standard input and answers with a line
+//! on standard output, all in JSON, until the input ends.
+//!
+//! | answer | when |
+//! |---|---|
+//! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: nanoseconds a call, and what all of its calls used |
+//! | `{"cpu_nanos", "wakeups"}` | the process has slept for as long as it was asked to |
+//! | `{"levels", "bytes_per_level"}` | so many scopes were entered and left; no bytes where several threads took part |
+//! | `{"wrong": ".."}` | a parallel result differs from the serial one |
+//! | `{"error": ".."}` | the request cannot be carried out |
+//!
+//! What this does not do: decide what is measured, how often and in which order, or draw conclusions.
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod chains;
+mod depth;
+mod identity;
+mod input;
+mod pools;
+mod request;
+mod trouble;
+mod usage;
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use bench::Bench;
+use request::Request;
+
+fn main() -> ExitCode {
+    match serve(io::stdin().lock(), io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: its parent is gone: {error}", env!("CARGO_PKG_NAME"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Greets, then answers each request until there are no more.
+fn serve(requests: impl BufRead, mut answers: impl Write) -> io::Result<()> {
+    let mut answer = |value: &Value| {
+        writeln!(answers, "{value}")?;
+        answers.flush()
+    };
+    answer(&identity::greeting())?;
+    let mut bench = Bench::default();
+    for line in requests.lines() {
+        let done = Request::read(&line?).and_then(|request| bench.carry_out(&request));
+        answer(&done.unwrap_or_else(|trouble| trouble.to_json()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(requests: &str) -> Vec<Value> {
+        let mut written = Vec::new();
+        serve(requests.as_bytes(), &mut written).unwrap();
+        let lines = written.split(|byte| *byte == b'\n');
+        let lines = lines.filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn the_greeting_comes_first_and_names_the_linked_rayon_core() {
+        let greeting = &answers("")[0];
+        assert_eq!(greeting["program"], env!("CARGO_PKG_NAME"));
+        assert_eq!(greeting["rayon_core"], "1.13.0");
+        let is_tidegate = env!("CARGO_PKG_NAME") == "iter-tidegate";
+        assert_eq!(greeting["tidegate"].is_string(), is_tidegate, "{greeting}");
+        let source = if is_tidegate {
+            "this repository"
+        } else {
+            "the registry"
+        };
+        assert_eq!(greeting["source"], source);
+    }
+
+    #[test]
+    fn every_request_is_answered_in_its_order() {
+        let requests = concat!(
+            r#"{"do":"sample","chain":"map-sum","items":10,"times":2,"workers":2,"place":"inside"}"#,
+            "\n",
+            r#"{"do":"dance"}"#,
+            "\n",
+            r#"{"do":"idle","millis":1}"#,
+            "\n",
+            r#"{"do":"depth","levels":5,"workers":1,"stack":1000000}"#,
+        );
+        let found = answers(requests);
+        assert_eq!(found.len(), 5);
+        assert!(found[1]["nanos"].as_f64().unwrap() > 0.0);
+        assert!(found[2]["error"].as_str().unwrap().contains("dance"));
+        assert!(found[3].get("cpu_nanos").is_some());
+        assert_eq!(found[4]["levels"], 5);
+    }
+}

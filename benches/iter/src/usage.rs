@@ -1,0 +1,64 @@
+//! What the process uses, as the system counts it. Nothing is known elsewhere than on Unix.
+
+use serde_json::{Value, json};
+
+/// CPU time in nanoseconds and how often a thread gave its processor up to wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    cpu_nanos: Option<u64>,
+    wakeups: Option<u64>,
+}
+
+impl Usage {
+    /// What the process uses while `work` runs, and what that returns.
+    pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
+        let before = imp::now();
+        let result = work();
+        let after = imp::now();
+        let used = Self {
+            cpu_nanos: difference(after.cpu_nanos, before.cpu_nanos),
+            wakeups: difference(after.wakeups, before.wakeups),
+        };
+        (used, result)
+    }
+
+    /// Its part of an answer.
+    pub fn to_json(self) -> Value {
+        json!({ "cpu_nanos": self.cpu_nanos, "wakeups": self.wakeups })
+    }
+}
+
+fn difference(after: Option<u64>, before: Option<u64>) -> Option<u64> {
+    Some(after?.saturating_sub(before?))
+}
+
+#[cfg(unix)]
+mod imp {
+    use super::Usage;
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::time::{ClockId, clock_gettime};
+    use std::time::Duration;
+
+    /// CPU time is not taken from `getrusage`, which can answer with the state of the last clock tick.
+    pub(super) fn now() -> Usage {
+        let cpu = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from);
+        let counted = getrusage(UsageWho::RUSAGE_SELF).ok();
+        let sleeps = counted.map(|counted| counted.voluntary_context_switches());
+        Usage {
+            cpu_nanos: cpu.ok().and_then(|cpu| cpu.as_nanos().try_into().ok()),
+            wakeups: sleeps.and_then(|sleeps| sleeps.try_into().ok()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod imp {
+    use super::Usage;
+
+    pub(super) fn now() -> Usage {
+        Usage {
+            cpu_nanos: None,
+            wakeups: None,
+        }
+    }
+}
