@@ -3,31 +3,14 @@
 mod support;
 
 use serde_json::Value;
-use support::{complaint, json, keys, tidegate};
+use support::{ROW, complaint, json, keys, tidegate};
 use tidegate_workloads::registry::ENTRIES;
-
-const FIELDS: [&str; 14] = [
-    "case",
-    "runtime",
-    "version",
-    "workers",
-    "median_ns",
-    "p99_ns",
-    "min_ns",
-    "max_ns",
-    "repetitions",
-    "over_serial_ns",
-    "ratio_to_serial",
-    "ratio_to_rayon",
-    "cpu_seconds",
-    "wakeups",
-];
 
 fn rows(arguments: &str) -> Vec<Value> {
     let found = json(&mut tidegate(&format!("{arguments} --size tiny --json")));
     let rows = found.as_array().unwrap().clone();
     for row in &rows {
-        assert_eq!(keys(row), FIELDS);
+        assert_eq!(keys(row), ROW);
     }
     rows
 }

@@ -38,6 +38,8 @@ pub enum Case {
     Hidden,
     /// Short loops inside and outside the pool.
     Loop,
+    /// rayon's iterators on its own runtime and on Tidegate.
+    Iter,
 }
 
 /// A program or a case.
@@ -45,17 +47,18 @@ pub enum Case {
 pub enum Contest {
     /// A program.
     Program(Chosen),
-    /// A case.
-    Case(Case),
+    /// A case, with the chains to which it is restricted.
+    Case(Case, Vec<String>),
 }
 
 impl Case {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Wake,
         Self::Idle,
         Self::JoinArms,
         Self::Hidden,
         Self::Loop,
+        Self::Iter,
     ];
 
     /// The name by which a user asks for it.
@@ -66,6 +69,7 @@ impl Case {
             Self::JoinArms => "join-arms",
             Self::Hidden => "hidden",
             Self::Loop => "loop",
+            Self::Iter => "iter",
         }
     }
 
@@ -76,6 +80,16 @@ impl Case {
             Self::JoinArms => "by how much two arms of a join overlap that never fork",
             Self::Hidden => "how long work waits behind an owner that polls nothing",
             Self::Loop => "a short loop, many times, inside and outside the pool",
+            Self::Iter => "chains of rayon's iterators on its own runtime and on tidegate",
+        }
+    }
+
+    /// The subcommand.
+    fn command(self) -> Command {
+        let command = Command::new(self.name()).about(self.summary());
+        match self {
+            Self::Iter => command.arg(chain()).after_help(AFTER_ITER),
+            _ => command,
         }
     }
 }
@@ -119,7 +133,7 @@ impl FromArgMatches for Contest {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let name = subcommand(matches).map(|(name, _)| name);
         match Case::ALL.into_iter().find(|case| Some(case.name()) == name) {
-            Some(case) => Ok(Self::Case(case)),
+            Some(case) => Ok(Self::Case(case, chains(matches))),
             None if name.is_some_and(|name| entry(name).is_some()) => {
                 Chosen::from_arg_matches(matches).map(Self::Program)
             }
@@ -138,10 +152,9 @@ impl FromArgMatches for Contest {
 
 impl Subcommand for Contest {
     fn augment_subcommands(command: Command) -> Command {
-        let cases = Case::ALL.map(|case| Command::new(case.name()).about(case.summary()));
         open(command)
             .subcommands(ENTRIES.iter().map(program))
-            .subcommands(cases)
+            .subcommands(Case::ALL.map(Case::command))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -196,6 +209,31 @@ fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Er
         format!("{name:?} is none of: {}", known.join(", ")),
     )
 }
+
+/// The option that restricts `compare iter`.
+fn chain() -> Arg {
+    Arg::new("chain")
+        .long("chain")
+        .value_name("CHAIN,..")
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .help("Only these chains [default: all]")
+}
+
+/// What was given for that option, nothing where it does not exist.
+fn chains(matches: &ArgMatches) -> Vec<String> {
+    let matches = subcommand(matches).map(|(_, matches)| matches);
+    match matches.map(|matches| matches.try_get_many::<String>("chain")) {
+        Some(Ok(Some(chains))) => chains.cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the help of `compare iter` says of its output.
+const AFTER_ITER: &str = "\
+JSON: an object of rows (as in the other comparisons, `compare --help`) and summary, a list of what,
+  value, goal and reached (null where there is no goal). A missed goal is no failure.
+";
 
 /// What the help of `run digest` says of times.
 const SECOND_READING: &str = "

@@ -30,9 +30,9 @@ use crate::usage::{self, Usage};
 const SAMPLES: u32 = 5;
 
 /// How long an idle pool comes to rest, and how long it is looked at then.
-const REST: Duration = Duration::from_millis(200);
-const IDLE: Duration = Duration::from_secs(10);
-const TINY_IDLE: Duration = Duration::from_millis(50);
+pub const REST: Duration = Duration::from_millis(200);
+pub const IDLE: Duration = Duration::from_secs(10);
+pub const TINY_IDLE: Duration = Duration::from_millis(50);
 
 /// How long a serial phase is, and how many there are in a sample.
 const PHASE: Duration = Duration::from_millis(100);
@@ -76,6 +76,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         rows,
         measure: format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s"),
         notes,
+        summary: None,
     })
 }
 
@@ -198,7 +199,8 @@ fn burst<R: Runtime>(runtime: &R) -> u64 {
     runtime.install(|fork| fib::parallel::<R>(fork, BURST))
 }
 
-fn unknown() -> Failure {
+/// What to say where nothing is known of CPU time.
+pub fn unknown() -> Failure {
     Failure::Impossible(
         "this system does not tell the CPU time of a process and its threads".into(),
     )

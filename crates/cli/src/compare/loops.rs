@@ -59,6 +59,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         notes: vec![format!(
             "outside, tidegate runs on its global pool, here of {global_workers} workers (TIDEGATE_WORKERS sets it)"
         )],
+        summary: None,
     })
 }
 

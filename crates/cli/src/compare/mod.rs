@@ -13,13 +13,16 @@
 //! | [`arms`] | two long arms of a join |
 //! | [`hidden`] | work behind an owner that polls nothing |
 //! | [`loops`] | short loops |
+//! | [`iter`] | rayon's iterators, on either rayon-core, each in a process of its own |
 //!
 //! What this does not do: bind workers, clear caches, or leave samples out. A row's options are the
 //! runtime's defaults; Tidegate's can be set by its environment variables.
 
 mod arms;
+mod fact;
 mod hidden;
 mod idle;
+mod iter;
 mod lane;
 mod loops;
 mod program;
@@ -46,11 +49,16 @@ pub struct Setting {
 impl Setting {
     /// The rivals asked for, else these. They run in this process, and so on the rayon-core that it was built with.
     fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
-        let rivals = self.with.clone().unwrap_or_else(|| preset.to_vec());
+        let rivals = self.rivals_elsewhere(preset);
         if rivals.contains(&Rival::Rayon) {
             version::check_rayon()?;
         }
         Ok(rivals)
+    }
+
+    /// The same for rivals in processes of their own.
+    fn rivals_elsewhere(&self, preset: &[Rival]) -> Vec<Rival> {
+        self.with.clone().unwrap_or_else(|| preset.to_vec())
     }
 
     /// Repetitions asked for, else so many; two when everything is to be tiny.
@@ -101,11 +109,14 @@ pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     };
     let outcome = stack::with_deep_stack(|| match &arguments.contest {
         Contest::Program(chosen) => program::compare(chosen, &setting),
-        Contest::Case(Case::Wake) => wake::compare(&setting),
-        Contest::Case(Case::Idle) => idle::compare(&setting),
-        Contest::Case(Case::JoinArms) => arms::compare(&setting),
-        Contest::Case(Case::Hidden) => hidden::compare(&setting),
-        Contest::Case(Case::Loop) => loops::compare(&setting),
+        Contest::Case(case, chains) => match case {
+            Case::Wake => wake::compare(&setting),
+            Case::Idle => idle::compare(&setting),
+            Case::JoinArms => arms::compare(&setting),
+            Case::Hidden => hidden::compare(&setting),
+            Case::Loop => loops::compare(&setting),
+            Case::Iter => iter::compare(chains, &setting),
+        },
     })??;
     outcome.print(arguments.format)
 }

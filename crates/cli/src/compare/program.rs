@@ -72,6 +72,7 @@ impl Visitor for Compared<'_> {
             rows,
             measure: "one run".into(),
             notes: half.into_iter().collect(),
+            summary: None,
         })
     }
 }

@@ -1,7 +1,10 @@
 //! What a comparison prints: a row per lane, and sentences below.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
+use super::fact::Fact;
 use super::lane::{Lane, Sample};
 use super::race::SERIAL;
 use crate::arguments::Format;
@@ -76,6 +79,11 @@ impl Row {
         }
     }
 
+    /// By how much the median exceeds the serial one, in nanoseconds.
+    pub fn over_serial(&self) -> Option<f64> {
+        self.over_serial
+    }
+
     /// The median in nanoseconds, if there are samples.
     pub fn median(&self) -> Option<f64> {
         self.nanos.as_ref().map(Summary::median)
@@ -147,13 +155,15 @@ pub struct Outcome {
     pub measure: String,
     /// Sentences below the table.
     pub notes: Vec<String>,
+    /// What follows from the rows, where a comparison has goals. As JSON it then is an object.
+    pub summary: Option<Vec<Fact>>,
 }
 
 impl Outcome {
     /// Prints the rows as a table or as JSON.
     pub fn print(&self, format: Format) -> Result<(), Failure> {
         if format.json {
-            return output::print_json(&self.rows.iter().map(Row::to_json).collect());
+            return output::print_json(&self.to_json());
         }
         let mut table = Table::new([
             "case", "runtime", "workers", "median", "p99", "min", "max", "-serial", "/serial",
@@ -161,25 +171,45 @@ impl Outcome {
         ]);
         self.rows.iter().for_each(|row| table.row(row.cells()));
         let (_, why) = options::number_of_workers(None)?;
-        let counts = self
-            .rows
-            .iter()
-            .filter_map(|row| row.nanos.as_ref())
-            .map(Summary::count);
-        let repetitions = counts.max().unwrap_or(0);
         output::to_stdout(|out| {
             writeln!(out, "{}", self.versions())?;
             writeln!(out, "machine: {why}")?;
             writeln!(
                 out,
-                "times: {}, of {repetitions} repetitions in turns; cpu and wakeups: of all of them",
-                self.measure
+                "times: {}, of {} repetitions in turns; cpu and wakeups: of all of them",
+                self.measure,
+                self.repetitions()
             )?;
             writeln!(out, "{table}")?;
             self.notes
                 .iter()
-                .try_for_each(|note| writeln!(out, "{note}"))
+                .try_for_each(|note| writeln!(out, "{note}"))?;
+            self.summary
+                .iter()
+                .flatten()
+                .try_for_each(|fact| writeln!(out, "{fact}"))
         })
+    }
+
+    fn to_json(&self) -> Value {
+        let rows: Value = self.rows.iter().map(Row::to_json).collect();
+        match &self.summary {
+            Some(facts) => json!({
+                "rows": rows,
+                "summary": facts.iter().map(Fact::to_json).collect::<Vec<_>>(),
+            }),
+            None => rows,
+        }
+    }
+
+    /// How many samples rows have, in words.
+    fn repetitions(&self) -> String {
+        let taken = self.rows.iter().filter_map(|row| row.nanos.as_ref());
+        let counts: BTreeSet<_> = taken.map(Summary::count).collect();
+        match (counts.first(), counts.last()) {
+            (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+            (_, most) => most.unwrap_or(&0).to_string(),
+        }
     }
 
     /// Each runtime compared, with its version.

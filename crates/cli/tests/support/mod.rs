@@ -5,6 +5,24 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
+/// The fields of a row of a comparison.
+pub const ROW: [&str; 14] = [
+    "case",
+    "runtime",
+    "version",
+    "workers",
+    "median_ns",
+    "p99_ns",
+    "min_ns",
+    "max_ns",
+    "repetitions",
+    "over_serial_ns",
+    "ratio_to_serial",
+    "ratio_to_rayon",
+    "cpu_seconds",
+    "wakeups",
+];
+
 /// The program with these arguments, separated by spaces.
 pub fn tidegate(arguments: &str) -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("tidegate");
