@@ -6,8 +6,8 @@
 //!
 //! Order at every hand-over: a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all others
 //! wait for), then, if there is work to find, a waiter that may rob exactly that work, then an idle thread, then a new
-//! thread, then a waiter that may run any work from the pool's queues. If a slot is free and work waits but no thread can run
-//! it because all of them wait, the latest waiter is *rescued*: it runs that work on top of its frame.
+//! thread, then a waiter that may run any work from the pool's queues. If a slot is free and work lies in a queue but no thread
+//! can run it because all of them wait, the latest waiter is *rescued*: it runs that work on top of its frame.
 //!
 //! Invariant: while somebody is owed a slot, none is free.
 
@@ -41,7 +41,7 @@ pub enum Wake {
     Nobody,
     /// Wake this thread; it has a slot now.
     Thread(usize),
-    /// Wake this waiter; it has a slot and is to run any work of the pool on top of its frame.
+    /// Wake this waiter; it has a slot and is to run whatever lies in the pool's queues on top of its frame.
     Rescue(usize),
     /// Start a new thread under this number; it has a slot now.
     Start(usize),
@@ -52,11 +52,11 @@ pub enum Wake {
 pub enum Fit {
     /// It may rob exactly that work.
     Robs,
-    /// It may run it if no thread without frames can.
+    /// It may run what lies in the pool's queues if no thread without frames can.
     Queued,
-    /// It may run it if nobody else ever would.
+    /// The same if nobody else ever would.
     Rescue,
-    /// It runs nothing while it waits.
+    /// Nothing.
     Never,
 }
 

@@ -4,45 +4,76 @@ mod support;
 
 use rayon::prelude::*;
 use rayon_core::{Scope, ThreadPoolBuilder};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 use support::{pool, watched};
 
-/// A parallel computation that is worth stealing from.
-fn work() -> usize {
-    (0..1_000_usize).into_par_iter().map(|i| i % 7).sum()
+/// Waits busily, for another thread.
+fn until(done: &AtomicBool) {
+    while !done.load(Ordering::Acquire) {
+        std::hint::spin_loop();
+    }
 }
 
-const WORK: usize = 2_997;
+/// A parallel loop of two parts on two threads. While the first thread waits for the second part, `stranger` lies about as a task
+/// of `outer`, for long enough to be taken by a thread that takes anything.
+fn loop_beside<'s>(outer: &Scope<'s>, stranger: impl FnOnce() + Send + 's) {
+    let (begun, waits) = (AtomicBool::new(false), AtomicBool::new(false));
+    let first = || {
+        until(&begun);
+        waits.store(true, Ordering::Release);
+    };
+    let stranger = Mutex::new(Some(stranger));
+    let second = || {
+        begun.store(true, Ordering::Release);
+        until(&waits);
+        let stranger = stranger.lock().unwrap().take().unwrap();
+        outer.spawn(|_| stranger());
+        std::thread::sleep(Duration::from_millis(30));
+    };
+    let parts: [&(dyn Fn() + Sync); 2] = [&first, &second];
+    let parts = parts.into_par_iter().with_max_len(1);
+    parts.for_each(|part| part());
+}
 
 #[test]
-fn a_lock_may_be_held_over_a_parallel_loop_inside_of_another() {
+fn a_lock_may_be_held_over_a_parallel_loop_while_other_tasks_want_it() {
     watched(|| {
-        for threads in [1, 2, 4] {
-            pool(threads).install(|| {
-                let sum = Mutex::new(0);
-                (0..300).into_par_iter().for_each(|_| {
-                    let mut sum = sum.lock().unwrap();
-                    *sum += work();
+        let (lock, ran) = (Mutex::new(()), AtomicUsize::new(0));
+        pool(2).scope(|s| {
+            for round in 1..=5 {
+                let held = lock.lock().unwrap();
+                loop_beside(s, || {
+                    drop(lock.lock().unwrap());
+                    ran.fetch_add(1, Ordering::Relaxed);
                 });
-                assert_eq!(sum.into_inner().unwrap(), 300 * WORK);
-            });
-        }
+                drop(held);
+                while ran.load(Ordering::Relaxed) < round {
+                    std::hint::spin_loop();
+                }
+            }
+        });
     });
 }
 
 #[test]
-fn a_value_may_be_made_once_by_a_parallel_computation_that_many_tasks_ask_for() {
+fn a_value_may_be_made_by_a_parallel_loop_while_other_tasks_ask_for_it() {
     watched(|| {
-        for threads in [1, 2, 4] {
-            for _ in 0..50 {
-                let once = OnceLock::new();
-                pool(threads).install(|| {
-                    let ask = |_| assert_eq!(*once.get_or_init(work), WORK);
-                    (0..100).into_par_iter().for_each(ask);
+        let (values, asked) = ([const { OnceLock::new() }; 5], AtomicUsize::new(0));
+        pool(2).scope(|s| {
+            for value in &values {
+                let ask = || {
+                    assert_eq!(value.get_or_init(|| 0), &7, "made by the loop");
+                    asked.fetch_add(1, Ordering::Relaxed);
+                };
+                value.get_or_init(|| {
+                    loop_beside(s, ask);
+                    7
                 });
             }
-        }
+        });
+        assert_eq!(asked.into_inner(), 5);
     });
 }
 
@@ -92,33 +123,24 @@ fn scopes_may_be_nested_a_hundred_thousand_deep() {
     });
 }
 
-/// A task of each scope waits while others that have nothing to do with it lie about: none of them may come on top.
+/// Each task waits for another pool, and many others lie in the thread's deque meanwhile.
 #[test]
-fn many_waiting_tasks_do_not_pile_up_on_one_stack() {
-    fn tree<'s>(s: &Scope<'s>, deepest: &'s AtomicUsize, depth: usize) {
-        let here = std::ptr::from_ref(&depth).addr();
-        deepest.fetch_min(here, Ordering::Relaxed);
-        if depth > 0 {
-            for _ in 0..3 {
-                s.spawn(move |_| rayon_core::scope(|s| tree(s, deepest, depth - 1)));
-            }
-        }
-    }
+fn tasks_that_wait_do_not_pile_up_on_one_stack() {
+    const TASKS: usize = 2_000;
     watched(|| {
-        let pool = pool(1);
-        let used = |depth| {
-            let (top, deepest) = (0, AtomicUsize::new(usize::MAX));
-            let top = std::ptr::from_ref(&top).addr();
-            rayon_core::scope(|s| tree(s, &deepest, depth));
-            top - deepest.into_inner()
+        let (here, other) = (pool(1), pool(1));
+        let deepest = AtomicUsize::new(usize::MAX);
+        let highest = AtomicUsize::new(0);
+        let task = || {
+            let place = 0;
+            let place = std::ptr::from_ref(&place).addr();
+            deepest.fetch_min(place, Ordering::Relaxed);
+            highest.fetch_max(place, Ordering::Relaxed);
+            other.install(|| std::thread::sleep(Duration::from_micros(20)));
         };
-        pool.install(|| {
-            let (four, eight) = (used(4), used(8));
-            assert!(
-                eight < 3 * four,
-                "{four} bytes for four levels, {eight} for eight"
-            );
-        });
+        here.scope(|s| (0..TASKS).for_each(|_| s.spawn(|_| task())));
+        let used = highest.into_inner() - deepest.into_inner();
+        assert!(used < 10_000, "{used} bytes of stack");
     });
 }
 

@@ -134,17 +134,12 @@ impl Current<'_> {
     }
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
-        let stranger = if self.take_rescue() {
-            self.any_task(flags)
-        } else if self.runs_queued(awaited) {
-            self.shared().pop_queued()
-        } else {
-            None
-        };
-        if let Some(task) = stranger {
-            self.tally.helped_any.add(1);
-            self.run_stranger(task);
-            return None;
+        if self.take_rescue() || self.runs_queued(awaited) {
+            if let Some(task) = self.shared().pop_queued() {
+                self.tally.helped_any.add(1);
+                self.run_stranger(task);
+                return None;
+            }
         }
         if self.shared().options.wait == Wait::HelpAny {
             return self.any_task(flags);
@@ -209,7 +204,7 @@ impl Current<'_> {
         self.set_waits_for(waits_for);
     }
 
-    /// Unrelated work, by the user's wish or to the rescue of a pool of waiters.
+    /// Unrelated work, by the user's wish.
     fn any_task(self, flags: &mut Flags) -> Option<Task> {
         let shared = self.shared();
         // One at a time, the own deque included: older tasks of a batch would lie above this frame.

@@ -94,12 +94,12 @@ impl Shared {
         let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
         if !rouses && self.may_rob(t, publisher) {
             Fit::Robs
-        } else if !rouses && waiter.may_run_queued() && self.has_queued() {
-            Fit::Queued
-        } else if waiter.may_help() {
-            Fit::Rescue
-        } else {
+        } else if !waiter.may_help() || !self.has_queued() {
             Fit::Never
+        } else if !rouses && waiter.may_run_queued() {
+            Fit::Queued
+        } else {
+            Fit::Rescue
         }
     }
 
