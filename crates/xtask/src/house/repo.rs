@@ -9,7 +9,7 @@ use std::path::Path;
 use super::source::Source;
 use crate::workspace::{Package, Workspace, slashed};
 
-/// Folders that hold no files of the project.
+/// Folders that hold no files of the project. In a linked worktree git's own is a file.
 const LEFT_OUT: [&str; 2] = [".git", "target"];
 
 /// A text file.
@@ -107,9 +107,11 @@ fn walk(folder: &Path, workspace: &Workspace, texts: &mut Vec<Text>) -> Result<(
         let entry = entry.map_err(trouble)?;
         let path = entry.path();
         let kind = entry.file_type().map_err(trouble)?;
+        if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
         if kind.is_dir() {
-            let left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
-            if !left_out && path != workspace.target {
+            if path != workspace.target {
                 walk(&path, workspace, texts)?;
             }
         } else if kind.is_file() {
