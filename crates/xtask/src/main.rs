@@ -11,6 +11,7 @@
 //! | `loom::GROUPS` | loom models and their bounds |
 //! | `miri::SUITES`, `tsan::PACKAGES` | tests that run under Miri and ThreadSanitizer |
 //! | `faults::FAULTS` | a way to be wrong, and the test that must catch it |
+//! | `rayon::table::SUITES` | tests of the published rayon, and which of them do not pass, and why |
 //! | `soak::SOAKS` | a test and by how much its work can be multiplied |
 //!
 //! It does not run the ordinary tests: that is `cargo test --workspace`. It never writes outside the target folder.
@@ -24,6 +25,7 @@ mod faults;
 mod house;
 mod loom;
 mod miri;
+mod rayon;
 mod rustup;
 mod soak;
 mod step;
@@ -82,6 +84,8 @@ enum Task {
         #[arg(value_parser = fault)]
         name: Option<&'static Fault>,
     },
+    /// Every test of the published rayon, on our rayon-core.
+    Rayon,
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
@@ -122,6 +126,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
             faults::run(workspace, &mut tally, slice::from_ref(*fault))
         }
         Task::Faults { name: None } => faults::every(workspace, &mut tally),
+        Task::Rayon => rayon::run(workspace, &mut tally),
         Task::Soak { name: Some(soak) } => soak::run(workspace, &mut tally, slice::from_ref(*soak)),
         Task::Soak { name: None } => soak::run(workspace, &mut tally, SOAKS),
     }

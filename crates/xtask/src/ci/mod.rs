@@ -15,6 +15,7 @@ use crate::faults;
 use crate::house;
 use crate::loom;
 use crate::miri;
+use crate::rayon;
 use crate::step::{Outcome, Tally};
 use crate::tsan;
 use crate::workspace::Workspace;
@@ -49,6 +50,7 @@ const SLOW: &[Step] = &[
     Step("msrv", One(msrv::check)),
     Step("check other targets", Table(cross::run)),
     Step("package", One(package::check)),
+    Step("rayon", Table(rayon::run)),
     Step("clippy loom", One(cargo::clippy_loom)),
     Step(
         "loom",

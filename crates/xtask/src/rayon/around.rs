@@ -1,0 +1,59 @@
+//! What rayon-core's unit tests see around them: its public names, and in the place of private ones those that do the same
+//! through the public interface.
+
+mod compile_fail;
+mod docs;
+
+#[cfg(test)]
+pub(crate) use rayon_core::*;
+
+#[cfg(test)]
+mod broadcast {
+    mod test;
+}
+
+#[cfg(test)]
+mod join {
+    use crate::unwind;
+    use rayon_core::{join, join_context};
+    mod test;
+}
+
+#[cfg(test)]
+mod scope {
+    mod test;
+}
+
+#[cfg(test)]
+mod spawn {
+    use rayon_core::{spawn, spawn_fifo};
+    mod test;
+}
+
+#[cfg(test)]
+mod test;
+
+#[cfg(test)]
+mod thread_pool {
+    mod test;
+}
+
+/// In the place of rayon-core's own.
+#[cfg(test)]
+#[deny(dead_code, reason = "a name that no test needs any more is taken out")]
+mod unwind {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    pub fn halt_unwinding<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
+        catch_unwind(AssertUnwindSafe(f))
+    }
+}
+
+/// In the place of rayon-core's own: the tests look at neither argument.
+#[cfg(test)]
+#[deny(dead_code, reason = "a name that no test needs any more is taken out")]
+mod registry {
+    pub fn in_worker<R: Send>(op: impl FnOnce(&(), bool) -> R + Send) -> R {
+        rayon_core::scope(|_| op(&(), false))
+    }
+}

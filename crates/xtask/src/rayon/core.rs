@@ -1,0 +1,168 @@
+//! The package of rayon-core's own tests: as they were published, without the code that they test.
+//!
+//! Unit tests belong to a crate and see its private names. Here they are modules of a library whose root, `around.rs`,
+//! imports the public names and has a stand-in for each private one for which there is a public equivalent. A test that needs
+//! another is in the table, and switched off where it begins. The documentation becomes modules that hold nothing else, so
+//! that its examples run.
+
+use std::path::{Path, PathBuf};
+
+use super::files::{self, File};
+use super::published::{Published, RAYON_CORE};
+use super::table::{Excuse, LEFT_OUT};
+use crate::workspace::slashed;
+
+/// The package's name.
+pub const NAME: &str = "rayon-core-tests";
+
+/// The root of the library.
+const AROUND: &str = include_str!("around.rs");
+
+/// The modules of unit tests that [`AROUND`] declares, from rayon-core's `src/`.
+const UNITS: [&str; 6] = [
+    "broadcast/test.rs",
+    "join/test.rs",
+    "scope/test.rs",
+    "spawn/test.rs",
+    "test.rs",
+    "thread_pool/test.rs",
+];
+
+/// Documentation tests with nothing around them.
+const COMPILE_FAIL: &str = "compile_fail/";
+
+/// The files of the package, with their paths in it.
+pub fn package(published: &Published) -> Result<Vec<File>, String> {
+    let mut found = vec![
+        File::new("Cargo.toml", manifest(published)),
+        File::new("src/lib.rs", AROUND),
+    ];
+    let mut modules = String::new();
+    for file in files::below(&published.core)? {
+        if file.path.starts_with("tests") {
+            found.push(file);
+        } else if let Some(module) = module(&file.path) {
+            let text = String::from_utf8(file.bytes)
+                .map_err(|error| format!("{}: {error}", file.path.display()))?;
+            let source = source(&module, &text)?;
+            if source.path.starts_with("src/docs") {
+                modules.push_str(&format!("mod {};\n", documented(&module)));
+            }
+            found.push(source);
+        }
+    }
+    found.push(File::new("src/docs/mod.rs", modules));
+    Ok(found)
+}
+
+/// The path of a source from rayon-core's `src/`.
+fn module(path: &Path) -> Option<String> {
+    let inside = slashed(path.strip_prefix("src").ok()?);
+    inside.ends_with(".rs").then_some(inside)
+}
+
+/// The name of the module of that source's documentation.
+fn documented(module: &str) -> String {
+    module.trim_end_matches(".rs").replace('/', "_")
+}
+
+/// What is taken of the source `module`.
+fn source(module: &str, text: &str) -> Result<File, String> {
+    let path = PathBuf::from("src").join(module);
+    if UNITS.contains(&module) {
+        let path_of_tests = module.trim_end_matches(".rs").replace('/', "::");
+        return Ok(File::new(path, without_left_out(&path_of_tests, text)?));
+    }
+    if module.starts_with(COMPILE_FAIL) {
+        return Ok(File::new(path, text));
+    }
+    if text.contains("#[test]") {
+        return Err(format!(
+            "src/{module} of rayon-core holds tests that nothing runs: declare them in around.rs and in UNITS"
+        ));
+    }
+    let path = format!("src/docs/{}.rs", documented(module));
+    Ok(File::new(path, documentation(text)))
+}
+
+/// The manifest of the package.
+fn manifest(published: &Published) -> String {
+    let dependencies = published
+        .dependencies
+        .iter()
+        .map(|(name, requirement)| format!("{name} = \"{requirement}\"\n"));
+    format!(
+        "[package]\nname = \"{NAME}\"\nedition = \"{}\"\npublish = false\n\n\
+         [dependencies]\nrayon-core = \"={RAYON_CORE}\"\n\n[dev-dependencies]\n{}",
+        published.edition,
+        dependencies.collect::<String>()
+    )
+}
+
+/// The unit tests of `module`, those that the table leaves out switched off.
+fn without_left_out(module: &str, text: &str) -> Result<String, String> {
+    let mut text = text.to_string();
+    for Excuse { test, .. } in LEFT_OUT {
+        let Some((_, name)) = test.rsplit_once("::").filter(|(of, _)| *of == module) else {
+            continue;
+        };
+        let head = format!("\nfn {name}() {{\n");
+        if text.matches(&head).count() != 1 {
+            return Err(format!(
+                "rayon-core has no test {test}: take its row out of the table"
+            ));
+        }
+        text = text.replace(&head, &format!("\n#[cfg(any())]{head}"));
+    }
+    Ok(text)
+}
+
+/// The documentation in a source as that of a module without code, in the same lines.
+fn documentation(source: &str) -> String {
+    let line = |line: &str| {
+        let line = line.trim_start();
+        let text = line.strip_prefix("///").or(line.strip_prefix("//!"));
+        format!("//!{}\n", text.unwrap_or_default())
+    };
+    source.lines().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documentation_keeps_its_lines_and_loses_the_code() {
+        let source = "//! A.\n\n/// ```\n/// f();\n/// ```\npub fn f() {\n    /// B.\n    const C: u8 = 0;\n}";
+        assert_eq!(
+            documentation(source),
+            "//! A.\n//!\n//! ```\n//! f();\n//! ```\n//!\n//! B.\n//!\n//!\n"
+        );
+    }
+
+    #[test]
+    fn a_test_of_the_table_is_switched_off_and_must_exist() {
+        let (module, _) = LEFT_OUT[0].test.rsplit_once("::").unwrap();
+        assert!(without_left_out(module, "fn f() {}").is_err());
+        let test = |excuse: &Excuse| {
+            let (_, name) = excuse.test.rsplit_once("::").unwrap();
+            format!("#[test]\nfn {name}() {{\n}}\n")
+        };
+        let text: String = LEFT_OUT.iter().map(test).collect();
+        let off = without_left_out(module, &text).unwrap();
+        assert_eq!(
+            off.matches("#[test]\n#[cfg(any())]\nfn ").count(),
+            LEFT_OUT.len()
+        );
+        assert_eq!(without_left_out("other", &text).unwrap(), text);
+    }
+
+    #[test]
+    fn tests_that_nothing_runs_are_an_error() {
+        assert!(source("latch.rs", "#[test]\nfn f() {}").is_err());
+        assert_eq!(
+            source("scope/mod.rs", "//! A.").unwrap().path,
+            Path::new("src/docs/scope_mod.rs")
+        );
+    }
+}

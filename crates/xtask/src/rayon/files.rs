@@ -1,0 +1,65 @@
+//! Files that are copied or written.
+
+use std::fs;
+use std::io::Error;
+use std::path::{Path, PathBuf};
+
+/// A file and what it holds.
+pub struct File {
+    /// Its path from the folder that it belongs to.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl File {
+    /// A file of that text.
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> File {
+        File {
+            path: path.into(),
+            bytes: text.into().into_bytes(),
+        }
+    }
+
+    /// Writes it below `folder` unless it is there already: what does not change need not be built anew.
+    pub fn place(&self, folder: &Path) -> Result<(), String> {
+        let path = folder.join(&self.path);
+        if fs::read(&path).is_ok_and(|old| old == self.bytes) {
+            return Ok(());
+        }
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, &self.bytes))
+            .map_err(|error| at(&path, error))
+    }
+}
+
+/// Every file below `folder`, in the order of their paths.
+pub fn below(folder: &Path) -> Result<Vec<File>, String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).map_err(|error| at(&next, error))? {
+            let path = entry.map_err(|error| at(&next, error))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(File {
+                    bytes: fs::read(&path).map_err(|error| at(&path, error))?,
+                    path: path.strip_prefix(folder).unwrap_or(&path).to_path_buf(),
+                });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// The path without links and detours, for comparison.
+pub fn canonical(path: &Path) -> Result<PathBuf, String> {
+    path.canonicalize().map_err(|error| at(path, error))
+}
+
+fn at(path: &Path, error: Error) -> String {
+    format!("{}: {error}", path.display())
+}

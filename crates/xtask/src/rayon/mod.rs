@@ -1,0 +1,101 @@
+//! Every test of the published rayon on this repository's `rayon-core`: `cargo run -p xtask -- rayon`.
+//!
+//! Cargo fetches rayon and rayon-core in the versions of `published`. They are laid out below the target folder as a
+//! workspace of their own that is patched to take `rayon-core` from here: rayon as it was published, and rayon-core's tests
+//! in a package without the code that they test.
+//!
+//! A test that does not pass has a row in `table` with the reason, and the row is an error when it does pass. Each suite
+//! has a time limit, and says what was running when it is reached. Nothing is timed otherwise, and rayon's benchmarks
+//! are not run.
+
+mod core;
+mod files;
+mod layout;
+mod libtest;
+mod published;
+mod report;
+mod table;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::command::Cmd;
+use crate::step::{Outcome, Tally};
+use crate::workspace::Workspace;
+
+use layout::OURS;
+use published::{RAYON, RAYON_CORE};
+use report::{Report, Sum};
+use table::{SUITES, Suite};
+
+/// How long the tests of one suite may take together, which is many times what they do.
+const LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// Runs every suite, and prints how many tests they have in all.
+pub fn run(workspace: &Workspace, tally: &mut Tally) {
+    let mut built = false;
+    tally.run("rayon build", || {
+        let outcome = build(workspace).into();
+        built = matches!(outcome, Outcome::Passed(_));
+        outcome
+    });
+    if !built {
+        return;
+    }
+    let mut sum = Sum::default();
+    for suite in SUITES {
+        tally.run(suite.name, || match check(workspace, suite) {
+            Ok(report) => {
+                // What runs once more with another setting is not counted again.
+                if suite.setting.is_none() {
+                    sum.add(&report.sum);
+                }
+                report.outcome()
+            }
+            Err(trouble) => Outcome::Failed(trouble),
+        });
+    }
+    println!("rayon {RAYON} on {OURS}: {sum}");
+}
+
+/// Lays the packages out, makes sure that they are built on ours, and builds them.
+fn build(workspace: &Workspace) -> Result<Outcome, String> {
+    let folder = folder(workspace);
+    let published = published::fetch(&folder.join("fetch"))?;
+    layout::write(workspace, &folder, &published)?;
+    layout::verify(workspace, &folder)?;
+    for package in ["rayon", core::NAME] {
+        let name = format!("rayon build {package}");
+        let done = cargo(workspace, &name, &format!("test --no-run -p {package}")).run()?;
+        if !done.success() {
+            return Ok(Outcome::Failed(done.text));
+        }
+    }
+    Ok(Outcome::Passed(format!("with {OURS}")))
+}
+
+fn check(workspace: &Workspace, suite: &Suite) -> Result<Report, String> {
+    let line = format!("test --no-fail-fast {}", suite.programs);
+    let mut command = cargo(workspace, suite.name, &line).limit(LIMIT);
+    if let Some((variable, value)) = suite.setting {
+        command = command.env(variable, value);
+    }
+    Ok(Report::new(suite, &command.run()?))
+}
+
+/// A cargo command for the packages.
+fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
+    let manifest = folder(workspace).join("Cargo.toml");
+    Cmd::cargo(workspace, name, line)
+        .args(["--manifest-path".as_ref(), manifest.as_os_str()])
+        .env(
+            "CARGO_TARGET_DIR",
+            workspace.scratch("rayon").join("target"),
+        )
+}
+
+/// The folder of the packages. Another version has another, so that no file of the old one stays.
+fn folder(workspace: &Workspace) -> PathBuf {
+    let versions = format!("{RAYON}-{RAYON_CORE}");
+    workspace.scratch("rayon").join(versions)
+}
