@@ -149,6 +149,13 @@ impl Cmd {
     }
 }
 
+/// Runs the commands until one fails, as one check that passes with `detail` to say.
+pub fn in_turn(commands: impl IntoIterator<Item = Cmd>, detail: &str) -> Outcome {
+    let mut outcomes = commands.into_iter().map(|command| command.outcome(detail));
+    let failed = outcomes.find(|outcome| !matches!(outcome, Outcome::Passed(_)));
+    failed.unwrap_or_else(|| Outcome::Passed(detail.to_string()))
+}
+
 fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<End> {
     loop {
         if let Some(status) = child.try_wait()? {
@@ -222,6 +229,19 @@ mod tests {
             .unwrap();
         assert_eq!(done.end, End::TimeOut);
         assert!(!done.text.contains("42"), "{}", done.text);
+    }
+
+    #[test]
+    fn commands_in_turn_stop_at_the_first_that_fails() {
+        assert_eq!(
+            in_turn([shell("true"), shell("true")], "both"),
+            Outcome::Passed("both".to_string())
+        );
+        let more = [shell("true"), shell("exit 1"), shell("echo $((6 * 7))")];
+        let Outcome::Failed(text) = in_turn(more, "all") else {
+            panic!("the second has failed");
+        };
+        assert!(!text.contains("42"), "{text}");
     }
 
     #[test]

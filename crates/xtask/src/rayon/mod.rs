@@ -19,7 +19,7 @@ mod table;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::command::Cmd;
+use crate::command::{Cmd, in_turn};
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
@@ -64,14 +64,11 @@ fn build(workspace: &Workspace) -> Result<Outcome, String> {
     let published = published::fetch(&folder.join("fetch"))?;
     layout::write(workspace, &folder, &published)?;
     layout::verify(workspace, &folder)?;
-    for package in ["rayon", core::NAME] {
+    let builds = ["rayon", core::NAME].map(|package| {
         let name = format!("rayon build {package}");
-        let done = cargo(workspace, &name, &format!("test --no-run -p {package}")).run()?;
-        if !done.success() {
-            return Ok(Outcome::Failed(done.text));
-        }
-    }
-    Ok(Outcome::Passed(format!("with {OURS}")))
+        cargo(workspace, &name, &format!("test --no-run -p {package}"))
+    });
+    Ok(in_turn(builds, &format!("with {OURS}")))
 }
 
 fn check(workspace: &Workspace, suite: &Suite) -> Result<Report, String> {

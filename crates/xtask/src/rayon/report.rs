@@ -100,7 +100,7 @@ impl Report {
         report
     }
 
-    /// Whether every test that was started has ended, and there were any.
+    /// Whether every test that was started has ended, and there were any. One that has not is counted as failed.
     fn complete(&mut self, tests: &Tests, done: &Done) -> bool {
         let started = Counts::read(&done.text).started;
         let trouble = match done.end {
@@ -122,6 +122,7 @@ impl Report {
             _ => return true,
         };
         self.wrong.push(trouble);
+        self.sum.failed += started.saturating_sub(tests.ended()).max(1);
         false
     }
 
@@ -246,6 +247,7 @@ mod tests {
             "running 2 tests\ntest d ... ok\ntest e has been running for over 60 seconds",
         );
         assert_eq!(hanging.wrong, ["stopped at the limit; what was running: e"]);
+        assert_eq!((hanging.sum.passed, hanging.sum.failed), (1, 1));
         let text = "running 2 tests\ntest d ... ok\nerror: test failed (signal: 6)";
         assert!(report(End::Failure, text).wrong[0].starts_with("of 2 tests"));
         assert_eq!(
