@@ -3,7 +3,7 @@
 //! The rules in `rules/` read these tables and hold no names or numbers of their own. A crate that is not a row here
 //! is a breach, so a new room starts with a new row.
 
-/// One crate of the workspace.
+/// One crate, of the workspace or beside it.
 pub struct Room {
     /// Its folder below `crates/`.
     pub folder: &'static str,
@@ -13,8 +13,20 @@ pub struct Room {
     pub outside: Outside,
     /// The files, or folders of modules, below its `src/` that may hold `unsafe`, without `.rs`. None: it is forbidden.
     pub unsafe_in: &'static [&'static str],
-    /// Whether its code runs in users' programs, so that it must reach atomics and threads through `sync`.
-    pub runtime: bool,
+    /// Where its code runs.
+    pub code: Code,
+}
+
+/// Where the code of a room runs, which decides what the checkers must see of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// In users' programs: it reaches atomics, locks, threads and the clock through `sync`, and explains its orderings.
+    Runtime,
+    /// In users' programs, on top of the runtime and outside of what loom models: it may use the locks and threads of the
+    /// standard library, and explains its orderings.
+    Above,
+    /// In programs of our own.
+    Tool,
 }
 
 /// Which packages from outside the workspace a room may use.
@@ -28,56 +40,64 @@ pub enum Outside {
 /// A crate that others are not allowed to pay for: its dependencies are its own affair.
 const TOOL: Outside = Outside::AnyWithOptional(&[]);
 
-/// Every crate of the workspace.
+/// Every crate.
 pub const ROOMS: &[Room] = &[
     Room {
         folder: "policy",
         imports: &[],
         outside: Outside::Only(&[]),
         unsafe_in: &[],
-        runtime: true,
+        code: Code::Runtime,
     },
     Room {
         folder: "sync",
         imports: &[],
         outside: Outside::Only(&["loom", "libc", "windows-sys"]),
         unsafe_in: &["cell", "futex", "clock", "barrier", "thread"],
-        runtime: true,
+        code: Code::Runtime,
     },
     Room {
         folder: "deque",
         imports: &["sync"],
         outside: Outside::Only(&[]),
         unsafe_in: &["ring", "split"],
-        runtime: true,
+        code: Code::Runtime,
     },
     Room {
         folder: "tidegate",
         imports: &["policy", "sync", "deque"],
         outside: Outside::Only(&["tracing"]),
         unsafe_in: &["job", "latch", "worker", "scope", "interval", "allocator"],
-        runtime: true,
+        code: Code::Runtime,
+    },
+    // A package beside the workspace.
+    Room {
+        folder: "rayon-core",
+        imports: &["tidegate"],
+        outside: Outside::Only(&[]),
+        unsafe_in: &["scope"],
+        code: Code::Above,
     },
     Room {
         folder: "workloads",
         imports: &["tidegate"],
         outside: Outside::AnyWithOptional(&["rayon", "chili"]),
         unsafe_in: &[],
-        runtime: false,
+        code: Code::Tool,
     },
     Room {
         folder: "cli",
         imports: &["policy", "sync", "deque", "tidegate", "workloads"],
         outside: TOOL,
         unsafe_in: &[],
-        runtime: false,
+        code: Code::Tool,
     },
     Room {
         folder: "xtask",
         imports: &[],
         outside: TOOL,
         unsafe_in: &[],
-        runtime: false,
+        code: Code::Tool,
     },
 ];
 
@@ -180,7 +200,7 @@ pub fn room_of(path: &str) -> Option<&'static Room> {
 /// The package's name of the room in `folder`, as users of the registry see it.
 pub fn package_of(folder: &str) -> String {
     match folder {
-        "tidegate" | "xtask" => folder.to_string(),
+        "tidegate" | "rayon-core" | "xtask" => folder.to_string(),
         _ => format!("tidegate-{folder}"),
     }
 }
