@@ -6,6 +6,7 @@
 //! | table | what a row says |
 //! |---|---|
 //! | `ci::STEPS` | one check of `ci` |
+//! | `beside::BESIDE` | a package that is not a member of the workspace |
 //! | `house::plan::ROOMS` | what a crate may import and where `unsafe` may stand |
 //! | `house::RULES` | one group of rules of the house |
 //! | `loom::GROUPS` | loom models and their bounds |
@@ -18,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod budget;
 mod ci;
 mod command;

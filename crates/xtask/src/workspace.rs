@@ -17,7 +17,7 @@ pub struct Workspace {
     pub packages: Vec<Package>,
 }
 
-/// One member of the workspace.
+/// One package of the repository.
 #[derive(Clone)]
 pub struct Package {
     /// Its name in the manifest.
@@ -34,7 +34,7 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
 }
 
-/// One dependency of a member.
+/// One dependency of a package.
 #[derive(Clone)]
 pub struct Dependency {
     /// The name of the package.
@@ -81,7 +81,8 @@ impl Workspace {
 }
 
 impl Package {
-    fn read(found: &Value, root: &Path) -> Result<Package, String> {
+    /// Reads what cargo said about a package below `root`.
+    pub fn read(found: &Value, root: &Path) -> Result<Package, String> {
         let manifest = PathBuf::from(text(found, "manifest_path")?);
         let folder = manifest
             .parent()
@@ -93,7 +94,8 @@ impl Package {
             version: text(found, "version")?,
             folder: slashed(folder),
             published: found["publish"] != Value::Array(Vec::new()),
-            rust_version: text(found, "rust_version")?,
+            rust_version: text(found, "rust_version")
+                .map_err(|why| format!("{}: {why}", manifest.display()))?,
             dependencies: list(found, "dependencies")?
                 .iter()
                 .map(Dependency::read)

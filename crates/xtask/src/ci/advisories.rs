@@ -1,8 +1,10 @@
 //! No dependency has a known vulnerability, according to cargo-deny and its database.
 
+use std::iter;
 use std::time::Duration;
 
-use crate::command::Cmd;
+use crate::beside::{BESIDE, Beside};
+use crate::command::{Cmd, in_turn};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
@@ -20,5 +22,15 @@ pub fn check(workspace: &Workspace) -> Outcome {
     if !succeeds("advisories fetch", "fetch db") {
         return Outcome::Skipped("the advisory database cannot be fetched from here".to_string());
     }
-    deny("advisories", "check advisories").outcome("")
+    let configuration = workspace.root.join("deny.toml");
+    let manifests = iter::once("Cargo.toml".to_string()).chain(BESIDE.iter().map(Beside::manifest));
+    let check = |manifest: String| {
+        let line = format!("--manifest-path {manifest} check --config");
+        let check = deny(&format!("advisories {manifest}"), &line);
+        check.args([&configuration]).args(["advisories"])
+    };
+    in_turn(
+        manifests.map(check),
+        &format!("{} lock files", 1 + BESIDE.len()),
+    )
 }

@@ -1,8 +1,11 @@
-//! The workspace type-checks for the other systems that it means to support.
+//! The workspace and the libraries beside it type-check for the other systems that it means to support.
 //!
 //! Nothing is linked or run: that takes such a machine.
 
-use crate::command::Cmd;
+use std::iter;
+
+use crate::beside;
+use crate::command::{Cmd, in_turn};
 use crate::rustup;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
@@ -25,8 +28,12 @@ fn check(workspace: &Workspace, target: &str) -> Outcome {
         return Outcome::Skipped(why);
     }
     let line = "check --workspace --all-features --target";
-    Cmd::cargo(workspace, &format!("check {target}"), line)
+    let members = Cmd::cargo(workspace, &format!("check {target}"), line)
         .args([target])
-        .env("CARGO_TARGET_DIR", workspace.scratch("cross"))
-        .outcome("type-checked only")
+        .env("CARGO_TARGET_DIR", workspace.scratch("cross"));
+    let libraries = beside::libraries().map(|library| {
+        let check = library.cargo(workspace, "check");
+        check.args(["--all-features", "--target", target])
+    });
+    in_turn(iter::once(members).chain(libraries), "type-checked only")
 }

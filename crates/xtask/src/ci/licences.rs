@@ -3,17 +3,20 @@
 //! The list is in `deny.toml`, where cargo-deny reads it too. What the files of a dependency say is not compared with
 //! what its manifest says.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::iter;
 
 use serde_json::Value;
 use spdx::{Expression, LicenseReq, ParseMode};
 
+use crate::beside::BESIDE;
 use crate::step::Outcome;
 use crate::workspace::{Workspace, list, metadata, text};
 
 const CONFIGURATION: &str = "deny.toml";
 
-/// Compares the licence of every package in the lock file with the list.
+/// Compares the licence of every package in a lock file, the workspace's or one beside it, with the list.
 pub fn check(workspace: &Workspace) -> Outcome {
     accepted(workspace)
         .and_then(|accepted| compare(workspace, &accepted))
@@ -21,14 +24,21 @@ pub fn check(workspace: &Workspace) -> Outcome {
 }
 
 fn compare(workspace: &Workspace, accepted: &[String]) -> Result<Outcome, String> {
-    let found = metadata(&workspace.root, &["--all-features"])?;
-    let packages = list(&found, "packages")?;
-    let refused: Vec<String> = packages
-        .iter()
-        .filter_map(|package| refusal(package, accepted).transpose())
-        .collect::<Result<_, _>>()?;
+    let mut looked_at = BTreeSet::new();
+    let mut refused = Vec::new();
+    for folder in iter::once("").chain(BESIDE.iter().map(|beside| beside.folder)) {
+        let found = metadata(
+            &workspace.root.join(folder),
+            &["--all-features", "--locked"],
+        )?;
+        for package in list(&found, "packages")? {
+            if looked_at.insert(text(package, "id")?) {
+                refused.extend(refusal(package, accepted)?);
+            }
+        }
+    }
     Ok(if refused.is_empty() {
-        Outcome::Passed(format!("{} packages", packages.len()))
+        Outcome::Passed(format!("{} packages", looked_at.len()))
     } else {
         Outcome::Failed(refused.join("\n"))
     })

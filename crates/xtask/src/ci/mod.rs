@@ -4,6 +4,7 @@
 //! and is counted as skipped, never as passed. One row alone runs by its name.
 
 mod advisories;
+mod beside;
 mod cargo;
 mod cross;
 mod licences;
@@ -40,6 +41,7 @@ const QUICK: &[Step] = &[
     Step("licences", One(licences::check)),
     Step("clippy", One(cargo::clippy)),
     Step("rustdoc", One(cargo::rustdoc)),
+    Step("beside lints", Table(beside::lints)),
 ];
 
 /// The others, which run after them.
@@ -47,7 +49,8 @@ const SLOW: &[Step] = &[
     Step("advisories", One(advisories::check)),
     Step("doc tests", One(cargo::doc_tests)),
     Step("events", One(cargo::events)),
-    Step("msrv", One(msrv::check)),
+    Step("beside tests", Table(beside::tests)),
+    Step("msrv", Table(msrv::run)),
     Step("check other targets", Table(cross::run)),
     Step("package", One(package::check)),
     Step("rayon", Table(rayon::run)),

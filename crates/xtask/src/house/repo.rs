@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use super::source::Source;
+use crate::beside;
 use crate::workspace::{Package, Workspace, slashed};
 
 /// Folders that hold no files of the project. In a linked worktree git's own is a file.
@@ -28,7 +29,7 @@ pub struct Repo {
     pub sources: Vec<Source>,
     /// Rust files that do not lex: path, line, why.
     pub unread: Vec<(String, usize, String)>,
-    /// The members of the workspace.
+    /// The members of the workspace and the packages beside it.
     pub packages: Vec<Package>,
 }
 
@@ -38,7 +39,9 @@ impl Repo {
         let mut texts = Vec::new();
         walk(&workspace.root, workspace, &mut texts)?;
         texts.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Repo::new(texts, workspace.packages.clone()))
+        let mut packages = workspace.packages.clone();
+        packages.extend(beside::packages(workspace)?);
+        Ok(Repo::new(texts, packages))
     }
 
     /// The repository of these files and packages.

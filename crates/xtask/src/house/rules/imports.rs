@@ -4,20 +4,35 @@
 //! Dependencies of tests alone are free.
 
 use crate::house::Breach;
-use crate::house::plan::{Outside, ROOMS, Room, WITHOUT_STD, package_of, room_of};
-use crate::house::repo::Repo;
+use crate::house::plan::{Outside, PROGRAMS, ROOMS, Room, WITHOUT_STD, package_of, room_of};
+use crate::house::repo::{Repo, Text};
 use crate::workspace::{Dependency, Package};
 
 /// Breaches in manifests and in the attributes of crate roots.
 pub fn check(repo: &Repo) -> Vec<Breach> {
     let manifests = repo.packages.iter().flat_map(manifest);
     manifests
+        .chain(strangers(repo))
         .chain(ROOMS.iter().flat_map(|room| attributes(repo, room)))
         .collect()
 }
 
+/// Manifests of packages that no check goes through.
+fn strangers(repo: &Repo) -> impl Iterator<Item = Breach> {
+    let folder = |file: &Text| Some(file.path.strip_suffix("/Cargo.toml")?.to_string());
+    let folders = repo.texts.iter().filter_map(folder);
+    let known = |folder: &String| repo.packages.iter().any(|known| known.folder == *folder);
+    folders.filter(move |folder| !known(folder)).map(|folder| {
+        let advice = "neither a member of the workspace nor a row of the table of packages beside it: make it one of these";
+        Breach::new(&format!("{folder}/Cargo.toml"), 1, "import", advice)
+    })
+}
+
 fn manifest(package: &Package) -> Vec<Breach> {
     let path = format!("{}/Cargo.toml", package.folder);
+    if is_program(package) {
+        return program(package, &path);
+    }
     let Some(room) = room_of(&path) else {
         let advice = format!(
             "crate {} is not in the plan: add its row to ROOMS first",
@@ -42,6 +57,18 @@ fn manifest(package: &Package) -> Vec<Breach> {
         Breach::new(&path, 1, "import", advice)
     }));
     found
+}
+
+/// Whether the package is one that nobody imports.
+fn is_program(package: &Package) -> bool {
+    let top = package.folder.split('/').next();
+    top.is_some_and(|top| PROGRAMS.contains(&top))
+}
+
+fn program(package: &Package, path: &str) -> Vec<Breach> {
+    let advice = "this is a program of the repository alone: write publish = false";
+    let breach = || Breach::new(path, 1, "import", advice);
+    package.published.then(breach).into_iter().collect()
 }
 
 fn allowed(room: &Room, dependency: &Dependency) -> bool {
@@ -113,6 +140,11 @@ mod tests {
         assert_eq!(breaches("deque", &[("tidegate-sync", false, false)]), 0);
         assert_eq!(breaches("deque", &[("tidegate-policy", false, false)]), 1);
         assert_eq!(breaches("policy", &[("libm", false, false)]), 1);
+        assert_eq!(breaches("rayon-core", &[("tidegate", false, false)]), 0);
+        assert_eq!(
+            breaches("rayon-core", &[("tidegate-sync", false, false)]),
+            1
+        );
     }
 
     #[test]
@@ -138,6 +170,29 @@ mod tests {
         let mut package = package("sync", &[]);
         package.name = "sync".to_string();
         assert_eq!(manifest(&package).len(), 1);
+    }
+
+    #[test]
+    fn a_program_imports_what_it_likes_and_is_not_published() {
+        let mut program = package("sync", &[("rayon", false, false)]);
+        program.folder = "examples/small".to_string();
+        assert_eq!(manifest(&program).len(), 1);
+        program.published = false;
+        assert_eq!(manifest(&program), []);
+    }
+
+    #[test]
+    fn a_manifest_that_no_check_goes_through_is_a_breach() {
+        let files = [("Cargo.toml", ""), ("tools/a/Cargo.toml", "")];
+        let strange = |packages: Vec<Package>| {
+            let mut repo = small::repo(&files);
+            repo.packages = packages;
+            strangers(&repo).count()
+        };
+        assert_eq!(strange(Vec::new()), 1);
+        let mut known = package("sync", &[]);
+        known.folder = "tools/a".to_string();
+        assert_eq!(strange(vec![known]), 0);
     }
 
     #[test]
