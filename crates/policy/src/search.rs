@@ -7,7 +7,8 @@
 
 use crate::Nanos;
 use crate::tunables::{
-    EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE, WAIT_SPIN,
+    EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
+    REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
 };
 
 /// How many workers may search at once when `active` hold slots: at most half of them, at least one. More would find
@@ -70,18 +71,19 @@ impl Slotless {
 
 /// How often one thief may ask victims to publish work.
 ///
-/// A flag costs its victim a branch into the slow path and a publication. That pays when the stolen task runs longer than
-/// a steal costs; thieves that keep stealing shorter ones ruin fine loops, so each such steal doubles the gap.
+/// A flag costs its victim a branch into the slow path and a publication, and the stolen task runs with cold caches. That
+/// pays when it runs longer than a steal costs and its joiner need not wait; thieves that keep stealing shorter ones ruin fine
+/// loops, so each such steal doubles the gap.
 ///
 /// ```
 /// use tidegate_policy::search::FlagGap;
 ///
 /// let mut gap = FlagGap::default();
 /// let first = gap.get();
-/// gap.task_ran(200, 1_000); // ran 200 ns, the steal cost 1 us
+/// gap.task_ran(200, false);
 /// assert_eq!(gap.get(), 2 * first);
-/// assert!(!gap.allows(Some(5_000), 5_000 + first));
-/// gap.task_ran(50_000, 1_000);
+/// assert_eq!(gap.remaining(Some(5_000), 5_000 + first), first);
+/// gap.task_ran(50_000, false);
 /// assert_eq!(gap.get(), first);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,10 +92,16 @@ pub struct FlagGap {
 }
 
 impl FlagGap {
-    /// A stolen task ran for `ran`, and stealing it had cost `cost`.
-    pub const fn task_ran(&mut self, ran: Nanos, cost: Nanos) {
+    /// A stolen task ran for `ran`. Its joiner `regretted` the theft if it waited longer than it had worked since: then what ran here
+    /// took longer than it would have there.
+    pub const fn task_ran(&mut self, ran: Nanos, regretted: bool) {
         let doubled = self.gap.saturating_mul(2);
-        self.gap = if ran >= cost {
+        let worth = if regretted {
+            REGRETTED_STEAL_WORTH.default
+        } else {
+            STEAL_WORTH.default
+        };
+        self.gap = if ran >= worth {
             FLAG_GAP_MIN.default
         } else if doubled > FLAG_GAP_MAX.default {
             FLAG_GAP_MAX.default
@@ -111,7 +119,13 @@ impl FlagGap {
     /// Whether a flag may be raised at `now` after one at `last`.
     #[must_use]
     pub fn allows(self, last: Option<Nanos>, now: Nanos) -> bool {
-        last.is_none_or(|last| elapsed(last, now) >= self.gap)
+        self.remaining(last, now) == 0
+    }
+
+    /// How long after `now` a flag may follow one at `last`.
+    #[must_use]
+    pub fn remaining(self, last: Option<Nanos>, now: Nanos) -> Nanos {
+        last.map_or(0, |last| self.gap.saturating_sub(elapsed(last, now)))
     }
 }
 
@@ -147,12 +161,16 @@ mod tests {
     fn the_gap_between_flags_doubles_up_to_its_limit_and_a_long_task_resets_it() {
         let mut gap = FlagGap::default();
         let mut gaps = alloc::vec![];
-        for _ in 0..8 {
+        for _ in 0..11 {
             gaps.push(gap.get() / 1_000);
-            gap.task_ran(999, 1_000);
+            gap.task_ran(STEAL_WORTH.default - 1, false);
         }
-        assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 50, 50]);
-        gap.task_ran(1_000, 1_000);
+        assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 64, 128, 256, 500, 500]);
+        gap.task_ran(STEAL_WORTH.default, false);
+        assert_eq!(gap, FlagGap::default());
+        gap.task_ran(STEAL_WORTH.default, true);
+        assert_ne!(gap, FlagGap::default(), "its joiner would have been faster");
+        gap.task_ran(REGRETTED_STEAL_WORTH.default, true);
         assert_eq!(gap, FlagGap::default());
     }
 

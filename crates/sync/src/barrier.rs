@@ -7,13 +7,14 @@
 //!
 //! Two light sides order nothing between each other. Where both sides are cold, use [`full`] on both.
 //!
-//! Registration with the kernel waits for a grace period of some milliseconds when the process already has threads, so
-//! it is a call of its own ([`register`]) that any thread may make in the background. Until it has succeeded
-//! [`heavy`] answers `false` and has ordered nothing for the light side.
+//! Registration with the kernel waits for a grace period of some milliseconds when the process already has threads; then it
+//! is done in the background ([`prepare`]). Until it has succeeded [`heavy`] answers `false` and has ordered nothing for the light side.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri, tidegate_tsan))))]
 mod kernel {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use crate::thread;
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     const UNKNOWN: u32 = 0;
     const READY: u32 = 1;
@@ -26,14 +27,30 @@ mod kernel {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    pub(super) fn register() -> bool {
-        // Relaxed: a thread that misses the mark asks the kernel a second time, which is harmless.
-        if STATE.load(Ordering::Relaxed) == UNKNOWN {
-            let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-            // Relaxed: the registration is known to the kernel, the mark carries no data.
-            STATE.store(if ready { READY } else { DENIED }, Ordering::Relaxed);
+    fn register() {
+        let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+        // Relaxed: the registration is known to the kernel, the mark carries no data.
+        STATE.store(if ready { READY } else { DENIED }, Ordering::Relaxed);
+    }
+
+    pub(super) fn prepare() {
+        static BEGUN: AtomicBool = AtomicBool::new(false);
+        // Relaxed: whoever comes second has nothing to do and nothing to see.
+        if BEGUN.swap(true, Ordering::Relaxed) {
+            return;
         }
-        available() != Some(false)
+        let in_background = || thread::start("tidegate-barrier".into(), STACK, register);
+        if has_one_thread() || in_background().is_err() {
+            register();
+        }
+    }
+
+    /// For a thread that makes one system call.
+    const STACK: usize = 64 * 1024;
+
+    /// Whether the calling thread is the only one. Each has a folder, beside which a folder's own two links are counted.
+    fn has_one_thread() -> bool {
+        std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
     }
 
     pub(super) fn available() -> Option<bool> {
@@ -59,9 +76,7 @@ mod kernel {
 
 #[cfg(not(all(target_os = "linux", not(any(loom, miri, tidegate_tsan)))))]
 mod kernel {
-    pub(super) fn register() -> bool {
-        true
-    }
+    pub(super) fn prepare() {}
 
     pub(super) fn available() -> Option<bool> {
         Some(true)
@@ -78,14 +93,12 @@ mod kernel {
     }
 }
 
-/// Asks the kernel for the heavy side; `false` means that it will never be available in this process.
-///
-/// May take some milliseconds in a process that has threads. Calling it again is cheap.
-pub fn register() -> bool {
-    kernel::register()
+/// Asks the kernel for the heavy side, in the background if that takes time: in a process that has other threads.
+pub fn prepare() {
+    kernel::prepare();
 }
 
-/// Whether [`heavy`] works: `None` while nobody has asked, see [`register`].
+/// Whether [`heavy`] works: `None` until the kernel has answered, see [`prepare`].
 #[must_use]
 pub fn available() -> Option<bool> {
     kernel::available()
@@ -123,8 +136,14 @@ pub fn full() {
 mod tests {
     #[test]
     fn the_heavy_side_answers_true_exactly_when_registration_succeeded() {
-        let registered = super::register();
+        super::prepare();
+        super::prepare();
+        let registered = loop {
+            match super::available() {
+                Some(registered) => break registered,
+                None => std::thread::yield_now(),
+            }
+        };
         assert_eq!(super::heavy(), registered);
-        assert_eq!(super::available(), Some(registered));
     }
 }

@@ -280,7 +280,9 @@ impl Event {
                     parker.park();
                 }
             }
-            Waiter::Worker(..) => Current::here().wait(Awaited::Outside(self)),
+            Waiter::Worker(..) => {
+                Current::here().wait(Awaited::Outside(self));
+            }
         }
     }
 

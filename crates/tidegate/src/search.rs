@@ -22,8 +22,8 @@ pub(crate) struct Searcher {
     victims: VictimState,
     rng: Rng,
     pub(crate) flags: Flags,
-    /// When the search began that found the task that runs now.
-    found: Option<(Nanos, Nanos)>,
+    /// When the task was stolen that runs now.
+    found: Option<Nanos>,
 }
 
 /// Which victims this thief has asked, and when.
@@ -35,7 +35,11 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    /// The victim has work, but none of it is public: asks for some, or takes matters in hand. Whether to try at once.
+    /// The victim runs, but nothing of it is public: asks for what it has or will have, or takes matters in hand. Whether to try at
+    /// once.
+    ///
+    /// A flag at one who has nothing is answered by its next push. Between two pushes a fork may be over, or a leaf begin that polls
+    /// nothing: a thief that waited for something to ask for would come too late for either.
     pub(crate) fn press(&mut self, shared: &Shared, victim: &Worker) -> bool {
         let now = clock::now();
         if let Some((asked, since)) = self.asked {
@@ -50,17 +54,32 @@ impl Flags {
                 }
             }
         }
-        // In this order: the owner writes at each push and pop what the second question reads.
-        if self.gap.allows(self.last, now) && victim.deque.has_private() {
-            self.last = Some(now);
+        // In this order: the owner writes at each push and pop what the last question reads.
+        if self.ask(victim, now) && victim.deque.has_private() {
             self.asked.get_or_insert((victim.index, now));
-            victim.deque.raise(signal::FLAG);
         }
         false
     }
 
-    fn answered(&mut self) {
+    /// How long from now on nobody may be asked for work.
+    fn content_for(&self) -> Nanos {
+        self.gap.remaining(self.last, clock::now())
+    }
+
+    /// Raises a flag, if another may be raised already. Whether it may.
+    fn ask(&mut self, victim: &Worker, now: Nanos) -> bool {
+        let allowed = self.gap.allows(self.last, now);
+        if allowed && victim.deque.raised() & signal::FLAG == 0 {
+            self.last = Some(now);
+            victim.deque.raise(signal::FLAG);
+        }
+        allowed
+    }
+
+    /// The victim had some. It is asked for more in advance, for when this has run.
+    fn answered(&mut self, victim: &Worker) {
         self.asked = None;
+        self.ask(victim, clock::now());
     }
 }
 
@@ -102,7 +121,7 @@ impl Current<'_> {
         let mut searcher = Searcher::new(self.shared(), self.index);
         loop {
             self.poll_at_base();
-            if self.must_stop() && !self.rest() {
+            if self.must_stop() && !self.rest(searcher.flags.content_for()) {
                 return;
             }
             if let Some(task) = self.own_task().or_else(|| self.search(&mut searcher)) {
@@ -111,7 +130,7 @@ impl Current<'_> {
                 // Somebody may have left work to this worker's search.
                 self.shared().rouse(None);
                 self.run_mail();
-            } else if !self.rest() {
+            } else if !self.rest(searcher.flags.content_for()) {
                 return;
             }
         }
@@ -155,15 +174,17 @@ impl Current<'_> {
     }
 
     fn run_at_base(self, task: Task, searcher: &mut Searcher) {
-        let started = searcher.found.take().map(|(from, to)| (to, to - from));
+        let started = searcher.found.take();
         self.tally.tasks.add(1);
         self.enter_base(&task);
         self.set_busy(true);
         self.run_taken(task);
         self.shared().check_process();
         self.set_busy(false);
-        if let Some((started, cost)) = started {
-            searcher.flags.gap.task_ran(clock::now() - started, cost);
+        if let Some(started) = started {
+            let regretted = self.take_regretted();
+            let gap = &mut searcher.flags.gap;
+            gap.task_ran(clock::now() - started, regretted);
         }
     }
 
@@ -208,12 +229,11 @@ impl Current<'_> {
         let shared = self.shared();
         let elastic = matches!(shared.options.idle, Idle::Elastic(_));
         if !shared.begin_search(elastic) {
-            return self.find(searcher, clock::now());
+            return self.find(searcher);
         }
-        let from = clock::now();
-        let _ = self.tally.phases.enter_at(Phase::Stealing, from);
+        let _ = self.tally.phases.enter(Phase::Stealing);
         let found = loop {
-            if let Some(task) = self.find(searcher, from) {
+            if let Some(task) = self.find(searcher) {
                 break Some(task);
             }
             if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
@@ -245,7 +265,7 @@ impl Current<'_> {
     }
 
     /// One look at everything.
-    fn find(self, searcher: &mut Searcher, from: Nanos) -> Option<Task> {
+    fn find(self, searcher: &mut Searcher) -> Option<Task> {
         let shared = self.shared();
         if let Some(task) = shared.pop_queued() {
             return Some(task);
@@ -259,7 +279,7 @@ impl Current<'_> {
             if let Some(task) = self.attempt(victim, &mut searcher.flags) {
                 searcher.victims.stolen_from(victim.index);
                 self.set_last_victim(victim.index);
-                searcher.found = Some((from, clock::now()));
+                searcher.found = Some(clock::now());
                 return Some(task);
             }
             let rest = searcher.idle.attempt_failed(clock::now);
@@ -283,7 +303,7 @@ impl Current<'_> {
             });
             match got {
                 Steal::Success(k) => {
-                    flags.answered();
+                    flags.answered(victim);
                     self.count_steal(victim, k);
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_stolen(task));

@@ -9,10 +9,10 @@ use crate::stats::Phase;
 use crate::wait::Awaited;
 use crate::worker::Current;
 use std::time::Duration;
-use tidegate_policy::Wait;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_policy::tunables::PARK_LOOK;
+use tidegate_policy::{Nanos, Wait};
 use tidegate_sync::park::Parker;
 use tidegate_sync::{barrier, clock};
 
@@ -55,8 +55,9 @@ impl Current<'_> {
         }
     }
 
-    /// Sleeps for lack of work, its frames gone. `false`: the pool ends and so does this thread.
-    pub(crate) fn rest(self) -> bool {
+    /// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `content` for a while with what is made public
+    /// unasked. `false`: the pool ends and so does this thread.
+    pub(crate) fn rest(self, content: Nanos) -> bool {
         let shared = self.shared();
         if self.must_stop() && !self.deque().is_empty() {
             self.sleep_owed(Slotless::Owed);
@@ -74,17 +75,24 @@ impl Current<'_> {
             }
             let served = ledger.stop(self.index, Status::Idle);
             shared.publish(&ledger);
-            if ledger.has_vacancy() && !cfg!(tidegate_fault = "hungry-after-look") {
+            if ledger.has_vacancy() && content == 0 && !cfg!(tidegate_fault = "hungry-after-look") {
                 shared.raise_hunger(&ledger);
             }
             served
         };
         served.into_iter().for_each(|t| shared.unpark(t));
-        self.asleep(Phase::NoWork, || self.park_idle())
+        self.asleep(Phase::NoWork, || self.park_idle(content))
     }
 
-    fn park_idle(self) -> bool {
+    fn park_idle(self, content: Nanos) -> bool {
         let shared = self.shared();
+        if content > 0 {
+            self.parker.park_timeout(Duration::from_nanos(content));
+            let ledger = shared.ledger();
+            if ledger.status(self.index) == Status::Idle && ledger.has_vacancy() {
+                shared.raise_hunger(&ledger);
+            }
+        }
         let mut looks = Looks::begin();
         loop {
             {

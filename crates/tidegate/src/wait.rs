@@ -65,7 +65,12 @@ impl Current<'_> {
     /// Waits for a stolen half.
     pub(crate) fn wait_for_half(self, half: &Header) {
         self.tally.stolen_joins.add(1);
-        self.wait(Awaited::Half(half));
+        let from = clock::now();
+        let thief = self.wait(Awaited::Half(half));
+        let (worked, waited) = (from.saturating_sub(self.exposed_at()), clock::now() - from);
+        if let Some(thief) = thief.filter(|_| waited > worked) {
+            self.shared().worker(thief.worker).set_regretted();
+        }
     }
 
     /// Waits for a stolen half and runs nothing meanwhile.
@@ -73,8 +78,8 @@ impl Current<'_> {
         self.wait(Awaited::HalfUnwinding(half));
     }
 
-    /// Waits; whatever this worker did before, it does again afterwards.
-    pub(crate) fn wait(self, awaited: Awaited<'_>) {
+    /// Waits; whatever this worker did before, it does again afterwards. The thief of what was awaited, if it was ever seen.
+    pub(crate) fn wait(self, awaited: Awaited<'_>) -> Option<Thief> {
         self.tally.max_depth.raise_to(self.deque().bottom());
         let outer = self.waits_for();
         self.set_waits_for(None);
@@ -88,8 +93,10 @@ impl Current<'_> {
         if blocked {
             self.enter_blocking();
         }
+        let thief = self.waits_for();
         self.set_waits_for(outer);
         self.set_busy(busy);
+        thief
     }
 
     fn look_and_sleep(self, awaited: Awaited<'_>) {

@@ -57,6 +57,8 @@ pub(crate) struct Worker {
     woken_at: AtomicU64,
     /// Woken to run whatever there is, see `Wake::Rescue`; written under the ledger's lock.
     rescue: AtomicBool,
+    /// The joiner of a half that this worker has stolen would rather have run it itself.
+    regretted: AtomicBool,
     /// Whether this worker, if it waits, may run something meanwhile, and whether whatever lies in the pool's queues.
     may_help: AtomicBool,
     may_run_queued: AtomicBool,
@@ -71,6 +73,8 @@ struct Own {
     covers: AtomicPtr<ScopeCore>,
     /// The slot went along with a latch: this thread must stop before it runs anything else.
     must_stop: AtomicBool,
+    /// When this worker has last answered a flag.
+    exposed_at: AtomicU64,
     /// Inside of `blocking`: this thread has no slot, and all that it pushes is public.
     blocking: AtomicBool,
     /// A spawn runs another task on its stack.
@@ -100,6 +104,7 @@ impl Worker {
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
+            regretted: AtomicBool::new(false),
             may_help: AtomicBool::new(false),
             may_run_queued: AtomicBool::new(false),
             elsewhere: Elsewhere::default(),
@@ -107,6 +112,7 @@ impl Worker {
             own: Line(Own {
                 covers: AtomicPtr::default(),
                 must_stop: AtomicBool::new(false),
+                exposed_at: AtomicU64::new(0),
                 blocking: AtomicBool::new(false),
                 inlining: AtomicBool::new(false),
                 blocks: Blocks::default(),
@@ -185,6 +191,14 @@ impl Worker {
 
     pub(crate) fn take_rescue(&self) -> bool {
         self.rescue.load(Ordering::Relaxed) && self.rescue.swap(false, Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_regretted(&self) {
+        self.regretted.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn take_regretted(&self) -> bool {
+        self.regretted.load(Ordering::Relaxed) && self.regretted.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn set_awaited(&self, awaited: Awaited<'_>) {

@@ -65,7 +65,11 @@ table! {
         "How long a thief waits for an answer to its flag before it exposes the victim's work itself.", GUESSED;
     FLAG_GAP_MIN: u64 = time("flag-gap-min", 1, MS, US),
         "Least time between two flags of one thief while its stolen tasks are worth their steals.", GUESSED;
-    FLAG_GAP_MAX: u64 = time("flag-gap-max", 1, MS, 50 * US),
+    STEAL_WORTH: u64 = time("steal-worth", 0, MS, 2 * US),
+        "How long a stolen task must run to be worth its steal; about the price of one.", GUESSED;
+    REGRETTED_STEAL_WORTH: u64 = time("regretted-steal-worth", 0, MS, 50 * US),
+        "The same if its joiner waited for it longer than it had worked itself.", GUESSED;
+    FLAG_GAP_MAX: u64 = time("flag-gap-max", 1, 10 * MS, 500 * US),
         "Least time between two flags of one thief whose stolen tasks keep running shorter than a steal costs.", GUESSED;
     EXPOSURE_GAP: u64 = time("exposure-gap", 0, 10 * MS, 20 * US),
         "Least time between two forced exposures in a pool; each interrupts every running thread of the process.", GUESSED;

@@ -49,7 +49,6 @@ impl UnstartedThread {
     pub fn run(mut self) {
         // User code is caught wherever it runs: what unwinds to here is a bug of the runtime.
         let guard = unwind::AbortOnUnwind;
-        barrier::register();
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);
         self.shared.live(membership.current());
@@ -60,7 +59,6 @@ impl UnstartedThread {
 
     /// Makes the calling thread this one for good, without letting it look for work.
     fn stay(mut self) {
-        barrier::register();
         let admission = self.admission.take().expect("enters once");
         std::mem::forget(Membership::enter(self.shared.clone(), admission));
     }
@@ -141,6 +139,7 @@ impl Shared {
     /// The pool's first threads, each with a slot.
     fn recruit(self: &Arc<Self>) -> Vec<UnstartedThread> {
         watch_forks(leave_in_child);
+        barrier::prepare();
         let admitted = self.admit_all(self.options.workers).into_iter();
         admitted
             .map(|index| UnstartedThread::new(self.clone(), index))

@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
+use tidegate_policy::Nanos;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, worker_local};
 
@@ -139,6 +140,16 @@ impl<'a> Current<'a> {
     pub(crate) fn set_must_stop(self, must: bool) {
         // Relaxed: only this thread uses it.
         self.worker.own.must_stop.store(must, Ordering::Relaxed);
+    }
+
+    pub(crate) fn exposed_at(self) -> Nanos {
+        // Relaxed: only this thread uses it.
+        self.worker.own.exposed_at.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_exposed_at(self, now: Nanos) {
+        // Relaxed: only this thread uses it.
+        self.worker.own.exposed_at.store(now, Ordering::Relaxed);
     }
 
     pub(crate) fn is_blocking(self) -> bool {

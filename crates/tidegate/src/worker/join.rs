@@ -9,7 +9,7 @@ use crate::job::{Half, Task};
 use crate::pool::signal;
 use crate::unwind::{self, Payload, Stray};
 use tidegate_deque::split::Cold;
-use tidegate_sync::barrier;
+use tidegate_sync::{barrier, clock};
 
 impl Current<'_> {
     /// Takes a task from the own deque, at or above `base`.
@@ -162,11 +162,12 @@ impl Current<'_> {
         }
     }
 
-    /// Whether there is a signal to answer now. Hunger is answered by work only: it waits for the next push.
+    /// Whether there is a signal to answer now. Flags and hunger are answered by work only: they wait for the next push.
     #[inline]
     pub(crate) fn is_called(self) -> bool {
+        const FOR_WORK: u32 = signal::FLAG | signal::HUNGRY;
         self.deque().is_signalled()
-            && (self.worker().deque.raised() != signal::HUNGRY || !self.deque().is_empty())
+            && (self.worker().deque.raised() & !FOR_WORK != 0 || !self.deque().is_empty())
     }
 
     /// Does what others have asked for by signals.
@@ -177,6 +178,9 @@ impl Current<'_> {
         let deque = self.deque();
         if signals & (signal::FLAG | signal::HUNGRY) != 0 {
             let public = deque.expose_half();
+            if public > 0 {
+                self.set_exposed_at(clock::now());
+            }
             if signals & signal::HUNGRY != 0 {
                 if public > 0 {
                     self.shared().work_visible(Some(self.worker()));
