@@ -58,12 +58,9 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// A pool with so many threads, if any number is given, that tells of bad variables and goes on without them.
-    pub(crate) fn build_forgiving(
-        self,
-        threads: Option<usize>,
-    ) -> Result<ThreadPool, ThreadPoolBuildError> {
-        self.num_threads(threads.unwrap_or(0)).build_with(true)
+    /// A pool that tells of bad variables and of threads that are refused, and goes on without them.
+    pub(crate) fn build_forgiving(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.build_with(true)
     }
 
     /// Makes a pool for the length of a call of `with_pool`.
@@ -139,8 +136,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if let Some(threads) = &threads {
             builder = builder.workers(threads.number.min(closed::most_threads()));
         }
-        if let Some(bytes) = self.stack_size.or_else(environment::stack_size) {
-            builder = builder.stack_size(bytes.max(closed::least_stack_size()));
+        let (least, most) = closed::stack_sizes();
+        let by_variable = || environment::stack_size().map(|bytes| bytes.min(most));
+        if let Some(bytes) = self.stack_size.or_else(by_variable) {
+            builder = builder.stack_size(bytes.max(least));
         }
         if let Some(handler) = self.start_handler {
             builder = builder.on_start(handler);

@@ -44,22 +44,10 @@ pub(crate) fn make_global(
     Ok(())
 }
 
-/// The global pool that nobody has configured: with fewer threads where the system refuses as many as there should be.
+/// The global pool that nobody has configured; with fewer threads where the system refuses some.
 fn by_default() -> ThreadPool {
-    let mut wanted = None;
-    loop {
-        let error = match ThreadPoolBuilder::new().build_forgiving(wanted) {
-            Ok(pool) => return pool,
-            Err(error) => error,
-        };
-        let fewer = wanted.unwrap_or_else(most_at_once) / 2;
-        assert!(fewer > 0, "the global thread pool cannot be made: {error}");
-        eprintln!("tidegate: the global thread pool: {error}; going on with {fewer} threads");
-        wanted = Some(fewer);
+    match ThreadPoolBuilder::new().build_forgiving() {
+        Ok(pool) => pool,
+        Err(error) => panic!("the global thread pool cannot be made: {error}"),
     }
-}
-
-/// More than what was tried first would help nobody.
-fn most_at_once() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -58,6 +58,18 @@ fn a_thread_that_waits_for_another_pool_runs_what_its_own_is_given() {
 }
 
 #[test]
+fn a_thread_that_waits_for_another_pool_runs_what_it_has_spawned_itself() {
+    watched(|| {
+        let (a, b) = (pool(1), pool(1));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        a.install(move || {
+            rayon_core::spawn(move || sender.send(1).unwrap());
+            assert_eq!(b.install(move || receiver.recv()), Ok(1));
+        });
+    });
+}
+
+#[test]
 fn a_hundred_foreign_threads_use_one_pool() {
     watched(|| {
         let pool = pool(2);

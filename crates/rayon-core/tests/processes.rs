@@ -52,6 +52,14 @@ fn a_pool_explains_itself() {
 }
 
 #[test]
+fn a_stack_for_all_threads_that_is_too_large_here_is_made_smaller() {
+    let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    // The system may refuse so much address space, but a bad value it is not.
+    assert!(!told.contains("Builder::stack_size"), "{told}");
+}
+
+#[test]
 fn a_bad_variable_is_told_and_passed_over_by_the_global_pool() {
     let output = in_child("child_sums", &[("TIDEGATE_IDLE", "never")]);
     assert!(output.status.success());

@@ -33,7 +33,7 @@ pub struct Closed {
     pub threads_by: &'static str,
     /// Tasks that a thread spawns begin in the order of their spawns, not the last one first.
     pub breadth_first: bool,
-    /// A bad variable is told on standard error and passed over, not an error.
+    /// A bad variable, or a thread that is refused after another has been started, is told on standard error and is no error.
     pub forgiving: bool,
 }
 
@@ -63,11 +63,11 @@ pub fn most_threads() -> usize {
     }
 }
 
-/// The smallest stack that a thread may have, in bytes.
+/// The smallest and the largest stack that a thread may have, in bytes.
 #[must_use]
-pub fn least_stack_size() -> usize {
+pub fn stack_sizes() -> (usize, usize) {
     match STACK_SIZE.allowed {
-        Allowed::Between(least, _) => least,
+        Allowed::Between(least, most) => (least, most),
         Allowed::OneOf(_) => unreachable!("the size of stacks has a range"),
     }
 }

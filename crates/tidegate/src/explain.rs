@@ -57,7 +57,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.amount, &tunables::STEAL));
     differing.extend(difference(options.victim, &tunables::VICTIM));
     differing.extend(difference(options.wait, &tunables::WAIT));
-    if options.max_threads_from != Source::Default {
+    if options.max_threads_from != Source::Default && options.closed.is_none() {
         differing.extend(difference(
             Some(options.max_threads),
             &tunables::MAX_THREADS,

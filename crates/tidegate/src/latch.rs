@@ -141,6 +141,11 @@ impl Latch {
         Self(AtomicU64::new(DETACHED))
     }
 
+    pub(crate) fn is_detached(&self) -> bool {
+        // Relaxed: as in `is_scoped`.
+        self.0.load(Ordering::Relaxed) == DETACHED
+    }
+
     pub(crate) fn is_scoped(&self) -> bool {
         // Relaxed: never changes in a task of this kind.
         self.0.load(Ordering::Relaxed) == SCOPED

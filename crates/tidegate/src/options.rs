@@ -51,12 +51,16 @@ pub(crate) struct Options {
 impl Options {
     /// The options of a pool that is built.
     pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
-        let closed = builder.closed.as_ref();
-        let environment = match closed.is_some_and(|closed| closed.forgiving) {
+        let environment = match is_forgiving(builder.closed.as_ref()) {
             true => Environment::Forgiving,
             false => Environment::Strict,
         };
         Self::resolve(builder, environment)
+    }
+
+    /// Whether nobody is there who would be told of an error.
+    pub(crate) fn is_forgiving(&self) -> bool {
+        is_forgiving(self.closed.as_ref())
     }
 
     /// The options of the global pool.
@@ -105,6 +109,10 @@ impl Options {
             closed: builder.closed,
         })
     }
+}
+
+fn is_forgiving(closed: Option<&Closed>) -> bool {
+    closed.is_some_and(|closed| closed.forgiving)
 }
 
 fn name(given: Option<String>) -> Result<String, BuildError> {

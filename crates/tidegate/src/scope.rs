@@ -359,6 +359,19 @@ impl<'a> Current<'a> {
         }
     }
 
+    /// Moves the youngest tasks to the pool's queue, as far as they belong to nobody.
+    pub(crate) fn queue_detached(self) {
+        while let Some(task) = self.pop(0) {
+            if task.header().latch.is_detached() {
+                self.pass_on(task);
+            } else {
+                let pushed = self.push_task(task);
+                debug_assert!(pushed.is_ok(), "it has just been there");
+                return;
+            }
+        }
+    }
+
     /// Puts a task where others find it: its scope's queue, or the pool's.
     pub(crate) fn pass_on(self, task: Task) {
         task.count();

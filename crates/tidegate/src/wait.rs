@@ -86,6 +86,9 @@ impl Current<'_> {
         let busy = self.set_busy(false);
         let blocked = self.leave_blocking();
         let phase = self.tally.phases.enter(Phase::Stealing);
+        if self.runs_queued(awaited) {
+            self.queue_detached();
+        }
         self.look_and_sleep(awaited);
         // The rescue may have come when the wait was over.
         let _ = self.take_rescue();

@@ -55,7 +55,7 @@ pub(crate) struct Worker {
     /// How often this worker was woken, and when last; 0 once it has noticed.
     wakes: AtomicU64,
     woken_at: AtomicU64,
-    /// Woken to run whatever there is, see `Wake::Rescue`; written under the ledger's lock.
+    /// Woken to run what lies in the pool's queues, see `Wake::Rescue`; written under the ledger's lock.
     rescue: AtomicBool,
     /// The joiner of a half that this worker has stolen would rather have run it itself.
     regretted: AtomicBool,

@@ -114,7 +114,8 @@ impl Shared {
         shared
     }
 
-    /// A pool whose threads `start` starts, all but the first if `with_caller`: that is the calling thread.
+    /// A pool whose threads `start` starts, all but the first if `with_caller`: that is the calling thread. A forgiving pool goes on
+    /// with those that were started before one was refused.
     ///
     /// # Errors
     /// The first of `start`; the threads that run already end.
@@ -128,7 +129,15 @@ impl Shared {
         let caller = unstarted.by_ref().take(usize::from(with_caller)).next();
         // Also if `start` panics. The pool ends before the threads that do not start leave it.
         let let_go = LetGo(&shared);
-        unstarted.try_for_each(&mut start)?;
+        if let Err(error) = unstarted.try_for_each(&mut start) {
+            let some = unstarted.len() + 1 < shared.options.workers;
+            if !(some && shared.options.is_forgiving()) {
+                return Err(error);
+            }
+            drop(unstarted);
+            shared.tell_of_refusal(&error);
+            shared.rouse(None);
+        }
         if let Some(thread) = caller {
             thread.stay();
         }
