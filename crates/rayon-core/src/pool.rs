@@ -227,6 +227,7 @@ pub fn yield_local() -> Option<Yield> {
 }
 
 /// How many threads the pool has that the calling thread is of, else the global one.
+#[inline]
 pub fn current_num_threads() -> usize {
     match Member::get() {
         Some(member) => member.threads(),

@@ -108,7 +108,7 @@ impl ClosedPool {
     /// How many threads it has, for ever.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.0.shared().threads()
+        self.0.shared().closed_threads()
     }
 
     /// The calling thread as one of this pool.
@@ -127,7 +127,7 @@ impl Entry {
     /// How many threads the pool has, for ever.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.0.threads()
+        self.0.closed_threads()
     }
 
     /// Runs `f` on a thread of the pool.
@@ -180,7 +180,9 @@ impl<'a> Member<'a> {
     #[inline(always)]
     #[must_use]
     pub fn get() -> Option<Self> {
-        Current::get().filter(|current| current.closed).map(Self)
+        Current::get()
+            .filter(|current| current.is_closed())
+            .map(Self)
     }
 
     /// Its number.
@@ -191,10 +193,10 @@ impl<'a> Member<'a> {
     }
 
     /// How many threads its pool has.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn threads(self) -> usize {
-        self.0.shared().threads()
+        self.0.closed_threads
     }
 
     /// Its pool.
@@ -264,9 +266,10 @@ pub fn spawn_broadcast<'scope>(
 }
 
 impl Shared {
-    /// The number of threads of a closed pool.
-    fn threads(&self) -> usize {
-        self.options.workers
+    /// The number of threads if the pool is a closed one, else 0.
+    pub(crate) fn closed_threads(&self) -> usize {
+        let closed = self.options.closed.as_ref();
+        closed.map_or(0, |_| self.options.workers)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

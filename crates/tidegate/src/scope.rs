@@ -287,7 +287,7 @@ impl<'a> Current<'a> {
     fn overflow(self, scope: &ScopeCore, task: Task) {
         self.pass_on(task);
         let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
-        if few || self.closed || self.set_inlining(true) {
+        if few || self.is_closed() || self.set_inlining(true) {
             return;
         }
         if let Some(task) = scope.pop_queued() {

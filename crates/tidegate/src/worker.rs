@@ -30,8 +30,8 @@ use tidegate_sync::{Line, clock};
 pub(crate) struct Worker {
     pub(crate) deque: Split<Header>,
     pub(crate) index: usize,
-    /// Whether the pool is a closed one, see [`crate::closed`].
-    pub(crate) closed: bool,
+    /// How many threads the pool has if it is a closed one, see [`crate::closed`]; else 0.
+    pub(crate) closed_threads: usize,
     pub(crate) parker: Parker,
     pub(crate) tally: Line<Tally>,
     /// The thief that this worker waits for, packed; 0 while it waits for none. Followed by those who wait for this one.
@@ -85,11 +85,11 @@ struct Own {
 }
 
 impl Worker {
-    pub(crate) fn new(index: usize, closed: bool) -> Self {
+    pub(crate) fn new(index: usize, closed_threads: usize) -> Self {
         Self {
             deque: Split::new(),
             index,
-            closed,
+            closed_threads,
             parker: Parker::new(),
             tally: Line(Tally::default()),
             waits_for: AtomicU64::new(0),
@@ -209,9 +209,15 @@ impl Worker {
         self.may_run_queued.store(queued, Ordering::Relaxed);
     }
 
+    /// Whether the pool is a closed one.
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed_threads > 0
+    }
+
     /// Whether this worker, while it waits for that, may run whatever lies in the pool's queues.
     pub(crate) fn runs_queued(&self, awaited: Awaited<'_>) -> bool {
-        self.closed && matches!(awaited, Awaited::Outside(_))
+        self.is_closed() && matches!(awaited, Awaited::Outside(_))
     }
 
     pub(crate) fn may_run_queued(&self) -> bool {
