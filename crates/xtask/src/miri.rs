@@ -17,7 +17,9 @@ pub const SUITES: &[(&str, &[&str])] = &[
     ("tidegate-deque", &["--tests"]),
     (
         "tidegate",
-        &["--lib", "--test", "small", "--test", "workers"],
+        &[
+            "--lib", "--test", "small", "--test", "workers", "--test", "closed",
+        ],
     ),
 ];
 

@@ -1,0 +1,268 @@
+//! Closed pools, on few threads: small enough for Miri.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread::JoinHandle;
+use support::{Gate, Tally, fib, watched};
+use tidegate::closed::{self, Closed, ClosedPool, Member, Stray};
+
+/// A closed pool whose threads are joined, which it does not do by itself.
+struct Joined {
+    pool: Option<ClosedPool>,
+    threads: Vec<JoinHandle<()>>,
+    /// Stray panics, by origin.
+    strays: Arc<Mutex<Vec<Stray>>>,
+}
+
+impl Joined {
+    fn new(count: usize) -> Self {
+        let (mut threads, strays) = (Vec::new(), Arc::new(Mutex::new(Vec::new())));
+        let seen = strays.clone();
+        let closed = Closed {
+            on_panic: Box::new(move |_, from| seen.lock().unwrap().push(from)),
+            threads_by: "this test",
+            breadth_first: false,
+            forgiving: false,
+        };
+        let builder = tidegate::Pool::builder().workers(count);
+        let pool = ClosedPool::build(builder, closed, false, |thread| {
+            threads.push(std::thread::spawn(|| thread.run()));
+            Ok(())
+        });
+        Self {
+            pool: Some(pool.expect("options in range")),
+            threads,
+            strays,
+        }
+    }
+
+    fn entry(&self) -> closed::Entry {
+        self.pool.as_ref().expect("not yet dropped").entry()
+    }
+
+    /// Drops the pool, waits for its threads and tells of stray panics.
+    fn end(mut self) -> Vec<Stray> {
+        drop(self.pool.take());
+        for thread in self.threads.drain(..) {
+            thread.join().expect("a thread of a pool does not panic");
+        }
+        std::mem::take(&mut self.strays.lock().unwrap())
+    }
+}
+
+#[test]
+fn a_second_half_runs_although_the_first_panics_and_knows_whether_it_was_stolen() {
+    watched(|| {
+        let joined = Joined::new(2);
+        for steal in [false, true] {
+            let (begun, ran) = (Gate::new(), Mutex::new(None));
+            let both = |member: Member<'_>| {
+                let first = || {
+                    if steal {
+                        begun.wait();
+                    }
+                    panic!("the first half");
+                };
+                let second = |stolen: bool| {
+                    begun.open();
+                    *ran.lock().unwrap() = Some(stolen);
+                    panic!("the second half");
+                };
+                member.join(first, second);
+            };
+            let ended = catch_unwind(AssertUnwindSafe(|| joined.entry().inside(both)));
+            let payload = ended.unwrap_err();
+            assert_eq!(payload.downcast_ref::<&str>(), Some(&"the first half"));
+            let stolen = ran.into_inner().unwrap();
+            assert!(stolen.is_some());
+            assert!(!steal || stolen == Some(true));
+        }
+        assert_eq!(joined.end(), [Stray::Second, Stray::Second]);
+    });
+}
+
+#[test]
+fn a_scope_in_place_belongs_to_a_thread_of_no_pool_or_of_another() {
+    watched(|| {
+        let (joined, other) = (Joined::new(2), Joined::new(1));
+        let in_place = || {
+            let (count, owner) = (Tally::new(), std::thread::current().id());
+            joined.entry().in_place_scope(|s| {
+                assert_eq!(std::thread::current().id(), owner);
+                s.spawn(|s| {
+                    assert_ne!(std::thread::current().id(), owner);
+                    s.spawn(|_| count.come());
+                    count.come();
+                });
+                s.spawn(|_| count.come());
+            });
+            assert_eq!(count.get(), 3);
+        };
+        in_place();
+        other.entry().inside(|_| in_place());
+        joined.end();
+        other.end();
+    });
+}
+
+#[test]
+fn a_scope_in_place_waits_for_its_tasks_although_its_body_panics() {
+    watched(|| {
+        let joined = Joined::new(1);
+        let ran = Tally::new();
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            joined.entry().in_place_scope(|s| {
+                s.spawn(|_| ran.come());
+                s.spawn(|_| panic!("a task"));
+                panic!("the body");
+            })
+        }));
+        assert_eq!(ran.get(), 1);
+        let payload = ended.unwrap_err();
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"the body"));
+        assert_eq!(joined.end(), [Stray::Second]);
+    });
+}
+
+#[test]
+fn tasks_in_order_begin_in_order_on_one_thread_and_all_run_on_two() {
+    watched(|| {
+        for count in [1, 2] {
+            let joined = Joined::new(count);
+            let order = Mutex::new(Vec::new());
+            joined.entry().inside(|member| {
+                member.scope(|s| {
+                    for i in 0..6 {
+                        let order = &order;
+                        closed::spawn_fifo(s, move |_| order.lock().unwrap().push(i));
+                    }
+                });
+            });
+            let mut order = order.into_inner().unwrap();
+            if count > 1 {
+                order.sort_unstable();
+            }
+            assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+            joined.end();
+        }
+    });
+}
+
+#[test]
+fn what_is_spawned_into_a_pool_runs_after_its_handle_is_gone() {
+    watched(|| {
+        let (sender, receiver) = channel();
+        let joined = Joined::new(2);
+        let entry = joined.entry();
+        for i in 0..3 {
+            let sender = sender.clone();
+            entry.spawn(move || {
+                let again = sender.clone();
+                let here = Member::get().unwrap().entry();
+                here.spawn_fifo(move || again.send(i).unwrap());
+                here.spawn_broadcast(move |_, threads| sender.send(10 * threads).unwrap());
+            });
+        }
+        entry.spawn(|| panic!("nobody waits for this"));
+        drop(sender);
+        assert_eq!(joined.end(), [Stray::Task]);
+        let mut sent: Vec<_> = receiver.iter().collect();
+        sent.sort_unstable();
+        assert_eq!(sent, [0, 1, 2, 20, 20, 20, 20, 20, 20]);
+    });
+}
+
+#[test]
+fn a_broadcast_comes_after_the_deque_and_reaches_every_thread_from_anywhere() {
+    watched(|| {
+        let joined = Joined::new(2);
+        let (entry, spawned) = (joined.entry(), Arc::new(Tally::new()));
+        let own = spawned.clone();
+        entry.inside(move |member| member.entry().spawn(move || own.come()));
+        let barrier = Barrier::new(2);
+        let parts = entry.broadcast(|number, threads| {
+            barrier.wait();
+            (number, threads, Member::get().map(Member::index))
+        });
+        assert_eq!(spawned.get(), 1);
+        assert_eq!(parts, [(0, 2, Some(0)), (1, 2, Some(1))]);
+        joined.end();
+    });
+}
+
+#[test]
+fn on_request_one_task_runs_on_top_even_if_it_is_the_half_of_a_frame_below() {
+    watched(|| {
+        let joined = Joined::new(1);
+        let order = Mutex::new(Vec::new());
+        let note = |i| order.lock().unwrap().push(i);
+        joined.entry().inside(|member| {
+            let first = || {
+                member.scope(|s| {
+                    s.spawn(|_| note(3));
+                    assert!(member.run_own(), "the oldest: the half below");
+                    note(2);
+                });
+            };
+            let second = |stolen: bool| {
+                assert!(stolen);
+                assert_eq!(fib(4), 3);
+                note(1);
+            };
+            member.join(first, second);
+            assert!(!member.run_own() && !member.run_any() && !member.has_work());
+        });
+        assert_eq!(order.into_inner().unwrap(), [1, 2, 3]);
+        joined.end();
+    });
+}
+
+#[test]
+fn a_thread_that_waits_for_another_pool_runs_what_lies_in_the_queue_of_its_own() {
+    watched(|| {
+        let (here, there) = (Joined::new(1), Joined::new(1));
+        let (a, b, ran) = (here.entry(), there.entry(), AtomicUsize::new(0));
+        a.inside(|_| {
+            b.inside(|_| {
+                a.inside(|member| {
+                    ran.fetch_add(1 + member.index(), Ordering::Relaxed);
+                });
+            });
+        });
+        assert_eq!(ran.into_inner(), 1);
+        here.end();
+        there.end();
+    });
+}
+
+#[test]
+fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
+    watched(|| {
+        let mut threads = Vec::new();
+        let closed = Closed {
+            on_panic: Box::new(|_, _| ()),
+            threads_by: "this test",
+            breadth_first: false,
+            forgiving: false,
+        };
+        // Nobody is nearer to one than the other, so the machine is not read.
+        let builder = tidegate::Pool::builder().workers(3);
+        let builder = builder.victim(tidegate::Victim::Random);
+        let refused = ClosedPool::build(builder, closed, false, |thread| {
+            if thread.index() == 2 {
+                return Err(std::io::Error::other("no more"));
+            }
+            threads.push(std::thread::spawn(|| thread.run()));
+            Ok(())
+        });
+        assert!(matches!(refused, Err(closed::Refused::Thread(_))));
+        assert_eq!(threads.len(), 2);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
