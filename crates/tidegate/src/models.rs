@@ -124,6 +124,18 @@ fn loom_a_scope_ends_after_its_task() {
 }
 
 #[test]
+fn loom_a_scope_in_place_ends_after_its_task() {
+    check(|| {
+        let pool = pool(1);
+        let once = Once::new();
+        pool.shared().scope_in_place(|s| {
+            s.spawn(|_| once.happen());
+        });
+        once.check();
+    });
+}
+
+#[test]
 fn loom_a_dropped_pool_finishes_what_was_spawned() {
     check(|| {
         let pool = pool(1);

@@ -68,6 +68,7 @@ pub const GROUPS: &[Group] = &[
         package: "tidegate",
         filters: &[
             "models::loom_installed_work_wakes_a_parked_worker",
+            "models::loom_a_scope_in_place_ends_after_its_task",
             "models::loom_a_dropped_pool_finishes_what_was_spawned",
             "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
         ],
