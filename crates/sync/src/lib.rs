@@ -6,7 +6,7 @@
 //! |---|---|---|---|
 //! | ordinary, Linux | `std` | [`barrier::light`] is a compiler fence, [`barrier::heavy`] a `membarrier` | futex |
 //! | ordinary, elsewhere | `std` | both are a full fence where no process-wide barrier exists | lock and condition variable |
-//! | `--cfg loom` | `loom` | both are loom's sequentially consistent fence | loom's lock and condition variable |
+//! | `--cfg loom`, with the feature `loom` | `loom` | both are loom's sequentially consistent fence | loom's lock and condition variable |
 //! | Miri | `std` | both are a full fence | lock and condition variable |
 //! | `--cfg tidegate_tsan` | `std` | a read-modify-write on one shared word, the only full fence ThreadSanitizer can see | futex |
 //!
@@ -14,6 +14,11 @@
 //! It is not a general shim either; it holds what the runtime uses.
 
 #![deny(missing_docs)]
+
+#[cfg(all(loom, not(feature = "loom")))]
+compile_error!(
+    "with `--cfg loom` Tidegate is built for its loom models: add `--features tidegate-sync/loom`, or take the configuration away"
+);
 
 pub mod barrier;
 pub mod cell;

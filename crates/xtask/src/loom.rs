@@ -1,8 +1,8 @@
 //! The loom models: `cargo run -p xtask -- loom [GROUP] [--full]`.
 //!
-//! A model is an ordinary test compiled with `--cfg loom`; loom runs it once for every interleaving within a bound on
-//! preemptions. A change runs each group with its smoke bound, a night with its full one. When a model fails, its
-//! failing schedule is saved as a file from which loom starts again.
+//! A model is an ordinary test compiled for loom, which takes a configuration and a feature; loom runs it once for every
+//! interleaving within a bound on preemptions. A change runs each group with its smoke bound, a night with its full one.
+//! When a model fails, its failing schedule is saved as a file from which loom starts again.
 //!
 //! A model may have more interleavings within its bound than a night is long. Such a group has a limit; what it stopped
 //! is named in the group's line, because it has not been seen to the end.
@@ -154,17 +154,20 @@ fn cut_off(output: &str) -> String {
     }
 }
 
+/// `cargo` with the arguments of `line` for code that loom watches. The feature is there so that users need not lock loom.
+pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
+    Cmd::cargo(workspace, log, line)
+        .args(["--features", "tidegate-sync/loom"])
+        .env("CARGO_TARGET_DIR", workspace.scratch("loom"))
+        .env("RUSTFLAGS", "--cfg loom")
+}
+
 /// `cargo test` of the package's models, up to the arguments for the test program.
 pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: usize) -> Cmd {
-    Cmd::cargo(
-        workspace,
-        log,
-        "test --release --lib --features loom/checkpoint -p",
-    )
-    .args([package])
-    .env("CARGO_TARGET_DIR", workspace.scratch("loom"))
-    .env("RUSTFLAGS", "--cfg loom")
-    .env("LOOM_MAX_PREEMPTIONS", preemptions.to_string())
+    let line = "test --release --lib --features loom/checkpoint";
+    cargo(workspace, log, line)
+        .args(["-p", package])
+        .env("LOOM_MAX_PREEMPTIONS", preemptions.to_string())
 }
 
 /// Runs a model that fails once more, so that loom writes the failing schedule down; says where.

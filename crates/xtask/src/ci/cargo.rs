@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::command::Cmd;
-use crate::loom::GROUPS;
+use crate::loom::{self, GROUPS};
 use crate::step::Outcome;
 use crate::verdict;
 use crate::workspace::Workspace;
@@ -22,11 +22,9 @@ pub fn clippy(workspace: &Workspace) -> Outcome {
 /// The same for the code that only loom sees.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
     let packages: BTreeSet<&str> = GROUPS.iter().map(|group| group.package).collect();
-    Cmd::cargo(workspace, "clippy loom", "clippy --all-targets")
+    loom::cargo(workspace, "clippy loom", "clippy --all-targets")
         .args(packages.iter().flat_map(|package| ["-p", package]))
         .args(["--", "-D", "warnings"])
-        .env("RUSTFLAGS", "--cfg loom")
-        .env("CARGO_TARGET_DIR", workspace.scratch("loom"))
         .outcome("")
 }
 
