@@ -39,6 +39,8 @@ pub struct Package {
 pub struct Dependency {
     /// The name of the package.
     pub name: String,
+    /// Whether it is had from a registry or a repository, whatever is called the same here.
+    pub foreign: bool,
     /// Whether only tests, examples and benches see it.
     pub dev: bool,
     /// Whether a feature switches it on.
@@ -108,6 +110,8 @@ impl Dependency {
     fn read(found: &Value) -> Result<Dependency, String> {
         Ok(Dependency {
             name: text(found, "name")?,
+            // What lies at a path has no source.
+            foreign: !found["source"].is_null(),
             dev: found["kind"] == "dev",
             optional: found["optional"] == true,
         })

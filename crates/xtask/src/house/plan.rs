@@ -52,7 +52,7 @@ pub const ROOMS: &[Room] = &[
     Room {
         folder: "sync",
         imports: &[],
-        outside: Outside::Only(&["loom", "libc", "windows-sys"]),
+        outside: Outside::Only(&["loom", "libc", "memmap2", "windows-sys"]),
         unsafe_in: &["cell", "futex", "clock", "barrier", "thread"],
         code: Code::Runtime,
     },

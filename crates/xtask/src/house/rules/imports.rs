@@ -73,7 +73,8 @@ fn program(package: &Package, path: &str) -> Vec<Breach> {
 
 fn allowed(room: &Room, dependency: &Dependency) -> bool {
     let name = dependency.name.as_str();
-    if ROOMS.iter().any(|other| package_of(other.folder) == name) {
+    let is_room = |other: &Room| !dependency.foreign && package_of(other.folder) == name;
+    if ROOMS.iter().any(is_room) {
         return room.imports.iter().any(|import| package_of(import) == name);
     }
     match room.outside {
@@ -118,6 +119,7 @@ mod tests {
     fn package(folder: &str, dependencies: &[(&str, bool, bool)]) -> Package {
         let dependency = |(name, dev, optional): &(&str, bool, bool)| Dependency {
             name: name.to_string(),
+            foreign: false,
             dev: *dev,
             optional: *optional,
         };
@@ -145,6 +147,17 @@ mod tests {
             breaches("rayon-core", &[("tidegate-sync", false, false)]),
             1
         );
+    }
+
+    #[test]
+    fn a_package_of_the_registry_with_the_name_of_a_room_is_none() {
+        let breaches = |folder: &str, foreign: bool| {
+            let mut package = package(folder, &[("rayon-core", false, false)]);
+            package.dependencies[0].foreign = foreign;
+            manifest(&package).len()
+        };
+        assert_eq!((breaches("cli", true), breaches("cli", false)), (0, 1));
+        assert_eq!(breaches("deque", true), 1);
     }
 
     #[test]
