@@ -1,14 +1,18 @@
 //! What is decided once for a process: variables, the global pool, and what aborts.
+//!
+//! Each case runs in a child process, this very test program told to run one of the `child_…` tests below. They do nothing
+//! when they are run as ordinary tests.
 
 mod support;
 
 use rayon_core::ThreadPoolBuilder;
-use support::in_child;
+use support::{in_child, is_child};
 
 #[test]
-#[ignore = "runs in the child"]
 fn child_tells_its_threads() {
-    println!("threads {}", rayon_core::current_num_threads());
+    if is_child() {
+        println!("threads {}", rayon_core::current_num_threads());
+    }
 }
 
 fn threads(variables: &[(&str, &str)]) -> String {
@@ -34,10 +38,11 @@ fn variables_set_the_number_of_threads() {
 }
 
 #[test]
-#[ignore = "runs in the child"]
 fn child_sums() {
     use rayon::prelude::*;
-    assert_eq!((0..100).into_par_iter().sum::<u64>(), 4950);
+    if is_child() {
+        assert_eq!((0..100).into_par_iter().sum::<u64>(), 4950);
+    }
 }
 
 #[test]
@@ -68,11 +73,12 @@ fn a_bad_variable_is_told_and_passed_over_by_the_global_pool() {
 }
 
 #[test]
-#[ignore = "runs in the child"]
 fn child_builds() {
-    match ThreadPoolBuilder::new().num_threads(1).build() {
-        Ok(_) => println!("built"),
-        Err(error) => println!("refused: {error}"),
+    if is_child() {
+        match ThreadPoolBuilder::new().num_threads(1).build() {
+            Ok(_) => println!("built"),
+            Err(error) => println!("refused: {error}"),
+        }
     }
 }
 
@@ -84,20 +90,22 @@ fn a_bad_variable_is_an_error_of_a_builder() {
 }
 
 #[test]
-#[ignore = "runs in the child"]
 fn child_spawns_a_panic() {
-    rayon_core::spawn(|| panic!("nobody waits for this"));
-    std::thread::sleep(std::time::Duration::from_secs(60));
+    if is_child() {
+        rayon_core::spawn(|| panic!("nobody waits for this"));
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
 }
 
 #[test]
-#[ignore = "runs in the child"]
 fn child_has_a_handler_that_panics() {
-    let builder = ThreadPoolBuilder::new().num_threads(1);
-    let pool = builder.panic_handler(|_| panic!("the handler does, too"));
-    let pool = pool.build().unwrap();
-    pool.spawn(|| panic!("nobody waits for this"));
-    std::thread::sleep(std::time::Duration::from_secs(60));
+    if is_child() {
+        let builder = ThreadPoolBuilder::new().num_threads(1);
+        let pool = builder.panic_handler(|_| panic!("the handler does, too"));
+        let pool = pool.build().unwrap();
+        pool.spawn(|| panic!("nobody waits for this"));
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
 }
 
 #[test]
@@ -120,20 +128,21 @@ fn a_panic_that_nobody_can_have_aborts() {
 }
 
 #[test]
-#[ignore = "runs in the child"]
 fn child_uses_itself_as_a_thread() {
-    let builder = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
-    builder.build_global().unwrap();
-    assert_eq!(rayon_core::current_thread_index(), Some(0));
-    let (a, b) = rayon_core::join(|| 1, || 2);
-    assert_eq!(a + b, 3);
-    let (sender, receiver) = std::sync::mpsc::channel();
-    rayon_core::scope(|s| s.spawn(move |_| sender.send(7).unwrap()));
-    assert_eq!(receiver.recv(), Ok(7));
-    // A broadcast needs this thread, too.
-    rayon_core::spawn_broadcast(|_| ());
-    while rayon_core::yield_local() == Some(rayon_core::Yield::Idle) {}
-    println!("well");
+    if is_child() {
+        let builder = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+        builder.build_global().unwrap();
+        assert_eq!(rayon_core::current_thread_index(), Some(0));
+        let (a, b) = rayon_core::join(|| 1, || 2);
+        assert_eq!(a + b, 3);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        rayon_core::scope(|s| s.spawn(move |_| sender.send(7).unwrap()));
+        assert_eq!(receiver.recv(), Ok(7));
+        // A broadcast needs this thread, too.
+        rayon_core::spawn_broadcast(|_| ());
+        while rayon_core::yield_local() == Some(rayon_core::Yield::Idle) {}
+        println!("well");
+    }
 }
 
 #[test]

@@ -31,7 +31,15 @@ pub fn pool(threads: usize) -> ThreadPool {
     builder.build().expect("so many threads can be had")
 }
 
-/// Runs the ignored test `name` of this very program in a process of its own, with other variables.
+/// Set in children only.
+const CHILD: &str = "TIDEGATE_TEST_CHILD";
+
+/// Whether this process was started by [`in_child`].
+pub fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Runs the test `name` of this very program in a process of its own, with other variables.
 pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("a test program");
     let mut command = Command::new(program);
@@ -43,7 +51,7 @@ pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
     ] {
         command.env_remove(variable);
     }
-    let arguments = ["--exact", name, "--ignored", "--nocapture"];
-    let command = command.args(arguments).envs(variables.iter().copied());
+    command.args(["--exact", name, "--nocapture"]);
+    command.env(CHILD, "1").envs(variables.iter().copied());
     command.output().expect("the test program runs")
 }
