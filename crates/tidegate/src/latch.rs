@@ -28,12 +28,12 @@ use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tidegate_sync::park::Parker;
 use tidegate_sync::{thread, worker_local};
 
-/// The word, from its low end: kind, whether the joiner sleeps, the joiner, the taker.
+/// The word, from its low end: kind, whether the joiner sleeps, the joiner; at its high end the taker.
 const KIND_BITS: u32 = 3;
 const SLEEPS: u64 = 1 << KIND_BITS;
 const WORKER_BITS: u32 = 15;
 const JOINER_AT: u32 = KIND_BITS + 1;
-const TAKER_AT: u32 = JOINER_AT + WORKER_BITS;
+const TAKER_AT: u32 = u64::BITS - Thief::BITS;
 const SLEEPER: u64 = (1 << TAKER_AT) - (1 << KIND_BITS);
 
 const NEW: u64 = 0;
@@ -93,7 +93,7 @@ impl Thief {
     }
 }
 
-const _: () = assert!(TAKER_AT + Thief::BITS <= 64);
+const _: () = assert!(JOINER_AT + WORKER_BITS <= TAKER_AT);
 
 /// What a latch says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
