@@ -7,7 +7,7 @@
 //! rayon-core = { git = "…" }
 //! ```
 //!
-//! Everything written for rayon then runs on Tidegate: [`join`] costs little more than a call, a task that waits runs nothing but what it
+//! Everything written for rayon then runs on Tidegate: [`join()`] costs little more than a call, a task that waits runs nothing but what it
 //! waits for, and threads without work sleep. What each item promises is what rayon-core documents; `docs/rayon.md` of this
 //! repository lists all differences with their reasons.
 //!
