@@ -95,7 +95,6 @@ impl FlagGap {
     /// A stolen task ran for `ran`. Its joiner `regretted` the theft if it waited longer than it had worked since: then what ran here
     /// took longer than it would have there.
     pub const fn task_ran(&mut self, ran: Nanos, regretted: bool) {
-        let doubled = self.gap.saturating_mul(2);
         let worth = if regretted {
             REGRETTED_STEAL_WORTH.default
         } else {
@@ -103,11 +102,23 @@ impl FlagGap {
         };
         self.gap = if ran >= worth {
             FLAG_GAP_MIN.default
-        } else if doubled > FLAG_GAP_MAX.default {
+        } else {
+            self.doubled()
+        };
+    }
+
+    /// A thief was woken because it was hungry, and there was nothing for it when it came.
+    pub const fn woken_in_vain(&mut self) {
+        self.gap = self.doubled();
+    }
+
+    const fn doubled(self) -> Nanos {
+        let doubled = self.gap.saturating_mul(2);
+        if doubled > FLAG_GAP_MAX.default {
             FLAG_GAP_MAX.default
         } else {
             doubled
-        };
+        }
     }
 
     /// The least time between two flags now, from [`FLAG_GAP_MIN`] to [`FLAG_GAP_MAX`].

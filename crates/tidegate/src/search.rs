@@ -32,6 +32,9 @@ pub(crate) struct Flags {
     gap: FlagGap,
     last: Option<Nanos>,
     asked: Option<(usize, Nanos)>,
+    /// Whether hunger was raised at the last rest and nothing was found since, and when.
+    hungry: bool,
+    hungry_at: Option<Nanos>,
 }
 
 impl Flags {
@@ -61,9 +64,16 @@ impl Flags {
         false
     }
 
-    /// How long from now on nobody may be asked for work.
-    fn content_for(&self) -> Nanos {
-        self.gap.remaining(self.last, clock::now())
+    /// The thief goes to rest. How long it is content before it raises hunger, which is a flag at everybody.
+    fn rest(&mut self) -> Nanos {
+        if self.hungry {
+            self.gap.woken_in_vain();
+        }
+        let now = clock::now();
+        let content = self.gap.remaining(self.last.max(self.hungry_at), now);
+        self.hungry = true;
+        self.hungry_at = Some(now + content);
+        content
     }
 
     /// Raises a flag, if another may be raised already. Whether it may.
@@ -121,7 +131,7 @@ impl Current<'_> {
         let mut searcher = Searcher::new(self.shared(), self.index);
         loop {
             self.poll_at_base();
-            if self.must_stop() && !self.rest(searcher.flags.content_for()) {
+            if self.must_stop() && !self.rest(searcher.flags.rest()) {
                 return;
             }
             if let Some(task) = self.own_task().or_else(|| self.search(&mut searcher)) {
@@ -130,7 +140,7 @@ impl Current<'_> {
                 // Somebody may have left work to this worker's search.
                 self.shared().rouse(None);
                 self.run_mail();
-            } else if !self.rest(searcher.flags.content_for()) {
+            } else if !self.rest(searcher.flags.rest()) {
                 return;
             }
         }
@@ -221,6 +231,7 @@ impl Current<'_> {
         let task = self.look_for_work(searcher);
         if task.is_some() {
             searcher.idle.steal_succeeded(clock::now);
+            searcher.flags.hungry = false;
         }
         task
     }
