@@ -82,6 +82,8 @@ pub struct Ledger {
     max_threads: usize,
     /// The system has refused a thread: none is started any more.
     refused: bool,
+    /// There are all threads that there will ever be.
+    complete: bool,
     threads: Vec<Status>,
     idle: Vec<usize>,
     waiting: Vec<usize>,
@@ -97,6 +99,7 @@ impl Ledger {
             held: 0,
             max_threads: max_threads.max(slots),
             refused: false,
+            complete: false,
             threads: Vec::new(),
             idle: Vec::new(),
             waiting: Vec::new(),
@@ -131,7 +134,7 @@ impl Ledger {
     /// Whether somebody could be put to work: a slot is free, and a thread sleeps or may be started.
     #[must_use]
     pub fn has_vacancy(&self) -> bool {
-        let may_start = !self.refused && self.thread_count() < self.max_threads;
+        let may_start = self.may_start() && self.thread_count() < self.max_threads;
         self.has_free() && (may_start || !self.idle.is_empty() || !self.waiting.is_empty())
     }
 
@@ -172,6 +175,15 @@ impl Ledger {
         }
         self.threads.push(Status::Blocked);
         Some(self.threads.len() - 1)
+    }
+
+    /// No thread is started after those that were admitted, also in the place of one that is gone.
+    pub fn complete(&mut self) {
+        self.complete = true;
+    }
+
+    fn may_start(&self) -> bool {
+        !self.refused && !self.complete
     }
 
     /// Whether the system has refused a thread.
@@ -328,7 +340,7 @@ impl Ledger {
     }
 
     fn start(&mut self) -> Option<usize> {
-        if self.refused { None } else { self.admit() }
+        if self.may_start() { self.admit() } else { None }
     }
 
     /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of this pool.

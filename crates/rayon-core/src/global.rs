@@ -18,10 +18,7 @@ pub(crate) fn global() -> Entry {
 
 /// A way into the calling thread's pool, or else the global one.
 pub(crate) fn here() -> Entry {
-    match Member::get() {
-        Some(member) => member.entry(),
-        None => global(),
-    }
+    Member::with(|member| member.map(Member::entry)).unwrap_or_else(global)
 }
 
 pub(crate) fn global_pool() -> &'static ThreadPool {

@@ -48,10 +48,10 @@ where
     RA: Send,
     RB: Send,
 {
-    match Member::get() {
+    Member::with(|member| match member {
         Some(member) => member.join(oper_a, |_| oper_b()),
         None => inject(oper_a, oper_b),
-    }
+    })
 }
 
 #[cold]
@@ -82,7 +82,7 @@ where
     RA: Send,
     RB: Send,
 {
-    match Member::get() {
+    Member::with(|member| match member {
         Some(member) => member.join(
             || oper_a(FnContext::new(false)),
             |stolen| oper_b(FnContext::new(stolen)),
@@ -91,5 +91,5 @@ where
             || oper_a(FnContext::new(true)),
             || oper_b(FnContext::new(true)),
         ),
-    }
+    })
 }

@@ -218,33 +218,31 @@ impl Yield {
 
 /// Runs one task of the pool that the calling thread is of, on top of its frame; `None` if it is of none.
 pub fn yield_now() -> Option<Yield> {
-    Member::get().map(|member| Yield::of(member.run_any()))
+    Member::with(|member| member.map(|member| Yield::of(member.run_any())))
 }
 
 /// Runs one task from the calling thread's own deque, on top of its frame; `None` if it is of no pool.
 pub fn yield_local() -> Option<Yield> {
-    Member::get().map(|member| Yield::of(member.run_own()))
+    Member::with(|member| member.map(|member| Yield::of(member.run_own())))
 }
 
 /// How many threads the pool has that the calling thread is of, else the global one.
 #[inline]
 pub fn current_num_threads() -> usize {
-    match Member::get() {
-        Some(member) => member.threads(),
-        None => global_pool().current_num_threads(),
-    }
+    let here = Member::with(|member| member.map(Member::threads));
+    here.unwrap_or_else(|| global_pool().current_num_threads())
 }
 
 /// The number of the calling thread in its pool, the same for ever; `None` if it is of none.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    Member::get().map(Member::index)
+    Member::with(|member| member.map(Member::index))
 }
 
 /// Whether tasks lie in the calling thread's deque; `None` if it is of no pool. Others may be stealing them.
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
-    Member::get().map(Member::has_work)
+    Member::with(|member| member.map(Member::has_work))
 }
 
 /// The most threads that a pool may have. A higher number is reduced to it.

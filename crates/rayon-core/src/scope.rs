@@ -130,10 +130,10 @@ where
 }
 
 fn in_pool<'scope, R: Send>(op: impl FnOnce(&tidegate::Scope<'scope>) -> R + Send) -> R {
-    match Member::get() {
+    Member::with(|member| match member {
         Some(member) => member.scope(op),
         None => global().inside(|member| member.scope(op)),
-    }
+    })
 }
 
 /// [`scope`] whose `op` runs on the calling thread in any case; only the tasks run in the pool.

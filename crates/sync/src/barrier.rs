@@ -14,7 +14,7 @@
 mod kernel {
     use crate::thread;
     use std::os::unix::fs::MetadataExt;
-    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     const UNKNOWN: u32 = 0;
     const READY: u32 = 1;
@@ -34,15 +34,15 @@ mod kernel {
     }
 
     pub(super) fn prepare() {
-        static BEGUN: AtomicBool = AtomicBool::new(false);
-        // Relaxed: whoever comes second has nothing to do and nothing to see.
-        if BEGUN.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let in_background = || thread::start("tidegate-barrier".into(), STACK, register);
-        if has_one_thread() || in_background().is_err() {
-            register();
-        }
+        // A child made by `fork` has what its parent has registered, but not the thread that was about to.
+        static BEGUN: thread::PerProcess<()> = thread::PerProcess::new();
+        BEGUN.get_or_init(|| {
+            let in_background = || thread::start("tidegate-barrier".into(), STACK, register);
+            let registers = available().is_none();
+            if registers && (has_one_thread() || in_background().is_err()) {
+                register();
+            }
+        });
     }
 
     /// For a thread that makes one system call.

@@ -176,10 +176,14 @@ impl fmt::Debug for Entry {
 pub struct Member<'a>(Current<'a>);
 
 impl<'a> Member<'a> {
-    /// The calling thread, if it belongs to a closed pool.
+    /// Calls `f` with the calling thread, if it belongs to a closed pool. It does for the length of the call.
     #[inline(always)]
-    #[must_use]
-    pub fn get() -> Option<Self> {
+    pub fn with<R>(f: impl FnOnce(Option<Member<'_>>) -> R) -> R {
+        f(Member::get())
+    }
+
+    #[inline(always)]
+    fn get() -> Option<Self> {
         Current::get()
             .filter(|current| current.is_closed())
             .map(Self)

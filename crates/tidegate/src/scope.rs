@@ -264,11 +264,10 @@ impl<'a> Current<'a> {
     pub(crate) fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
         let scope = Scope::new(self.shared(), None);
         let core = &scope.core;
-        let base = self.deque().bottom();
-        let covered = self.set_covers(core);
+        let outer = self.enter_context(core);
         let result = unwind::catch(|| f(&scope));
-        self.drain(core, base);
-        self.set_covers(covered);
+        self.drain(core);
+        self.set_context(outer);
         if !ScopeCore::drop_one(&core.count) {
             self.wait(Awaited::Scope(core));
         }
@@ -296,8 +295,9 @@ impl<'a> Current<'a> {
         self.set_inlining(false);
     }
 
-    /// Runs the tasks of a covered scope that lie above `base`, passes others on, and frees the positions.
-    fn drain(self, scope: &ScopeCore, base: u64) {
+    /// Runs the tasks of a covered scope that lie in this context, passes others on, and frees the positions.
+    fn drain(self, scope: &ScopeCore) {
+        let base = self.floor();
         // One catch for as many tasks as do not panic.
         while let Err(payload) = unwind::catch(|| self.run_covered(scope, base)) {
             scope.store_panic(payload, self);
@@ -321,23 +321,22 @@ impl<'a> Current<'a> {
 
     /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
     pub(crate) fn run_taken(self, task: Task) {
-        let base = self.deque().bottom();
         let Some(scope) = task.scope().map(NonNull::from) else {
-            let covered = self.set_covers(std::ptr::null());
+            let outer = self.enter_context(std::ptr::null());
             task.run(self);
-            self.set_covers(covered);
+            self.set_context(outer);
             return;
         };
         task.count();
-        let covered = self.set_covers(scope.as_ptr());
+        let outer = self.enter_context(scope.as_ptr());
         let ended = unwind::catch(|| task.run(self));
         // SAFETY: the task's count is now this context's, so the scope waits.
         let core = unsafe { scope.as_ref() };
         if let Err(payload) = ended {
             core.store_panic(payload, self);
         }
-        self.drain(core, base);
-        self.set_covers(covered);
+        self.drain(core);
+        self.set_context(outer);
         // SAFETY: 1. that count, given back here.
         unsafe { end_context(scope, self) };
     }
@@ -359,9 +358,9 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Moves the youngest tasks to the pool's queue, as far as they belong to nobody.
+    /// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
     pub(crate) fn queue_detached(self) {
-        while let Some(task) = self.pop(0) {
+        while let Some(task) = self.pop(self.floor()) {
             if task.header().latch.is_detached() {
                 self.pass_on(task);
             } else {

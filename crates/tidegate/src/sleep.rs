@@ -87,6 +87,11 @@ impl Current<'_> {
     fn park_idle(self, content: Nanos) -> bool {
         let shared = self.shared();
         if content > 0 {
+            // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
+            barrier::full();
+            if self.may_run(&mut shared.ledger(), || shared.sees_published()) {
+                return true;
+            }
             self.parker.park_timeout(Duration::from_nanos(content));
             let ledger = shared.ledger();
             if ledger.status(self.index) == Status::Idle && ledger.has_vacancy() {

@@ -13,13 +13,20 @@ use std::fmt;
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::lock::Mutex;
+use tidegate_sync::thread::with_number;
 
 enum State<T> {
     Unstarted(Box<dyn FnOnce() -> T + Send>),
-    Running(Option<Arc<Event>>),
+    Running(Running),
     Finished(Result<T, Payload>),
     /// The result was handed out, or nobody wants it.
     Over,
+}
+
+struct Running {
+    /// The number of the thread.
+    by: usize,
+    waiter: Option<Arc<Event>>,
 }
 
 struct Packet<T> {
@@ -33,7 +40,11 @@ impl<T: Send> Packet<T> {
     fn run(&self, pool: &Shared) {
         let closure = {
             let mut state = self.state.lock();
-            match std::mem::replace(&mut *state, State::Running(None)) {
+            let running = Running {
+                by: with_number(|number| number),
+                waiter: None,
+            };
+            match std::mem::replace(&mut *state, State::Running(running)) {
                 State::Unstarted(closure) => closure,
                 other => {
                     *state = other;
@@ -50,8 +61,8 @@ impl<T: Send> Packet<T> {
         if !self.dropped.load(Ordering::Relaxed) {
             let before = std::mem::replace(&mut *state, State::Finished(result));
             drop(state);
-            if let State::Running(Some(event)) = before {
-                event.open_kept();
+            if let State::Running(running) = before {
+                running.waiter.inspect(Event::open_kept);
             }
             return;
         }
@@ -78,7 +89,7 @@ impl<T: Send> Handle<T> {
     /// Waits for the task and returns its result. A task that nobody has started runs right here.
     ///
     /// # Panics
-    /// With the task's own panic.
+    /// With the task's own panic; or if the task waits in a frame below on this very thread, and so would never end.
     pub fn join(mut self) -> T {
         let packet = self.packet.take().expect("join consumes the handle");
         packet.run(&self.pool);
@@ -96,15 +107,19 @@ impl<T: Send> Handle<T> {
     /// What to wait for, unless the task has finished.
     fn register(&self, packet: &Packet<T>) -> Option<Arc<Event>> {
         let mut state = packet.state.lock();
-        let State::Running(waiter) = &mut *state else {
+        let State::Running(running) = &mut *state else {
             return None;
         };
+        assert!(
+            running.by != with_number(|number| number),
+            "the task of this handle waits in a frame below the one that joins it"
+        );
         assert!(
             !self.pool.is_inherited(),
             "the task of this handle runs in the process that this one was forked from"
         );
         let event = Arc::new(Event::for_this_thread());
-        *waiter = Some(event.clone());
+        running.waiter = Some(event.clone());
         Some(event)
     }
 }

@@ -71,7 +71,11 @@ impl Shared {
     /// A panic that no join, scope or handle can carry.
     pub(crate) fn report_panic(&self, payload: Payload, from: Stray) {
         if let Some(closed) = &self.options.closed {
-            return (closed.on_panic)(payload, from);
+            // Frames below may be pointed to by others.
+            let guard = AbortOnUnwind;
+            (closed.on_panic)(payload, from);
+            std::mem::forget(guard);
+            return;
         }
         if let Stray::Handler(name) = from {
             return self.tell_of_handler(name, payload);

@@ -203,6 +203,12 @@ impl Shared {
         self.has_queued() || self.workers().any(|w| enough(w) && !self.is_leaving(w))
     }
 
+    /// Whether work can be seen that its publisher has left to whoever looks: in a queue, or public.
+    pub(crate) fn sees_published(&self) -> bool {
+        let published = |worker: &Worker| worker.deque.public_len() > 0 || worker.kept.len() > 0;
+        self.has_queued() || self.workers().any(|w| published(w) && !self.is_leaving(w))
+    }
+
     /// Whether the worker has begun to leave a pool that ends: what it still forks it runs itself.
     fn is_leaving(&self, worker: &Worker) -> bool {
         self.is_ending() && worker.is_guest()
@@ -250,6 +256,8 @@ impl Shared {
             // A sleeper looks at its mail after each park, and the bit stays set until a park has taken it.
             worker.parker.unpark();
         }
+        // Before the user's closure is dropped that `task` may own.
+        drop(ledger);
     }
 
     /// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough. Where the system has
@@ -319,6 +327,9 @@ impl Shared {
             let has_slot = ledger.ready(*t);
             debug_assert!(has_slot, "as many slots as threads");
         }
+        if self.is_closed() {
+            ledger.complete();
+        }
         self.publish(&ledger);
         admitted
     }
@@ -332,11 +343,13 @@ impl Shared {
         self.publish(&ledger);
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
+        let mut parts = false;
         while let Some(part) = self.worker(t).mail.pop() {
             self.injector.push(part);
+            parts = true;
         }
-        // Its slot is free. Where the pool ends everybody looks anyway.
-        if !self.is_ending() {
+        // Its slot is free. Where the pool ends everybody looks anyway, but may have done so before.
+        if parts || !self.is_ending() {
             self.rouse(None);
         }
     }

@@ -71,6 +71,8 @@ pub(crate) struct Worker {
 /// What only the owner's thread looks at; atomics, because a worker is shared, with plain loads and stores.
 struct Own {
     covers: AtomicPtr<ScopeCore>,
+    /// Where in the deque the innermost context began that runs here.
+    floor: AtomicU64,
     /// The slot went along with a latch: this thread must stop before it runs anything else.
     must_stop: AtomicBool,
     /// When this worker has last answered a flag.
@@ -111,6 +113,7 @@ impl Worker {
             shared: AtomicPtr::default(),
             own: Line(Own {
                 covers: AtomicPtr::default(),
+                floor: AtomicU64::new(0),
                 must_stop: AtomicBool::new(false),
                 exposed_at: AtomicU64::new(0),
                 blocking: AtomicBool::new(false),

@@ -40,7 +40,8 @@ impl Current<'_> {
         if !self.deque().is_empty() {
             self.deque().expose_half();
         }
-        take_oldest(self.worker()).or_else(|| self.mail.pop())
+        let own = take_oldest(self.worker()).or_else(|| self.kept.pop());
+        own.or_else(|| self.mail.pop())
     }
 
     /// The caller wants work now: a victim that has only private work is not asked for some.

@@ -20,6 +20,10 @@ struct Joined {
 
 impl Joined {
     fn new(count: usize) -> Self {
+        Self::build(tidegate::Pool::builder(), count)
+    }
+
+    fn build(builder: tidegate::Builder, count: usize) -> Self {
         let (mut threads, strays) = (Vec::new(), Arc::new(Mutex::new(Vec::new())));
         let seen = strays.clone();
         let closed = Closed {
@@ -28,8 +32,7 @@ impl Joined {
             breadth_first: false,
             forgiving: false,
         };
-        let builder = tidegate::Pool::builder().workers(count);
-        let pool = ClosedPool::build(builder, closed, false, |thread| {
+        let pool = ClosedPool::build(builder.workers(count), closed, false, |thread| {
             threads.push(std::thread::spawn(|| thread.run()));
             Ok(())
         });
@@ -162,7 +165,7 @@ fn what_is_spawned_into_a_pool_runs_after_its_handle_is_gone() {
             let sender = sender.clone();
             entry.spawn(move || {
                 let again = sender.clone();
-                let here = Member::get().unwrap().entry();
+                let here = Member::with(|member| member.unwrap().entry());
                 here.spawn_fifo(move || again.send(i).unwrap());
                 here.spawn_broadcast(move |_, threads| sender.send(10 * threads).unwrap());
             });
@@ -186,7 +189,11 @@ fn a_broadcast_comes_after_the_deque_and_reaches_every_thread_from_anywhere() {
         let barrier = Barrier::new(2);
         let parts = entry.broadcast(|number, threads| {
             barrier.wait();
-            (number, threads, Member::get().map(Member::index))
+            (
+                number,
+                threads,
+                Member::with(|member| member.map(Member::index)),
+            )
         });
         assert_eq!(spawned.get(), 1);
         assert_eq!(parts, [(0, 2, Some(0)), (1, 2, Some(1))]);
@@ -236,6 +243,61 @@ fn a_thread_that_waits_for_another_pool_runs_what_lies_in_the_queue_of_its_own()
         assert_eq!(ran.into_inner(), 1);
         here.end();
         there.end();
+    });
+}
+
+#[test]
+fn a_wait_for_another_pool_leaves_alone_what_frames_below_have_spawned() {
+    watched(|| {
+        let (here, there) = (Joined::new(1), Joined::new(1));
+        let other = there.entry();
+        let ran = Tally::new();
+        here.entry().inside(|member| {
+            member.entry().spawn(|| ());
+            member.scope(|s| {
+                other.inside(|_| ());
+                s.spawn(|_| ran.come());
+            });
+            assert_eq!(ran.get(), 1, "before the scope has ended");
+        });
+        here.end();
+        there.end();
+    });
+}
+
+#[test]
+fn a_pool_starts_no_thread_of_its_own_although_its_threads_spawn_when_they_end() {
+    watched(|| {
+        let (starts, spawned) = (Arc::new(Tally::new()), Arc::new(Tally::new()));
+        let (started, task) = (starts.clone(), spawned.clone());
+        let builder = tidegate::Pool::builder().on_start(move |_| started.come());
+        let builder = builder.on_exit(move |_| {
+            let task = task.clone();
+            let here = Member::with(|member| member.unwrap().entry());
+            here.clone().spawn(move || here.spawn(move || task.come()));
+        });
+        Joined::build(builder, 2).end();
+        assert_eq!((starts.get(), spawned.get()), (2, 2));
+    });
+}
+
+#[test]
+fn what_a_broadcast_owns_is_dropped_without_a_lock() {
+    struct Again(closed::Entry);
+    impl Drop for Again {
+        fn drop(&mut self) {
+            self.0.spawn_broadcast(|_, _| ());
+        }
+    }
+    watched(|| {
+        let joined = Joined::new(1);
+        for _ in 0..20 {
+            let again = Again(joined.entry());
+            joined.entry().spawn_broadcast(move |_, _| {
+                let _ = &again;
+            });
+        }
+        joined.end();
     });
 }
 

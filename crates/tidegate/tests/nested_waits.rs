@@ -4,8 +4,9 @@
 
 mod support;
 
-use std::sync::Barrier;
-use support::{Gate, Tally, bare_pool, built, fib, pool, watched};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Barrier};
+use support::{Gate, Tally, bare_pool, built, fib, pool, until, watched};
 use tidegate::{Amount, Pool, Wait};
 
 #[test]
@@ -177,5 +178,27 @@ fn a_worker_that_waits_takes_part_in_what_it_waits_for() {
                 },
             );
         }
+    });
+}
+
+#[test]
+fn a_rescued_task_that_joins_the_one_below_it_panics_instead_of_hanging() {
+    watched(|| {
+        let (pool, other) = (bare_pool(1), pool(1));
+        let (begun, over) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+        let (started, ends) = (begun.clone(), over.clone());
+        let below = pool.spawn(move || {
+            started.open();
+            other.install(|| ends.wait());
+        });
+        begun.wait();
+        // The only thread waits for the other pool, so this comes on top of it.
+        let on_top = pool.spawn(move || below.join());
+        until(|| pool.stats().counters.helped_any > 0);
+        over.open();
+        let ended = catch_unwind(AssertUnwindSafe(|| on_top.join()));
+        let payload = ended.expect_err("it cannot wait for what lies below");
+        let message = payload.downcast_ref::<&str>().expect("a message");
+        assert!(message.contains("in a frame below"), "{message}");
     });
 }

@@ -120,16 +120,34 @@ impl<'a> Current<'a> {
         self.worker.own.covers.load(Ordering::Relaxed)
     }
 
-    /// Sets [`covers`](Self::covers); returns what it was.
-    #[inline]
-    pub(crate) fn set_covers(self, scope: *const ScopeCore) -> *const ScopeCore {
-        let before = self.covers();
+    /// Where in the deque the innermost context began: what lies below belongs to frames below.
+    pub(crate) fn floor(self) -> u64 {
         // Relaxed: only this thread uses it.
-        self.worker
-            .own
-            .covers
-            .store(scope.cast_mut(), Ordering::Relaxed);
-        before
+        self.worker.own.floor.load(Ordering::Relaxed)
+    }
+
+    /// Begins a context that covers `scope`, with what the deque will hold from here on; the one that it interrupts.
+    #[inline]
+    pub(crate) fn enter_context(self, scope: *const ScopeCore) -> Context {
+        let outer = Context {
+            covers: self.covers(),
+            floor: self.floor(),
+        };
+        self.set_context(Context {
+            covers: scope,
+            floor: self.deque().bottom(),
+        });
+        outer
+    }
+
+    /// Goes on with the context that was interrupted.
+    #[inline]
+    pub(crate) fn set_context(self, context: Context) {
+        let own = &self.worker.own;
+        // Relaxed, both: only this thread uses them.
+        own.covers
+            .store(context.covers.cast_mut(), Ordering::Relaxed);
+        own.floor.store(context.floor, Ordering::Relaxed);
     }
 
     pub(crate) fn must_stop(self) -> bool {
@@ -173,6 +191,13 @@ impl<'a> Current<'a> {
         // Relaxed: only this thread uses it.
         self.worker.own.inlining.swap(inlining, Ordering::Relaxed)
     }
+}
+
+/// A context, see [`mod@crate::scope`]: the scope that it covers, and where in the deque it began.
+#[must_use]
+pub(crate) struct Context {
+    covers: *const ScopeCore,
+    floor: u64,
 }
 
 /// Makes the calling thread the worker that it was before it became one of `shared`. What was a worker before a fork is none
@@ -226,8 +251,8 @@ impl Membership {
         worker.tally.arrive();
         let membership = Self { shared, index };
         membership.current().forget_base();
-        if barrier::available() == Some(false) {
-            // Nobody can expose our work by force: each push goes the cold way and publishes.
+        if barrier::available() != Some(true) {
+            // Nobody can expose our work by force, now or ever: each push goes the cold way and publishes.
             membership.current().deque().shut();
         }
         membership

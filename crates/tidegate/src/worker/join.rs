@@ -196,8 +196,8 @@ impl Current<'_> {
             deque.expose_all();
             deque.shut();
             self.shared().work_visible(Some(self.worker()));
-        } else if barrier::available() == Some(false) {
-            // Nobody can expose our work by force: all of it is public, always.
+        } else if barrier::available() != Some(true) {
+            // Nobody can expose our work by force: all of it is public.
             deque.expose_all();
             deque.shut();
         }
