@@ -91,11 +91,13 @@ impl<T: Send> Handle<T> {
     /// # Panics
     /// With the task's own panic; or if the task waits in a frame below on this very thread, and so would never end.
     pub fn join(mut self) -> T {
-        let packet = self.packet.take().expect("join consumes the handle");
+        let packet = self.packet.clone().expect("join consumes the handle");
         packet.run(&self.pool);
         if let Some(event) = self.register(&packet) {
             event.wait();
         }
+        // Not before: a panic up to here drops the handle like any other.
+        self.packet = None;
         let state = std::mem::replace(&mut *packet.state.lock(), State::Over);
         match state {
             State::Finished(Ok(value)) => value,

@@ -196,16 +196,20 @@ impl Shared {
 
     /// Whether any work can be seen that a thief may take: in a queue, public, or private and yet to be exposed.
     pub(crate) fn sees_work(&self) -> bool {
-        let amount = self.options.amount;
-        let enough = |worker: &Worker| {
-            amount.take(worker.deque.waiting() as usize) > 0 || worker.kept.len() > 0
-        };
+        let enough = |worker: &Worker| self.has_enough(worker) || worker.kept.len() > 0;
         self.has_queued() || self.workers().any(|w| enough(w) && !self.is_leaving(w))
+    }
+
+    /// Whether so many tasks lie in the worker's deque that a thief takes some.
+    fn has_enough(&self, worker: &Worker) -> bool {
+        let waiting = worker.deque.waiting() as usize;
+        self.options.amount.take(waiting) > 0
     }
 
     /// Whether work can be seen that its publisher has left to whoever looks: in a queue, or public.
     pub(crate) fn sees_published(&self) -> bool {
-        let published = |worker: &Worker| worker.deque.public_len() > 0 || worker.kept.len() > 0;
+        let public = |worker: &Worker| worker.deque.public_len() > 0 && self.has_enough(worker);
+        let published = |worker: &Worker| public(worker) || worker.kept.len() > 0;
         self.has_queued() || self.workers().any(|w| published(w) && !self.is_leaving(w))
     }
 

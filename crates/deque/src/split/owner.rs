@@ -224,7 +224,10 @@ impl<'a, T> Owner<'a, T> {
             let top = now.top_near(position);
             mine = position >= top;
             let takes_back = mine && position < split;
-            let split = if takes_back {
+            let split = if takes_back && barrier::available() != Some(true) {
+                // What became private nobody could expose by force.
+                position
+            } else if takes_back {
                 top + (position - top) / 2
             } else {
                 split
