@@ -190,15 +190,23 @@ fn a_rescued_task_that_joins_the_one_below_it_panics_instead_of_hanging() {
         let below = pool.spawn(move || {
             started.open();
             other.install(|| ends.wait());
+            panic!("told, since the handle is gone by then");
         });
         begun.wait();
         // The only thread waits for the other pool, so this comes on top of it.
-        let on_top = pool.spawn(move || below.join());
-        until(|| pool.stats().counters.helped_any > 0);
+        let ran = Arc::new(Gate::new());
+        let has_run = ran.clone();
+        let on_top = pool.spawn(move || {
+            let ended = catch_unwind(AssertUnwindSafe(|| below.join()));
+            has_run.open();
+            ended
+        });
+        ran.wait();
         over.open();
-        let ended = catch_unwind(AssertUnwindSafe(|| on_top.join()));
+        let ended: Result<(), _> = on_top.join();
         let payload = ended.expect_err("it cannot wait for what lies below");
         let message = payload.downcast_ref::<&str>().expect("a message");
         assert!(message.contains("in a frame below"), "{message}");
+        until(|| pool.stats().panics == 1);
     });
 }
