@@ -75,6 +75,7 @@ impl Current<'_> {
             Ok(ra) => ra,
             Err(payload) => self.end_both(&half, position, payload),
         };
+        // The same as in `join`, written out: as a function of its own it made fib a twelfth slower there.
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
