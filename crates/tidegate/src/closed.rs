@@ -114,8 +114,7 @@ impl ClosedPool {
     /// The calling thread as one of this pool.
     #[must_use]
     pub fn member(&self) -> Option<Member<'_>> {
-        let member = Member::get()?;
-        std::ptr::eq(member.0.shared(), &**self.0.shared()).then_some(member)
+        Current::of(self.0.shared()).map(Member)
     }
 }
 
@@ -124,12 +123,6 @@ impl ClosedPool {
 pub struct Entry(Arc<Shared>);
 
 impl Entry {
-    /// How many threads the pool has, for ever.
-    #[must_use]
-    pub fn threads(&self) -> usize {
-        self.0.closed_threads()
-    }
-
     /// Runs `f` on a thread of the pool.
     pub fn inside<R: Send>(&self, f: impl FnOnce(Member<'_>) -> R + Send) -> R {
         self.0.take_part(|current| f(Member(current)))

@@ -245,7 +245,7 @@ impl Shared {
         self: &Arc<Self>,
         f: impl FnOnce(&Scope<'scope>) -> R,
     ) -> R {
-        if let Some(current) = Current::get().filter(|c| std::ptr::eq(c.shared(), &**self)) {
+        if let Some(current) = Current::of(self) {
             return current.scope(f);
         }
         let scope = Scope::new(self, Some(Event::for_this_thread()));

@@ -179,7 +179,7 @@ impl Shared {
     ///
     /// Each has a stand-in in the deque, which may be run by anybody and in any order; whoever runs it runs the oldest.
     pub(crate) fn spawn_fifo(self: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
-        let Some(current) = Current::get().filter(|c| std::ptr::eq(c.shared(), &**self)) else {
+        let Some(current) = Current::of(self) else {
             // What comes from outside lies in a queue anyway.
             return self.spawn_alone(f);
         };

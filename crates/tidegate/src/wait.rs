@@ -8,7 +8,7 @@ use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::search::Flags;
 use crate::stats::Phase;
-use crate::worker::{Current, Worker, steal_from};
+use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::Steal;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
@@ -269,16 +269,7 @@ impl Current<'_> {
 
     fn rob_one(self, victim: &Worker, thief: Thief, flags: &mut Flags) -> Option<Task> {
         self.tally.attempts.add(1);
-        let mut robbed = None;
-        let got = steal_from(
-            victim,
-            |_| 1,
-            thief.generation,
-            |task| {
-                task.count();
-                robbed = Some(task);
-            },
-        );
+        let (got, robbed) = steal_one(victim, thief.generation);
         match got {
             Steal::Success(_) => {
                 self.count_steal(victim, 1);

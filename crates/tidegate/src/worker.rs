@@ -249,3 +249,21 @@ pub(crate) fn steal_from(
     let sink = |header: NonNull<Header>| sink(unsafe { Task::from_raw(header) });
     victim.deque.steal(amount, only, sink)
 }
+
+/// Takes the oldest task out of another's deque.
+pub(crate) fn steal_one(
+    victim: &Worker,
+    only: Option<tidegate_deque::split::Gen>,
+) -> (tidegate_deque::Steal, Option<Task>) {
+    let mut oldest = None;
+    let got = steal_from(
+        victim,
+        |_| 1,
+        only,
+        |task| {
+            task.count();
+            oldest = Some(task);
+        },
+    );
+    (got, oldest)
+}

@@ -5,7 +5,7 @@
 //! that its half was taken, and its latch open.
 
 use crate::job::Task;
-use crate::worker::{Current, Worker, steal_from};
+use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::Steal;
 use tidegate_sync::clock;
 
@@ -59,16 +59,7 @@ impl Current<'_> {
 
 fn take_oldest(victim: &Worker) -> Option<Task> {
     loop {
-        let mut oldest = None;
-        let got = steal_from(
-            victim,
-            |_| 1,
-            None,
-            |task| {
-                task.count();
-                oldest = Some(task);
-            },
-        );
+        let (got, oldest) = steal_one(victim, None);
         // Lost to another thief, who has got one: the next look may find the next.
         if got != Steal::Lost {
             return oldest;

@@ -104,12 +104,9 @@ impl Shared {
         let shared = Self::new(options);
         // All are admitted before one runs, which could wake or start others.
         let mut unstarted = shared.recruit().into_iter();
-        for thread in unstarted.by_ref() {
-            if let Err(error) = thread.start_named() {
-                drop(unstarted);
-                shared.tell_of_refusal(&error);
-                break;
-            }
+        if let Err(error) = unstarted.try_for_each(UnstartedThread::start_named) {
+            drop(unstarted);
+            shared.tell_of_refusal(&error);
         }
         shared
     }
@@ -136,7 +133,6 @@ impl Shared {
             }
             drop(unstarted);
             shared.tell_of_refusal(&error);
-            shared.rouse(None);
         }
         if let Some(thread) = caller {
             thread.stay();
@@ -216,8 +212,7 @@ impl Shared {
     /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.
     pub(super) fn end(self: &Arc<Self>) {
         self.let_go();
-        let by_own = Current::get().is_some_and(|c| std::ptr::eq(c.shared(), &**self));
-        if by_own || self.is_closed() {
+        if Current::of(self).is_some() || self.is_closed() {
             // One of its own tasks, for which the threads may wait: they end by themselves.
             return;
         }

@@ -13,13 +13,14 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Self) + Send + 'scope,
     {
-        let caller = Current::get();
-        let Some(current) = caller.filter(|c| std::ptr::eq(c.shared(), self.pool())) else {
+        let Some(current) = Current::of(self.pool()) else {
             // What comes from outside lies in a queue anyway.
             return self.spawn(f);
         };
         let spawner = current.index;
-        self.core.in_order(spawner).push(self.task(f, caller));
+        self.core
+            .in_order(spawner)
+            .push(self.task(f, Some(current)));
         self.spawn(move |scope| {
             let oldest = scope.core.in_order(spawner).pop();
             oldest.expect("one for each stand-in").run(Current::here());

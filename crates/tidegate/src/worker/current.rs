@@ -45,6 +45,12 @@ impl<'a> Current<'a> {
         })
     }
 
+    /// The worker of `pool` that the calling thread is, if it is one now.
+    #[inline]
+    pub(crate) fn of(pool: &Shared) -> Option<Self> {
+        Self::get().filter(|current| std::ptr::eq(current.shared(), pool))
+    }
+
     /// The worker of `pool` that the calling thread is, now or in a frame below.
     pub(crate) fn in_pool(pool: &Shared) -> Option<Self> {
         let mut here = Self::get();
