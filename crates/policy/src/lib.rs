@@ -34,6 +34,7 @@ extern crate alloc;
 pub mod amount;
 mod error;
 pub mod idle;
+mod parameters;
 pub mod places;
 pub mod rng;
 pub mod search;

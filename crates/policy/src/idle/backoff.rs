@@ -1,8 +1,8 @@
 //! Sleeps that grow with each failed sweep.
 
-use super::parameters::{Policy, Visitor, at_most};
 use crate::Nanos;
 use crate::error::ParseError;
+use crate::parameters::{Policy, Visitor, at_most};
 use crate::tunables as t;
 
 /// A rule for how the sleeps of a thief grow. The first sleep of a row is the minimum; a success ends the row.

@@ -4,12 +4,11 @@ use super::backoff::{
     Backoff, Combination, Exponential, ExponentialLinear, Linear, LinearExponential, PheetOriginal,
     Randomness,
 };
-use super::parameters::Policy;
 use super::quanta::{Inefficient, LongQuanta, Quanta};
 use super::{Elastic, Idle};
 use crate::error::ParseError;
+use crate::parameters::{Policy, split, without};
 use crate::text;
-use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
@@ -61,14 +60,7 @@ impl FromStr for Idle {
                 };
             }
         };
-        match list {
-            Some(list) => Err(ParseError::new(
-                name,
-                format!("{list:?} is not known"),
-                "no parameters",
-            )),
-            None => Ok(plain),
-        }
+        without(name, list, plain)
     }
 }
 
@@ -79,11 +71,6 @@ impl FromStr for Backoff {
         let (name, list) = split(text);
         read_backoff(name, list).unwrap_or_else(|| Err(text::unknown("backoff", name, Self::NAMES)))
     }
-}
-
-fn split(text: &str) -> (&str, Option<&str>) {
-    text.split_once(':')
-        .map_or((text, None), |(name, list)| (name, Some(list)))
 }
 
 /// `None` where `name` is no backoff.

@@ -37,7 +37,6 @@
 mod backoff;
 mod clockwork;
 mod form;
-mod parameters;
 mod quanta;
 mod ramp;
 mod state;
@@ -51,8 +50,8 @@ pub use state::{IdleState, Rest};
 
 use crate::Nanos;
 use crate::error::ParseError;
+use crate::parameters::{Policy, Visitor, at_most};
 use crate::tunables::{self, ELASTIC_SEARCH, ELASTIC_SPIN};
-use parameters::{Policy, Visitor, at_most};
 
 /// How a thief rests.
 ///

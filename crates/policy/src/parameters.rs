@@ -9,6 +9,24 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::fmt;
 
+/// Parts `name:list`; the list is that of [`Policy::read`].
+pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
+    text.split_once(':')
+        .map_or((text, None), |(name, list)| (name, Some(list)))
+}
+
+/// Refuses a list of parameters behind the name of a policy that has none.
+pub(crate) fn without<T>(name: &str, list: Option<&str>, policy: T) -> Result<T, ParseError> {
+    match list {
+        Some(list) => Err(ParseError::new(
+            name,
+            format!("{list:?} is not known"),
+            "no parameters",
+        )),
+        None => Ok(policy),
+    }
+}
+
 /// A policy that has parameters.
 pub(crate) trait Policy: Copy + PartialEq {
     const NAME: &'static str;
