@@ -8,6 +8,7 @@
 //! * [`wait`]: what a waiting join may run meanwhile,
 //! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and how long grace lasts,
 //! * [`slots`]: who may run, and to whom a slot goes,
+//! * [`allot`]: how many of the machine's each job is entitled to,
 //! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
@@ -31,6 +32,7 @@
 
 extern crate alloc;
 
+pub mod allot;
 pub mod amount;
 mod error;
 pub mod idle;
@@ -44,6 +46,7 @@ pub mod tunables;
 pub mod victim;
 pub mod wait;
 
+pub use allot::{Allot, AllotState};
 pub use amount::Amount;
 pub use error::ParseError;
 pub use idle::{Idle, IdleState, Rest};

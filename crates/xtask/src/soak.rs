@@ -55,6 +55,12 @@ pub const SOAKS: &[Soak] = &[
         test: "endless_spawning_from_one_loop_needs_bounded_memory",
         scale: 20,
     },
+    Soak {
+        name: "allotments",
+        package: "tidegate-policy",
+        test: "after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_agree",
+        scale: 100,
+    },
 ];
 
 /// Runs these soaks with all of their work.

@@ -1,0 +1,32 @@
+//! Dynamic equipartitioning from nothing: jobs that desire no more than an equal part get it and drop out, and the others
+//! share what remains in the same way; when nobody desires so little, all get equal parts. Haselsteiner, "Adaptive
+//! work-stealing", 2015, algorithm 2.1.
+//!
+//! The source divides with a remainder and says no more; here the first jobs get one each of it.
+
+use super::spread;
+use alloc::vec::Vec;
+
+/// The allotments for these desires.
+pub(super) fn deq(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
+    out.clear();
+    out.extend(desires);
+    let mut sharing: Vec<&mut usize> = out.iter_mut().filter(|desire| **desire > 0).collect();
+    if sharing.len() >= processors {
+        sharing.into_iter().for_each(|desire| *desire = 1);
+        return;
+    }
+    let mut left = processors;
+    loop {
+        let (before, part) = (sharing.len(), left / sharing.len().max(1));
+        sharing.retain(|desire| {
+            let content = **desire <= part;
+            left -= if content { **desire } else { 0 };
+            !content
+        });
+        if sharing.len() == before {
+            spread(left, sharing.into_iter());
+            return;
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Dynamic partitioning: what each change moves.
+//!
+//! A job that comes or wants more takes the free processors; then, one at a time, one from whoever has most, as long as
+//! it has less than it desires and less than the fair share. A job that goes or wants less gives back what is too much; it
+//! goes, one at a time, to the deprived job that has least. Sen, "Dynamic processor allocation for adaptively parallel
+//! work-stealing jobs", 2004, section 5.2.
+//!
+//! We differ in the fair share. Formula 5.1 leaves out, in one step, the jobs that desire less than an equal part, with what
+//! they have; that can end unfair and can divide by zero. Here jobs that desire less than the share are left out, with what
+//! they desire, until none is: leaving one out raises the share, so that others may fall below it.
+
+use super::Share;
+
+/// The desire of the job at `at` has changed; its allotment has not.
+pub(super) fn changed(jobs: &mut [Share], processors: usize, at: usize) {
+    settle(jobs, processors, at, fair_share);
+}
+
+/// A number of processors for so many jobs, so that fractions are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FairShare {
+    processors: usize,
+    jobs: usize,
+}
+
+impl FairShare {
+    fn is_above(self, count: usize) -> bool {
+        count * self.jobs < self.processors
+    }
+}
+
+fn fair_share(jobs: &[Share], processors: usize) -> FairShare {
+    let with_work = jobs.iter().filter(|job| job.desire > 0);
+    let mut share = FairShare {
+        processors,
+        jobs: with_work.count(),
+    };
+    loop {
+        let content = |job: &&Share| job.desire > 0 && share.is_above(job.desire);
+        let (count, desires) = jobs
+            .iter()
+            .filter(content)
+            .fold((0, 0), |(n, sum), job| (n + 1, sum + job.desire));
+        let next = FairShare {
+            processors: processors.saturating_sub(desires),
+            jobs: jobs.iter().filter(|job| job.desire > 0).count() - count,
+        };
+        if next == share {
+            return share;
+        }
+        share = next;
+    }
+}
+
+fn settle(
+    jobs: &mut [Share],
+    processors: usize,
+    at: usize,
+    fair_share: fn(&[Share], usize) -> FairShare,
+) {
+    let with_work = jobs.iter().filter(|job| job.desire > 0).count();
+    if with_work >= processors {
+        for job in jobs {
+            job.allotment = job.desire.min(1);
+        }
+        return;
+    }
+    let others: usize = jobs.iter().map(|job| job.allotment).sum::<usize>() - jobs[at].allotment;
+    let job = &mut jobs[at];
+    if job.is_deprived() {
+        job.allotment = job.desire.min(processors - others);
+        let share = fair_share(jobs, processors);
+        while jobs[at].is_deprived() && share.is_above(jobs[at].allotment) {
+            let Some(richest) = richest_but(jobs, at) else {
+                break;
+            };
+            jobs[richest].allotment -= 1;
+            jobs[at].allotment += 1;
+        }
+    } else {
+        job.allotment = job.desire;
+        for _ in others + job.desire..processors {
+            let deprived = jobs.iter_mut().filter(|job| job.is_deprived());
+            let Some(poorest) = deprived.min_by_key(|job| job.allotment) else {
+                break;
+            };
+            poorest.allotment += 1;
+        }
+    }
+}
+
+/// The job that has most, apart from the one at `at`; the last of several.
+fn richest_but(jobs: &[Share], at: usize) -> Option<usize> {
+    let others = (0..jobs.len()).filter(|other| *other != at && jobs[*other].allotment > 0);
+    others.max_by_key(|other| jobs[*other].allotment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allot::{Allot, AllotState};
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// The one-step share of formula 5.1; no share where it divides by zero.
+    fn one_step(jobs: &[Share], processors: usize) -> FairShare {
+        let with_work = jobs.iter().filter(|job| job.desire > 0);
+        let part = processors / with_work.clone().count();
+        let content = |job: &&Share| job.desire < part;
+        let (count, sum) = with_work
+            .clone()
+            .filter(content)
+            .fold((0, 0), |(n, sum), job| (n + 1, sum + job.allotment));
+        FairShare {
+            processors: processors - sum,
+            jobs: with_work.count() - count,
+        }
+    }
+
+    /// Job, desire.
+    type Event = (u64, usize);
+
+    fn run(
+        processors: usize,
+        events: &[Event],
+        share: fn(&[Share], usize) -> FairShare,
+    ) -> Vec<usize> {
+        let mut jobs: Vec<Share> = vec![];
+        for &(job, desire) in events {
+            let at = jobs
+                .iter()
+                .position(|share| share.job == job)
+                .unwrap_or(jobs.len());
+            if at == jobs.len() {
+                jobs.push(Share {
+                    job,
+                    desire: 0,
+                    allotment: 0,
+                });
+            }
+            jobs[at].desire = desire;
+            settle(&mut jobs, processors, at, share);
+        }
+        jobs.iter().map(|job| job.allotment).collect()
+    }
+
+    #[test]
+    fn where_the_published_formula_ends_unfair_the_iterated_one_does_not() {
+        let events = [(1, 3), (2, 1), (1, 20), (3, 16), (4, 7), (1, 6), (1, 13)];
+        assert_eq!(run(30, &events, one_step), [10, 1, 12, 7]);
+        assert_eq!(run(30, &events, fair_share), [11, 1, 11, 7]);
+    }
+
+    #[test]
+    fn the_published_trace_for_sixteen_processors_is_followed() {
+        let mut machine = AllotState::new(Allot::Dp, 16);
+        let trace: [(u64, usize, &[usize]); 10] = [
+            (1, 4, &[4]),
+            (2, 16, &[4, 12]),
+            (3, 2, &[2, 4, 10]),
+            (3, 16, &[4, 6, 6]),
+            (4, 8, &[4, 4, 4, 4]),
+            (5, 8, &[3, 3, 3, 3, 4]),
+            (6, 8, &[2, 2, 3, 3, 3, 3]),
+            (2, 0, &[3, 3, 3, 3, 4]),
+            (3, 0, &[4, 4, 4, 4]),
+            (6, 0, &[4, 6, 6]),
+        ];
+        for (job, desire, after) in trace {
+            if desire > 0 {
+                machine.arrive(job, desire);
+            } else {
+                machine.leave(job);
+            }
+            let mut allotments: Vec<usize> = machine
+                .shares()
+                .iter()
+                .map(|share| share.allotment)
+                .collect();
+            allotments.sort_unstable();
+            assert_eq!(allotments, after, "job {job} desires {desire}");
+        }
+    }
+
+    #[test]
+    fn a_change_moves_no_processor_between_two_other_jobs_that_are_content() {
+        let mut machine = AllotState::new(Allot::Dp, 16);
+        for (job, desire) in [(1, 4), (2, 3), (3, 16)] {
+            machine.arrive(job, desire);
+        }
+        machine.arrive(4, 2);
+        let allotments = [1, 2, 3, 4].map(|job| machine.allotment(job));
+        assert_eq!(allotments, [4, 3, 7, 2]);
+        machine.desire(4, 1);
+        assert_eq!([1, 2, 3, 4].map(|job| machine.allotment(job)), [4, 3, 8, 1]);
+    }
+}

@@ -1,0 +1,17 @@
+//! Equal parts for all jobs with work, however much they desire. EQUI, as told by Haselsteiner, "Adaptive work-stealing",
+//! 2015, section 2.4.
+//!
+//! The remainder goes to the first jobs, one each.
+
+use super::spread;
+use alloc::vec::Vec;
+
+/// The allotments for these desires.
+pub(super) fn equi(desires: impl Iterator<Item = usize>, processors: usize, out: &mut Vec<usize>) {
+    out.clear();
+    out.extend(desires.map(|desire| desire.min(1)));
+    let sharing: Vec<&mut usize> = out.iter_mut().filter(|allotment| **allotment > 0).collect();
+    if sharing.len() < processors {
+        spread(processors, sharing.into_iter());
+    }
+}
