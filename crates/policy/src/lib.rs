@@ -8,6 +8,7 @@
 //! * [`wait`]: what a waiting join may run meanwhile,
 //! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and how long grace lasts,
 //! * [`slots`]: who may run, and to whom a slot goes,
+//! * [`desire`]: how many processors a job could put to good use,
 //! * [`allot`]: how many of the machine's each job is entitled to,
 //! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
@@ -34,6 +35,7 @@ extern crate alloc;
 
 pub mod allot;
 pub mod amount;
+pub mod desire;
 mod error;
 pub mod idle;
 mod parameters;
@@ -48,6 +50,7 @@ pub mod wait;
 
 pub use allot::{Allot, AllotState};
 pub use amount::Amount;
+pub use desire::{Desire, DesireState};
 pub use error::ParseError;
 pub use idle::{Idle, IdleState, Rest};
 pub use places::PlaceTree;

@@ -36,6 +36,7 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
     let expected = [
         "TIDEGATE_WORKERS",
         "TIDEGATE_IDLE",
+        "TIDEGATE_DESIRE",
         "TIDEGATE_STEAL",
         "TIDEGATE_VICTIM",
         "TIDEGATE_WAIT",

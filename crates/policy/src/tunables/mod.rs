@@ -4,7 +4,7 @@
 //! and why. Code takes the value from the constant ([`Tunable::default`]), checks what it is given against it
 //! ([`Tunable::check`], [`Tunable::parse`]) and prints it from it ([`rows`]); no number stands anywhere else.
 //!
-//! The parameters of the idle policies are tunables as well: the last part of the name, after the dot, is the key under
+//! The parameters of policies are tunables as well: the last part of the name, after the dot, is the key under
 //! which the text form of the policy knows it. They have no environment variable of their own, the whole policy has one.
 //!
 //! This module reads no environment: the runtime does, and hands the text to [`Tunable::parse`].
@@ -18,10 +18,12 @@
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 
+mod desire;
 mod idle;
 mod runtime;
 mod setting;
 
+pub use desire::*;
 pub use idle::*;
 pub use runtime::*;
 pub use setting::Setting;
@@ -250,10 +252,12 @@ pub struct Row {
     pub basis: Basis,
 }
 
-/// The whole table: what a user sets first, then the runtime's numbers, then the parameters of the idle policies.
+/// The whole table: what a user sets first, then the runtime's numbers, then the parameters of the estimators
+/// and of the idle policies.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let mut rows = runtime::rows();
+    rows.extend(desire::rows());
     rows.extend(idle::rows());
     rows
 }
@@ -286,6 +290,7 @@ mod tests {
     #[test]
     fn every_default_is_allowed_and_shown_as_it_is_read() {
         super::runtime::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
+        super::desire::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::idle::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
     }
 }

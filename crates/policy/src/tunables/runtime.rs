@@ -1,6 +1,7 @@
 //! What a user sets, and the numbers of the runtime.
 
 use super::{Basis, Row, Tunable, bytes, choice, count, table, time};
+use crate::desire::{Desire, Steady};
 use crate::idle::{Elastic, Idle};
 use crate::text::{GIB, KIB, MIB, MS, S, US};
 use crate::{Amount, Victim, Wait};
@@ -24,6 +25,9 @@ table! {
         "How many workers a pool has; derived: as many as affinity and quotas let run at once.", GUESSED;
     IDLE: Idle = choice("idle", Idle::names(), Idle::Elastic(Elastic::DEFAULT)).set_by("TIDEGATE_IDLE"),
         "How a thief rests when there is nothing to steal; elastic thieves park, so that an idle pool costs nothing.",
+        GUESSED;
+    DESIRE: Desire = choice("desire", Desire::names(), Desire::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
+        "How a job estimates how many processors it could use; steady comes to rest where the others go up and down.",
         GUESSED;
     STEAL: Amount = choice("steal", Amount::NAMES, Amount::One).set_by("TIDEGATE_STEAL"),
         "How many tasks a steal takes; after a steal of one the thief's deque holds descendants of that task alone, so a \

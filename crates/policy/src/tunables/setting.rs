@@ -1,6 +1,7 @@
 //! How each type of value is read, shown and compared.
 
 use super::Unit;
+use crate::desire::Desire;
 use crate::error::ParseError;
 use crate::idle::{Idle, Inefficient, Randomness};
 use crate::{Amount, Victim, Wait, text};
@@ -140,4 +141,4 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Idle, Amount, Victim, Wait, Randomness, Inefficient);
+choices!(Idle, Desire, Amount, Victim, Wait, Randomness, Inefficient);

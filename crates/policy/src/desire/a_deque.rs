@@ -1,0 +1,60 @@
+//! What was used, and more by the length of the deques.
+//!
+//! The used part of the allotment is what the attempts to steal leave of it; to that comes, times a factor, the number of
+//! waiting tasks. This is a mean of what the attempts met during the cycle and of what lies there at its end, the first
+//! weighing the more the more attempts there were. A-Deque of Cao, Sun and others, as told by Haselsteiner, "Adaptive
+//! work-stealing", 2015, section 2.4 (formulas 2.2 to 2.6).
+//!
+//! It comes to rest on constant parallelism, but climbs by as many as wait, which in a loop that spawns is one.
+
+use super::{Estimate, ONE, Seen, fixed, scale};
+use crate::error::ParseError;
+use crate::parameters::{Policy, Visitor};
+use crate::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
+
+/// Parameters of A-Deque.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ADeque {
+    /// How many processors a waiting task is worth.
+    pub beta: f64,
+}
+
+impl Policy for ADeque {
+    const NAME: &'static str = "a-deque";
+    const DEFAULT: Self = Self {
+        beta: A_DEQUE_BETA.default,
+    };
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+        visitor.plain(&A_DEQUE_BETA, &mut self.beta)
+    }
+}
+
+impl Default for ADeque {
+    /// The defaults of its [`tunables`](crate::tunables).
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl Estimate for ADeque {
+    fn next(&mut self, seen: &Seen<'_>) -> usize {
+        let attempts = seen.attempts();
+        let used = scale(attempts.useful(), seen.entitled() as u64, 1);
+        // The deques of the slots held, and those that sleepers left with work in them.
+        let filled = seen.deques.iter().filter(|length| **length > 0).count();
+        let active = seen.usage.max(filled) as u64;
+        let met = scale(
+            seen.lengths_seen,
+            active.saturating_mul(ONE),
+            attempts.all.max(1),
+        );
+        let left = (seen.waiting() as u64).saturating_mul(ONE);
+        let possible = (seen.capacity() / ATTEMPT_TIME.default).max(1);
+        let weight = scale(ONE, attempts.all, possible).min(ONE);
+        let waiting = scale(met, weight, ONE).saturating_add(scale(left, ONE - weight, ONE));
+        let explored = scale(waiting, fixed(self.beta), ONE);
+        let desire = scale(used.saturating_add(explored), 1, ONE);
+        usize::try_from(desire).unwrap_or(usize::MAX)
+    }
+}

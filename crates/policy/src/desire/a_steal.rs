@@ -1,0 +1,68 @@
+//! Up and down by a factor.
+//!
+//! A cycle was efficient when the processors of the allotment worked for most of it, and satisfied when the job had what
+//! it desired. An inefficient cycle divides the desire, an efficient and satisfied one multiplies it, any other keeps it.
+//! A-Steal of Agrawal, He and Leiserson, as told by Haselsteiner, "Adaptive work-stealing", 2015, section 2.3.
+//!
+//! On constant parallelism it never comes to rest. Its mugging, the taking of a whole deque from a worker that was put to
+//! sleep, is a matter of the runtime; the time for it counts as work.
+
+use super::{Estimate, ONE, Seen, fixed, processors, scale};
+use crate::error::ParseError;
+use crate::parameters::{Policy, Visitor};
+use crate::tunables::{A_STEAL_DELTA, A_STEAL_RHO};
+
+/// Parameters of A-Steal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ASteal {
+    /// The share of the allotment spent working from which a cycle was efficient.
+    pub delta: f64,
+    /// The factor.
+    pub rho: f64,
+}
+
+impl Policy for ASteal {
+    const NAME: &'static str = "a-steal";
+    const DEFAULT: Self = Self {
+        delta: A_STEAL_DELTA.default,
+        rho: A_STEAL_RHO.default,
+    };
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+        visitor.plain(&A_STEAL_DELTA, &mut self.delta)?;
+        visitor.plain(&A_STEAL_RHO, &mut self.rho)
+    }
+}
+
+impl Default for ASteal {
+    /// The defaults of its [`tunables`](crate::tunables).
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AStealState {
+    rules: ASteal,
+    desire: usize,
+}
+
+impl AStealState {
+    pub(super) fn new(rules: ASteal) -> Self {
+        Self { rules, desire: 1 }
+    }
+}
+
+impl Estimate for AStealState {
+    fn next(&mut self, seen: &Seen<'_>) -> usize {
+        let (desire, rho) = (self.desire as u64, fixed(self.rules.rho));
+        let least = scale(seen.capacity(), fixed(self.rules.delta), ONE);
+        if seen.working < least {
+            // Rounded down, so that it falls under any factor.
+            self.desire = usize::try_from(desire * ONE / rho).map_or(1, |fallen| fallen.max(1));
+        } else if seen.entitled() >= self.desire {
+            self.desire = processors(desire, rho, ONE);
+        }
+        self.desire
+    }
+}

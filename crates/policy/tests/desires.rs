@@ -1,0 +1,339 @@
+//! The estimators against the check values of their sources, and what holds for all of them.
+
+use tidegate_policy::DesireState;
+use tidegate_policy::desire::{ADeque, ASteal, Desire, Dws, Palirria, Seen, Steady, Wsap};
+
+/// The length of a cycle in these tests.
+const LENGTH: u64 = 5_000_000;
+
+fn state(desire: &str) -> DesireState {
+    let desire: Desire = desire.parse().unwrap();
+    DesireState::new(&desire).unwrap()
+}
+
+/// `used` of `allotment` processors worked all the time, the others lay parked.
+fn parked(allotment: usize, used: usize) -> Seen<'static> {
+    Seen {
+        length: LENGTH,
+        allotment,
+        usage: used,
+        working: used as u64 * LENGTH,
+        busy: used,
+        ..Seen::default()
+    }
+}
+
+/// `used` of `allotment` processors worked all the time, the others asked for work without rest.
+fn searching(allotment: usize, used: usize, pure_percent: u64) -> Seen<'static> {
+    Seen {
+        usage: allotment,
+        attempts: 1_000,
+        purely_failed: 10 * pure_percent,
+        searching: (allotment - used) as u64 * LENGTH,
+        ..parked(allotment, used)
+    }
+}
+
+const ALL: [&str; 7] = [
+    "steady",
+    "wsap",
+    "instantaneous",
+    "a-steal",
+    "a-deque",
+    "palirria",
+    "dws",
+];
+
+#[test]
+fn a_new_job_desires_one_a_job_without_work_none_and_one_with_work_at_least_one() {
+    for name in ALL {
+        let mut state = state(name);
+        assert_eq!(state.desire(), 1, "{name}");
+        let nothing = Seen {
+            length: LENGTH,
+            ..Seen::default()
+        };
+        assert_eq!(state.next(&nothing), 0, "{name}: idle");
+        let thieves_only = searching(4, 0, 100);
+        let thieves_only = Seen {
+            busy: 0,
+            ..thieves_only
+        };
+        assert_eq!(state.next(&thieves_only), 0, "{name}: only thieves");
+        let waiting = Seen {
+            queued: 1,
+            ..nothing
+        };
+        assert!(state.next(&waiting) >= 1, "{name}: a task waits");
+        let between = Seen {
+            busy: 0,
+            ..parked(1, 1)
+        };
+        assert!(state.next(&between) >= 1, "{name}: between two tasks");
+    }
+}
+
+#[test]
+fn no_estimator_fails_on_the_largest_or_smallest_numbers() {
+    let largest = Seen {
+        length: u64::MAX,
+        allotment: 4_096,
+        usage: usize::MAX,
+        attempts: u64::MAX,
+        purely_failed: u64::MAX,
+        lengths_seen: u64::MAX,
+        working: u64::MAX,
+        searching: u64::MAX,
+        deques: &[usize::MAX / 2],
+        queued: usize::MAX / 4,
+        busy: usize::MAX,
+        free: usize::MAX,
+        lent: usize::MAX,
+    };
+    for name in ALL {
+        let mut state = state(name);
+        for seen in [
+            Seen::default(),
+            Seen {
+                busy: 1,
+                ..Seen::default()
+            },
+            Seen {
+                busy: 1,
+                allotment: 4_096,
+                ..Seen::default()
+            },
+            largest,
+        ] {
+            state.next(&seen);
+        }
+    }
+}
+
+#[test]
+fn wsap_gives_the_desires_of_the_published_trace() {
+    let mut state = state("wsap");
+    for (pure, usage, desire) in [
+        (15, 4, 8),
+        (45, 8, 16),
+        (70, 8, 5),
+        (55, 5, 5),
+        (50, 5, 10),
+        (95, 8, 1),
+    ] {
+        assert_eq!(
+            state.next(&searching(usage, usage, pure)),
+            desire,
+            "{pure} percent of {usage}"
+        );
+    }
+    let nobody_asked = parked(8, 8);
+    assert_eq!(state.next(&nobody_asked), 16);
+}
+
+#[test]
+fn wsap_aims_at_its_target_efficiency() {
+    let mut state = state("wsap:eta=0.75");
+    assert_eq!(state.next(&searching(9, 9, 25)), 12);
+    assert_eq!(state.next(&searching(12, 12, 50)), 8);
+}
+
+#[test]
+fn parked_time_counts_as_the_attempts_that_the_thieves_would_have_made() {
+    for (allotment, used) in [(8, 2), (8, 1), (16, 14), (4, 4)] {
+        let pure = 100 - 100 * used as u64 / allotment as u64;
+        let (mut parked_state, mut searching_state) = (state("wsap"), state("wsap"));
+        assert_eq!(
+            parked_state.next(&parked(allotment, used)),
+            searching_state.next(&searching(allotment, used, pure)),
+            "{used} of {allotment}"
+        );
+    }
+}
+
+#[test]
+fn instantaneous_counts_what_runs_and_waits() {
+    let seen = Seen {
+        deques: &[0, 2, 1],
+        queued: 4,
+        ..parked(8, 3)
+    };
+    assert_eq!(state("instantaneous").next(&seen), 10);
+}
+
+#[test]
+fn a_steal_goes_up_and_down_for_ever_on_constant_parallelism() {
+    let mut state = state("a-steal");
+    let mut desire = 1;
+    let desires: Vec<usize> = (0..8)
+        .map(|_| {
+            desire = state.next(&parked(desire, desire.min(14)));
+            desire
+        })
+        .collect();
+    assert_eq!(desires, [2, 4, 8, 16, 8, 16, 8, 16]);
+}
+
+#[test]
+fn a_steal_that_is_efficient_but_deprived_keeps_its_desire() {
+    let mut state = state("a-steal:rho=3");
+    assert_eq!(state.next(&parked(1, 1)), 3);
+    assert_eq!(state.next(&parked(2, 2)), 3);
+    assert_eq!(state.next(&parked(3, 3)), 9);
+    assert_eq!(state.next(&parked(9, 1)), 3);
+}
+
+#[test]
+fn a_deque_climbs_by_what_waits_and_comes_to_rest_as_published() {
+    let mut state = state("a-deque");
+    let mut desire = 1;
+    let desires: Vec<usize> = (0..9)
+        .map(|_| {
+            let one = usize::from(desire < 14);
+            desire = state.next(&Seen {
+                queued: one,
+                ..parked(desire, desire.min(14))
+            });
+            desire
+        })
+        .collect();
+    assert_eq!(desires, [3, 5, 7, 9, 11, 13, 15, 14, 14]);
+}
+
+#[test]
+fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
+    // Four processors that did nothing but attempt to steal, so that only what they met counts: 2 tasks a deque.
+    let met = Seen {
+        attempts: 20_000,
+        lengths_seen: 40_000,
+        working: 0,
+        searching: 4 * LENGTH,
+        ..parked(4, 4)
+    };
+    assert_eq!(state("a-deque").next(&met), 4 + 2 * 8);
+    // Half of the possible attempts: what lies there at the end weighs as much.
+    let half = Seen {
+        attempts: 10_000,
+        lengths_seen: 20_000,
+        working: 2 * LENGTH,
+        searching: 2 * LENGTH,
+        queued: 2,
+        ..met
+    };
+    assert_eq!(state("a-deque").next(&half), 4 + (8 + 2));
+}
+
+#[test]
+fn dws_takes_free_processors_then_its_own_and_never_more() {
+    let seen = |waiting, free, lent| Seen {
+        queued: waiting,
+        free,
+        lent,
+        ..parked(4, 4)
+    };
+    let mut state = state("dws");
+    assert_eq!(state.next(&seen(12, 5, 0)), 4 + 3);
+    assert_eq!(state.next(&seen(12, 1, 4)), 4 + 3);
+    assert_eq!(state.next(&seen(40, 1, 4)), 4 + 5);
+    assert_eq!(
+        state.next(&seen(3, 9, 9)),
+        4,
+        "less than one task a worker calls nobody"
+    );
+}
+
+#[test]
+fn dws_gives_back_the_processors_of_workers_that_fail_often() {
+    let seen = |failed| Seen {
+        purely_failed: failed,
+        ..searching(8, 2, 0)
+    };
+    let mut state = state("dws:t-sleep=16");
+    assert_eq!(state.next(&seen(15)), 8);
+    assert_eq!(state.next(&seen(3 * 16)), 5);
+    assert_eq!(state.next(&seen(1_000)), 2);
+}
+
+#[test]
+fn palirria_drops_a_zone_adds_one_or_keeps_them() {
+    let seen = |deques| Seen {
+        deques,
+        ..parked(13, 13)
+    };
+    let mut state = state("palirria");
+    let rim_empty = [9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(state.next(&seen(&rim_empty)), 5);
+    let axes_long = [2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 1];
+    assert_eq!(state.next(&seen(&axes_long)), 25);
+    let one_axis_short = [2, 2, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0, 1];
+    assert_eq!(state.next(&seen(&one_axis_short)), 13);
+}
+
+#[test]
+fn palirria_begins_with_the_source_alone() {
+    let seen = |deques| Seen {
+        deques,
+        ..parked(1, 1)
+    };
+    let mut state = state("palirria");
+    assert_eq!(state.next(&seen(&[0])), 1);
+    assert_eq!(state.next(&seen(&[2])), 5);
+}
+
+#[test]
+fn every_estimator_shown_parses_back_to_itself() {
+    for text in ALL {
+        assert_eq!(text.parse::<Desire>().unwrap().to_string(), text);
+    }
+    assert_eq!(Desire::names(), ALL);
+    let changed = [
+        Desire::Steady(Steady {
+            high: 0.75,
+            target: 0.25,
+            memory: 9,
+        }),
+        Desire::Wsap(Wsap { eta: 0.75 }),
+        Desire::ASteal(ASteal {
+            delta: 0.8,
+            rho: 1.5,
+        }),
+        Desire::ADeque(ADeque { beta: 0.5 }),
+        Desire::Palirria(Palirria { threshold: 3 }),
+        Desire::Dws(Dws { t_sleep: 16 }),
+    ];
+    for desire in changed {
+        assert_eq!(desire.to_string().parse(), Ok(desire));
+    }
+    assert_eq!(changed[1].to_string(), "wsap:eta=0.75");
+    assert_eq!(Desire::default().to_string(), "steady");
+}
+
+#[test]
+fn an_estimator_that_cannot_be_used_says_what_is_allowed() {
+    for (text, message) in [
+        (
+            "wasp",
+            "unknown estimate of the desire \"wasp\"; allowed: steady, wsap, ",
+        ),
+        (
+            "instantaneous:eta=1",
+            "\"eta=1\" is not known; allowed: no parameters",
+        ),
+        (
+            "wsap:eta=0",
+            "wsap: eta: 0 is out of range; allowed: 0.05 to 1",
+        ),
+        (
+            "a-steal:rho=1",
+            "a-steal: rho: 1 is out of range; allowed: 1.05 to 16",
+        ),
+        (
+            "steady:memory=0",
+            "steady: memory: 0 is out of range; allowed: 1 to 1000",
+        ),
+    ] {
+        let error = text.parse::<Desire>().expect_err(text).to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+    assert!(DesireState::new(&Desire::Wsap(Wsap { eta: f64::NAN })).is_err());
+}
