@@ -1,6 +1,6 @@
 //! What holds for allotments after every event, under every rule.
 
-use tidegate_policy::allot::{Bound, Claim, Share, max_min};
+use tidegate_policy::allot::Share;
 use tidegate_policy::{Allot, AllotState, Rng};
 
 fn shares_of(state: &AllotState) -> Vec<usize> {
@@ -107,63 +107,58 @@ fn after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_a
     }
 }
 
-fn computed(claims: &[Claim], bounds: &[Bound<'_>]) -> Vec<usize> {
-    let mut out = vec![];
-    max_min(claims, bounds, &mut out);
-    out
+#[test]
+fn with_more_jobs_than_processors_every_job_with_work_has_one_under_every_rule() {
+    for name in Allot::names() {
+        let mut machine = AllotState::new(name.parse().unwrap(), 4);
+        for job in 0..9 {
+            machine.arrive(job, 3);
+        }
+        machine.desire(7, 0);
+        let allotments: Vec<usize> = (0..9).map(|job| machine.allotment(job)).collect();
+        assert_eq!(allotments, [1, 1, 1, 1, 1, 1, 1, 0, 1], "{name}");
+        for job in 0..5 {
+            machine.leave(job);
+        }
+        assert_eq!(shares_of(&machine), [0, 1, 1, 2], "{name}");
+    }
 }
 
 #[test]
-fn a_job_of_twice_the_weight_gets_twice_as_much() {
-    let weighted = |desire, weight| Claim {
-        weight,
-        ..Claim::of(desire)
+fn the_rules_share_out_what_they_are_known_for() {
+    let shared = |rule| {
+        let mut machine = AllotState::new(rule, 16);
+        for (job, desire) in [(1, 2), (2, 9), (3, 9), (4, 0)] {
+            machine.arrive(job, desire);
+        }
+        [1, 2, 3, 4].map(|job| machine.allotment(job))
     };
-    let members = [0, 1, 2];
-    let machine = Bound {
-        processors: 12,
-        members: &members,
-    };
-    let claims = [weighted(99, 1), weighted(99, 2), weighted(99, 3)];
-    assert_eq!(computed(&claims, &[machine]), [2, 4, 6]);
-    let claims = [weighted(99, 1), weighted(1, 2), weighted(99, 3)];
-    assert_eq!(computed(&claims, &[machine]), [3, 1, 8]);
+    assert_eq!(shared(Allot::Deq), [2, 7, 7, 0]);
+    assert_eq!(shared(Allot::MaxMin), [2, 7, 7, 0]);
+    assert_eq!(shared(Allot::Dp), [2, 7, 7, 0]);
+    assert_eq!(shared(Allot::Equi), [6, 5, 5, 0]);
 }
 
 #[test]
-fn every_job_with_work_gets_one_whatever_its_weight_its_limit_and_the_room() {
-    let claims = [(5, 1, 9), (5, 1_000_000, 9), (5, 1, 0), (0, 1, 9)];
-    let claims = claims.map(|(desire, weight, limit)| Claim {
-        desire,
-        weight,
-        limit,
-    });
-    let members = [0, 1, 2, 3];
-    let tight = Bound {
-        processors: 2,
-        members: &members,
-    };
-    assert_eq!(computed(&claims, &[tight]), [1, 1, 1, 0]);
+fn jobs_that_are_not_there_have_nothing_and_change_nothing() {
+    let mut machine = AllotState::new(Allot::Dp, 4);
+    machine.arrive(1, 2);
+    machine.desire(2, 3);
+    machine.leave(3);
+    assert_eq!([machine.allotment(1), machine.allotment(2)], [2, 0]);
+    assert_eq!(machine.shares().len(), 1);
+    machine.arrive(1, 3);
+    assert_eq!((machine.shares().len(), machine.allotment(1)), (1, 3));
+}
+
+#[test]
+fn every_rule_shown_parses_back_to_itself_and_others_are_refused() {
+    for name in Allot::names() {
+        assert_eq!(name.parse::<Allot>().unwrap().to_string(), *name);
+    }
+    let error = "fair".parse::<Allot>().unwrap_err().to_string();
     assert_eq!(
-        computed(&claims, &[]),
-        [5, 5, 1, 0],
-        "without bounds everybody gets all up to the limit"
+        error,
+        "unknown rule for allotments \"fair\"; allowed: dp, deq, equi, max-min"
     );
-}
-
-#[test]
-fn a_job_confined_to_few_processors_leaves_the_others_to_those_that_are_not() {
-    let claims = [Claim::of(9), Claim::of(9), Claim::of(9)];
-    let (machine, socket) = ([0, 1, 2], [0, 1]);
-    let bounds = [
-        Bound {
-            processors: 12,
-            members: &machine,
-        },
-        Bound {
-            processors: 5,
-            members: &socket,
-        },
-    ];
-    assert_eq!(computed(&claims, &bounds), [3, 2, 7]);
 }

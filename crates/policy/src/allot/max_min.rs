@@ -11,14 +11,15 @@
 //! * efficient: a job that wants more is held by a full set,
 //! * fair: there, no other job has so much that, with one less, it would have more for its weight than that job.
 //!
-//! The result depends on the arguments alone, so that jobs that compute it apart from one another agree. A processor costs
-//! the logarithm of the number of jobs and a look at each set that the job is in.
+//! The result depends on the arguments alone, so that jobs that compute it apart from one another agree. Where everybody
+//! gets what it wants, the cost is that of looking at every claim and member once; where sets are too small, each of their
+//! processors costs the logarithm of the number of jobs besides.
 //!
 //! It knows counts, not processors. A set of processors must therefore be given with all jobs that can run nowhere else. For sets
 //! that are equal, disjoint or inside one another, those are the sets in question; where sets overlap, their unions count
 //! as well, and leaving them out promises more than there is.
 
-use alloc::collections::BinaryHeap;
+use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
@@ -60,9 +61,18 @@ pub struct Bound<'a> {
     pub members: &'a [usize],
 }
 
+impl Bound<'_> {
+    /// What `values` holds for the members.
+    fn of_members(&self, values: &[usize]) -> impl Iterator<Item = usize> {
+        self.members
+            .iter()
+            .filter_map(|job| values.get(*job).copied())
+    }
+}
+
 /// A job that may get another processor.
 struct Candidate {
-    allotment: usize,
+    allotment: u32,
     weight: u32,
     job: usize,
 }
@@ -70,7 +80,7 @@ struct Candidate {
 impl Candidate {
     /// The job with less for its weight comes first, then the earlier one.
     fn compare(&self, other: &Self) -> Ordering {
-        let share = |a: &Self, b: &Self| a.allotment as u128 * u128::from(b.weight);
+        let share = |a: &Self, b: &Self| u64::from(a.allotment) * u64::from(b.weight);
         let shares = share(self, other).cmp(&share(other, self));
         shares.then(self.job.cmp(&other.job))
     }
@@ -99,32 +109,35 @@ impl Ord for Candidate {
 /// The allotments for these claims, which stand in order of arrival, into `out`. Members that are no claim are ignored.
 pub fn max_min(claims: &[Claim], bounds: &[Bound<'_>], out: &mut Vec<usize>) {
     out.clear();
-    out.extend(claims.iter().map(|claim| claim.desire.min(1)));
+    out.extend(claims.iter().map(Claim::most));
     let mut room = Room::new(bounds, out);
-    let wants_more = |job: usize, allotment: usize| allotment < claims[job].most();
-    let candidates = (0..claims.len()).filter(|job| wants_more(*job, out[*job]));
-    let candidates = candidates.map(|job| {
-        Reverse(Candidate {
-            allotment: out[job],
-            weight: claims[job].weight.max(1),
-            job,
-        })
-    });
-    let mut candidates: BinaryHeap<_> = candidates.collect();
+    let mut candidates = Vec::with_capacity(claims.len());
+    for (job, allotment) in out.iter_mut().enumerate() {
+        if *allotment > 1 && room.is_scarce_for(job) {
+            *allotment = 1;
+            candidates.push(Reverse(Candidate {
+                allotment: 1,
+                weight: claims[job].weight.max(1),
+                job,
+            }));
+        }
+    }
+    let mut candidates = BinaryHeap::from(candidates);
     while let Some(mut first) = candidates.peek_mut() {
         let job = first.0.job;
         let got_one = room.take(job);
         out[job] += usize::from(got_one);
-        if got_one && wants_more(job, out[job]) {
-            first.0.allotment = out[job];
+        if got_one && out[job] < claims[job].most() {
+            first.0.allotment += 1;
         } else {
-            alloc::collections::binary_heap::PeekMut::pop(first);
+            PeekMut::pop(first);
         }
     }
 }
 
-/// What is left in each bound, and which bounds each job is in.
+/// What is left in each bound that cannot give everybody what it wants, and in which of them each job is.
 struct Room {
+    /// Beyond the first processor of each job.
     left: Vec<usize>,
     /// The bounds of all jobs in a row, and where those of each job begin.
     bounds: Vec<usize>,
@@ -132,23 +145,29 @@ struct Room {
 }
 
 impl Room {
-    fn new(bounds: &[Bound<'_>], allotments: &[usize]) -> Self {
+    /// `most`: what each job wants.
+    fn new(bounds: &[Bound<'_>], most: &[usize]) -> Self {
+        let is_scarce = |bound: &&Bound<'_>| {
+            let wanted = bound.of_members(most).fold(0, usize::saturating_add);
+            wanted > bound.processors
+        };
+        let scarce: Vec<&Bound<'_>> = bounds.iter().filter(is_scarce).collect();
+        let after_first = |bound: &&Bound<'_>| {
+            let first = bound.of_members(most).filter(|most| *most > 0).count();
+            bound.processors.saturating_sub(first)
+        };
         let members = || {
-            bounds.iter().enumerate().flat_map(|(bound, set)| {
-                let members = set
-                    .members
-                    .iter()
-                    .filter(|member| **member < allotments.len());
-                members.map(move |member| (bound, *member))
+            scarce.iter().enumerate().flat_map(|(bound, set)| {
+                let members = set.members.iter().filter(|job| **job < most.len());
+                members.map(move |job| (bound, *job))
             })
         };
         let mut room = Self {
-            left: bounds.iter().map(|bound| bound.processors).collect(),
+            left: scarce.iter().map(after_first).collect(),
             bounds: vec![0; members().count()],
-            begins: vec![0; allotments.len() + 1],
+            begins: vec![0; most.len() + 1],
         };
-        for (bound, job) in members() {
-            room.left[bound] = room.left[bound].saturating_sub(allotments[job]);
+        for (_, job) in members() {
             room.begins[job] += 1;
         }
         // From counts to ends; filling in from the back turns ends into beginnings.
@@ -164,14 +183,20 @@ impl Room {
         room
     }
 
+    fn bounds_of(&self, job: usize) -> &[usize] {
+        &self.bounds[self.begins[job]..self.begins[job + 1]]
+    }
+
+    fn is_scarce_for(&self, job: usize) -> bool {
+        !self.bounds_of(job).is_empty()
+    }
+
     /// Takes one processor for this job out of each of its bounds, unless one is full.
     fn take(&mut self, job: usize) -> bool {
         let bounds = &self.bounds[self.begins[job]..self.begins[job + 1]];
         let fits = bounds.iter().all(|bound| self.left[*bound] > 0);
-        if fits {
-            for bound in bounds {
-                self.left[*bound] -= 1;
-            }
+        for bound in bounds {
+            self.left[*bound] -= usize::from(fits);
         }
         fits
     }
