@@ -4,7 +4,7 @@
 //! desire
 //!
 //! * stays if the job was deprived: nothing says that it wanted more than it asked for, or less,
-//! * stays if no task waits: another processor would find nothing,
+//! * stays if no more tasks run and wait at the end than there are processors: another one would find nothing,
 //! * else doubles, or is as many as tasks run and wait if that is more.
 //!
 //! How many tasks wait says little about what is to come (a loop that spawns has one), but whether any does says that
@@ -12,9 +12,10 @@
 //! the mean of a cycle, or by the tasks that ran and waited at its end, but not more than makes of what was really used
 //! the target efficiency. So a short dip does not make it forget, and many tiny tasks do not blind it.
 //!
-//! Where the desire has come down, it has found its ceiling. At the ceiling it does not double but takes one more, or as
-//! many as wait; once more than the ceiling is used, it may double again. Parallelism that stays thus ends the climb after
-//! one overshoot, and a stray task that waits costs one processor and not twice as many.
+//! Where the desire has come down, it has found its ceiling. From there it takes as many as tasks run and wait, and doubles at
+//! most; once more than the ceiling is used, it climbs as before. Parallelism that stays thus ends the climb after one
+//! overshoot, a stray task that waits costs one processor, and a job whose tasks are too short to be stolen does not
+//! ask for all processors again and again.
 //!
 //! Attempts on victims that are busy, but have nothing to give away just now, do not count as idle: Sen, "Dynamic processor
 //! allocation for adaptively parallel work-stealing jobs", 2004, section 4.2. The doubling and the rule for deprived jobs
@@ -132,13 +133,13 @@ impl Estimate for SteadyState {
         if allotment > self.ceiling {
             self.ceiling = usize::MAX;
         }
-        if allotment >= self.desire && seen.waiting() > 0 {
-            let step = if allotment < self.ceiling {
-                allotment
+        if allotment >= self.desire && cycle.wanted > allotment {
+            let doubled = allotment.saturating_mul(2);
+            self.desire = if self.ceiling == usize::MAX {
+                cycle.wanted.max(doubled)
             } else {
-                1
+                cycle.wanted.min(doubled)
             };
-            self.desire = cycle.wanted.max(allotment + step);
         }
         self.desire
     }

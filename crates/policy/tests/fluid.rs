@@ -1,0 +1,331 @@
+//! The estimators on a fluid model: a job's parallelism is a number that changes over time, and as many processors work
+//! as the parallelism and the allotment allow; the others lie parked. No other job is there.
+
+use tidegate_policy::desire::Seen;
+use tidegate_policy::{DesireState, Rng};
+
+const LENGTH: u64 = 5_000_000;
+
+/// The halves of one cycle, each with its parallelism; the end of the second is what is seen as now.
+type Halves = [usize; 2];
+
+/// How many of the tasks that could run lie in a deque.
+#[derive(Clone, Copy)]
+enum Ready {
+    /// All.
+    All,
+    /// One, as in a loop that spawns.
+    One,
+}
+
+struct Program {
+    name: &'static str,
+    ready: Ready,
+    parallelism: fn(usize, &mut Rng) -> Halves,
+}
+
+/// What came of a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Run {
+    /// Cycles until the job had all processors that it could use.
+    until_all: Option<usize>,
+    /// How often the desire changed after the tenth cycle.
+    changes: usize,
+    /// Processor-cycles that the job had and did not use.
+    wasted: usize,
+    /// Processor-cycles that it could have used and did not have.
+    missing: usize,
+}
+
+fn run(estimator: &str, program: &Program, processors: usize, cycles: usize) -> Run {
+    let mut state = DesireState::new(&estimator.parse().unwrap()).unwrap();
+    let mut rng = Rng::new(7);
+    let (mut run, mut wasted, mut missing) = (Run::default(), 0, 0);
+    for cycle in 0..cycles {
+        let halves = (program.parallelism)(cycle, &mut rng);
+        let allotment = state.desire().clamp(1, processors);
+        let used = halves.map(|n| n.min(allotment));
+        wasted += 2 * allotment - used[0] - used[1];
+        missing += halves.map(|n| n.min(processors)).iter().sum::<usize>() - used[0] - used[1];
+        if halves.iter().all(|n| allotment >= (*n).min(processors)) {
+            run.until_all.get_or_insert(cycle);
+        }
+        let waiting = match program.ready {
+            Ready::All => halves[1] - used[1],
+            Ready::One => (halves[1] - used[1]).min(1),
+        };
+        let before = state.desire();
+        state.next(&Seen {
+            length: LENGTH,
+            allotment,
+            usage: used[1],
+            working: (used[0] + used[1]) as u64 * LENGTH / 2,
+            deques: &[waiting],
+            busy: used[1],
+            ..Seen::default()
+        });
+        run.changes += usize::from(cycle >= 10 && state.desire() != before);
+    }
+    (run.wasted, run.missing) = (wasted / 2, missing / 2);
+    run
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        name: "14 tasks, all ready",
+        ready: Ready::All,
+        parallelism: |_, _| [14; 2],
+    },
+    Program {
+        name: "14 tasks, one ready",
+        ready: Ready::One,
+        parallelism: |_, _| [14; 2],
+    },
+    Program {
+        name: "a loop, one ready",
+        ready: Ready::One,
+        parallelism: |_, _| [1_000; 2],
+    },
+    Program {
+        name: "32, from cycle 20 on 3",
+        ready: Ready::All,
+        parallelism: |cycle, _| [if cycle < 20 { 32 } else { 3 }; 2],
+    },
+    Program {
+        name: "24, every eighth cycle 2",
+        ready: Ready::All,
+        parallelism: |cycle, _| [if cycle % 8 == 7 { 2 } else { 24 }; 2],
+    },
+    Program {
+        name: "loops of 8 cycles, 8 apart",
+        ready: Ready::One,
+        parallelism: |cycle, _| [if cycle / 8 % 2 == 1 { 1_000 } else { 1 }; 2],
+    },
+    Program {
+        name: "12 to 20 at random",
+        ready: Ready::All,
+        parallelism: |_, rng| [0; 2].map(|_| 12 + rng.below(9) as usize),
+    },
+    Program {
+        name: "6 and 20 in every cycle",
+        ready: Ready::All,
+        parallelism: |_, rng| {
+            if rng.below(2) == 0 { [6, 20] } else { [20, 6] }
+        },
+    },
+    Program {
+        name: "1, now and then 20 for a moment",
+        ready: Ready::All,
+        parallelism: |_, rng| [0; 2].map(|_| if rng.below(20) == 0 { 20 } else { 1 }),
+    },
+];
+
+/// The estimators of the table. Palirria needs its own victims and DWS other jobs, so the model says nothing of them.
+const COMPARED: [&str; 5] = ["steady", "wsap", "a-steal", "a-deque", "instantaneous"];
+
+fn table() -> String {
+    let mut table = format!("| parallelism | {} |\n", COMPARED.join(" | "));
+    table.push_str(&format!("|---|{}\n", "---|".repeat(COMPARED.len())));
+    for program in PROGRAMS {
+        table.push_str(&format!("| {} |", program.name));
+        for estimator in COMPARED {
+            let run = run(estimator, program, 32, 80);
+            let until_all = run
+                .until_all
+                .map_or("never".to_string(), |cycle| cycle.to_string());
+            let (changes, wasted, missing) = (run.changes, run.wasted, run.missing);
+            table.push_str(&format!(" {until_all}, {changes}, {wasted}, {missing} |"));
+        }
+        table.push('\n');
+    }
+    table
+}
+
+#[test]
+fn the_comparison_in_the_documentation_is_what_the_model_gives() {
+    let page = include_str!("../../../docs/desire.md").replace('\r', "");
+    assert!(
+        page.contains(&table()),
+        "put this into docs/desire.md:\n{}",
+        table()
+    );
+}
+
+/// Constant parallelism up to this, on machines of up to so many processors.
+const MOST_PARALLELISM: usize = 40;
+const MOST_PROCESSORS: usize = 32;
+
+/// The allotments of the cycles of a run on constant parallelism; `parks`: thieves park, otherwise they search on.
+fn allotments(
+    estimator: &str,
+    parallelism: usize,
+    processors: usize,
+    ready: usize,
+    parks: bool,
+) -> Vec<usize> {
+    let mut state = DesireState::new(&estimator.parse().unwrap()).unwrap();
+    let cycle = |_| {
+        let allotment = state.desire().min(processors);
+        let used = parallelism.min(allotment);
+        let idle = allotment - used;
+        state.next(&Seen {
+            length: LENGTH,
+            allotment,
+            usage: if parks { used } else { allotment },
+            attempts: if parks { 0 } else { 1_000 * idle as u64 },
+            // Of the other workers, so many have nothing.
+            purely_failed: if parks || idle == 0 {
+                0
+            } else {
+                1_000 * idle as u64 * (idle as u64 - 1) / (allotment as u64 - 1)
+            },
+            searching: if parks { 0 } else { idle as u64 * LENGTH },
+            working: used as u64 * LENGTH,
+            deques: &[(parallelism - used).min(ready)],
+            busy: used,
+            ..Seen::default()
+        });
+        allotment
+    };
+    (0..40).map(cycle).collect()
+}
+
+#[test]
+fn on_constant_parallelism_ours_comes_to_rest_with_all_it_can_use_and_a_tenth_too_much_at_most() {
+    for parallelism in 1..=MOST_PARALLELISM {
+        for processors in 1..=MOST_PROCESSORS {
+            for ready in [1, usize::MAX] {
+                let case = format!("{parallelism} on {processors}, {ready} ready");
+                let all = parallelism.min(processors);
+                let ours = allotments("steady", parallelism, processors, ready, true);
+                let rest = ours[39];
+                assert!(
+                    ours[12..].iter().all(|allotment| *allotment == rest),
+                    "{case}: {ours:?}"
+                );
+                assert!(rest >= all && 9 * rest <= 10 * all, "{case}: {ours:?}");
+                let searching = allotments("steady", parallelism, processors, ready, false);
+                let rest = searching[39];
+                assert!(
+                    rest >= all && searching[12..].iter().all(|allotment| *allotment == rest),
+                    "{case}, without parking: {searching:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn ours_has_all_processors_no_later_than_a_steal_whether_the_deques_show_it_or_not() {
+    let until_all = |estimator, parallelism: usize, processors, ready| {
+        let allotments = allotments(estimator, parallelism, processors, ready, true);
+        let all = parallelism.min(processors);
+        allotments.iter().position(|allotment| *allotment >= all)
+    };
+    for parallelism in 1..=MOST_PARALLELISM {
+        for processors in 1..=MOST_PROCESSORS {
+            for ready in [1, usize::MAX] {
+                let ours = until_all("steady", parallelism, processors, ready);
+                let theirs = until_all("a-steal", parallelism, processors, ready);
+                assert!(
+                    ours.is_some() && ours <= theirs,
+                    "{parallelism} on {processors}, {ready} ready: {ours:?}, {theirs:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The desires of ours for these parallelisms, all tasks ready, after it has come to rest on the first.
+fn desires(parallelism: &[usize]) -> Vec<usize> {
+    let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
+    let cycle = |n: usize| {
+        let allotment = state.desire().clamp(1, 32);
+        let used = n.min(allotment);
+        state.next(&Seen {
+            length: LENGTH,
+            allotment,
+            usage: used,
+            working: used as u64 * LENGTH,
+            deques: &[n - used],
+            busy: used,
+            ..Seen::default()
+        })
+    };
+    let before = [parallelism[0]; 10];
+    let desires: Vec<usize> = before
+        .into_iter()
+        .chain(parallelism.iter().copied())
+        .map(cycle)
+        .collect();
+    desires[10..].to_vec()
+}
+
+#[test]
+fn ours_does_not_forget_in_a_short_dip_and_falls_in_a_few_cycles_for_good() {
+    assert_eq!(desires(&[24, 2, 2, 2, 24]), [24; 5]);
+    assert_eq!(desires(&[24, 2, 2, 2, 2, 2]), [24, 24, 24, 24, 2, 2]);
+    assert_eq!(
+        desires(&[24, 0, 0, 24]),
+        [24, 0, 0, 24],
+        "without work it desires nothing, but remembers"
+    );
+}
+
+#[test]
+fn ours_keeps_its_desire_while_it_is_deprived_and_busy() {
+    let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
+    let mut on = |allotment, used, waiting| {
+        state.next(&Seen {
+            length: LENGTH,
+            allotment,
+            usage: used,
+            working: used as u64 * LENGTH,
+            deques: &[waiting],
+            busy: used,
+            ..Seen::default()
+        })
+    };
+    assert_eq!([on(1, 1, 9), on(4, 4, 1), on(4, 4, 0)], [10, 10, 10]);
+    assert_eq!(on(10, 10, 1), 20);
+}
+
+#[test]
+fn many_tiny_tasks_in_a_job_that_uses_little_do_not_blind_ours() {
+    let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
+    let seen = Seen {
+        length: LENGTH,
+        allotment: 8,
+        usage: 8,
+        working: LENGTH * 13 / 10,
+        deques: &[1_000],
+        busy: 8,
+        ..Seen::default()
+    };
+    assert_eq!(state.next(&seen), 3, "twice of 1.3, in whole processors");
+}
+
+#[test]
+fn a_job_whose_tasks_are_too_short_to_be_stolen_settles_on_two_processors() {
+    let mut state = DesireState::new(&"steady".parse().unwrap()).unwrap();
+    let mut cycle = |number: usize| {
+        let allotment = state.desire().min(32);
+        // Every third time, none of the tasks lies there at the end of the cycle.
+        let waiting = if number % 3 == 2 { 0 } else { 5 };
+        state.next(&Seen {
+            length: LENGTH,
+            allotment,
+            usage: 1,
+            working: LENGTH,
+            deques: &[waiting],
+            busy: 1,
+            ..Seen::default()
+        })
+    };
+    let desires: Vec<usize> = (0..30).map(&mut cycle).collect();
+    assert_eq!(desires[..3], [6, 2, 2]);
+    assert!(
+        desires[3..].iter().all(|desire| *desire == 2),
+        "{desires:?}"
+    );
+}
