@@ -152,6 +152,22 @@ fn parked_time_counts_as_the_attempts_that_the_thieves_would_have_made() {
 }
 
 #[test]
+fn for_steady_thieves_are_idle_as_far_as_they_meet_nobody_with_work() {
+    let climbed = || {
+        let mut state = state("steady");
+        let many = Seen {
+            queued: 15,
+            ..parked(1, 1)
+        };
+        assert_eq!(state.next(&many), 16);
+        state
+    };
+    assert_eq!(climbed().next(&searching(16, 3, 0)), 16);
+    assert_eq!(climbed().next(&searching(16, 3, 100)), 6);
+    assert_eq!(climbed().next(&searching(16, 3, 50)), 16);
+}
+
+#[test]
 fn instantaneous_counts_what_runs_and_waits() {
     let seen = Seen {
         deques: &[0, 2, 1],
@@ -221,6 +237,13 @@ fn a_deque_weighs_what_attempts_met_by_how_many_there_were() {
         ..met
     };
     assert_eq!(state("a-deque").next(&half), 4 + (8 + 2));
+    // Deques that sleepers left with work count besides those of the slots held.
+    let left = Seen {
+        usage: 1,
+        deques: &[1, 1],
+        ..met
+    };
+    assert_eq!(state("a-deque").next(&left), 4 + 2 * (2 * 2));
 }
 
 #[test]
@@ -278,6 +301,11 @@ fn palirria_begins_with_the_source_alone() {
     let mut state = state("palirria");
     assert_eq!(state.next(&seen(&[0])), 1);
     assert_eq!(state.next(&seen(&[2])), 5);
+    let first_zone = Seen {
+        deques: &[2, 0, 0, 0, 0],
+        ..parked(5, 5)
+    };
+    assert_eq!(state.next(&first_zone), 1);
 }
 
 #[test]
