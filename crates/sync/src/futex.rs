@@ -1,4 +1,4 @@
-//! The two futex calls, where the kernel has them.
+//! The futex calls, where the kernel has them: on a word of this process, and on a word of a file that processes share.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod linux {
@@ -23,5 +23,170 @@ pub(crate) mod linux {
         let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
         // SAFETY: the kernel uses the address as a key only and accesses no memory for a private wake.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, 1) };
+    }
+}
+
+pub use shared::SharedWord;
+
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+mod shared {
+    use memmap2::{MmapOptions, MmapRaw};
+    use std::fs::File;
+    use std::io;
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+
+    /// A word in a file, to wait on and to wake others by, across processes.
+    ///
+    /// Nothing here reads or writes the word but the kernel, which answers with an error where the file has been cut off: an access
+    /// of the program's own would end it by a signal.
+    #[derive(Debug)]
+    pub struct SharedWord {
+        map: MmapRaw,
+        offset: usize,
+    }
+
+    impl SharedWord {
+        /// The word at `offset`, a multiple of 4, in the first `length` bytes of `file`.
+        ///
+        /// # Errors
+        /// The system cannot map the file.
+        ///
+        /// # Panics
+        /// If the word does not lie in those bytes, or across a boundary of its kind.
+        pub fn of(file: &File, length: usize, offset: usize) -> io::Result<Self> {
+            assert!(offset % 4 == 0 && offset + 4 <= length);
+            let map = MmapOptions::new().len(length).map_raw(file)?;
+            Ok(Self { map, offset })
+        }
+
+        fn address(&self) -> *mut AtomicU32 {
+            self.map.as_mut_ptr().wrapping_add(self.offset).cast()
+        }
+
+        /// Sleeps while the word is `expected`, at most `limit`. May return early for any reason.
+        ///
+        /// # Errors
+        /// The word is not there any more: the file is shorter than it was.
+        pub fn wait(&self, expected: u32, limit: Duration) -> io::Result<()> {
+            let spec = libc::timespec {
+                tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
+                tv_nsec: limit.subsec_nanos() as _,
+            };
+            let (op, spec) = (libc::FUTEX_WAIT, std::ptr::from_ref(&spec));
+            // SAFETY: the address lies in a live mapping and is aligned; `spec` points to a live value; the kernel reads both, and
+            // reports an address behind which there is no file.
+            let done =
+                unsafe { libc::syscall(libc::SYS_futex, self.address(), op, expected, spec) };
+            match io::Error::last_os_error().raw_os_error() {
+                Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EINTR) => Ok(()),
+                _ if done == 0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+
+        /// Adds 1 to the word and wakes all who wait on it.
+        ///
+        /// # Errors
+        /// As [`wait`](Self::wait).
+        pub fn add_and_wake(&self) -> io::Result<()> {
+            const EVERYBODY: libc::c_int = libc::c_int::MAX;
+            let add = libc::FUTEX_OP(libc::FUTEX_OP_ADD, 1, libc::FUTEX_OP_CMP_EQ, 0);
+            // The call could wake others on a second word; here it is the same one, and nobody is left.
+            let (op, nobody, word) = (libc::FUTEX_WAKE_OP, 0usize, self.address());
+            // SAFETY: both addresses are that of a word in a live mapping, aligned; the kernel changes it atomically and
+            // reports an address behind which there is no file.
+            let done =
+                unsafe { libc::syscall(libc::SYS_futex, word, op, EVERYBODY, nobody, word, add) };
+            if done < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(())
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+mod shared {
+    use std::fs::File;
+    use std::io;
+    use std::time::Duration;
+
+    /// A word in a file; here the system has no way to wait on one.
+    #[derive(Debug)]
+    pub struct SharedWord(std::convert::Infallible);
+
+    impl SharedWord {
+        /// Always an error here.
+        ///
+        /// # Errors
+        /// The system has no such thing.
+        pub fn of(_: &File, _: usize, _: usize) -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        /// Never called: there is no value.
+        ///
+        /// # Errors
+        /// None.
+        pub fn wait(&self, _: u32, _: Duration) -> io::Result<()> {
+            match self.0 {}
+        }
+
+        /// Never called: there is no value.
+        ///
+        /// # Errors
+        /// None.
+        pub fn add_and_wake(&self) -> io::Result<()> {
+            match self.0 {}
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+mod tests {
+    use super::SharedWord;
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::fd::{FromRawFd, OwnedFd};
+    use std::os::unix::fs::FileExt;
+    use std::time::Duration;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn file(length: u64) -> File {
+        // SAFETY: the name is a live C string; the answer is a descriptor of ours or an error.
+        let fd = unsafe { libc::memfd_create(c"word".as_ptr(), libc::MFD_CLOEXEC) };
+        assert!(fd >= 0);
+        // SAFETY: just made, and nobody else's.
+        let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        file.set_len(length).unwrap();
+        file
+    }
+
+    #[test]
+    fn one_who_waits_on_the_word_is_woken_by_the_next_change() {
+        let file = file(4096);
+        let (here, there) = (
+            SharedWord::of(&file, 4096, 8).unwrap(),
+            SharedWord::of(&file, 4096, 8).unwrap(),
+        );
+        let waiter = std::thread::spawn(move || here.wait(0, LONG));
+        there.add_and_wake().unwrap();
+        waiter.join().unwrap().unwrap();
+        let mut word = [0; 4];
+        file.read_exact_at(&mut word, 8).unwrap();
+        assert_eq!(u32::from_ne_bytes(word), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_is_an_error_and_no_signal() {
+        let mut file = file(4096);
+        let word = SharedWord::of(&file, 4096, 0).unwrap();
+        word.add_and_wake().unwrap();
+        file.set_len(0).unwrap();
+        assert!(word.wait(1, LONG).is_err());
+        assert!(word.add_and_wake().is_err());
+        assert_eq!(file.read(&mut [0; 4]).unwrap(), 0);
     }
 }

@@ -23,7 +23,7 @@ compile_error!(
 pub mod barrier;
 pub mod cell;
 pub mod clock;
-mod futex;
+pub mod futex;
 pub mod lock;
 #[cfg(not(any(loom, miri)))]
 pub mod pages;

@@ -1,14 +1,16 @@
-//! Threads: start, yield, number, place on processors, notice a fork.
+//! Threads: start, yield, number, place on processors; notice a fork, and keep files from the child.
 
 mod cpus;
 mod fork;
 mod number;
+mod private;
 
 use std::io;
 
 pub use cpus::{CpuSet, Tid, current_cpu};
 pub use fork::{PerProcess, Process, watch_forks};
 pub use number::with_number;
+pub use private::PrivateFile;
 
 #[cfg(loom)]
 pub use loom::thread::JoinHandle;

@@ -40,13 +40,24 @@ impl Process {
 /// Calling it again is cheap. `in_child` must not take locks or allocate; it may be called more than once for one fork.
 pub fn watch_forks(in_child: extern "C" fn()) {
     static WATCHED: AtomicBool = AtomicBool::new(false);
-    // Acquire pairs with the Release below: the handlers are in place. Two threads that both find nothing both
-    // register, and forks count twice, which is as good.
-    if !WATCHED.load(Ordering::Acquire) {
-        imp::register(count_one);
-        imp::register(in_child);
+    watch();
+    once(&WATCHED, in_child);
+}
+
+/// Begins to count forks.
+pub(super) fn watch() {
+    static COUNTED: AtomicBool = AtomicBool::new(false);
+    once(&COUNTED, count_one);
+}
+
+/// Has `handler` called in each child, if `done` says that this is new.
+pub(super) fn once(done: &AtomicBool, handler: extern "C" fn()) {
+    // Acquire pairs with the Release below: the handler is in place. Two threads that both find nothing both
+    // register it, and it is called twice, which is as good.
+    if !done.load(Ordering::Acquire) {
+        imp::register(handler);
         // Release pairs with the Acquire above.
-        WATCHED.store(true, Ordering::Release);
+        done.store(true, Ordering::Release);
     }
 }
 

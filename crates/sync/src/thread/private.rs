@@ -1,0 +1,184 @@
+//! Files that a child made by `fork` finds closed.
+//!
+//! A child shares its parent's openings of files, and what the system ties to an opening, such as its locks, lasts as long as
+//! somebody has it. A [`PrivateFile`] is closed in the child by a handler that runs there before `fork` returns. The
+//! handler walks over a list that only grows, takes no lock and calls nothing but `close`.
+//!
+//! Not closed in a child that another thread forks between the opening of the file and the call of [`PrivateFile::new`], nor in one that
+//! was made past the C library; an `exec` there closes it, if it was opened so.
+
+use super::Process;
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+
+/// A file of this process alone.
+#[derive(Debug)]
+pub struct PrivateFile {
+    /// Closed by the handler in a child, and there never touched again.
+    file: ManuallyDrop<File>,
+    entry: &'static Entry,
+    process: Process,
+}
+
+/// A descriptor to be closed in children, or -1. Written by whoever has the entry, read by the handler.
+#[derive(Debug)]
+struct Entry {
+    descriptor: AtomicI32,
+    next: AtomicPtr<Entry>,
+}
+
+const NONE: i32 = -1;
+
+/// The list of all entries; they are never freed.
+static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
+
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    let follow = |link: &AtomicPtr<Entry>| {
+        // Acquire pairs with the Release in `enter`.
+        let entry = link.load(Ordering::Acquire);
+        // SAFETY: null, or from a box that was leaked.
+        unsafe { entry.as_ref() }
+    };
+    std::iter::successors(follow(&ENTRIES), move |entry| follow(&entry.next))
+}
+
+/// Puts a descriptor on the list.
+fn enter(descriptor: i32) -> &'static Entry {
+    let take = |entry: &&Entry| {
+        let slot = &entry.descriptor;
+        // Relaxed: a number that the handler reads in a copy of this memory, nothing is published with it.
+        slot.compare_exchange(NONE, descriptor, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    };
+    if let Some(entry) = entries().find(take) {
+        return entry;
+    }
+    let entry: &'static Entry = Box::leak(Box::new(Entry {
+        descriptor: AtomicI32::new(descriptor),
+        next: AtomicPtr::default(),
+    }));
+    let push = |first| {
+        // Relaxed: published with the entry, by the Release below.
+        entry.next.store(first, Ordering::Relaxed);
+        Some(std::ptr::from_ref(entry).cast_mut())
+    };
+    // Release pairs with the Acquire in `entries`; Relaxed for a value that is only put into the entry.
+    let pushed = ENTRIES.fetch_update(Ordering::Release, Ordering::Relaxed, push);
+    debug_assert!(pushed.is_ok(), "it always has a next value");
+    entry
+}
+
+extern "C" fn close_all() {
+    for entry in entries() {
+        // Relaxed: as in `enter`.
+        imp::close(entry.descriptor.swap(NONE, Ordering::Relaxed));
+    }
+}
+
+impl PrivateFile {
+    /// Takes a file over that was opened just now.
+    #[must_use]
+    pub fn new(file: File) -> Self {
+        static WATCHED: AtomicBool = AtomicBool::new(false);
+        super::fork::watch();
+        super::fork::once(&WATCHED, close_all);
+        Self {
+            entry: enter(imp::descriptor(&file)),
+            file: ManuallyDrop::new(file),
+            process: Process::this(),
+        }
+    }
+
+    /// The file; `None` in a child of the process that opened it.
+    #[must_use]
+    pub fn get(&self) -> Option<&File> {
+        (self.process == Process::this()).then(|| self.file.deref())
+    }
+}
+
+impl Drop for PrivateFile {
+    fn drop(&mut self) {
+        if self.process == Process::this() {
+            // Relaxed: as in `enter`.
+            self.entry.descriptor.store(NONE, Ordering::Relaxed);
+            // SAFETY: dropped once, here, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+#[cfg(all(unix, not(any(loom, miri))))]
+mod imp {
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    pub(super) fn descriptor(file: &File) -> i32 {
+        file.as_raw_fd()
+    }
+
+    pub(super) fn close(descriptor: i32) {
+        if descriptor >= 0 {
+            // SAFETY: in the child, where the descriptor is a copy of the one that a `PrivateFile` of the parent owns; that one
+            // neither uses nor closes it here. The function may be called between `fork` and `exec`.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+}
+
+#[cfg(not(all(unix, not(any(loom, miri)))))]
+mod imp {
+    use std::fs::File;
+
+    pub(super) fn descriptor(_: &File) -> i32 {
+        super::NONE
+    }
+
+    pub(super) fn close(_: i32) {}
+}
+
+#[cfg(all(test, unix, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    fn is_open(descriptor: i32) -> bool {
+        // SAFETY: asks about a number, whatever it is.
+        unsafe { libc::fcntl(descriptor, libc::F_GETFD) >= 0 }
+    }
+
+    #[test]
+    fn a_child_finds_the_file_closed_and_does_not_close_it_again() {
+        let file = PrivateFile::new(File::open("/dev/null").unwrap());
+        let descriptor = file.get().unwrap().as_raw_fd();
+        // SAFETY: the child asks, opens and closes descriptors and exits; it takes no lock that another thread could hold.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let closed = !is_open(descriptor) && file.get().is_none();
+            // Gets the number that has become free, and must keep it.
+            let other = File::open("/dev/null").unwrap();
+            let same = other.as_raw_fd() == descriptor;
+            drop(file);
+            let fine = closed && same && is_open(descriptor);
+            // SAFETY: ends the child without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(!fine)) }
+        }
+        let mut status = 0;
+        // SAFETY: `status` is live and writable.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0, "the child had the file, or closed it twice");
+        assert!(is_open(descriptor) && file.get().is_some());
+        drop(file);
+    }
+
+    #[test]
+    fn entries_are_used_again() {
+        let before = entries().count();
+        for _ in 0..100 {
+            drop(PrivateFile::new(File::open("/dev/null").unwrap()));
+        }
+        // Other tests of this program may have added some.
+        assert!(entries().count() < before + 50);
+    }
+}
