@@ -7,6 +7,7 @@
 //! * [`amount`]: how many tasks one steal takes,
 //! * [`wait`]: what a waiting join may run meanwhile,
 //! * [`search`]: how many workers search at once, how often a thief may disturb its victims, and how long grace lasts,
+//! * [`share`](mod@share): whether a job divides the machine with others,
 //! * [`slots`]: who may run, and to whom a slot goes,
 //! * [`desire`]: how many processors a job could put to good use,
 //! * [`allot`]: how many of the machine's each job is entitled to,
@@ -42,6 +43,7 @@ mod parameters;
 pub mod places;
 pub mod rng;
 pub mod search;
+pub mod share;
 pub mod slots;
 mod text;
 pub mod tunables;
@@ -55,6 +57,7 @@ pub use error::ParseError;
 pub use idle::{Idle, IdleState, Rest};
 pub use places::PlaceTree;
 pub use rng::Rng;
+pub use share::Share;
 pub use tunables::Tunable;
 pub use victim::{Peers, Victim, VictimState};
 pub use wait::Wait;

@@ -22,11 +22,13 @@ mod desire;
 mod idle;
 mod runtime;
 mod setting;
+mod sharing;
 
 pub use desire::*;
 pub use idle::*;
 pub use runtime::*;
 pub use setting::Setting;
+pub use sharing::*;
 
 use crate::error::ParseError;
 use alloc::string::String;
@@ -173,6 +175,17 @@ impl<T: Setting> Tunable<T> {
     }
 }
 
+impl Tunable<usize> {
+    /// The allowed value that is nearest to `value`.
+    #[must_use]
+    pub fn nearest(&self, value: usize) -> usize {
+        match self.allowed {
+            Allowed::Between(min, max) => value.clamp(min, max),
+            Allowed::OneOf(_) => self.default,
+        }
+    }
+}
+
 impl<T: Copy> Tunable<T> {
     const fn new(name: &'static str, unit: Unit, allowed: Allowed<T>, default: T) -> Self {
         Self {
@@ -252,11 +265,12 @@ pub struct Row {
     pub basis: Basis,
 }
 
-/// The whole table: what a user sets first, then the runtime's numbers, then the parameters of the estimators
-/// and of the idle policies.
+/// The whole table: what a user sets first, then the runtime's numbers, then how jobs share the machine, then the
+/// parameters of the estimators and of the idle policies.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let mut rows = runtime::rows();
+    rows.extend(sharing::rows());
     rows.extend(desire::rows());
     rows.extend(idle::rows());
     rows
@@ -291,6 +305,7 @@ mod tests {
     fn every_default_is_allowed_and_shown_as_it_is_read() {
         super::runtime::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::desire::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
+        super::sharing::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::idle::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
     }
 }

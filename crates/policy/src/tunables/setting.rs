@@ -4,7 +4,7 @@ use super::Unit;
 use crate::desire::Desire;
 use crate::error::ParseError;
 use crate::idle::{Idle, Inefficient, Randomness};
-use crate::{Amount, Victim, Wait, text};
+use crate::{Amount, Share, Victim, Wait, text};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -141,4 +141,13 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Idle, Desire, Amount, Victim, Wait, Randomness, Inefficient);
+choices!(
+    Idle,
+    Desire,
+    Amount,
+    Victim,
+    Wait,
+    Share,
+    Randomness,
+    Inefficient
+);
