@@ -64,8 +64,15 @@ pub const ROOMS: &[Room] = &[
         code: Code::Runtime,
     },
     Room {
+        folder: "share",
+        imports: &["policy", "sync"],
+        outside: Outside::Only(&["libc"]),
+        unsafe_in: &["mapping"],
+        code: Code::Runtime,
+    },
+    Room {
         folder: "tidegate",
-        imports: &["policy", "sync", "deque"],
+        imports: &["policy", "sync", "deque", "share"],
         outside: Outside::Only(&["tracing"]),
         unsafe_in: &["job", "latch", "worker", "scope", "interval", "allocator"],
         code: Code::Runtime,
@@ -87,7 +94,7 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         folder: "cli",
-        imports: &["policy", "sync", "deque", "tidegate", "workloads"],
+        imports: &["policy", "sync", "deque", "share", "tidegate", "workloads"],
         outside: TOOL,
         unsafe_in: &[],
         code: Code::Tool,

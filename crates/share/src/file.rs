@@ -1,0 +1,299 @@
+//! The file of the table: found or made, checked, read and written.
+
+use crate::identity::boot;
+use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, claim_at, row_at};
+use crate::location::{Access, Location};
+use crate::mapping;
+use crate::refusal::{Kind, Refusal};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tidegate_sync::futex::SharedWord;
+use tidegate_sync::thread::PrivateFile;
+
+/// One opening of the table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    file: PrivateFile,
+    path: PathBuf,
+    /// Device and inode.
+    id: (u64, u64),
+    change: Option<SharedWord>,
+}
+
+impl Table {
+    /// The table at `location`; `None` if there is none and `access` does not make it.
+    pub(crate) fn open(location: &Location, access: Access) -> Result<Option<Self>, Refusal> {
+        let path = location.path();
+        if let Some(folder) = location.folder() {
+            if access == Access::Take {
+                make_folder(folder)?;
+            }
+            match fs::symlink_metadata(folder) {
+                Ok(found) => check_folder(folder, &found)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(Refusal::system(folder, "looked at", &error)),
+            }
+        }
+        let mut options = mapping::options(false);
+        options.write(access != Access::Observe);
+        // Where one is removed each time before it is opened, somebody does so on purpose.
+        for _ in 0..8 {
+            match options.open(path) {
+                Ok(file) => {
+                    let table = Self::of(file, path, access)?;
+                    match table.head()?.check(boot()) {
+                        Ok(()) => return Ok(Some(table)),
+                        Err(Unfit::Stale) if access == Access::Take => table.replace()?,
+                        Err(unfit) => return Err(unfit.at(path)),
+                    }
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(refused(path, &error));
+                }
+                Err(_) if access != Access::Take => return Ok(None),
+                Err(_) => create(path)?,
+            }
+        }
+        Err(Refusal::of(
+            Kind::Unreachable,
+            path,
+            "is removed whenever it is made",
+        ))
+    }
+
+    /// Removes a table of an earlier start of the machine, unless somebody has a row of it: that would be another machine.
+    fn replace(&self) -> Result<(), Refusal> {
+        for index in 0..ROWS {
+            if self.is_locked(index)? {
+                return Err(Unfit::Stale.at(&self.path));
+            }
+        }
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Refusal::system(&self.path, "removed", &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn of(file: File, path: &Path, access: Access) -> Result<Self, Refusal> {
+        // First of all: from here on a child made by `fork` does not have it.
+        let file = PrivateFile::new(file);
+        let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
+        let found = opened
+            .metadata()
+            .map_err(|error| Refusal::system(path, "looked at", &error))?;
+        check_file(path, &found)?;
+        let change = if access == Access::Observe {
+            None
+        } else {
+            let word = mapping::change(opened);
+            Some(word.map_err(|error| Refusal::system(path, "mapped", &error))?)
+        };
+        Ok(Self {
+            id: (found.dev(), found.ino()),
+            path: path.to_owned(),
+            file,
+            change,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file, unless this is a child of the process that opened it.
+    fn file(&self) -> Result<&File, Refusal> {
+        let what = "was opened by the parent of this process";
+        self.file
+            .get()
+            .ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
+    }
+
+    /// Whether the name still leads to this file.
+    pub(crate) fn is_current(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.id)
+    }
+
+    pub(crate) fn head(&self) -> Result<Head, Refusal> {
+        let mut head = Head([0; HEAD]);
+        self.read(&mut head.0, 0)?;
+        Ok(head)
+    }
+
+    pub(crate) fn row(&self, index: usize) -> Result<Row, Refusal> {
+        let mut bytes = [0; ROW];
+        self.read(&mut bytes, row_at(index))?;
+        Ok(Row::read(&bytes))
+    }
+
+    pub(crate) fn claim(&self, index: usize) -> Result<Claim, Refusal> {
+        let mut bytes = [0; WORD];
+        self.read(&mut bytes, claim_at(index))?;
+        Ok(Claim(u64::from_ne_bytes(bytes)))
+    }
+
+    /// Only by the row's owner, who has its lock.
+    pub(crate) fn write_row(&self, index: usize, row: &Row) -> Result<(), Refusal> {
+        self.write(&row.to_bytes(), row_at(index))
+    }
+
+    /// Only by the row's owner, who has its lock.
+    pub(crate) fn write_claim(&self, index: usize, claim: Claim) -> Result<(), Refusal> {
+        self.write(&claim.to_bytes(), claim_at(index))
+    }
+
+    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Refusal> {
+        self.file()?
+            .read_exact_at(bytes, at)
+            .map_err(|_| Refusal::cut_off(&self.path))
+    }
+
+    fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
+        self.file()?
+            .write_all_at(bytes, at)
+            .map_err(|error| Refusal::system(&self.path, "written", &error))
+    }
+
+    /// Takes the lock of a row; `false` if somebody else has it.
+    pub(crate) fn lock(&self, index: usize) -> Result<bool, Refusal> {
+        mapping::lock(self.file()?, row_at(index))
+            .map_err(|error| Refusal::system(&self.path, "locked", &error))
+    }
+
+    pub(crate) fn unlock(&self, index: usize) -> Result<(), Refusal> {
+        mapping::unlock(self.file()?, row_at(index))
+            .map_err(|error| Refusal::system(&self.path, "unlocked", &error))
+    }
+
+    /// Whether somebody else has the lock of a row.
+    pub(crate) fn is_locked(&self, index: usize) -> Result<bool, Refusal> {
+        mapping::is_held(self.file()?, row_at(index))
+            .map_err(|error| Refusal::system(&self.path, "asked for locks", &error))
+    }
+
+    /// If nobody has row `index`, whose claim says that it is in use, says so there. Whether that was so.
+    pub(crate) fn sweep(&self, index: usize) -> Result<bool, Refusal> {
+        if !self.lock(index)? {
+            return Ok(false);
+        }
+        let claim = self.claim(index)?;
+        if claim.is_in_use() {
+            self.write_claim(index, claim.given_back())?;
+        }
+        self.unlock(index)?;
+        Ok(claim.is_in_use())
+    }
+
+    /// Says that something has changed.
+    pub(crate) fn announce(&self) -> Result<(), Refusal> {
+        self.file()?;
+        let done = self
+            .change
+            .as_ref()
+            .map_or(Ok(()), SharedWord::add_and_wake);
+        done.map_err(|_| Refusal::cut_off(&self.path))
+    }
+
+    /// Sleeps while the count of changes is `seen`, at most `limit`.
+    pub(crate) fn wait(&self, seen: u32, limit: Duration) -> Result<(), Refusal> {
+        self.file()?;
+        let done = self
+            .change
+            .as_ref()
+            .map_or(Ok(()), |word| word.wait(seen, limit));
+        done.map_err(|_| Refusal::cut_off(&self.path))
+    }
+}
+
+/// The system's own words for why a table cannot be opened are for files in general.
+fn refused(path: &Path, error: &io::Error) -> Refusal {
+    match error.raw_os_error() {
+        Some(libc::ELOOP) => Refusal::of(Kind::Untrusted, path, "is a symbolic link"),
+        Some(libc::EISDIR) => Refusal::of(Kind::Damaged, path, "is a folder and no table"),
+        Some(libc::ENXIO) => Refusal::of(Kind::Damaged, path, "is no regular file"),
+        _ => Refusal::system(path, "opened", error),
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), Refusal> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Refusal::system(folder, "made", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The user whose table is meant.
+pub(crate) fn user() -> Result<u32, Refusal> {
+    if mapping::is_privileged() {
+        let text = "a program with more rights than its user takes no part in the table of jobs";
+        return Err(Refusal::new(Kind::Untrusted, text.to_owned()));
+    }
+    Ok(mapping::user())
+}
+
+/// Whether nobody but this user can do anything with what was found.
+fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
+    let user = mapping::user();
+    if found.uid() != user {
+        let what = format_args!("belongs to user {}, not {user}", found.uid());
+        return Err(Refusal::of(Kind::Untrusted, path, what));
+    }
+    if found.mode() & 0o077 != 0 {
+        let what = format_args!("is open to others: its mode is {:o}", found.mode() & 0o7777);
+        return Err(Refusal::of(Kind::Untrusted, path, what));
+    }
+    Ok(())
+}
+
+fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
+    if !found.is_dir() {
+        return Err(Refusal::of(Kind::Untrusted, folder, "is no folder"));
+    }
+    check_owner(folder, found)
+}
+
+fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
+    if !found.is_file() {
+        return Err(Refusal::of(Kind::Damaged, path, "is no regular file"));
+    }
+    check_owner(path, found)?;
+    if found.nlink() != 1 {
+        let what = format_args!("has {} names instead of one", found.nlink());
+        return Err(Refusal::of(Kind::Untrusted, path, what));
+    }
+    if found.len() != LENGTH as u64 {
+        let what = format_args!(
+            "has {} bytes instead of {LENGTH}; remove it, and a new one is made",
+            found.len()
+        );
+        return Err(Refusal::of(Kind::Damaged, path, what));
+    }
+    Ok(())
+}
+
+/// Makes the table whole before anybody can see it. Fine, too, if somebody else was faster.
+fn create(path: &Path) -> Result<(), Refusal> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let refuse = |error: io::Error| Refusal::system(path, "made", &error);
+    let file = mapping::options(true)
+        .write(true)
+        .open(folder)
+        .map_err(refuse)?;
+    let mut content = vec![0; LENGTH];
+    content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);
+    // Writing takes the blocks: a file system without room for them says so here.
+    file.write_all_at(&content, 0).map_err(refuse)?;
+    match mapping::name_file(&file, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refuse(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,113 @@
+//! Which process this is, and whether another one still lives.
+
+use std::fs;
+use std::path::Path;
+
+/// A process, as far as it can be told apart from a later one of the same number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) pid: u32,
+    /// When it started, in the kernel's ticks; 0 if unknown.
+    pub(crate) started: u64,
+    /// The pid namespace in which the number holds; 0 if unknown.
+    pub(crate) namespace: u64,
+}
+
+impl Identity {
+    pub(crate) fn of_this_process() -> Self {
+        let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let namespace = number_in(&namespace.to_string_lossy());
+        let pid = std::process::id();
+        Self {
+            pid,
+            started: started(pid).unwrap_or(0),
+            namespace,
+        }
+    }
+
+    /// Whether that process is gone for sure, as seen by `observer`.
+    pub(crate) fn is_gone(self, observer: Self) -> bool {
+        let known =
+            self.namespace != 0 && self.namespace == observer.namespace && self.started != 0;
+        known && fs::metadata("/proc/self").is_ok() && started(self.pid) != Some(self.started)
+    }
+}
+
+/// The number in `pid:[4026531836]`.
+fn number_in(text: &str) -> u64 {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
+}
+
+/// When process `pid` started; `None` if there is none, or it is dead and waits for its parent to notice.
+fn started(pid: u32) -> Option<u64> {
+    let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
+    start_in(&String::from_utf8_lossy(&stat))
+}
+
+/// The 22nd field of such a file. The 2nd is the name, in parentheses, and may itself hold anything.
+fn start_in(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let start = fields.nth(18)?.parse().ok()?;
+    (!["Z", "X"].contains(&state)).then_some(start)
+}
+
+/// A hash of what this start of the machine is called; 0 where it has no name.
+pub(crate) fn boot() -> u64 {
+    let name = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    if name.is_empty() {
+        0
+    } else {
+        crate::layout::hash(name.into_iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_start_is_found_behind_any_name() {
+        let rest = "S 1 2 3 0 -1 4 5 6 7 8 9 10 11 12 20 0 1 0 4711 99 1";
+        for name in ["sh", "a b", "x) S 1 (y", ")", "9 9 9"] {
+            assert_eq!(
+                start_in(&format!("42 ({name}) {rest}")),
+                Some(4711),
+                "{name}"
+            );
+        }
+        assert_eq!(start_in(&format!("42 (sh) Z{}", &rest[1..])), None, "dead");
+        for bad in [
+            "",
+            "42",
+            "42 (sh)",
+            "42 (sh) S 1 2",
+            "42 (sh) S 1 2 3 0 -1 4 5 6 7 8 9 10 11 12 20 0 1 0 x",
+        ] {
+            assert_eq!(start_in(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_living_process_is_not_gone_and_one_of_another_start_is() {
+        let here = Identity::of_this_process();
+        assert!(here.started > 0 && here.namespace > 0);
+        assert!(!here.is_gone(here));
+        assert!(
+            Identity {
+                started: here.started + 1,
+                ..here
+            }
+            .is_gone(here)
+        );
+        let elsewhere = Identity {
+            namespace: here.namespace + 1,
+            started: 1,
+            ..here
+        };
+        assert!(!elsewhere.is_gone(here), "nobody can tell from here");
+    }
+}

@@ -1,0 +1,316 @@
+//! What stands where in the file, as numbers: the format is the contract between programs that were built apart.
+//!
+//! A head of one page, with the claims in its second half, then the rows. All words are 8 bytes in the machine's own order, which the
+//! magic tells. The magic is a hash of everything that a reader relies on, so that a program with another idea of it finds no table here.
+//! Nothing here is trusted when it is read: see [`Row::read`].
+
+use crate::mask::{CpuMask, WORDS};
+use crate::refusal::{Kind, Refusal};
+use std::fmt;
+use std::path::Path;
+use tidegate_policy::tunables::WEIGHT;
+
+/// The version; another one has another file.
+pub(crate) const VERSION: u64 = 1;
+/// How many jobs have room.
+pub const ROWS: usize = 256;
+
+pub(crate) const WORD: usize = 8;
+pub(crate) const HEAD: usize = 4096;
+const MAGIC_AT: usize = 0;
+const BOOT_AT: usize = 1;
+/// Where the word lies that counts changes, in bytes; 4 of them.
+pub(crate) const CHANGE_AT: usize = 256;
+/// Where the claims begin, in bytes.
+pub(crate) const CLAIMS_AT: usize = 2048;
+const ROW_WORDS: usize = 64;
+pub(crate) const ROW: usize = ROW_WORDS * WORD;
+/// How long the file is.
+pub(crate) const LENGTH: usize = HEAD + ROWS * ROW;
+
+/// Where row `index` begins.
+pub(crate) fn row_at(index: usize) -> u64 {
+    (HEAD + index * ROW) as u64
+}
+
+/// Where the claim of row `index` lies.
+pub(crate) fn claim_at(index: usize) -> u64 {
+    (CLAIMS_AT + index * WORD) as u64
+}
+
+/// The words of a row.
+mod at {
+    pub(super) const GENERATION: usize = 0;
+    pub(super) const PID: usize = 1;
+    pub(super) const STARTED: usize = 2;
+    pub(super) const NAMESPACE: usize = 3;
+    pub(super) const ARRIVED: usize = 4;
+    pub(super) const DESIRE: usize = 5;
+    pub(super) const USAGE: usize = 6;
+    pub(super) const WEIGHT: usize = 7;
+    pub(super) const LIMIT: usize = 8;
+    pub(super) const BEAT: usize = 9;
+    pub(super) const ALLOTMENT: usize = 10;
+    pub(super) const EFFICIENCY: usize = 11;
+    pub(super) const CPU_TIME: usize = 12;
+    pub(super) const NEIGHBOURS: usize = 13;
+    pub(super) const NAME: usize = 16;
+    pub(super) const MASK: usize = 32;
+}
+const NAME_BYTES: usize = 64;
+
+/// Hashed over all that a reader relies on (FNV-1a).
+fn magic() -> u64 {
+    let words = [
+        VERSION,
+        ROWS as u64,
+        HEAD as u64,
+        CHANGE_AT as u64,
+        CLAIMS_AT as u64,
+        ROW as u64,
+        at::GENERATION as u64,
+        at::PID as u64,
+        at::STARTED as u64,
+        at::NAMESPACE as u64,
+        at::ARRIVED as u64,
+        at::DESIRE as u64,
+        at::USAGE as u64,
+        at::WEIGHT as u64,
+        at::LIMIT as u64,
+        at::BEAT as u64,
+        at::ALLOTMENT as u64,
+        at::EFFICIENCY as u64,
+        at::CPU_TIME as u64,
+        at::NEIGHBOURS as u64,
+        at::NAME as u64,
+        NAME_BYTES as u64,
+        at::MASK as u64,
+        WORDS as u64,
+    ];
+    let bytes = b"tidegate".iter().copied();
+    hash(bytes.chain(words.into_iter().flat_map(u64::to_be_bytes)))
+}
+
+/// FNV-1a, 64 bits.
+pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn word(bytes: &[u8], index: usize) -> u64 {
+    let at = index * WORD;
+    u64::from_ne_bytes(bytes[at..at + WORD].try_into().expect("eight bytes"))
+}
+
+/// Why a head is not that of a table to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// Another version, or no table at all.
+    Foreign,
+    /// Made before the machine was started last, or on another one.
+    Stale,
+}
+
+impl Unfit {
+    pub(crate) fn at(self, path: &Path) -> Refusal {
+        let what = match self {
+            Self::Foreign => "is no table of this version; remove it, and a new one is made",
+            Self::Stale => "is in use by another machine",
+        };
+        Refusal::of(Kind::Damaged, path, what)
+    }
+}
+
+/// The head with the claims.
+pub(crate) struct Head(pub(crate) [u8; HEAD]);
+
+impl Head {
+    /// That of a new table, made since `boot`.
+    pub(crate) fn fresh(boot: u64) -> Self {
+        let mut head = Self([0; HEAD]);
+        for (index, value) in [(MAGIC_AT, magic()), (BOOT_AT, boot)] {
+            head.0[index * WORD..][..WORD].copy_from_slice(&value.to_ne_bytes());
+        }
+        head
+    }
+
+    /// Whether it is that of a table of this kind, and why not.
+    pub(crate) fn check(&self, boot: u64) -> Result<(), Unfit> {
+        match (word(&self.0, MAGIC_AT), word(&self.0, BOOT_AT)) {
+            (kind, _) if kind != magic() => Err(Unfit::Foreign),
+            (_, made) if made != boot => Err(Unfit::Stale),
+            _ => Ok(()),
+        }
+    }
+
+    /// The count of changes.
+    pub(crate) fn change(&self) -> u32 {
+        let bytes = &self.0[CHANGE_AT..CHANGE_AT + 4];
+        u32::from_ne_bytes(bytes.try_into().expect("four bytes"))
+    }
+
+    pub(crate) fn claim(&self, index: usize) -> Claim {
+        Claim(word(&self.0[CLAIMS_AT..], index))
+    }
+
+    /// The rows in use.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = (usize, Claim)> + '_ {
+        let claims = (0..ROWS).map(|index| (index, self.claim(index)));
+        claims.filter(|(_, claim)| claim.is_in_use())
+    }
+}
+
+/// Whether a row is in use, and for the how many-th time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Claim(pub(crate) u64);
+
+impl Claim {
+    const IN_USE: u64 = 1;
+
+    pub(crate) fn is_in_use(self) -> bool {
+        self.0 & Self::IN_USE != 0
+    }
+
+    pub(crate) fn generation(self) -> u64 {
+        self.0 >> 1
+    }
+
+    /// In use once more.
+    pub(crate) fn next(self) -> Self {
+        Self((self.generation().wrapping_add(1) << 1) | Self::IN_USE)
+    }
+
+    /// The same, not in use any more.
+    pub(crate) fn given_back(self) -> Self {
+        Self(self.0 & !Self::IN_USE)
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; WORD] {
+        self.0.to_ne_bytes()
+    }
+}
+
+/// What a job calls itself: at most 64 bytes of text, without control characters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Name {
+    bytes: [u8; NAME_BYTES],
+}
+
+impl Name {
+    /// `text`, cut off where there is no more room; control characters become question marks.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut bytes = [0; NAME_BYTES];
+        let mut end = 0;
+        for c in text.chars().map(|c| if c.is_control() { '?' } else { c }) {
+            if end + c.len_utf8() > NAME_BYTES {
+                break;
+            }
+            end += c.encode_utf8(&mut bytes[end..]).len();
+        }
+        Self { bytes }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.bytes.iter().position(|byte| *byte == 0);
+        let text = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(NAME_BYTES)]);
+        let shown = |c: char| if c.is_control() { '?' } else { c };
+        text.chars().map(shown).try_for_each(|c| write!(f, "{c}"))
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.to_string(), f)
+    }
+}
+
+/// A row as numbers. What others have written is only read through the limits of [`Row::read`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) generation: u64,
+    pub(crate) pid: u32,
+    /// When the process started, in the kernel's ticks.
+    pub(crate) started: u64,
+    /// The pid namespace in which `pid` holds; 0 if unknown.
+    pub(crate) namespace: u64,
+    /// Nanoseconds since 1970.
+    pub(crate) arrived: u64,
+    pub(crate) desire: usize,
+    pub(crate) usage: usize,
+    pub(crate) weight: usize,
+    pub(crate) limit: usize,
+    pub(crate) beat: u64,
+    pub(crate) allotment: usize,
+    /// Per mille.
+    pub(crate) efficiency: u32,
+    /// Nanoseconds that the process has computed.
+    pub(crate) cpu_time: u64,
+    /// How many processors strangers keep busy, in thousandths, as this job has measured.
+    pub(crate) neighbours: u64,
+    pub(crate) name: Name,
+    pub(crate) mask: CpuMask,
+}
+
+impl Row {
+    pub(crate) fn to_bytes(&self) -> [u8; ROW] {
+        let mut bytes = [0; ROW];
+        let mut put = |index: usize, value: u64| {
+            bytes[index * WORD..][..WORD].copy_from_slice(&value.to_ne_bytes());
+        };
+        put(at::GENERATION, self.generation);
+        put(at::PID, self.pid.into());
+        put(at::STARTED, self.started);
+        put(at::NAMESPACE, self.namespace);
+        put(at::ARRIVED, self.arrived);
+        put(at::DESIRE, self.desire as u64);
+        put(at::USAGE, self.usage as u64);
+        put(at::WEIGHT, self.weight as u64);
+        put(at::LIMIT, self.limit as u64);
+        put(at::BEAT, self.beat);
+        put(at::ALLOTMENT, self.allotment as u64);
+        put(at::EFFICIENCY, self.efficiency.into());
+        put(at::CPU_TIME, self.cpu_time);
+        put(at::NEIGHBOURS, self.neighbours);
+        for (offset, set) in self.mask.0.into_iter().enumerate() {
+            put(at::MASK + offset, set);
+        }
+        bytes[at::NAME * WORD..][..NAME_BYTES].copy_from_slice(&self.name.bytes);
+        bytes
+    }
+
+    /// What the bytes say, whatever they are, brought within limits.
+    pub(crate) fn read(bytes: &[u8; ROW]) -> Self {
+        let get = |index| word(bytes, index);
+        let processors = |index| get(index).min(CpuMask::MOST as u64) as usize;
+        let mut name = Name {
+            bytes: [0; NAME_BYTES],
+        };
+        name.bytes
+            .copy_from_slice(&bytes[at::NAME * WORD..][..NAME_BYTES]);
+        Self {
+            generation: get(at::GENERATION),
+            pid: u32::try_from(get(at::PID)).unwrap_or(0),
+            started: get(at::STARTED),
+            namespace: get(at::NAMESPACE),
+            arrived: get(at::ARRIVED),
+            desire: processors(at::DESIRE),
+            usage: processors(at::USAGE),
+            weight: WEIGHT.nearest(usize::try_from(get(at::WEIGHT)).unwrap_or(usize::MAX)),
+            limit: processors(at::LIMIT).max(1),
+            beat: get(at::BEAT),
+            allotment: processors(at::ALLOTMENT),
+            efficiency: get(at::EFFICIENCY).min(1000) as u32,
+            cpu_time: get(at::CPU_TIME),
+            neighbours: get(at::NEIGHBOURS).min(1000 * CpuMask::MOST as u64),
+            name,
+            mask: CpuMask(std::array::from_fn(|offset| get(at::MASK + offset))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

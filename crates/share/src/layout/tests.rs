@@ -1,0 +1,104 @@
+use super::*;
+
+fn row() -> Row {
+    Row {
+        generation: 7,
+        pid: 4711,
+        started: 12,
+        namespace: 13,
+        arrived: 14,
+        desire: 15,
+        usage: 16,
+        weight: 17,
+        limit: 18,
+        beat: 19,
+        allotment: 20,
+        efficiency: 21,
+        cpu_time: 22,
+        neighbours: 23,
+        name: Name::new("render"),
+        mask: CpuMask::from_cpus([0, 64, 1023]),
+    }
+}
+
+#[test]
+fn a_row_is_read_as_it_was_written() {
+    assert_eq!(Row::read(&row().to_bytes()), row());
+}
+
+#[test]
+fn every_field_of_a_row_has_bytes_of_its_own() {
+    let mut fields: Vec<std::ops::Range<usize>> = [
+        at::GENERATION,
+        at::PID,
+        at::STARTED,
+        at::NAMESPACE,
+        at::ARRIVED,
+        at::DESIRE,
+        at::USAGE,
+        at::WEIGHT,
+        at::LIMIT,
+        at::BEAT,
+        at::ALLOTMENT,
+        at::EFFICIENCY,
+        at::CPU_TIME,
+        at::NEIGHBOURS,
+    ]
+    .map(|word| word * WORD..(word + 1) * WORD)
+    .into();
+    fields.push(at::NAME * WORD..at::NAME * WORD + NAME_BYTES);
+    fields.push(at::MASK * WORD..(at::MASK + WORDS) * WORD);
+    fields.sort_by_key(|field| field.start);
+    assert!(fields.windows(2).all(|two| two[0].end <= two[1].start));
+    assert!(fields.last().unwrap().end <= ROW);
+    let (change, claims) = (CHANGE_AT..CHANGE_AT + 4, CLAIMS_AT..CLAIMS_AT + ROWS * WORD);
+    assert!(
+        (BOOT_AT + 1) * WORD <= change.start && change.end <= claims.start && claims.end <= HEAD
+    );
+}
+
+#[test]
+fn rows_at_their_extremes_are_brought_within_limits() {
+    for byte in [0x00, 0x7f, 0x80, 0xff] {
+        let row = Row::read(&[byte; ROW]);
+        assert!(row.desire <= CpuMask::MOST && row.usage <= CpuMask::MOST);
+        assert!((1..=CpuMask::MOST).contains(&row.limit));
+        assert_eq!(WEIGHT.nearest(row.weight), row.weight);
+        assert!(row.efficiency <= 1000 && row.neighbours <= 1000 * CpuMask::MOST as u64);
+        assert!(row.name.to_string().chars().all(|c| !c.is_control()));
+    }
+}
+
+#[test]
+fn a_head_of_another_format_or_another_start_is_told_apart() {
+    let mut head = Head::fresh(5);
+    assert_eq!(head.check(5), Ok(()));
+    assert_eq!(head.check(6), Err(Unfit::Stale));
+    assert_eq!(head.in_use().count(), 0);
+    head.0[0] ^= 1;
+    assert_eq!(head.check(5), Err(Unfit::Foreign));
+}
+
+#[test]
+fn a_claim_is_in_use_under_a_new_generation_until_it_is_given_back() {
+    let free = Claim(0);
+    let first = free.next();
+    assert!(first.is_in_use() && !first.given_back().is_in_use());
+    assert_eq!(first.given_back().generation(), first.generation());
+    assert_ne!(first.given_back().next().generation(), first.generation());
+    let last = Claim(u64::MAX);
+    assert!(last.next().is_in_use());
+    assert_ne!(last.next().generation(), last.generation());
+}
+
+#[test]
+fn names_are_cut_at_whole_characters_and_control_characters_replaced() {
+    assert_eq!(Name::new("a\nb\0c\x1b").to_string(), "a?b?c?");
+    let long = "ä".repeat(40);
+    assert_eq!(Name::new(&long).to_string(), "ä".repeat(32));
+    assert_eq!(
+        Name::new(&format!("x{long}")).to_string(),
+        format!("x{}", "ä".repeat(31))
+    );
+    assert_eq!(Name::new("").to_string(), "");
+}

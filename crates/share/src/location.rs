@@ -1,0 +1,143 @@
+//! Where the table is.
+
+use crate::file;
+use crate::layout::VERSION;
+use crate::refusal::Refusal;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The environment variable that names the file.
+pub const VARIABLE: &str = "TIDEGATE_TABLE";
+/// The environment variable that names a folder of the user's own, made for the time of a login.
+const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
+
+/// What an opening is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Reads only, and makes no table.
+    Observe,
+    /// Reads and writes rows that are not in use by anybody alive, and makes no table.
+    Repair,
+    /// Takes part.
+    Take,
+}
+
+/// The file of the table, and why that one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    path: PathBuf,
+    /// The folder that is ours to make.
+    folder: Option<PathBuf>,
+    why: &'static str,
+}
+
+impl Location {
+    /// That of this process's user and environment.
+    ///
+    /// # Errors
+    /// On a system without a table, and for programs that run with more rights than their user.
+    pub fn find() -> Result<Self, Refusal> {
+        let user = file::user()?;
+        let variable = |name: &str| std::env::var_os(name);
+        Ok(Self::among(variable, user, Path::is_dir))
+    }
+
+    /// At `path`, in a folder that exists.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            folder: None,
+            why: "named by the caller",
+        }
+    }
+
+    fn among(
+        variable: impl Fn(&str) -> Option<OsString>,
+        user: u32,
+        exists: impl Fn(&Path) -> bool,
+    ) -> Self {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        if let Some(path) = set(VARIABLE) {
+            return Self {
+                path: path.into(),
+                folder: None,
+                why: VARIABLE,
+            };
+        }
+        let within = |folder: PathBuf, why| Self {
+            path: folder.join(format!("table.v{VERSION}")),
+            folder: Some(folder),
+            why,
+        };
+        // A relative path would be another file in each folder; the standard of that variable has it ignored.
+        if let Some(runtime) = set(RUNTIME_FOLDER)
+            .map(PathBuf::from)
+            .filter(|p| p.is_absolute())
+        {
+            return within(runtime.join("tidegate"), RUNTIME_FOLDER);
+        }
+        let memory = Path::new("/dev/shm");
+        let (parent, why) = if exists(memory) {
+            (memory, "XDG_RUNTIME_DIR is not set")
+        } else {
+            (
+                Path::new("/tmp"),
+                "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
+            )
+        };
+        within(parent.join(format!("tidegate-{user}")), why)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that may have to be made, and is checked, if it is ours.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Why this file and no other, in a few words.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        self.why
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn among(variables: &[(&str, &str)], memory: bool) -> String {
+        let variable = |name: &str| {
+            let set = variables.iter().find(|(variable, _)| *variable == name);
+            set.map(|(_, value)| value.into())
+        };
+        let location = Location::among(variable, 7, |_| memory);
+        location.path.display().to_string()
+    }
+
+    #[test]
+    fn the_variable_comes_first_then_the_runtime_folder_then_memory_then_tmp() {
+        let both = [(VARIABLE, "/x/t"), (RUNTIME_FOLDER, "/run/user/7")];
+        assert_eq!(among(&both, true), "/x/t");
+        assert_eq!(among(&both[1..], true), "/run/user/7/tidegate/table.v1");
+        assert_eq!(among(&[], true), "/dev/shm/tidegate-7/table.v1");
+        assert_eq!(among(&[], false), "/tmp/tidegate-7/table.v1");
+    }
+
+    #[test]
+    fn variables_that_are_empty_or_relative_folders_are_passed_over() {
+        assert_eq!(
+            among(&[(VARIABLE, ""), (RUNTIME_FOLDER, "")], true),
+            "/dev/shm/tidegate-7/table.v1"
+        );
+        assert_eq!(
+            among(&[(RUNTIME_FOLDER, "here")], true),
+            "/dev/shm/tidegate-7/table.v1"
+        );
+    }
+}

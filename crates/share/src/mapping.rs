@@ -1,0 +1,99 @@
+//! What the system has to be asked for by hand: a name for a file without one, locks that belong to an opening, and whose this process is.
+
+use crate::layout::{CHANGE_AT, HEAD};
+use std::ffi::CString;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use tidegate_sync::futex::SharedWord;
+
+/// The word that counts changes.
+pub(crate) fn change(file: &File) -> io::Result<SharedWord> {
+    SharedWord::of(file, HEAD, CHANGE_AT)
+}
+
+/// How a table is opened: no link is followed, no device waited for, nothing passed on to other programs.
+pub(crate) fn options(unnamed: bool) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    let kind = if unnamed {
+        libc::O_TMPFILE
+    } else {
+        libc::O_NOFOLLOW | libc::O_NONBLOCK
+    };
+    options
+        .read(true)
+        .mode(0o600)
+        .custom_flags(kind | libc::O_CLOEXEC);
+    options
+}
+
+/// Gives a file that was made without a name its first one; fails if somebody else has that name.
+pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
+    let unnamed = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+    // SAFETY: both names are live C strings, which the call reads.
+    let done = unsafe { libc::linkat(here, unnamed.as_ptr(), here, name.as_ptr(), follow) };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn byte(at: u64, kind: libc::c_int) -> libc::flock {
+    // SAFETY: an flock is made of integers, for which all zeroes is a value; a lock that belongs to an opening has pid 0.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = kind as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock.l_start = at as libc::off_t;
+    lock.l_len = 1;
+    lock
+}
+
+fn ask(file: &File, command: libc::c_int, lock: &mut libc::flock) -> io::Result<()> {
+    // SAFETY: the descriptor is open as long as `file` lives, and the lock is live and writable.
+    let done = unsafe { libc::fcntl(file.as_raw_fd(), command, std::ptr::from_mut(lock)) };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Locks the byte at `at` for this opening, without waiting. `false`: another one has it.
+pub(crate) fn lock(file: &File, at: u64) -> io::Result<bool> {
+    match ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_WRLCK)) {
+        Ok(()) => Ok(true),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::EACCES) => Ok(false),
+            _ => Err(error),
+        },
+    }
+}
+
+pub(crate) fn unlock(file: &File, at: u64) -> io::Result<()> {
+    ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_UNLCK))
+}
+
+/// Whether another opening has the lock at `at`.
+pub(crate) fn is_held(file: &File, at: u64) -> io::Result<bool> {
+    let mut lock = byte(at, libc::F_WRLCK);
+    ask(file, libc::F_OFD_GETLK, &mut lock)?;
+    Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
+}
+
+/// The effective user.
+pub(crate) fn user() -> u32 {
+    // SAFETY: geteuid has no preconditions.
+    unsafe { libc::geteuid() }
+}
+
+/// Whether the program runs with more rights than the one who started it.
+pub(crate) fn is_privileged() -> bool {
+    // SAFETY: getauxval has no preconditions.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}

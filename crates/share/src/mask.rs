@@ -1,0 +1,81 @@
+//! A set of processors as it is kept in a row.
+
+use std::fmt;
+
+/// How many words a set has.
+pub(crate) const WORDS: usize = 16;
+
+/// The processors, by number, on which a job may run. Numbers from 1,024 on are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CpuMask(pub(crate) [u64; WORDS]);
+
+impl CpuMask {
+    /// How many processors a set can hold.
+    pub const MOST: usize = 64 * WORDS;
+
+    /// The set of these.
+    pub fn from_cpus(cpus: impl IntoIterator<Item = usize>) -> Self {
+        let mut words = [0; WORDS];
+        for cpu in cpus.into_iter().filter(|cpu| *cpu < Self::MOST) {
+            words[cpu / 64] |= 1 << (cpu % 64);
+        }
+        Self(words)
+    }
+
+    /// How many processors are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+
+    /// Whether `cpu` is in it.
+    #[must_use]
+    pub fn contains(&self, cpu: usize) -> bool {
+        cpu < Self::MOST && self.0[cpu / 64] & (1 << (cpu % 64)) != 0
+    }
+
+    /// Whether every processor of this set is in `other`.
+    #[must_use]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0
+            .iter()
+            .zip(other.0)
+            .all(|(mine, theirs)| mine & !theirs == 0)
+    }
+
+    /// The processors that are in either.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+}
+
+impl fmt::Debug for CpuMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpus = (0..Self::MOST).filter(|cpu| self.contains(*cpu));
+        f.debug_set().entries(cpus).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_what_was_put_in_and_nothing_above_its_end() {
+        let set = CpuMask::from_cpus([0, 63, 64, 1023, 1024, usize::MAX]);
+        assert_eq!(set.len(), 4);
+        assert!([0, 63, 64, 1023].into_iter().all(|cpu| set.contains(cpu)));
+        assert!(!set.contains(1) && !set.contains(1024) && !set.contains(usize::MAX));
+        let some = CpuMask::from_cpus([63, 64]);
+        assert!(some.is_subset(&set) && !set.is_subset(&some));
+        assert_eq!(some.union(&CpuMask::from_cpus([1])).len(), 3);
+        assert!(CpuMask::default().is_empty());
+    }
+}

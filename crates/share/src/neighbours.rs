@@ -1,0 +1,191 @@
+//! How busy programs keep the machine that are not in the table.
+//!
+//! The busy time of the processors, as the kernel counts it for the whole machine, less the processor time that the jobs in the table have
+//! published. What strangers do is known for a second that is over; so it is good for leaving them room, and for nothing quicker.
+
+use crate::layout::Row;
+use crate::mask::CpuMask;
+use crate::reader::Snapshot;
+use std::fs;
+use tidegate_policy::Nanos;
+
+/// The last measurement, to be compared with the next.
+#[derive(Debug, Default)]
+pub struct Neighbours {
+    before: Option<Measured>,
+    /// In thousandths of a processor.
+    load: u64,
+}
+
+#[derive(Debug)]
+struct Measured {
+    at: Nanos,
+    /// Busy time of all processors that the jobs divide.
+    busy: Nanos,
+    /// The processor time of each job's process.
+    jobs: Vec<(Process, Nanos)>,
+}
+
+type Process = (u32, u64, u64);
+
+/// The kernel counts in these.
+const TICK: Nanos = 10_000_000;
+
+impl Neighbours {
+    /// No measurement yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many processors strangers have kept busy since the last call, in thousandths. As before where that cannot be told: jobs
+    /// have come or gone meanwhile.
+    pub(crate) fn measure(&mut self, snapshot: &Snapshot, now: Nanos) -> u64 {
+        let stat = fs::read("/proc/stat").unwrap_or_default();
+        self.compare(&String::from_utf8_lossy(&stat), snapshot, now)
+    }
+
+    fn compare(&mut self, stat: &str, snapshot: &Snapshot, now: Nanos) -> u64 {
+        let rows = || snapshot.alive.iter().map(|seen| &seen.row);
+        let set = rows().fold(CpuMask::default(), |set, row| set.union(&row.mask));
+        let measured = Measured {
+            at: now,
+            busy: busy_time(stat, &set),
+            jobs: processes(rows()),
+        };
+        if let Some(before) = &self.before {
+            self.load = measured.strangers_since(before).unwrap_or(self.load);
+        }
+        self.before = Some(measured);
+        self.load
+    }
+}
+
+impl Measured {
+    fn strangers_since(&self, before: &Self) -> Option<u64> {
+        let same = self
+            .jobs
+            .iter()
+            .map(|(job, _)| job)
+            .eq(before.jobs.iter().map(|(job, _)| job));
+        let length = self.at.saturating_sub(before.at);
+        if !same || length == 0 {
+            return None;
+        }
+        let sum = |jobs: &[(Process, Nanos)]| {
+            jobs.iter()
+                .map(|(_, time)| *time)
+                .fold(0, u64::saturating_add)
+        };
+        let ours = sum(&self.jobs).saturating_sub(sum(&before.jobs));
+        let all = self.busy.saturating_sub(before.busy);
+        let strangers = u128::from(all.saturating_sub(ours)) * 1000 / u128::from(length);
+        u64::try_from(strangers).ok()
+    }
+}
+
+/// Each process once: several rows may belong to it.
+fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Process, Nanos)> {
+    let mut jobs: Vec<(Process, Nanos)> = rows
+        .map(|row| ((row.pid, row.started, row.namespace), row.cpu_time))
+        .collect();
+    jobs.sort_unstable();
+    // Of several times of one process the latest, which is the largest.
+    jobs.reverse();
+    jobs.dedup_by_key(|(job, _)| *job);
+    jobs
+}
+
+/// What `/proc/stat` says that the processors in `set` have worked: for users, the kernel and interrupts.
+fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
+    let of = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let cpu = fields.next()?.strip_prefix("cpu")?.parse().ok()?;
+        let times: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+        // user, nice, system, (idle, iowait,) irq, softirq
+        let worked = [0, 1, 2, 5, 6].iter().filter_map(|kind| times.get(*kind));
+        set.contains(cpu)
+            .then(|| worked.fold(0, |sum: u64, time| sum.saturating_add(*time)))
+    };
+    let ticks = stat.lines().filter_map(of).fold(0, u64::saturating_add);
+    ticks.saturating_mul(TICK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::ROW;
+    use crate::reader::Seen;
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    fn snapshot(jobs: &[(u32, Nanos)]) -> Snapshot {
+        let seen = |(index, (pid, cpu_time)): (usize, &(u32, Nanos))| {
+            let row = Row {
+                pid: *pid,
+                cpu_time: *cpu_time,
+                mask: CpuMask::from_cpus([0, 1]),
+                ..Row::read(&[0; ROW])
+            };
+            Seen {
+                index,
+                row,
+                beats: true,
+            }
+        };
+        Snapshot {
+            alive: jobs.iter().enumerate().map(seen).collect(),
+            ..Snapshot::default()
+        }
+    }
+
+    fn stat(user: u64, other: u64) -> String {
+        format!(
+            "cpu 9 9 9 9\ncpu0 {user} 0 0 500 7 0 0 3 0 0\ncpu1 0 0 0 900\ncpu2 {other} 0 0 0\nintr 5\n"
+        )
+    }
+
+    #[test]
+    fn what_the_jobs_have_not_used_was_used_by_strangers() {
+        let mut neighbours = Neighbours::new();
+        assert_eq!(
+            neighbours.compare(&stat(0, 0), &snapshot(&[(5, 0)]), SECOND),
+            0,
+            "nothing to compare with"
+        );
+        // 90 ticks of 10 ms on processors of ours, 20 of them by the job; another processor is none of ours.
+        let later = snapshot(&[(5, 200_000_000)]);
+        assert_eq!(neighbours.compare(&stat(90, 70), &later, 2 * SECOND), 700);
+    }
+
+    #[test]
+    fn two_rows_of_one_process_count_once_and_a_change_of_jobs_leaves_the_last_answer() {
+        let mut neighbours = Neighbours::new();
+        neighbours.compare(&stat(0, 0), &snapshot(&[(5, 0), (5, 0)]), SECOND);
+        let later = snapshot(&[(5, 400_000_000), (5, 390_000_000)]);
+        assert_eq!(neighbours.compare(&stat(90, 0), &later, 2 * SECOND), 500);
+        assert_eq!(
+            neighbours.compare(&stat(190, 0), &snapshot(&[(6, 0)]), 3 * SECOND),
+            500
+        );
+    }
+
+    #[test]
+    fn odd_numbers_are_no_load() {
+        let mut neighbours = Neighbours::new();
+        for text in [
+            "",
+            "cpu0",
+            "cpu0 x",
+            "cpux 1 2",
+            "cpu0 18446744073709551615 18446744073709551615 1 1 1 1 1",
+        ] {
+            neighbours.compare(text, &snapshot(&[(5, u64::MAX), (6, u64::MAX)]), SECOND);
+            assert_eq!(
+                neighbours.compare(text, &snapshot(&[(5, 0), (6, 1)]), 2 * SECOND),
+                0,
+                "{text}"
+            );
+        }
+    }
+}

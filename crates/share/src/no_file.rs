@@ -1,0 +1,51 @@
+//! The table on systems that have none.
+
+use crate::layout::{Claim, Head, Row};
+use crate::location::{Access, Location};
+use crate::refusal::{Kind, Refusal};
+use std::convert::Infallible;
+use std::path::Path;
+use std::time::Duration;
+
+/// There is no value of this kind.
+#[derive(Debug)]
+pub(crate) struct Table(Infallible);
+
+/// The user whose table is meant: nobody's.
+pub(crate) fn user() -> Result<u32, Refusal> {
+    let text = "there is no table of jobs on this system".to_owned();
+    Err(Refusal::new(Kind::Unsupported, text))
+}
+
+/// Methods that are never called.
+macro_rules! none {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        impl Table {
+            $(pub(crate) fn $name(&self, $($argument: $type),*) -> $result {
+                let _ = ($($argument),*);
+                match self.0 {}
+            })*
+        }
+    };
+}
+none! {
+    path() -> &Path;
+    is_current() -> bool;
+    head() -> Result<Head, Refusal>;
+    row(index: usize) -> Result<Row, Refusal>;
+    claim(index: usize) -> Result<Claim, Refusal>;
+    write_row(index: usize, row: &Row) -> Result<(), Refusal>;
+    write_claim(index: usize, claim: Claim) -> Result<(), Refusal>;
+    lock(index: usize) -> Result<bool, Refusal>;
+    unlock(index: usize) -> Result<(), Refusal>;
+    is_locked(index: usize) -> Result<bool, Refusal>;
+    sweep(index: usize) -> Result<bool, Refusal>;
+    announce() -> Result<(), Refusal>;
+    wait(seen: u32, limit: Duration) -> Result<(), Refusal>;
+}
+
+impl Table {
+    pub(crate) fn open(_: &Location, _: Access) -> Result<Option<Self>, Refusal> {
+        user().map(|_| None)
+    }
+}

@@ -1,0 +1,227 @@
+//! Taking part: a row of one's own.
+
+use crate::file::Table;
+use crate::identity::Identity;
+use crate::layout::{Claim, Name, ROWS, Row};
+use crate::location::{Access, Location};
+use crate::mask::CpuMask;
+use crate::neighbours::Neighbours;
+use crate::reader::{Reader, Seen, sweep};
+use crate::refusal::{Kind, Refusal};
+use crate::shares::Shares;
+use std::path::Path;
+use std::time::Duration;
+use tidegate_policy::tunables::WEIGHT;
+use tidegate_sync::clock;
+
+/// What a job publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How many processors it could put to good use; 0 if it has nothing to do.
+    pub desire: usize,
+    /// How many it keeps busy.
+    pub usage: usize,
+    /// How many it may keep busy at most, for instance by a quota; at least 1.
+    pub limit: usize,
+    /// How much it counts beside the others; [`WEIGHT`] has range and default.
+    pub weight: usize,
+    /// The processors on which it may run.
+    pub mask: CpuMask,
+    /// How many it takes itself to be entitled to, for observers.
+    pub allotment: usize,
+    /// How much of the time of its processors went into work, per mille, for observers.
+    pub efficiency: u32,
+    /// How many processors strangers keep busy, in thousandths, if it has measured that; see [`Neighbours`].
+    pub neighbours: u64,
+}
+
+impl Report {
+    /// That of a job that desires nothing, may use all of `mask`, and counts as much as any.
+    #[must_use]
+    pub fn new(mask: CpuMask) -> Self {
+        Self {
+            desire: 0,
+            usage: 0,
+            limit: mask.len().max(1),
+            weight: WEIGHT.default,
+            mask,
+            allotment: 0,
+            efficiency: 0,
+            neighbours: 0,
+        }
+    }
+
+    /// Whether others divide the machine otherwise for `self` than for `before`.
+    fn matters_after(&self, before: &Self) -> bool {
+        let divided = |report: &Self| {
+            let (desire, limit, weight) = (report.desire, report.limit, report.weight);
+            (desire, limit, weight, report.mask, report.neighbours)
+        };
+        divided(self) != divided(before)
+    }
+}
+
+/// A job's row in the table, from [`take`](Self::take) until it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    table: Table,
+    index: usize,
+    claim: Claim,
+    row: Row,
+    reader: Reader,
+    /// The last one, as others know it.
+    report: Option<Report>,
+    /// The count of changes at the last look.
+    seen: u32,
+}
+
+impl Seat {
+    /// Takes a free row of the table at `location`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// There is no table to be had, or no row is free.
+    pub fn take(location: &Location, name: &Name) -> Result<Self, Refusal> {
+        let path = location.path();
+        let table = Table::open(location, Access::Take)?;
+        let table = table.ok_or_else(|| Refusal::of(Kind::Unreachable, path, "is not there"))?;
+        let Some(index) = lock_any(&table)? else {
+            let what = format_args!("has no room: all of its {ROWS} rows are taken");
+            return Err(Refusal::of(Kind::Full, path, what));
+        };
+        let claim = table.claim(index)?.next();
+        let identity = Identity::of_this_process();
+        let row = Row {
+            generation: claim.generation(),
+            pid: identity.pid,
+            started: identity.started,
+            namespace: identity.namespace,
+            arrived: clock::wall(),
+            desire: 0,
+            usage: 0,
+            weight: WEIGHT.default,
+            limit: 1,
+            beat: 0,
+            allotment: 0,
+            efficiency: 0,
+            cpu_time: 0,
+            neighbours: 0,
+            name: *name,
+            mask: CpuMask::default(),
+        };
+        table.write_row(index, &row)?;
+        table.write_claim(index, claim)?;
+        table.announce()?;
+        Ok(Self {
+            table,
+            index,
+            claim,
+            row,
+            reader: Reader::new(identity),
+            report: None,
+            seen: 0,
+        })
+    }
+
+    /// Writes what the job has to say, and that it lives; to be called every cycle while it desires something. Others are
+    /// woken if it makes a difference to them.
+    ///
+    /// # Errors
+    /// The table is not what it was.
+    pub fn publish(&mut self, report: &Report) -> Result<(), Refusal> {
+        let row = &mut self.row;
+        row.desire = report.desire;
+        row.usage = report.usage;
+        row.limit = report.limit;
+        row.weight = report.weight;
+        row.mask = report.mask;
+        row.allotment = report.allotment;
+        row.efficiency = report.efficiency;
+        row.neighbours = report.neighbours;
+        row.cpu_time = clock::process_time();
+        row.beat = row.beat.wrapping_add(1);
+        self.table.write_row(self.index, &self.row)?;
+        if self
+            .report
+            .is_none_or(|before| report.matters_after(&before))
+        {
+            self.table.announce()?;
+        }
+        self.report = Some(*report);
+        Ok(())
+    }
+
+    /// Reads how the machine is divided. Rows of jobs that have died are freed on the way.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish).
+    pub fn shares(&mut self) -> Result<Shares, Refusal> {
+        let snapshot = self
+            .reader
+            .read(&self.table, Some(self.index), clock::now())?;
+        self.seen = snapshot.change;
+        sweep(&self.table, &snapshot.dead)?;
+        let own = |seen: &&Seen| {
+            seen.index == self.index && seen.row.generation == self.claim.generation()
+        };
+        match snapshot.alive.iter().find(own) {
+            Some(_) => Ok(Shares::of(&snapshot, self.index)),
+            None => {
+                let what = "does not show this job's row any more: somebody else has written there";
+                Err(Refusal::of(Kind::Damaged, self.path(), what))
+            }
+        }
+    }
+
+    /// Measures what strangers do; to be called about once a second by a job that wants to leave them room, and published.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish).
+    pub fn measure(&mut self, neighbours: &mut Neighbours) -> Result<u64, Refusal> {
+        let snapshot = self
+            .reader
+            .read(&self.table, Some(self.index), clock::now())?;
+        Ok(neighbours.measure(&snapshot, clock::now()))
+    }
+
+    /// Sleeps until somebody changes something that the last [`shares`](Self::shares) has not seen, at most `limit`. May return early.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish).
+    pub fn wait_change(&self, limit: Duration) -> Result<(), Refusal> {
+        self.table.wait(self.seen, limit)
+    }
+
+    /// Whether this is still the table that others find under its name. If not, take another seat.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.table.is_current()
+    }
+
+    /// The file of the table.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.table.path()
+    }
+}
+
+/// Locks a row: one that is not in use if there is one, else one whose job has died.
+fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
+    let head = table.head()?;
+    let (taken, free): (Vec<usize>, Vec<usize>) =
+        (0..ROWS).partition(|index| head.claim(*index).is_in_use());
+    for index in free.into_iter().chain(taken) {
+        if table.lock(index)? {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        // In a child made by `fork` each of these is refused. Whatever else fails, the lock ends with the file.
+        let _ = self.table.write_claim(self.index, self.claim.given_back());
+        let _ = self.table.announce();
+        let _ = self.table.unlock(self.index);
+    }
+}

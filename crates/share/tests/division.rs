@@ -1,0 +1,219 @@
+//! How jobs that take part divide the processors.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod support;
+
+use std::time::{Duration, Instant};
+use support::{Home, wants};
+use tidegate_share::{CpuMask, Kind, Location, Name, Observer, ROWS, Report, Seat};
+
+fn allotments(seats: &mut [Seat]) -> Vec<usize> {
+    let shares = seats
+        .iter_mut()
+        .map(|seat| seat.shares().unwrap().allotment);
+    shares.collect()
+}
+
+#[test]
+fn jobs_divide_the_processors_by_what_they_desire() {
+    let home = Home::new();
+    let mut seats = ["a", "b", "c"].map(|name| home.seat(name));
+    for (seat, desire) in seats.iter_mut().zip([2, 16, 16]) {
+        seat.publish(&wants(desire, 16)).unwrap();
+    }
+    assert_eq!(allotments(&mut seats), [2, 7, 7]);
+    seats[1].publish(&wants(0, 16)).unwrap();
+    assert_eq!(allotments(&mut seats), [2, 0, 14]);
+    let shares = seats[0].shares().unwrap();
+    assert_eq!((shares.processors, shares.others), (16, 1));
+}
+
+#[test]
+fn a_job_that_leaves_gives_its_processors_back() {
+    let home = Home::new();
+    let (mut stays, mut leaves) = (home.seat("stays"), home.seat("leaves"));
+    stays.publish(&wants(8, 8)).unwrap();
+    leaves.publish(&wants(8, 8)).unwrap();
+    assert_eq!(stays.shares().unwrap().allotment, 4);
+    drop(leaves);
+    let shares = stays.shares().unwrap();
+    assert_eq!((shares.allotment, shares.others), (8, 0));
+}
+
+#[test]
+fn weights_and_limits_count() {
+    let home = Home::new();
+    let mut seats = ["light", "heavy", "limited"].map(|name| home.seat(name));
+    let reports = [
+        wants(18, 18),
+        Report {
+            weight: 300,
+            ..wants(18, 18)
+        },
+        Report {
+            limit: 2,
+            ..wants(18, 18)
+        },
+    ];
+    for (seat, report) in seats.iter_mut().zip(reports) {
+        seat.publish(&report).unwrap();
+    }
+    assert_eq!(allotments(&mut seats), [4, 12, 2]);
+}
+
+#[test]
+fn with_more_jobs_than_processors_each_has_one() {
+    let home = Home::new();
+    let mut seats: Vec<Seat> = (0..5).map(|job| home.seat(&job.to_string())).collect();
+    for seat in &mut seats {
+        seat.publish(&wants(2, 2)).unwrap();
+    }
+    assert_eq!(allotments(&mut seats), [1; 5]);
+}
+
+#[test]
+fn jobs_confined_to_few_processors_divide_those_and_leave_the_rest() {
+    let home = Home::new();
+    let mut seats = ["free", "one", "two"].map(|name| home.seat(name));
+    let confined = Report {
+        desire: 8,
+        ..Report::new(CpuMask::from_cpus([0, 1]))
+    };
+    seats[0].publish(&wants(8, 8)).unwrap();
+    seats[1].publish(&confined).unwrap();
+    seats[2].publish(&confined).unwrap();
+    assert_eq!(allotments(&mut seats), [6, 1, 1]);
+}
+
+#[test]
+fn jobs_that_are_all_confined_divide_no_more_than_that() {
+    let home = Home::new();
+    let mut seats = ["one", "two"].map(|name| home.seat(name));
+    for seat in &mut seats {
+        seat.publish(&wants(4, 2)).unwrap();
+    }
+    assert_eq!(allotments(&mut seats), [1, 1]);
+    assert_eq!(seats[0].shares().unwrap().processors, 2);
+}
+
+#[test]
+fn processors_that_strangers_keep_busy_are_left_to_them() {
+    let home = Home::new();
+    let mut seats = ["measures", "other"].map(|name| home.seat(name));
+    seats[0]
+        .publish(&Report {
+            neighbours: 2_100,
+            ..wants(8, 8)
+        })
+        .unwrap();
+    seats[1].publish(&wants(8, 8)).unwrap();
+    assert_eq!(allotments(&mut seats), [3, 3]);
+    assert_eq!(seats[1].shares().unwrap().neighbours, 2);
+}
+
+#[test]
+fn a_change_wakes_one_who_waits_and_nothing_else_is_missed() {
+    let home = Home::new();
+    let (mut waits, mut acts) = (home.seat("waits"), home.seat("acts"));
+    waits.publish(&wants(2, 2)).unwrap();
+    waits.shares().unwrap();
+    acts.publish(&wants(2, 2)).unwrap();
+    // Announced between look and sleep: not slept through.
+    let started = Instant::now();
+    waits.wait_change(Duration::from_secs(60)).unwrap();
+    waits.shares().unwrap();
+    let actor = std::thread::spawn(move || {
+        acts.publish(&wants(1, 2)).unwrap();
+        acts
+    });
+    waits.wait_change(Duration::from_secs(60)).unwrap();
+    assert!(
+        started.elapsed() < Duration::from_secs(60),
+        "woken, not timed out"
+    );
+    drop(actor.join().unwrap());
+}
+
+#[test]
+fn three_hundred_jobs_find_room_for_all_but_the_last_ones_who_say_so() {
+    let home = Home::new();
+    let mut seats = Vec::new();
+    for job in 0..300 {
+        match Seat::take(&home.location(), &Name::new(&job.to_string())) {
+            Ok(seat) => seats.push(seat),
+            Err(error) => {
+                assert_eq!(error.kind(), Kind::Full);
+                assert!(
+                    error.to_string().contains("all of its 256 rows are taken"),
+                    "{error}"
+                );
+                assert!(job >= ROWS);
+            }
+        }
+    }
+    assert_eq!(seats.len(), ROWS);
+    for seat in &mut seats {
+        seat.publish(&wants(4, 4)).unwrap();
+    }
+    assert!(
+        allotments(&mut seats[..3])
+            .iter()
+            .all(|allotment| *allotment == 1)
+    );
+    seats.pop();
+    seats.push(home.seat("next"));
+}
+
+#[test]
+fn an_observer_sees_the_jobs_in_the_order_in_which_they_came_and_makes_no_table() {
+    let home = Home::new();
+    assert!(Observer::open(&home.location()).unwrap().is_none());
+    assert!(!home.path().exists());
+    let (mut one, _two) = (home.seat("one"), home.seat("two"));
+    one.publish(&Report {
+        usage: 2,
+        allotment: 3,
+        efficiency: 900,
+        ..wants(4, 4)
+    })
+    .unwrap();
+    let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+    let jobs = observer.jobs().unwrap();
+    let names: Vec<String> = jobs.iter().map(|job| job.name.to_string()).collect();
+    assert_eq!(names, ["one", "two"]);
+    let seen = (
+        jobs[0].pid,
+        jobs[0].desire,
+        jobs[0].allotment,
+        jobs[0].usage,
+        jobs[0].efficiency,
+    );
+    assert_eq!(seen, (std::process::id(), 4, 3, 2, 900));
+    let soundness = Observer::check(&home.location()).unwrap().unwrap();
+    assert_eq!(
+        (
+            soundness.alive.len(),
+            soundness.dead.len(),
+            soundness.repaired
+        ),
+        (2, 0, 0)
+    );
+}
+
+#[test]
+fn a_table_that_was_removed_is_noticed_and_another_one_taken() {
+    let home = Home::new();
+    let mut seat = home.seat("first");
+    assert!(seat.is_current());
+    std::fs::remove_file(home.path()).unwrap();
+    seat.publish(&wants(2, 2)).unwrap();
+    assert!(!seat.is_current());
+    let other = home.seat("second");
+    assert!(!seat.is_current() && other.is_current());
+}
+
+#[test]
+fn the_location_of_the_caller_is_told_with_its_reason() {
+    assert_eq!(Location::at("/x").why(), "named by the caller");
+    assert!(Location::find().is_ok());
+}

@@ -1,0 +1,38 @@
+//! What the tests of the table share.
+
+use std::path::PathBuf;
+use tempfile::TempDir;
+use tidegate_share::{CpuMask, Location, Name, Report, Seat};
+
+/// A table of the test's own.
+pub struct Home {
+    pub folder: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder for files"),
+        }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("table.v1")
+    }
+
+    pub fn location(&self) -> Location {
+        Location::at(self.path())
+    }
+
+    pub fn seat(&self, name: &str) -> Seat {
+        Seat::take(&self.location(), &Name::new(name)).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// A job on processors 0 to `processors` that desires some.
+pub fn wants(desire: usize, processors: usize) -> Report {
+    Report {
+        desire,
+        ..Report::new(CpuMask::from_cpus(0..processors))
+    }
+}
