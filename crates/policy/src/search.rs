@@ -8,7 +8,7 @@
 use crate::Nanos;
 use crate::tunables::{
     EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
-    REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
+    PREEMPTIONS_DOUBLED, REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
 };
 
 /// How many workers may search at once when `active` hold slots: at most half of them, at least one. More would find
@@ -54,8 +54,11 @@ const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
 pub enum Slotless {
     /// It waited, was blocked or waited for memory, and no slot is free now.
     Owed,
-    /// The pool's allotment fell.
-    Preempted,
+    /// The pool's allotment fell, for the how many-th time since the thread had a slot.
+    Preempted {
+        /// How many times before.
+        before: usize,
+    },
 }
 
 impl Slotless {
@@ -64,7 +67,14 @@ impl Slotless {
     pub const fn grace(self) -> Nanos {
         match self {
             Self::Owed => OWED_GRACE.default,
-            Self::Preempted => PREEMPTED_GRACE.default,
+            Self::Preempted { before } => {
+                let doubled = if before < PREEMPTIONS_DOUBLED.default {
+                    before
+                } else {
+                    PREEMPTIONS_DOUBLED.default
+                };
+                PREEMPTED_GRACE.default << doubled
+            }
         }
     }
 }
@@ -205,7 +215,10 @@ mod tests {
     #[test]
     fn a_thread_that_was_preempted_waits_longer_than_one_that_is_owed_a_slot() {
         assert_eq!(
-            (Slotless::Owed.grace(), Slotless::Preempted.grace()),
+            (
+                Slotless::Owed.grace(),
+                Slotless::Preempted { before: 0 }.grace()
+            ),
             (2_000_000, 10_000_000)
         );
     }

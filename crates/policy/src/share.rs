@@ -3,8 +3,9 @@
 //! [`Share`] is the user's wish. From it and from what the table of jobs says follows how many slots a job may use
 //! ([`slots`]). Reading the table and moving slots is the runtime's; who gets how many is [`allot`](crate::allot).
 
+use crate::Nanos;
 use crate::error::ParseError;
-use crate::tunables::{NEIGHBOUR_LOAD, SHARE};
+use crate::tunables::{ALONE_CYCLE, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STUCK_PATIENCE};
 use core::fmt;
 use core::str::FromStr;
 
@@ -89,6 +90,56 @@ pub const fn slots(share: Share, limit: usize, allotment: usize, others: usize) 
     }
 }
 
+/// How long the next cycle of a job is that desires processors beside `others`.
+#[must_use]
+pub const fn cycle(share: Share, others: usize) -> Nanos {
+    if share.leaves_room(others) {
+        EST_CYCLE.default
+    } else {
+        ALONE_CYCLE.default
+    }
+}
+
+/// Slots lent to a job that stands still because it has fewer than it could use: those who run may wait for tasks that wait for a slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loans {
+    /// Since when nothing has moved, or the last loan.
+    since: Option<Nanos>,
+    lent: usize,
+}
+
+impl Loans {
+    /// How many slots to lend beyond `slots`, of which `held` are held and `wanted` could be used. `still`: tasks wait, and none of
+    /// those who run has moved since this was last asked ([`STUCK_PATIENCE`]).
+    ///
+    /// ```
+    /// use tidegate_policy::share::Loans;
+    ///
+    /// let (mut loans, ms) = (Loans::default(), 1_000_000);
+    /// assert_eq!(loans.lend(true, 0, (1, 1, 4)), 0);
+    /// assert_eq!(loans.lend(true, 100 * ms, (1, 1, 4)), 1);
+    /// assert_eq!(loans.lend(false, 105 * ms, (1, 2, 4)), 0); // it moves
+    /// ```
+    pub fn lend(
+        &mut self,
+        still: bool,
+        now: Nanos,
+        (slots, held, wanted): (usize, usize, usize),
+    ) -> usize {
+        let room = wanted.saturating_sub(slots);
+        if !still || room == 0 {
+            *self = Self::default();
+            return 0;
+        }
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_sub(since) >= STUCK_PATIENCE.default {
+            self.since = Some(now);
+            self.lent = self.lent.max(held.saturating_sub(slots)) + 1;
+        }
+        self.lent.min(room)
+    }
+}
+
 /// How many whole processors to leave to programs that keep `load` thousandths of a processor busy ([`NEIGHBOUR_LOAD`]).
 #[must_use]
 pub fn neighbours(load: u64) -> usize {
@@ -109,6 +160,24 @@ mod tests {
                 assert_eq!(slots(share, 4, 0, others), if obeys { 1 } else { 4 });
             }
         }
+    }
+
+    #[test]
+    fn loans_grow_while_nothing_moves_and_end_when_something_does() {
+        let mut loans = Loans::default();
+        let patience = STUCK_PATIENCE.default;
+        let mut lend = |still, times, held| loans.lend(still, times * patience, (1, held, 4));
+        assert_eq!(lend(true, 0, 1), 0);
+        let loaned = [lend(true, 1, 1), lend(true, 2, 2), lend(true, 3, 3)];
+        assert_eq!(loaned, [1, 2, 3]);
+        assert_eq!(lend(true, 4, 4), 3, "no more than are wanted");
+        assert_eq!(lend(false, 5, 3), 0);
+        assert_eq!(
+            [lend(true, 6, 3), lend(true, 7, 3)],
+            [0, 3],
+            "one more than are held"
+        );
+        assert_eq!(loans.lend(true, 8 * patience, (4, 4, 4)), 0);
     }
 
     #[test]

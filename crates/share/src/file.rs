@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tidegate_sync::futex::SharedWord;
 use tidegate_sync::thread::PrivateFile;
@@ -20,7 +21,7 @@ pub(crate) struct Table {
     path: PathBuf,
     /// Device and inode.
     id: (u64, u64),
-    change: Option<SharedWord>,
+    change: Option<Arc<SharedWord>>,
 }
 
 impl Table {
@@ -91,7 +92,8 @@ impl Table {
             None
         } else {
             let word = mapping::change(opened);
-            Some(word.map_err(|error| Refusal::system(path, "mapped", &error))?)
+            let word = word.map_err(|error| Refusal::system(path, "mapped", &error))?;
+            Some(Arc::new(word))
         };
         Ok(Self {
             id: (found.dev(), found.ino()),
@@ -194,8 +196,13 @@ impl Table {
         let done = self
             .change
             .as_ref()
-            .map_or(Ok(()), SharedWord::add_and_wake);
+            .map_or(Ok(()), |word| word.add_and_wake());
         done.map_err(|_| Refusal::cut_off(&self.path))
+    }
+
+    /// The word that counts changes; none for an observer.
+    pub(crate) fn change(&self) -> Option<Arc<SharedWord>> {
+        self.change.clone()
     }
 
     /// Sleeps while the count of changes is `seen`, at most `limit`.

@@ -59,5 +59,5 @@ pub use mask::CpuMask;
 pub use neighbours::Neighbours;
 pub use observer::{Job, Observer, Soundness};
 pub use refusal::{Kind, Refusal};
-pub use seat::{Report, Seat};
+pub use seat::{Report, Seat, Waker};
 pub use shares::Shares;

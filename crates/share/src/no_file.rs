@@ -5,7 +5,9 @@ use crate::location::{Access, Location};
 use crate::refusal::{Kind, Refusal};
 use std::convert::Infallible;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+use tidegate_sync::futex::SharedWord;
 
 /// There is no value of this kind.
 #[derive(Debug)]
@@ -41,6 +43,7 @@ none! {
     is_locked(index: usize) -> Result<bool, Refusal>;
     sweep(index: usize) -> Result<bool, Refusal>;
     announce() -> Result<(), Refusal>;
+    change() -> Option<Arc<SharedWord>>;
     wait(seen: u32, limit: Duration) -> Result<(), Refusal>;
 }
 

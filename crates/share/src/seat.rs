@@ -10,9 +10,11 @@ use crate::reader::{Reader, Seen, sweep};
 use crate::refusal::{Kind, Refusal};
 use crate::shares::Shares;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tidegate_policy::tunables::WEIGHT;
 use tidegate_sync::clock;
+use tidegate_sync::futex::SharedWord;
 
 /// What a job publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +193,12 @@ impl Seat {
         self.table.wait(self.seen, limit)
     }
 
+    /// What ends a [`wait_change`](Self::wait_change) from another thread.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        Waker(self.table.change())
+    }
+
     /// Whether this is still the table that others find under its name. If not, take another seat.
     #[must_use]
     pub fn is_current(&self) -> bool {
@@ -201,6 +209,18 @@ impl Seat {
     #[must_use]
     pub fn path(&self) -> &Path {
         self.table.path()
+    }
+}
+
+/// Wakes one who waits for a change; from [`Seat::waker`].
+#[derive(Clone, Debug)]
+pub struct Waker(Option<Arc<SharedWord>>);
+
+impl Waker {
+    /// Ends the wait of that seat, and of all others of its table: they look and wait again.
+    pub fn wake(&self) {
+        // Where the file is cut off the wait ends by itself.
+        let _ = self.0.as_ref().map(|word| word.add_and_wake());
     }
 }
 

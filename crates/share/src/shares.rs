@@ -16,6 +16,8 @@ pub struct Shares {
     pub processors: usize,
     /// How many other jobs desire processors now.
     pub others: usize,
+    /// How many processors all jobs together keep busy, this one included.
+    pub usage: usize,
     /// How many of the processors are left to programs that are not in the table.
     pub neighbours: usize,
 }
@@ -36,6 +38,7 @@ impl Shares {
             allotment: place.map_or(0, |place| division.allotments[place]),
             processors: division.processors,
             others: jobs.len() - usize::from(place.is_some()),
+            usage: rows.iter().map(|row| row.usage).sum(),
             neighbours: division.neighbours,
         }
     }

@@ -7,7 +7,7 @@ use crate::closed::Closed;
 use crate::options::{Options, PanicHandler, ThreadHandler};
 use crate::pool::Pool;
 use std::fmt;
-use tidegate_policy::{Amount, Idle, ParseError, Victim, Wait};
+use tidegate_policy::{Amount, Desire, Idle, ParseError, Share, Victim, Wait};
 
 /// Why a pool could not be made.
 #[derive(Debug)]
@@ -63,6 +63,9 @@ pub struct Builder {
     pub(crate) wait: Option<Wait>,
     pub(crate) spare_threads: Option<usize>,
     pub(crate) max_threads: Option<usize>,
+    pub(crate) share: Option<Share>,
+    pub(crate) weight: Option<usize>,
+    pub(crate) desire: Option<Desire>,
     pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<ThreadHandler>,
@@ -131,6 +134,31 @@ impl Builder {
     #[must_use]
     pub fn max_threads(mut self, threads: usize) -> Self {
         self.max_threads = Some(threads);
+        self
+    }
+
+    /// Whether the pool divides the machine's processors with other jobs of the same user (`TIDEGATE_SHARE`).
+    ///
+    /// With [`Share::Auto`], the default, a pool that finds no other job at work has all its workers; beside others it has its fair share,
+    /// at most what it can put to good use, within milliseconds. Jobs find each other through a file ([`tidegate_share`] says which, and
+    /// what becomes of jobs that cannot use it: they run as with [`Share::Off`]).
+    #[must_use]
+    pub fn share(mut self, share: Share) -> Self {
+        self.share = Some(share);
+        self
+    }
+
+    /// How much the pool counts beside other jobs (`TIDEGATE_WEIGHT`): one of twice the weight gets twice the processors.
+    #[must_use]
+    pub fn weight(mut self, weight: usize) -> Self {
+        self.weight = Some(weight);
+        self
+    }
+
+    /// How the pool estimates how many processors it could use (`TIDEGATE_DESIRE`).
+    #[must_use]
+    pub fn desire(mut self, desire: Desire) -> Self {
+        self.desire = Some(desire);
         self
     }
 

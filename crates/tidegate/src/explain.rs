@@ -35,7 +35,10 @@ impl Shared {
     fn explain(&self) {
         // Relaxed: only one caller finds it set.
         if self.unexplained.swap(false, Ordering::Relaxed) {
-            tell(format_args!("{}", explanation(&self.options, self.slots())));
+            tell(format_args!(
+                "{}",
+                explanation(&self.options, self.wanted())
+            ));
         }
     }
 }

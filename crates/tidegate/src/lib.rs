@@ -122,6 +122,7 @@ mod search;
 mod sleep;
 mod spawn;
 mod stats;
+mod steward;
 mod unwind;
 mod wait;
 mod wake;
@@ -136,7 +137,7 @@ pub use pool::Pool;
 pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, Stats, WorkerStats};
-pub use tidegate_policy::{Amount, Idle, ParseError, Victim, Wait, idle};
+pub use tidegate_policy::{Amount, Desire, Idle, ParseError, Share, Victim, Wait, desire, idle};
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 

@@ -11,7 +11,9 @@ use crate::machine::Machine;
 use crate::unwind::Payload;
 use std::sync::OnceLock;
 use tidegate_policy::tunables::{self, Tunable};
-use tidegate_policy::{Amount, Idle, IdleState, PlaceTree, Victim, Wait};
+use tidegate_policy::{
+    Amount, Desire, DesireState, Idle, IdleState, PlaceTree, Share, Victim, Wait,
+};
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type PanicHandler = Box<dyn Fn(Payload, u64) + Send + Sync>;
@@ -44,8 +46,19 @@ pub(crate) struct Options {
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
+    /// How the pool shares the machine, if it does.
+    pub(crate) share: Option<Sharing>,
     /// What a closed pool has beside these, see [`crate::closed`].
     pub(crate) closed: Option<Closed>,
+}
+
+/// How a pool shares the machine.
+pub(crate) struct Sharing {
+    pub(crate) share: Share,
+    pub(crate) weight: usize,
+    pub(crate) desire: Desire,
+    /// The state in which the estimate begins.
+    pub(crate) desire_state: DesireState,
 }
 
 impl Options {
@@ -70,6 +83,7 @@ impl Options {
     }
 
     fn resolve(builder: Builder, environment: Environment) -> Result<Self, BuildError> {
+        let share = Sharing::of(&builder, environment)?;
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
         let Builder {
@@ -103,11 +117,49 @@ impl Options {
             name: name(builder.name)?,
             stack_size,
             explain: environment.explain()?,
+            share,
             on_start: builder.on_start,
             on_exit: builder.on_exit,
             on_panic: builder.on_panic,
             closed: builder.closed,
         })
+    }
+}
+
+impl Sharing {
+    /// The models and Miri run one pool, and know no files.
+    const POSSIBLE: bool = cfg!(not(any(loom, miri)));
+
+    fn of(builder: &Builder, environment: Environment) -> Result<Option<Self>, BuildError> {
+        let (share, from) =
+            environment.option("Builder::share", builder.share, &tunables::SHARE)?;
+        let weight = environment
+            .option("Builder::weight", builder.weight, &tunables::WEIGHT)?
+            .0;
+        let desire = environment
+            .option("Builder::desire", builder.desire, &tunables::DESIRE)?
+            .0;
+        // Text has been checked with its parameters when it was read; only the builder's values can fail here.
+        let desire_state =
+            DesireState::new(&desire).map_err(|error| error.within("Builder::desire"))?;
+        // What a closed pool promises about its threads is the caller's business; it shares only where somebody says so.
+        let wished = builder.closed.is_none() || from != Source::Default;
+        Ok(
+            (share != Share::Off && wished && Self::POSSIBLE).then_some(Self {
+                share,
+                weight,
+                desire,
+                desire_state,
+            }),
+        )
+    }
+}
+
+impl Options {
+    /// Whether thieves count how much their victims have.
+    pub(crate) fn counts_lengths(&self) -> bool {
+        let desire = self.share.as_ref().map(|sharing| sharing.desire);
+        matches!(desire, Some(Desire::ADeque(_)))
     }
 }
 

@@ -10,8 +10,9 @@ pub use threads::UnstartedThread;
 
 use crate::builder::BuildError;
 use crate::job::Task;
-use crate::options::Options;
+use crate::options::{Options, Source};
 use crate::queue::Queue;
+use crate::steward::Bell;
 use crate::worker::Worker;
 use std::sync::{Arc, OnceLock};
 use tidegate_policy::search::may_expose;
@@ -30,6 +31,8 @@ pub(crate) mod signal {
     pub(crate) const HUNGRY: u32 = 2;
     /// The slot is wanted back.
     pub(crate) const GIVE_UP: u32 = 4;
+    /// Somebody wants to know whether this worker still polls: nothing is done but to take the signal.
+    pub(crate) const PROBE: u32 = 8;
 }
 
 /// What the threads of a pool share.
@@ -51,7 +54,13 @@ pub(crate) struct Shared {
     /// Mirror of `Ledger::has_vacancy`.
     pub(crate) vacancy: AtomicBool,
     pub(crate) searching: AtomicUsize,
+    /// How many slots the user wants, and how many there are: fewer where others have a share of the machine.
+    wanted: AtomicUsize,
     slots: AtomicUsize,
+    /// The number of workers was set by `set_workers`.
+    chosen: AtomicBool,
+    /// For the steward, if the pool has one.
+    pub(crate) bell: Option<Bell>,
     pub(crate) injector: Queue,
     /// The queues of scopes that have one.
     queues: Mutex<Vec<Arc<Queue>>>,
@@ -86,7 +95,10 @@ impl Shared {
             worker_count: AtomicUsize::new(0),
             vacancy: AtomicBool::new(true),
             searching: AtomicUsize::new(0),
+            wanted: AtomicUsize::new(slots),
             slots: AtomicUsize::new(slots),
+            chosen: AtomicBool::new(false),
+            bell: options.share.as_ref().map(|_| Bell::default()),
             injector: Queue::default(),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
@@ -103,6 +115,17 @@ impl Shared {
     pub(crate) fn slots(&self) -> usize {
         // Relaxed: a hint for how many may search.
         self.slots.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_slots(&self, slots: usize) {
+        // Relaxed: as in `slots`.
+        self.slots.store(slots, Ordering::Relaxed);
+    }
+
+    /// How many workers may run at once if nobody else wants the processors.
+    pub(crate) fn wanted(&self) -> usize {
+        // Relaxed: a number by itself.
+        self.wanted.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_ending(&self) -> bool {
@@ -202,6 +225,12 @@ impl Shared {
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }
 
+    /// How many tasks lie in the injector and the scopes' queues.
+    pub(crate) fn queued(&self) -> usize {
+        let queues = self.queues.lock();
+        self.injector.len() + queues.iter().map(|queue| queue.len()).sum::<usize>()
+    }
+
     /// A counted reference to a pool that is borrowed.
     pub(crate) fn as_arc(&self) -> Arc<Self> {
         self.me.upgrade().expect("alive while borrowed")
@@ -220,9 +249,22 @@ impl Shared {
                 self.room()
             ))
         })?;
-        // Relaxed: a hint.
-        self.slots.store(workers, Ordering::Relaxed);
-        self.resize(workers);
+        self.want(workers);
+        // Relaxed: read by the steward, who looks again in a moment.
+        self.chosen.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Changes how many slots are wanted.
+    pub(crate) fn want(&self, workers: usize) {
+        // Relaxed: ordered by the ledger's lock in `resize`.
+        self.wanted.store(workers, Ordering::Relaxed);
+        self.resize();
+    }
+
+    /// Whether the number of workers is the user's and not the machine's.
+    pub(crate) fn workers_are_chosen(&self) -> bool {
+        // Relaxed: a mark that carries no data.
+        self.options.workers_from != Source::Default || self.chosen.load(Ordering::Relaxed)
     }
 }

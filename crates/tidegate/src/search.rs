@@ -287,6 +287,11 @@ impl Current<'_> {
             let Some(victim) = shared.worker_if(victim) else {
                 continue;
             };
+            if victim.is_preempted() {
+                // It goes on itself, with the slot that this worker leaves by resting.
+                self.set_must_stop(true);
+                return None;
+            }
             if let Some(task) = self.attempt(victim, &mut searcher.flags) {
                 searcher.victims.stolen_from(victim.index);
                 self.set_last_victim(victim.index);
@@ -305,6 +310,9 @@ impl Current<'_> {
     pub(crate) fn attempt(self, victim: &Worker, flags: &mut Flags) -> Option<Task> {
         for _ in 0..=STEAL_RETRIES.default {
             self.tally.attempts.add(1);
+            if self.shared().options.counts_lengths() {
+                self.tally.lengths_seen.add(victim.deque.waiting());
+            }
             let mut youngest: Option<Task> = None;
             let mut older = Vec::new();
             let amount = |waiting| self.shared().options.amount.take(waiting as usize) as u64;

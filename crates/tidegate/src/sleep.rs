@@ -265,6 +265,9 @@ impl Current<'_> {
                 self.tally.overcommits.add(1);
             }
             if ledger.status(self.index) != Status::Owed {
+                if !overcommits {
+                    self.forget_preemptions();
+                }
                 return shared.pass_hunger_on(&ledger, self.worker());
             }
         }
@@ -278,22 +281,22 @@ impl Current<'_> {
 
     /// Asked to give the slot up, or running without one: does so if the ledger still wants it.
     pub(crate) fn give_up(self) {
-        let shared = self.shared();
-        let (must, why) = {
-            let mut ledger = shared.ledger();
-            let preempted = ledger.excess() > 0;
-            let must = !ledger.repay(self.index) || preempted;
+        let (must, preempted) = {
+            let mut ledger = self.shared().ledger();
+            let excess = ledger.excess() > 0;
+            let must = !ledger.repay(self.index) || excess;
             (
                 must,
-                if preempted {
-                    Slotless::Preempted
-                } else {
-                    Slotless::Owed
-                },
+                excess || ledger.status(self.index) == Status::Overcommitted,
             )
         };
-        if must {
-            self.sleep_owed(why);
+        if must && preempted {
+            let before = self.add_preemption();
+            self.set_preempted(true);
+            self.sleep_owed(Slotless::Preempted { before });
+            self.set_preempted(false);
+        } else if must {
+            self.sleep_owed(Slotless::Owed);
         }
     }
 

@@ -89,13 +89,18 @@ impl Phases {
         Phase::ALL[before]
     }
 
-    fn seconds(&self, phase: Phase) -> f64 {
+    /// How long so far, in nanoseconds.
+    pub(crate) fn nanos(&self, phase: Phase) -> u64 {
         let mut nanos = self.totals[phase as usize].get();
         // Relaxed: as in `enter_at`.
         if self.phase.load(Ordering::Relaxed) == phase as usize {
             nanos += clock::now().saturating_sub(self.since.load(Ordering::Relaxed));
         }
-        seconds(nanos)
+        nanos
+    }
+
+    fn seconds(&self, phase: Phase) -> f64 {
+        seconds(self.nanos(phase))
     }
 }
 
@@ -109,6 +114,8 @@ pub(crate) struct Tally {
     pub(crate) tasks: Count,
     pub(crate) stolen_joins: Count,
     pub(crate) attempts: Count,
+    /// How many tasks the victims had, summed over attempts; counted only where the estimate of the desire asks for it.
+    pub(crate) lengths_seen: Count,
     pub(crate) steals: Count,
     pub(crate) stolen_tasks: Count,
     pub(crate) partly_failed: Count,
@@ -199,8 +206,10 @@ pub struct WorkerStats {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many workers may run at once.
+    /// How many workers may run at once if no other job wants the processors.
     pub workers: usize,
+    /// How many of them may run at this moment, beside other jobs.
+    pub allotment: usize,
     /// The sum over workers; of `max_depth` the largest.
     pub counters: Counters,
     /// The sum over workers.
@@ -305,7 +314,8 @@ impl Counters {
 impl Stats {
     pub(crate) fn of(shared: &Shared) -> Self {
         let mut sum = Self {
-            workers: shared.slots(),
+            workers: shared.wanted(),
+            allotment: shared.slots(),
             panics: shared.panics(),
             ..Self::default()
         };

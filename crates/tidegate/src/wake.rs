@@ -7,6 +7,7 @@
 use crate::events;
 use crate::job::Task;
 use crate::pool::{Shared, signal};
+use crate::steward::Bell;
 use crate::wait::HOPS;
 use crate::worker::{Current, Worker};
 use tidegate_policy::Wait;
@@ -27,6 +28,9 @@ impl Shared {
     pub(crate) fn publish(&self, ledger: &Ledger) {
         // Relaxed: ordered by the full fences in `work_visible` and before each last look.
         self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
+        if ledger.held() > 0 {
+            self.bell.iter().for_each(Bell::pool_acts);
+        }
     }
 
     /// One worker more searches. `false`: enough of them do, go to sleep after one look.
@@ -119,8 +123,18 @@ impl Shared {
         self.raise_at_running(ledger, signal::HUNGRY);
     }
 
+    /// Asks all who run without a slot to stop.
+    pub(crate) fn ask_overcommitted(&self, ledger: &Ledger) {
+        let overcommitted = |t: &usize| ledger.status(*t) == Status::Overcommitted;
+        let workers = ledger
+            .running()
+            .filter(overcommitted)
+            .filter_map(|t| self.worker_if(t));
+        workers.for_each(|w| w.deque.raise(signal::GIVE_UP));
+    }
+
     /// Raises a signal at all who run. One who was granted a slot and has not started yet begins with a search anyway.
-    fn raise_at_running(&self, ledger: &Ledger, bits: u32) {
+    pub(crate) fn raise_at_running(&self, ledger: &Ledger, bits: u32) {
         ledger
             .running()
             .filter_map(|t| self.worker_if(t))
@@ -231,9 +245,12 @@ impl Shared {
         opened == Opened::Given
     }
 
-    /// Changes the number of slots: wakes those who are owed one, or asks for some back.
-    pub(crate) fn resize(&self, slots: usize) {
+    /// Sets the number of slots to what is wanted and others leave: wakes those who are owed one, or asks for some back.
+    pub(crate) fn resize(&self) {
         let mut ledger = self.ledger();
+        let cap = self.bell.as_ref().map_or(usize::MAX, Bell::cap);
+        let slots = self.wanted().min(cap);
+        self.set_slots(slots);
         let served = ledger.set_slots(slots);
         self.publish(&ledger);
         if ledger.excess() > 0 {

@@ -59,6 +59,8 @@ pub(crate) struct Worker {
     rescue: AtomicBool,
     /// The joiner of a half that this worker has stolen would rather have run it itself.
     regretted: AtomicBool,
+    /// It could go on, but lost its slot to the pool's allotment.
+    preempted: AtomicBool,
     /// Whether this worker, if it waits, may run something meanwhile, and whether whatever lies in the pool's queues.
     may_help: AtomicBool,
     may_run_queued: AtomicBool,
@@ -77,6 +79,8 @@ struct Own {
     must_stop: AtomicBool,
     /// When this worker has last answered a flag.
     exposed_at: AtomicU64,
+    /// How many times in a row this thread was preempted without getting a slot in between.
+    preemptions: AtomicUsize,
     /// Inside of `blocking`: this thread has no slot, and all that it pushes is public.
     blocking: AtomicBool,
     /// A spawn runs another task on its stack.
@@ -107,6 +111,7 @@ impl Worker {
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
             regretted: AtomicBool::new(false),
+            preempted: AtomicBool::new(false),
             may_help: AtomicBool::new(false),
             may_run_queued: AtomicBool::new(false),
             elsewhere: Elsewhere::default(),
@@ -116,6 +121,7 @@ impl Worker {
                 floor: AtomicU64::new(0),
                 must_stop: AtomicBool::new(false),
                 exposed_at: AtomicU64::new(0),
+                preemptions: AtomicUsize::new(0),
                 blocking: AtomicBool::new(false),
                 inlining: AtomicBool::new(false),
                 blocks: Blocks::default(),
@@ -202,6 +208,14 @@ impl Worker {
 
     pub(crate) fn take_regretted(&self) -> bool {
         self.regretted.load(Ordering::Relaxed) && self.regretted.swap(false, Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_preempted(&self) -> bool {
+        self.preempted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_preempted(&self, preempted: bool) {
+        self.preempted.store(preempted, Ordering::Relaxed);
     }
 
     pub(crate) fn set_awaited(&self, awaited: Awaited<'_>) {

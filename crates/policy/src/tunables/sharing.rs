@@ -22,6 +22,13 @@ table! {
     CHANGE_GAP: u64 = time("change-gap", 0, 100 * MS, 500 * US),
         "Least time between two looks at the table that other jobs' changes cause, so that many jobs do not keep each other awake.",
         GUESSED;
+    ALONE_CYCLE: u64 = time("alone-cycle", MS, S, 100 * MS),
+        "How often a job that divides the machine with nobody looks at itself; others wake it when they come.", GUESSED;
+    STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
+        "How long tasks wait while nothing moves in any deque before a slot beyond the allotment is lent: the running ones may wait for them.",
+        GUESSED;
+    PREEMPTIONS_DOUBLED: usize = count("preemptions-doubled", "preemptions", 0, 16, 7),
+        "How many times in a row the grace of a preempted thread doubles.", GUESSED;
     NEIGHBOUR_LOAD: f64 = ratio("neighbour-load", 0.0, 1.0, 0.75),
         "From which part on a processor that programs outside of the table keep busy is left to them.", GUESSED;
 }

@@ -137,24 +137,13 @@ impl Machine {
     /// The CPUs on which workers may stand: those that are both allowed and online. Never empty.
     #[must_use]
     pub fn usable(&self) -> CpuList {
-        let online = self.topology.cpus();
-        match &self.affinity {
-            None => online.clone(),
-            Some(allowed) => {
-                let usable = allowed.intersection(online);
-                if usable.is_empty() {
-                    allowed.clone()
-                } else {
-                    usable
-                }
-            }
-        }
+        usable(self.topology.cpus(), self.affinity.as_ref())
     }
 
     /// The smallest limit on CPU time, if there is any.
     #[must_use]
     pub fn quota(&self) -> Option<&Quota> {
-        self.quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
+        smallest(&self.quotas)
     }
 
     /// All limits on CPU time, that of the process's own cgroup first, then upwards.
@@ -180,8 +169,24 @@ impl Machine {
     pub fn default_workers(&self) -> usize {
         // Both are at least 1: no list that is kept is empty, and no quota is 0.
         let cpus = self.counted.unwrap_or_else(|| self.usable().len());
-        self.quota()
-            .map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
+        within(self.quota(), cpus)
+    }
+
+    /// How much of it one may use now: affinity and quotas change while programs run. Much cheaper than another snapshot, of which
+    /// only the rest still holds. `root` is as in [`read_from`](Self::read_from).
+    pub(crate) fn limits(&self, root: &Path) -> Limits {
+        let files = Below(root);
+        let allowed = affinity::allowed(&files).ok();
+        let usable = usable(
+            self.topology.cpus(),
+            allowed.as_ref().or(self.affinity.as_ref()),
+        );
+        let quotas = quota::read(&files, &mut Vec::new());
+        let cpus = self.counted.unwrap_or(usable.len());
+        Limits {
+            workers: within(smallest(&quotas), cpus),
+            usable,
+        }
     }
 
     /// Why it is [`default_workers`](Self::default_workers), in one line such as
@@ -196,6 +201,37 @@ impl fmt::Display for Machine {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         report::full(self, out)
     }
+}
+
+/// How much of a machine one may use at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The CPUs.
+    pub(crate) usable: CpuList,
+    /// How many workers they and the quotas are good for.
+    pub(crate) workers: usize,
+}
+
+/// The CPUs that are both allowed and online; never none.
+fn usable(online: &CpuList, allowed: Option<&CpuList>) -> CpuList {
+    let Some(allowed) = allowed else {
+        return online.clone();
+    };
+    let usable = allowed.intersection(online);
+    if usable.is_empty() {
+        allowed.clone()
+    } else {
+        usable
+    }
+}
+
+fn smallest(quotas: &[Quota]) -> Option<&Quota> {
+    quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
+}
+
+/// How many workers `cpus` are good for under a quota.
+fn within(quota: Option<&Quota>, cpus: usize) -> usize {
+    quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
 }
 
 /// How many workers use up a quota.

@@ -7,6 +7,7 @@ use super::Shared;
 use crate::events;
 use crate::explain::tell;
 use crate::options::Options;
+use crate::steward::{self, Bell, Steward};
 use crate::unwind;
 use crate::worker::{Admission, Current, Membership, leave_in_child};
 use std::io;
@@ -108,6 +109,7 @@ impl Shared {
             drop(unstarted);
             shared.tell_of_refusal(&error);
         }
+        shared.start_steward();
         shared
     }
 
@@ -138,7 +140,29 @@ impl Shared {
             thread.stay();
         }
         std::mem::forget(let_go);
+        shared.start_steward();
         Ok(shared)
+    }
+
+    /// Starts the pool's steward, if it is to have one. Without it the pool takes no part in dividing the machine.
+    fn start_steward(self: &Arc<Self>) {
+        if self.bell.is_none() {
+            return;
+        }
+        let name = format!("{}-steward", self.options.name);
+        let shared = self.clone();
+        let steward = move || {
+            let guard = unwind::AbortOnUnwind;
+            Steward::new(shared).run();
+            std::mem::forget(guard);
+        };
+        match thread::start(name, steward::STACK, steward) {
+            Ok(handle) => self.threads.lock().push(handle),
+            Err(error) => tell(format_args!(
+                "pool {}: the system refused the steward: {error}; the machine is not shared",
+                self.options.name,
+            )),
+        }
     }
 
     /// The pool's first threads, each with a slot.
@@ -207,6 +231,7 @@ impl Shared {
         self.workers().for_each(|worker| {
             worker.parker.unpark();
         });
+        self.bell.iter().for_each(Bell::pool_ends);
     }
 
     /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.

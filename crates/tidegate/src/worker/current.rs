@@ -176,6 +176,17 @@ impl<'a> Current<'a> {
         self.worker.own.exposed_at.store(now, Ordering::Relaxed);
     }
 
+    /// One preemption more in a row; how many there were before.
+    pub(crate) fn add_preemption(self) -> usize {
+        // Relaxed: only this thread uses it.
+        self.worker.own.preemptions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn forget_preemptions(self) {
+        // Relaxed: only this thread uses it.
+        self.worker.own.preemptions.store(0, Ordering::Relaxed);
+    }
+
     pub(crate) fn is_blocking(self) -> bool {
         // Relaxed: only this thread uses it.
         self.worker.own.blocking.load(Ordering::Relaxed)

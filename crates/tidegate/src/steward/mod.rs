@@ -1,0 +1,305 @@
+//! The thread that makes a pool use as many processors as it is entitled to. The protocol and its argument are docs/steward.md.
+//!
+//! [`Bell`] is what the pool has of it: the workers ring when the pool begins to do something, and read the cap. The estimate of the
+//! desire and the rules are `tidegate_policy`'s, the table of jobs is `tidegate_share`'s; here the counters are read ([`sight`]) and
+//! slots are moved.
+//!
+//! Without a table the pool has what is wanted. Nothing here is on a worker's way but a load of a flag where a slot changes hands.
+
+mod presence;
+mod sight;
+
+use crate::machine::Limits;
+use crate::options::{Sharing, machine};
+use crate::pool::{Shared, signal};
+use presence::Presence;
+use sight::Sight;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_policy::share::{Loans, cycle, slots};
+use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, TABLE_LOOK};
+use tidegate_policy::{DesireState, Nanos};
+use tidegate_share::{CpuMask, Report, Shares, Waker};
+use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tidegate_sync::clock;
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::park::Parker;
+
+/// What others have of a pool's steward.
+pub(crate) struct Bell {
+    /// The steward is parked until the pool does something; written under the ledger's lock.
+    asleep: AtomicBool,
+    /// The pool has done something since the steward's last look; written under the ledger's lock.
+    active: AtomicBool,
+    parker: Parker,
+    /// Ends the steward's wait for a change of the table.
+    waker: Mutex<Option<Waker>>,
+    cap: AtomicUsize,
+}
+
+impl Default for Bell {
+    fn default() -> Self {
+        Self {
+            asleep: AtomicBool::new(false),
+            active: AtomicBool::new(false),
+            parker: Parker::new(),
+            waker: Mutex::default(),
+            cap: AtomicUsize::new(usize::MAX),
+        }
+    }
+}
+
+impl Bell {
+    /// A slot is held. Under the ledger's lock.
+    pub(crate) fn pool_acts(&self) {
+        // Relaxed, here and below: ordered by the ledger's lock.
+        if !self.active.load(Ordering::Relaxed) {
+            self.active.store(true, Ordering::Relaxed);
+        }
+        if self.asleep.load(Ordering::Relaxed) {
+            self.asleep.store(false, Ordering::Relaxed);
+            self.parker.unpark();
+        }
+    }
+
+    /// How many slots others leave to the pool.
+    pub(crate) fn cap(&self) -> usize {
+        // Relaxed: a number by itself.
+        self.cap.load(Ordering::Relaxed)
+    }
+
+    /// The pool ends.
+    pub(crate) fn pool_ends(&self) {
+        self.parker.unpark();
+        if let Some(waker) = &*self.waker.lock() {
+            waker.wake();
+        }
+    }
+}
+
+/// The steward of a pool; lives on a thread of its own.
+pub(crate) struct Steward {
+    shared: Arc<Shared>,
+    desire: DesireState,
+    sight: Sight,
+    presence: Presence,
+    loans: Loans,
+    limits: Limits,
+    /// When the limits were read.
+    looked: Nanos,
+    /// What others leave, as of the last look at the table.
+    shares: Shares,
+}
+
+/// Address space of its stack. It reads files and formats a line; nothing of the user's runs there.
+pub(crate) const STACK: usize = 256 * 1024;
+
+impl Steward {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let sharing = sharing(&shared);
+        Self {
+            desire: sharing.desire_state.clone(),
+            sight: Sight::default(),
+            presence: Presence::new(&shared.options.name, shared.options.explain),
+            loans: Loans::default(),
+            limits: Limits {
+                usable: machine().usable(),
+                workers: machine().default_workers(),
+            },
+            looked: clock::now(),
+            shares: Shares::default(),
+            shared,
+        }
+    }
+
+    fn bell(&self) -> &Bell {
+        self.shared.bell.as_ref().expect("the pool has a steward")
+    }
+
+    /// Until the pool ends.
+    pub(crate) fn run(mut self) {
+        while self.sleep_until_active() {
+            if self.begin() {
+                while !self.shared.is_ending() && self.cycle() {}
+            }
+        }
+        self.leave();
+    }
+
+    /// Parks until the pool does something. `false`: it ends.
+    fn sleep_until_active(&self) -> bool {
+        loop {
+            {
+                let ledger = self.shared.ledger();
+                if self.shared.is_ending() {
+                    return false;
+                }
+                // Relaxed: ordered by the ledger's lock.
+                let acts = ledger.held() > 0;
+                self.bell().asleep.store(!acts, Ordering::Relaxed);
+                if acts {
+                    return true;
+                }
+            }
+            self.bell().parker.park();
+        }
+    }
+
+    /// The pool has begun to work. `false`: it was done in less than a cycle, and has never taken a seat.
+    fn begin(&mut self) -> bool {
+        if !self.presence.has_looked() {
+            self.bell()
+                .parker
+                .park_timeout(Duration::from_nanos(EST_CYCLE.default));
+            if self.shared.ledger().held() == 0 {
+                return false;
+            }
+        }
+        self.desire = sharing(&self.shared).desire_state.clone();
+        self.sight = Sight::of(&self.shared);
+        self.loans = Loans::default();
+        true
+    }
+
+    /// One cycle. `false`: the pool has done nothing in it.
+    fn cycle(&mut self) -> bool {
+        let from = clock::now();
+        self.look_around(from);
+        let acts = self.acts();
+        self.say(if acts { self.desire.desire().max(1) } else { 0 });
+        self.apply(from);
+        if !acts {
+            return false;
+        }
+        self.wait(from + cycle(sharing(&self.shared).share, self.shares.others));
+        let seen = self.sight.look(&self.shared, self.shares);
+        self.desire.next(&seen.seen());
+        true
+    }
+
+    /// Whether the pool has done anything since this was last asked.
+    fn acts(&self) -> bool {
+        let ledger = self.shared.ledger();
+        // Relaxed: ordered by the ledger's lock.
+        let active = &self.bell().active;
+        let acts = active.load(Ordering::Relaxed) || ledger.held() > 0;
+        active.store(false, Ordering::Relaxed);
+        acts
+    }
+
+    /// About once a second: what seldom changes.
+    fn look_around(&mut self, now: Nanos) {
+        if self.presence.has_looked() && now.saturating_sub(self.looked) < TABLE_LOOK.default {
+            return;
+        }
+        self.looked = now;
+        self.limits = machine().limits(Path::new("/"));
+        if !self.shared.workers_are_chosen() && self.limits.workers != self.shared.wanted() {
+            self.shared
+                .want(self.limits.workers.min(self.shared.room()));
+        }
+        self.presence
+            .look(sharing(&self.shared).share, self.shares.others);
+        *self.bell().waker.lock() = self.presence.waker();
+    }
+
+    /// Publishes what the pool is up to.
+    fn say(&mut self, desire: usize) {
+        let sharing = sharing(&self.shared);
+        let limit = self.limits.workers.min(self.shared.wanted()).max(1);
+        let report = Report {
+            desire: desire.min(limit),
+            usage: self.shared.ledger().held(),
+            limit,
+            weight: sharing.weight,
+            allotment: self.shared.slots(),
+            efficiency: self.sight.efficiency(),
+            ..Report::new(CpuMask::from_cpus(
+                self.limits.usable.as_slice().iter().copied(),
+            ))
+        };
+        self.presence.publish(report);
+    }
+
+    /// Sets the slots to what others leave, with what is lent.
+    fn apply(&mut self, now: Nanos) {
+        self.shares = self.presence.shares();
+        let wanted = self.shared.wanted();
+        let share = sharing(&self.shared).share;
+        let fair = match self.presence.is_alone() {
+            true => wanted,
+            false => slots(share, wanted, self.shares.allotment, self.shares.others),
+        };
+        let cap = fair + self.lend(fair, now);
+        // All of them, whatever number is wanted in a moment.
+        let cap = if cap >= wanted { usize::MAX } else { cap };
+        // Relaxed: a number by itself.
+        if self.bell().cap.swap(cap, Ordering::Relaxed) != cap {
+            self.shared.resize();
+        }
+    }
+
+    /// How many slots to lend beyond `fair` because nothing moves. Asks those who run without a slot to stop.
+    fn lend(&mut self, fair: usize, now: Nanos) -> usize {
+        let wanted = self.shared.wanted();
+        if fair >= wanted {
+            return self.loans.lend(false, now, (fair, fair, wanted));
+        }
+        let waits = self.shared.sees_work();
+        let ledger = self.shared.ledger();
+        if !ledger.has_free() {
+            self.shared.ask_overcommitted(&ledger);
+        }
+        // Whoever has polled since the last cycle has taken the signal.
+        let polled = |t| self.shared.worker(t).deque.raised() & signal::PROBE == 0;
+        let still = waits && !ledger.has_free() && !ledger.running().any(polled);
+        self.shared.raise_at_running(&ledger, signal::PROBE);
+        self.loans.lend(still, now, (fair, ledger.held(), wanted))
+    }
+
+    /// Sleeps until `until`; when the table changes meanwhile, follows it.
+    fn wait(&mut self, until: Nanos) {
+        loop {
+            let now = clock::now();
+            if now >= until || self.shared.is_ending() {
+                return;
+            }
+            if !self.presence.wait(Duration::from_nanos(until - now)) {
+                // Without a table nothing happens until the next look.
+                let length = if self.presence.is_alone() {
+                    TABLE_LOOK.default
+                } else {
+                    until - now
+                };
+                self.bell()
+                    .parker
+                    .park_timeout(Duration::from_nanos(length));
+                return;
+            }
+            let woken = clock::now();
+            if woken >= until || self.shared.is_ending() {
+                return;
+            }
+            let others = self.shares.others;
+            self.apply(woken);
+            if others == 0 && self.shares.others > 0 {
+                // Somebody has come, who divides by what is said here.
+                return;
+            }
+            let gap = CHANGE_GAP.default.min(until.saturating_sub(clock::now()));
+            self.bell().parker.park_timeout(Duration::from_nanos(gap));
+        }
+    }
+
+    /// The pool ends.
+    fn leave(&mut self) {
+        *self.bell().waker.lock() = None;
+        self.presence.leave();
+    }
+}
+
+fn sharing(shared: &Shared) -> &Sharing {
+    let sharing = shared.options.share.as_ref();
+    sharing.expect("a pool that takes no part has no steward")
+}

@@ -1,0 +1,130 @@
+//! The pool's seat in the table of jobs, or the reason why it has none.
+
+use crate::explain::tell;
+use std::time::Duration;
+use tidegate_policy::Share;
+use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, Waker};
+
+/// Whether the pool has a seat.
+pub(super) struct Presence {
+    seat: Option<Seat>,
+    name: String,
+    /// Whether to say where it is, or why it is not; each thing once.
+    explain: bool,
+    said: Option<String>,
+    neighbours: Neighbours,
+    /// What strangers do, in thousandths of a processor.
+    load: u64,
+    /// Somebody has looked for a seat.
+    looked: bool,
+}
+
+impl Presence {
+    pub(super) fn new(name: &str, explain: bool) -> Self {
+        Self {
+            seat: None,
+            name: name.to_owned(),
+            explain,
+            said: None,
+            neighbours: Neighbours::new(),
+            load: 0,
+            looked: false,
+        }
+    }
+
+    pub(super) fn has_looked(&self) -> bool {
+        self.looked
+    }
+
+    /// There is no table to divide anything by.
+    pub(super) fn is_alone(&self) -> bool {
+        self.seat.is_none()
+    }
+
+    /// Takes a seat if there is none, or not any more; and measures what strangers do, if they are to be left room beside `others`.
+    pub(super) fn look(&mut self, share: Share, others: usize) {
+        self.looked = true;
+        if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
+            self.leave();
+        }
+        if self.seat.is_none() {
+            self.take(share);
+        }
+        let neighbours = &mut self.neighbours;
+        if !share.leaves_room(others) {
+            (*neighbours, self.load) = (Neighbours::new(), 0);
+        } else if let Some(seat) = &mut self.seat {
+            match seat.measure(neighbours) {
+                Ok(load) => self.load = load,
+                Err(refusal) => self.lose(&refusal),
+            }
+        }
+    }
+
+    fn take(&mut self, share: Share) {
+        let taken = Location::find().and_then(|location| {
+            let seat = Seat::take(&location, &Name::new(&self.name))?;
+            Ok((seat, location))
+        });
+        match taken {
+            Ok((seat, location)) => {
+                let (path, why) = (seat.path().display().to_string(), location.why());
+                self.say(format!(
+                    "shares the machine ({share}) through {} ({why})",
+                    path.escape_debug()
+                ));
+                self.seat = Some(seat);
+            }
+            Err(refusal) => self.lose(&refusal),
+        }
+    }
+
+    /// From here on the pool runs alone, until the next look.
+    fn lose(&mut self, refusal: &Refusal) {
+        self.seat = None;
+        self.say(format!("runs as if it were alone: {refusal}"));
+    }
+
+    fn say(&mut self, what: String) {
+        if self.explain && self.said.as_ref() != Some(&what) {
+            tell(format_args!("pool {}: {what}", self.name.escape_debug()));
+            self.said = Some(what);
+        }
+    }
+
+    pub(super) fn publish(&mut self, report: Report) {
+        let report = Report {
+            neighbours: self.load,
+            ..report
+        };
+        self.with_seat(|seat| seat.publish(&report));
+    }
+
+    /// How the machine is divided; without a seat nobody else has any of it.
+    pub(super) fn shares(&mut self) -> Shares {
+        self.with_seat(Seat::shares).unwrap_or_default()
+    }
+
+    /// Waits for a change. `false`: there is no seat.
+    pub(super) fn wait(&mut self, limit: Duration) -> bool {
+        self.with_seat(|seat| seat.wait_change(limit)).is_some()
+    }
+
+    pub(super) fn waker(&self) -> Option<Waker> {
+        self.seat.as_ref().map(Seat::waker)
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.seat = None;
+    }
+
+    fn with_seat<T>(&mut self, act: impl FnOnce(&mut Seat) -> Result<T, Refusal>) -> Option<T> {
+        match act(self.seat.as_mut()?) {
+            Ok(done) => Some(done),
+            Err(refusal) => {
+                self.lose(&refusal);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a pool sees of itself in a cycle: its counters, and what has been added to them.
+
+use crate::pool::Shared;
+use crate::stats::Phase;
+use tidegate_policy::Nanos;
+use tidegate_policy::desire::Seen;
+use tidegate_share::Shares;
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::clock;
+
+/// The counters as of the last look, and what was seen then.
+#[derive(Default)]
+pub(super) struct Sight {
+    at: Nanos,
+    totals: Totals,
+    cycle: Cycle,
+}
+
+/// Sums over all workers.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    attempts: u64,
+    purely_failed: u64,
+    lengths_seen: u64,
+    working: Nanos,
+    searching: Nanos,
+}
+
+/// What was added in a cycle, and how things stand at its end.
+#[derive(Default)]
+pub(super) struct Cycle {
+    length: Nanos,
+    allotment: usize,
+    usage: usize,
+    added: Totals,
+    deques: Vec<usize>,
+    queued: usize,
+    busy: usize,
+    free: usize,
+    lent: usize,
+}
+
+impl Totals {
+    fn of(shared: &Shared) -> Self {
+        let mut sum = Self::default();
+        for worker in shared.workers() {
+            let tally = &worker.tally;
+            sum.attempts += tally.attempts.get();
+            sum.purely_failed += tally.purely_failed.get();
+            sum.lengths_seen += tally.lengths_seen.get();
+            sum.working += tally.phases.nanos(Phase::Busy);
+            sum.searching += tally.phases.nanos(Phase::Stealing);
+        }
+        sum
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            attempts: self.attempts - before.attempts,
+            purely_failed: self.purely_failed - before.purely_failed,
+            lengths_seen: self.lengths_seen - before.lengths_seen,
+            // A reading in the middle of a change of phase may be ahead of the next one.
+            working: self.working.saturating_sub(before.working),
+            searching: self.searching.saturating_sub(before.searching),
+        }
+    }
+}
+
+impl Sight {
+    /// A first look, with nothing to compare it with.
+    pub(super) fn of(shared: &Shared) -> Self {
+        Self {
+            at: clock::now(),
+            totals: Totals::of(shared),
+            cycle: Cycle::default(),
+        }
+    }
+
+    /// What happened since the last look, in a pool that divides the machine by `shares`.
+    pub(super) fn look(&mut self, shared: &Shared, shares: Shares) -> &Cycle {
+        let (now, totals) = (clock::now(), Totals::of(shared));
+        let cycle = &mut self.cycle;
+        cycle.length = now.saturating_sub(self.at);
+        cycle.allotment = shared.slots();
+        cycle.usage = shared.ledger().held();
+        cycle.added = totals.since(&self.totals);
+        cycle.deques.clear();
+        cycle.deques.extend(
+            shared
+                .workers()
+                .map(|w| w.deque.waiting() as usize + w.kept.len()),
+        );
+        cycle.queued = shared.queued();
+        // Relaxed: a number by itself.
+        let searching = shared.searching.load(Ordering::Relaxed);
+        cycle.busy = cycle.usage.saturating_sub(searching);
+        let home = shares.processors / (shares.others + 1);
+        cycle.free = shares.processors.saturating_sub(shares.usage);
+        cycle.lent = home.saturating_sub(cycle.usage).saturating_sub(cycle.free);
+        (self.at, self.totals) = (now, totals);
+        cycle
+    }
+
+    /// How much of the time of the pool's processors went into work in the last cycle, per mille.
+    pub(super) fn efficiency(&self) -> u32 {
+        let cycle = &self.cycle;
+        let all = cycle.length.saturating_mul(cycle.allotment as u64).max(1);
+        let share = u128::from(cycle.added.working) * 1000 / u128::from(all);
+        share.min(1000) as u32
+    }
+}
+
+impl Cycle {
+    pub(super) fn seen(&self) -> Seen<'_> {
+        Seen {
+            length: self.length,
+            allotment: self.allotment,
+            usage: self.usage,
+            attempts: self.added.attempts,
+            purely_failed: self.added.purely_failed,
+            lengths_seen: self.added.lengths_seen,
+            working: self.added.working,
+            searching: self.added.searching,
+            deques: &self.deques,
+            queued: self.queued,
+            busy: self.busy,
+            free: self.free,
+            lent: self.lent,
+        }
+    }
+}
