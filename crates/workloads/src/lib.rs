@@ -33,6 +33,7 @@ pub mod knary;
 pub mod loops;
 pub mod loopy;
 pub mod parameter;
+pub mod phases;
 pub mod program;
 pub mod quicksort;
 pub mod registry;

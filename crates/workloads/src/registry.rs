@@ -9,6 +9,7 @@ use crate::knary::Knary;
 use crate::loops::Loops;
 use crate::loopy::Loopy;
 use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
+use crate::phases::Phases;
 use crate::program::{Field, Program};
 use crate::quicksort::Quicksort;
 use crate::treesum::Treesum;
@@ -44,6 +45,7 @@ pub const ENTRIES: &[Entry] = &[
     entry::<Quicksort>(),
     entry::<Loopy>(),
     entry::<Knary>(),
+    entry::<Phases>(),
     entry::<Loops>(),
     entry::<Digest>(),
 ];
@@ -74,6 +76,7 @@ pub fn visit<V: Visitor>(
         Quicksort::NAME => make::<Quicksort, V>(size, given, visitor),
         Loopy::NAME => make::<Loopy, V>(size, given, visitor),
         Knary::NAME => make::<Knary, V>(size, given, visitor),
+        Phases::NAME => make::<Phases, V>(size, given, visitor),
         Digest::NAME => make::<Digest, V>(size, given, visitor),
         Loops::NAME => make::<Loops, V>(size, given, visitor),
         _ => {

@@ -16,6 +16,7 @@
 //! one and on the caller's thread otherwise, so clocks belong inside it.
 
 use std::io;
+use std::time::Duration;
 
 #[cfg(feature = "chili")]
 mod chili;
@@ -81,6 +82,11 @@ pub trait Runtime: Sized + Sync {
         body: impl Fn(&mut T) + Send + Sync,
     ) {
         halving::<Self, T>(fork, items, &body);
+    }
+
+    /// Waits in a task, as for a file or a network, without using the processor.
+    fn wait(length: Duration) {
+        std::thread::sleep(length);
     }
 
     /// Runs `body` and returns when all that it spawned has finished.

@@ -1,6 +1,7 @@
 //! The body on Tidegate, whose worker is found in thread-local storage.
 
 use std::io;
+use std::time::Duration;
 
 use super::Runtime;
 
@@ -51,6 +52,10 @@ impl Runtime for Tidegate {
     #[inline]
     fn for_each<T: Send>(_: &mut (), items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
         tidegate::for_each(items, body);
+    }
+
+    fn wait(length: Duration) {
+        tidegate::blocking(|| std::thread::sleep(length));
     }
 
     #[inline]

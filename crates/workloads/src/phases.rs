@@ -1,0 +1,204 @@
+//! Serial and parallel phases in turns, as programs have them that are parallel only in part.
+//!
+//! A serial phase computes, or waits without using the processor, as a program does that reads its next input. A parallel
+//! phase is a number of equal tasks that are halved by joins. With one round and `first` one way or the other, two such jobs are
+//! complementary: when one is serial the other is parallel (Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel
+//! Work-Stealing Jobs, MIT, 2004, section 7). With many rounds of short phases the number of processors that a job could use
+//! changes faster than any estimate follows.
+//!
+//! What it does not show: imbalance within a phase, or the price of a fork.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{random, steps};
+
+/// The most steps of a phase.
+const MOST_STEPS: u64 = 1_000_000_000_000;
+
+/// The program `phases`.
+#[derive(Clone, Copy, Debug)]
+pub struct Phases {
+    /// How often both phases follow each other.
+    pub rounds: u64,
+    /// Steps of a serial phase.
+    pub serial: u64,
+    /// How long a serial phase waits besides, in milliseconds.
+    pub wait: u64,
+    /// Steps of a parallel phase, all tasks together.
+    pub parallel: u64,
+    /// Tasks of a parallel phase.
+    pub tasks: u64,
+    /// Which phase comes first.
+    pub first: First,
+}
+
+/// Which phase comes first in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// The serial one.
+    Serial,
+    /// The parallel one.
+    Parallel,
+}
+
+impl First {
+    const NAMES: &'static [&'static str] = &["serial", "parallel"];
+
+    fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+impl Phases {
+    /// All rounds, with these two ways through a phase.
+    fn rounds(
+        &self,
+        mut serial: impl FnMut(u64) -> u64,
+        mut parallel: impl FnMut(u64) -> u64,
+    ) -> u64 {
+        (0..self.rounds).fold(1, |state, round| {
+            let seed = random(state, round);
+            match self.first {
+                First::Serial => parallel(serial(seed)),
+                First::Parallel => serial(parallel(seed)),
+            }
+        })
+    }
+
+    fn task(&self, seed: u64, number: u64) -> u64 {
+        steps(random(seed, number), self.parallel / self.tasks)
+    }
+
+    fn among<R: Runtime>(&self, fork: &mut R::Fork<'_>, seed: u64, start: u64, end: u64) -> u64 {
+        if end - start == 1 {
+            return self.task(seed, start);
+        }
+        let middle = start + (end - start) / 2;
+        let (a, b) = R::join(
+            fork,
+            move |fork| self.among::<R>(fork, seed, start, middle),
+            move |fork| self.among::<R>(fork, seed, middle, end),
+        );
+        a.wrapping_add(b)
+    }
+}
+
+impl Program for Phases {
+    const NAME: &'static str = "phases";
+    const SUMMARY: &'static str = "serial and parallel phases in turns";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "rounds",
+            positional: true,
+            kind: Kind::Integer(1, 1_000_000_000),
+            preset: Preset::Sizes(["3", "50", "50"]),
+            meaning: "how often both phases follow each other",
+        },
+        Parameter {
+            name: "serial",
+            positional: false,
+            kind: Kind::Integer(0, MOST_STEPS),
+            preset: Preset::Sizes(["10000", "20000000", "20000000"]),
+            meaning: "steps of a serial phase",
+        },
+        Parameter {
+            name: "wait",
+            positional: false,
+            kind: Kind::Integer(0, 3_600_000),
+            preset: Preset::Sizes(["0", "0", "0"]),
+            meaning: "how long a serial phase waits besides, in milliseconds, without using a processor",
+        },
+        Parameter {
+            name: "parallel",
+            positional: false,
+            kind: Kind::Integer(0, MOST_STEPS),
+            preset: Preset::Sizes(["10000", "10000000", "10000000"]),
+            meaning: "steps of a parallel phase, all tasks together",
+        },
+        Parameter {
+            name: "tasks",
+            positional: false,
+            kind: Kind::Integer(1, 1_000_000_000),
+            preset: Preset::Sizes(["8", "64", "64"]),
+            meaning: "tasks of a parallel phase",
+        },
+        Parameter {
+            name: "first",
+            positional: false,
+            kind: Kind::Choice(First::NAMES),
+            preset: Preset::Sizes(["serial", "serial", "serial"]),
+            meaning: "which phase comes first",
+        },
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "state",
+        meaning: "a mix of where all tasks ended, modulo 2^64",
+    }];
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            rounds: values.integer("rounds")?,
+            serial: values.integer("serial")?,
+            wait: values.integer("wait")?,
+            parallel: values.integer("parallel")?,
+            tasks: values.integer("tasks")?,
+            first: match values.choice("first")? {
+                "parallel" => First::Parallel,
+                _ => First::Serial,
+            },
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("rounds", self.rounds.into()),
+            ("serial", self.serial.into()),
+            ("wait", self.wait.into()),
+            ("parallel", self.parallel.into()),
+            ("tasks", self.tasks.into()),
+            ("first", self.first.name().into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        let wait = Duration::from_millis(self.wait);
+        self.rounds(
+            |seed| {
+                std::thread::sleep(wait);
+                steps(seed, self.serial)
+            },
+            |seed| {
+                let ends = (0..self.tasks).map(|number| self.task(seed, number));
+                ends.fold(0, u64::wrapping_add)
+            },
+        )
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        let wait = Duration::from_millis(self.wait);
+        self.rounds(
+            |seed| {
+                R::wait(wait);
+                steps(seed, self.serial)
+            },
+            |seed| self.among::<R>(fork, seed, 0, self.tasks),
+        )
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("state", Value::from(*output))])
+    }
+}
