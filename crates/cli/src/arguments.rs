@@ -44,6 +44,9 @@ pub enum Command {
         disable_help_subcommand = true
     )]
     Compare(CompareArguments),
+    /// Measure how jobs, each a process of its own, divide this machine
+    #[command(disable_help_subcommand = true)]
+    Bench(BenchArguments),
     /// Tell cores, caches, affinity and quotas, and why so many workers
     Machine(Format),
     /// List everything that can be set, with unit, range, default and reason
@@ -163,6 +166,101 @@ pub struct CompareArguments {
     #[command(flatten)]
     pub format: Format,
 }
+
+/// The arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArguments {
+    /// What is measured.
+    #[command(subcommand)]
+    pub bench: Bench,
+}
+
+/// What `bench` measures.
+#[derive(Subcommand, Debug)]
+pub enum Bench {
+    /// Several jobs at once: with Tidegate sharing the machine and not, on a static split, on rayon and serially
+    #[command(after_help = AFTER_TWO_LEVEL)]
+    TwoLevel(TwoLevelArguments),
+    /// How fast processors pass from one job to another
+    #[command(after_help = AFTER_SHARE)]
+    Share(ShareArguments),
+    /// A job of another bench, which tells it by its standard input what to do
+    #[command(hide = true)]
+    Job,
+}
+
+/// The arguments of `bench two-level`.
+#[derive(Args, Debug)]
+pub struct TwoLevelArguments {
+    /// Confine all jobs to so many of the processors that this process may use [default: all]
+    #[arg(long, value_name = "N", value_parser = options::workers())]
+    pub processors: Option<usize>,
+    /// Repetitions; the figures are medians
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Only these experiments [default: all]
+    #[arg(long, value_name = "EXPERIMENT,..", value_enum, value_delimiter = ',')]
+    pub only: Vec<Experiment>,
+    /// Milliseconds for tests, or seconds
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// An experiment of `bench two-level`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// One job.
+    Alone,
+    /// Two to four equal jobs, started together.
+    Equal,
+    /// The same, the last one started half-way in.
+    Late,
+    /// Two jobs, one serial while the other is parallel.
+    Complementary,
+    /// A job of short serial and parallel phases beside one that is parallel throughout.
+    Bursts,
+    /// Four jobs of short serial and parallel phases.
+    Bursts4,
+    /// Four jobs that are parallel throughout.
+    Parallel4,
+    /// A job beside a busy process that takes no part.
+    Neighbour,
+}
+
+/// The arguments of `bench share`.
+#[derive(Args, Debug)]
+pub struct ShareArguments {
+    /// Repetitions; the figures are medians
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_TWO_LEVEL: &str = "\
+Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, with an equal
+  part of the processors for each job), rayon, serial.
+
+JSON: a list of rows: experiment, program, scheme, jobs, processors, median_of (repetitions), mean_response and
+  worst_response (seconds from a job's start to its end), makespan (from the first start to the last end),
+  ideal_makespan (the larger of all CPU time divided by the processors and the longest job alone), throughput (jobs per
+  second of the makespan), power (throughput / mean_response), cpu_seconds, context_switches, slowdown_ratio (the
+  largest over the smallest of the jobs' responses, each divided by its response alone).
+
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+
+const AFTER_SHARE: &str = "\
+JSON: handover_us (from one job's last word to the first task on the processor it leaves), futex_us (a bare wake-up of a
+  thread in another process, measured beside it), release_us (from another job's first word to the end of the last task
+  on the processor that it is given, less one task), recover_ms (from kill -9 of a job to the first task on its
+  processor), all_procs_ms (loopy with 64 subtasks: from its start until every worker has had work); each a median,
+  with _p99 beside it.
+
+Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 
 /// Prints what is wrong with the command line, or the help that was asked for.
 pub fn refuse(error: &clap::Error) -> ExitCode {

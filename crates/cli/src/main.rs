@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`run`] | one program on Tidegate, checked, timed and counted |
 //! | [`compare`] | a program or a case on several runtimes in turns, as a table |
+//! | [`bench`] | how jobs of several processes divide this machine |
 //! | [`machine`] | what this machine is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
 //!
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bench;
 mod compare;
 mod failure;
 mod machine;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
         Command::Machine(format) => machine::print(format),
         Command::Tunables(format) => tunables::print(format),
     };

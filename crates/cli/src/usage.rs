@@ -3,7 +3,7 @@
 //! | | Linux | other Unix | elsewhere |
 //! |---|---|---|---|
 //! | CPU time of the process and of one thread | `clock_gettime` | `clock_gettime` | unknown |
-//! | how often a thread slept | `getrusage` | `getrusage` | unknown |
+//! | how often a thread slept, and left its processor | `getrusage` | `getrusage` | unknown |
 //! | peak memory | `/proc/self/status` | unknown | unknown |
 //!
 //! CPU time is not taken from `getrusage`: for a single thread, Linux answers there with the state of
@@ -21,6 +21,8 @@ pub struct Usage {
     pub cpu: Option<Duration>,
     /// How often a thread gave its processor up to wait, and so had to be woken.
     pub wakeups: Option<u64>,
+    /// How often a thread left its processor for any reason.
+    pub switches: Option<u64>,
 }
 
 impl Usage {
@@ -29,6 +31,7 @@ impl Usage {
         Self {
             cpu: Some(Duration::ZERO),
             wakeups: Some(0),
+            switches: Some(0),
         }
     }
 
@@ -45,6 +48,7 @@ impl Usage {
         let used = Self {
             cpu: difference(after.cpu, before.cpu),
             wakeups: difference(after.wakeups, before.wakeups),
+            switches: difference(after.switches, before.switches),
         };
         (used, result)
     }
@@ -54,6 +58,7 @@ impl Usage {
         Self {
             cpu: self.cpu.zip(other.cpu).map(|(a, b)| a + b),
             wakeups: self.wakeups.zip(other.wakeups).map(|(a, b)| a + b),
+            switches: self.switches.zip(other.switches).map(|(a, b)| a + b),
         }
     }
 
@@ -91,10 +96,14 @@ mod imp {
 
     pub(super) fn process() -> Usage {
         let counted = getrusage(UsageWho::RUSAGE_SELF).ok();
-        let sleeps = counted.map(|counted| counted.voluntary_context_switches());
+        let wakeups =
+            counted.and_then(|counted| counted.voluntary_context_switches().try_into().ok());
+        let pushed: Option<u64> =
+            counted.and_then(|counted| counted.involuntary_context_switches().try_into().ok());
         Usage {
             cpu: read(ClockId::CLOCK_PROCESS_CPUTIME_ID),
-            wakeups: sleeps.and_then(|sleeps| sleeps.try_into().ok()),
+            wakeups,
+            switches: wakeups.zip(pushed).map(|(sleeps, pushed)| sleeps + pushed),
         }
     }
 

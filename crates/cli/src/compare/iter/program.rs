@@ -102,5 +102,6 @@ pub fn usage(answer: &Value) -> Usage {
     Usage {
         cpu: answer["cpu_nanos"].as_u64().map(Duration::from_nanos),
         wakeups: answer["wakeups"].as_u64(),
+        switches: None,
     }
 }

@@ -1,0 +1,21 @@
+//! `tidegate bench`: how jobs divide this machine.
+//!
+//! Each job is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
+//! so that jobs of other programs neither disturb nor are disturbed.
+
+mod crew;
+mod job;
+mod share;
+mod two_level;
+
+use crate::arguments::{Bench, BenchArguments};
+use crate::failure::Failure;
+
+/// Measures what was asked for.
+pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
+    match &arguments.bench {
+        Bench::TwoLevel(arguments) => two_level::bench(arguments),
+        Bench::Share(arguments) => share::bench(arguments),
+        Bench::Job => job::serve(),
+    }
+}

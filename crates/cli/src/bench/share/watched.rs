@@ -1,0 +1,173 @@
+//! A pool at work, of which is known when each of its workers began and ended tasks.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+use tidegate::Pool;
+
+/// How long a task computes.
+pub const TASK: Duration = Duration::from_micros(50);
+
+/// Tasks between two looks at whether to go on.
+const BATCH: usize = 1024;
+
+/// The pool; it stops when this is dropped.
+pub struct Watched {
+    stop: Arc<AtomicBool>,
+    log: Arc<Log>,
+    driver: Option<JoinHandle<()>>,
+}
+
+/// How long a thread begins no task that has stopped.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// When tasks of a thread began and ended, since the last mark.
+#[derive(Clone, Copy)]
+struct Seen {
+    first_start: Instant,
+    last_end: Instant,
+    /// The end of the last task before the first pause.
+    stopped: Option<Instant>,
+}
+
+#[derive(Default)]
+struct Log(Mutex<BTreeMap<u64, Seen>>);
+
+/// A number for each thread that asks.
+fn number() -> u64 {
+    use std::cell::Cell;
+    use std::sync::atomic::AtomicU64;
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! { static OWN: Cell<u64> = const { Cell::new(0) }; }
+    OWN.with(|own| {
+        if own.get() == 0 {
+            // Relaxed: a number by itself.
+            own.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        own.get()
+    })
+}
+
+impl Log {
+    fn note(&self, start: Instant, end: Instant) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = Seen {
+            first_start: start,
+            last_end: end,
+            stopped: None,
+        };
+        let seen = seen.entry(number()).or_insert(first);
+        if start.duration_since(seen.last_end) > PAUSE {
+            seen.stopped.get_or_insert(seen.last_end);
+        }
+        seen.last_end = end;
+    }
+}
+
+/// Computes for so long.
+pub fn compute(length: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < length {
+        (0..100_u32).for_each(|number| {
+            black_box(number);
+        });
+    }
+}
+
+impl Watched {
+    /// Lets `pool` work.
+    pub fn start(pool: Pool) -> Self {
+        let (stop, log) = (Arc::new(AtomicBool::new(false)), Arc::new(Log::default()));
+        let (stopped, notes) = (stop.clone(), log.clone());
+        let driver = thread::spawn(move || {
+            // Relaxed: it tells nothing but itself.
+            while !stopped.load(Ordering::Relaxed) {
+                pool.install(|| {
+                    tidegate::for_each(0..BATCH, |_| {
+                        let start = Instant::now();
+                        compute(TASK);
+                        notes.note(start, Instant::now());
+                    });
+                });
+            }
+        });
+        Self {
+            stop,
+            log,
+            driver: Some(driver),
+        }
+    }
+
+    /// Forgets everything; the time.
+    pub fn mark(&self) -> Instant {
+        self.log
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        Instant::now()
+    }
+
+    fn seen(&self) -> Vec<Seen> {
+        let seen = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.values().copied().collect()
+    }
+
+    /// How long after `mark` a second worker began a task.
+    pub fn second_start(&self, mark: Instant) -> Option<Duration> {
+        let mut starts: Vec<Instant> = self.seen().iter().map(|seen| seen.first_start).collect();
+        starts.sort();
+        starts.get(1)?.checked_duration_since(mark)
+    }
+
+    /// How long after `mark` the last task ended of the first worker that stopped since.
+    pub fn first_stop(&self, mark: Instant) -> Option<Duration> {
+        let now = Instant::now();
+        let stop = |seen: &Seen| {
+            let since_end = now.duration_since(seen.last_end);
+            seen.stopped
+                .or((since_end > PAUSE).then_some(seen.last_end))
+        };
+        self.seen()
+            .iter()
+            .filter_map(stop)
+            .min()?
+            .checked_duration_since(mark)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // Relaxed: as above.
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(driver) = self.driver.take() {
+            let _ = driver.join();
+        }
+    }
+}
+
+/// When each thread had its first task.
+#[derive(Default)]
+pub struct Firsts(Mutex<Vec<(ThreadId, Duration)>>);
+
+impl Firsts {
+    /// The calling thread begins one.
+    pub fn note(&self, at: Duration) {
+        let mut firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let this = thread::current().id();
+        if firsts.iter().all(|(other, _)| *other != this) {
+            firsts.push((this, at));
+        }
+    }
+
+    /// When the last of `count` threads had it; nothing if not so many had one.
+    pub fn last(&self, count: usize) -> Option<Duration> {
+        let firsts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = firsts.iter().map(|(_, at)| *at).max();
+        last.filter(|_| firsts.len() >= count)
+    }
+}

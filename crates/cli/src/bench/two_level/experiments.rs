@@ -1,0 +1,269 @@
+//! Which jobs run together.
+
+use std::time::Instant;
+
+use tidegate_policy::Share;
+use tidegate_workloads::{
+    Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Values, phases::Phases,
+};
+
+use super::super::crew::Spec;
+use crate::arguments::Experiment;
+
+/// How jobs get their processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    Tidegate,
+    Off,
+    Static,
+    Rayon,
+    Serial,
+}
+
+impl Scheme {
+    const ALL: [Self; 5] = [
+        Self::Tidegate,
+        Self::Off,
+        Self::Static,
+        Self::Rayon,
+        Self::Serial,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tidegate => "tidegate",
+            Self::Off => "off",
+            Self::Static => "static",
+            Self::Rayon => "rayon",
+            Self::Serial => "serial",
+        }
+    }
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// What it is called in the rows.
+    pub name: String,
+    program: &'static str,
+    parameters: Vec<(String, String)>,
+    /// It takes no part in any scheme: a plain process on one processor.
+    plain: bool,
+}
+
+/// A job of a case.
+#[derive(Clone, Debug)]
+pub struct CaseJob {
+    pub work: Work,
+    /// How much later than the others it starts, as a part of what the first one takes alone.
+    pub delay: f64,
+}
+
+/// Jobs that run together.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub experiment: Experiment,
+    pub jobs: Vec<CaseJob>,
+}
+
+/// The works that the cases are made of.
+pub struct Works {
+    fib: Work,
+    uts: Work,
+    /// Serial, then parallel; and the other way round.
+    serial_first: Work,
+    parallel_first: Work,
+    /// The same, the serial phase a wait.
+    wait_first: Work,
+    wait_last: Work,
+    bursts: Work,
+    parallel: Work,
+    neighbour: Work,
+}
+
+impl Work {
+    fn new(name: &str, program: &'static str, parameters: &[(&str, u64)]) -> Self {
+        let parameters = parameters
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.to_string()));
+        Self {
+            name: name.to_owned(),
+            program,
+            parameters: parameters.collect(),
+            plain: false,
+        }
+    }
+
+    fn with(mut self, name: &str, value: &str) -> Self {
+        self.parameters.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The works at the speed of this machine.
+    pub fn calibrated(tiny: bool) -> Works {
+        let ms = if tiny { 1_000 } else { steps_per_ms() };
+        let long = if tiny { 10 * ms } else { 500 * ms };
+        let wait = if tiny { 5 } else { 400 };
+        let half = |name, first| {
+            let sizes = [
+                ("rounds", 1),
+                ("serial", long),
+                ("parallel", 2 * long),
+                ("tasks", 512),
+            ];
+            Self::new(name, Phases::NAME, &sizes).with("first", first)
+        };
+        let waits = |name, first| {
+            let sizes = [
+                ("rounds", 1),
+                ("serial", 0),
+                ("wait", wait),
+                ("parallel", 2 * long),
+                ("tasks", 512),
+            ];
+            Self::new(name, Phases::NAME, &sizes).with("first", first)
+        };
+        let bursts = [
+            ("rounds", if tiny { 2 } else { 20 }),
+            ("serial", 20 * ms),
+            ("parallel", 5 * ms),
+            ("tasks", 64),
+        ];
+        let parallel = [
+            ("rounds", 1),
+            ("serial", 0),
+            ("parallel", long),
+            ("tasks", 512),
+        ];
+        let serial = [
+            ("rounds", 1),
+            ("serial", long),
+            ("parallel", 0),
+            ("tasks", 1),
+        ];
+        Works {
+            fib: Self::new("fib", "fib", &[("n", if tiny { 20 } else { 41 })]),
+            uts: Self::new("uts", "uts", &[]).with("tree", if tiny { "tiny" } else { "T1" }),
+            serial_first: half("phases", "serial"),
+            parallel_first: half("phases reversed", "parallel"),
+            wait_first: waits("phases with a wait", "serial"),
+            wait_last: waits("phases with a wait reversed", "parallel"),
+            bursts: Self::new("bursts", Phases::NAME, &bursts),
+            parallel: Self::new("parallel phase", Phases::NAME, &parallel),
+            neighbour: Self {
+                plain: true,
+                ..Self::new("busy process", Phases::NAME, &serial)
+            },
+        }
+    }
+
+    /// The job that does it, one of `jobs`.
+    pub fn spec(
+        &self,
+        scheme: Scheme,
+        processors: usize,
+        jobs: usize,
+        confined: Option<usize>,
+    ) -> Spec {
+        let (runtime, workers, share) = match scheme {
+            _ if self.plain => (Serial::NAME, 1, Share::Off),
+            Scheme::Tidegate => (Tidegate::NAME, processors, Share::Auto),
+            Scheme::Off => (Tidegate::NAME, processors, Share::Off),
+            Scheme::Static => (Tidegate::NAME, (processors / jobs).max(1), Share::Off),
+            Scheme::Rayon => (Rayon::NAME, processors, Share::Off),
+            Scheme::Serial => (Serial::NAME, 1, Share::Off),
+        };
+        Spec {
+            program: self.program.to_owned(),
+            parameters: self.parameters.clone(),
+            runtime: runtime.to_owned(),
+            workers,
+            share,
+            processors: confined,
+        }
+    }
+}
+
+impl Case {
+    fn new(experiment: Experiment, works: &[&Work]) -> Self {
+        let job = |work: &&Work| CaseJob {
+            work: (*work).clone(),
+            delay: 0.0,
+        };
+        Self {
+            experiment,
+            jobs: works.iter().map(job).collect(),
+        }
+    }
+
+    fn last_late(mut self) -> Self {
+        if let Some(last) = self.jobs.last_mut() {
+            last.delay = 0.5;
+        }
+        self
+    }
+
+    /// The programs of its jobs.
+    pub fn name(&self) -> String {
+        let mut names: Vec<&str> = self.jobs.iter().map(|job| job.work.name.as_str()).collect();
+        names.dedup();
+        names.join(" + ")
+    }
+
+    pub fn schemes(&self) -> Vec<Scheme> {
+        Scheme::ALL.into()
+    }
+}
+
+/// All cases.
+pub fn cases(works: &Works) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in [&works.fib, &works.uts] {
+        cases.push(Case::new(Experiment::Alone, &[work]));
+        for jobs in 2..=4 {
+            cases.push(Case::new(Experiment::Equal, &vec![work; jobs]));
+            cases.push(Case::new(Experiment::Late, &vec![work; jobs]).last_late());
+        }
+    }
+    let complementary = [
+        [&works.serial_first, &works.parallel_first],
+        [&works.wait_first, &works.wait_last],
+    ];
+    cases.extend(complementary.map(|jobs| Case::new(Experiment::Complementary, &jobs)));
+    cases.push(Case::new(Experiment::Bursts, &[&works.bursts, &works.uts]));
+    cases.push(Case::new(Experiment::Bursts4, &[&works.bursts; 4]));
+    cases.push(Case::new(Experiment::Parallel4, &[&works.parallel; 4]));
+    cases.push(Case::new(
+        Experiment::Neighbour,
+        &[&works.uts, &works.neighbour],
+    ));
+    cases.sort_by_key(|case| case.experiment as usize);
+    cases
+}
+
+/// How many steps a processor takes in a millisecond, of several tries the best.
+fn steps_per_ms() -> u64 {
+    const STEPS: u64 = 10_000_000;
+    let given = Given {
+        named: [
+            ("rounds", "1"),
+            ("serial", "10000000"),
+            ("parallel", "0"),
+            ("tasks", "1"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .into(),
+        ..Given::default()
+    };
+    let values = Values::parse(Phases::PARAMETERS, Size::Tiny, &given);
+    let program = values
+        .and_then(|values| Phases::from_values(&values))
+        .expect("allowed values");
+    let time = || {
+        let start = Instant::now();
+        std::hint::black_box(program.serial(&mut ()));
+        start.elapsed()
+    };
+    let best = (0..5).map(|_| time()).min().unwrap_or_default();
+    (STEPS * 1_000_000 / best.as_nanos().max(1) as u64).max(1)
+}
