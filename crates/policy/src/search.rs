@@ -8,7 +8,7 @@
 use crate::Nanos;
 use crate::tunables::{
     EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
-    PREEMPTIONS_DOUBLED, REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
+    PREEMPTED_GRACE_MAX, REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
 };
 
 /// How many workers may search at once when `active` hold slots: at most half of them, at least one. More would find
@@ -62,18 +62,21 @@ pub enum Slotless {
 }
 
 impl Slotless {
-    /// How long the thread waits for a slot before it runs without one ([`OWED_GRACE`], [`PREEMPTED_GRACE`]).
+    /// How long the thread waits for a slot before it runs without one ([`OWED_GRACE`], [`PREEMPTED_GRACE`]). For one that is
+    /// preempted again and again it is four times as long each time, up to [`PREEMPTED_GRACE_MAX`].
     #[must_use]
     pub const fn grace(self) -> Nanos {
         match self {
             Self::Owed => OWED_GRACE.default,
             Self::Preempted { before } => {
-                let doubled = if before < PREEMPTIONS_DOUBLED.default {
-                    before
+                // More than 16 would shift everything out.
+                let doublings = if before < 16 { 2 * before } else { 32 };
+                let grace = PREEMPTED_GRACE.default << doublings;
+                if grace < PREEMPTED_GRACE_MAX.default {
+                    grace
                 } else {
-                    PREEMPTIONS_DOUBLED.default
-                };
-                PREEMPTED_GRACE.default << doubled
+                    PREEMPTED_GRACE_MAX.default
+                }
             }
         }
     }

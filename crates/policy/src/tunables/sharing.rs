@@ -27,8 +27,9 @@ table! {
     STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
         "How long tasks wait while nothing moves in any deque before a slot beyond the allotment is lent: the running ones may wait for them.",
         GUESSED;
-    PREEMPTIONS_DOUBLED: usize = count("preemptions-doubled", "preemptions", 0, 16, 7),
-        "How many times in a row the grace of a preempted thread doubles.", GUESSED;
+    PREEMPTED_GRACE_MAX: u64 = time("preempted-grace-max", 10 * MS, 60 * S, 1_280 * MS),
+        "The longest that a thread waits which is preempted again and again; it then runs for a cycle, in case that others wait for it.",
+        GUESSED;
     NEIGHBOUR_LOAD: f64 = ratio("neighbour-load", 0.0, 1.0, 0.75),
         "From which part on a processor that programs outside of the table keep busy is left to them.", GUESSED;
 }

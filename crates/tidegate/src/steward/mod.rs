@@ -167,7 +167,7 @@ impl Steward {
         let from = clock::now();
         self.look_around(from);
         let acts = self.acts();
-        self.say(if acts { self.desire.desire().max(1) } else { 0 });
+        self.say();
         self.apply(from);
         if !acts {
             return false;
@@ -205,12 +205,19 @@ impl Steward {
     }
 
     /// Publishes what the pool is up to.
-    fn say(&mut self, desire: usize) {
+    fn say(&mut self) {
         let sharing = sharing(&self.shared);
+        let usage = self.shared.ledger().held();
+        // What was estimated a moment ago may be over; and whoever holds a slot wants it.
+        let desire = if usage == 0 {
+            0
+        } else {
+            self.desire.desire().max(1)
+        };
         let limit = self.limits.workers.min(self.shared.wanted()).max(1);
         let report = Report {
             desire: desire.min(limit),
-            usage: self.shared.ledger().held(),
+            usage,
             limit,
             weight: sharing.weight,
             allotment: self.shared.slots(),
