@@ -146,20 +146,27 @@ impl Steward {
         }
     }
 
-    /// The pool has begun to work. `false`: it was done in less than a cycle, and has never taken a seat.
+    /// The pool has begun to work. `false`: it is done already; then nobody hears of it, unless others divide the machine.
     fn begin(&mut self) -> bool {
-        if !self.presence.has_looked() {
-            self.bell()
-                .parker
-                .park_timeout(Duration::from_nanos(EST_CYCLE.default));
-            if self.shared.ledger().held() == 0 {
-                return false;
-            }
+        if self.shares.others == 0 && !self.goes_on() {
+            return false;
         }
         self.desire = sharing(&self.shared).desire_state.clone();
         self.sight = Sight::of(&self.shared);
         self.loans = Loans::default();
         true
+    }
+
+    /// Whether the pool still works after a cycle, or does so again in the next.
+    fn goes_on(&self) -> bool {
+        let cycle = Duration::from_nanos(EST_CYCLE.default);
+        self.bell().parker.park_timeout(cycle);
+        let _ = self.acts();
+        if self.shared.ledger().held() > 0 {
+            return true;
+        }
+        self.bell().parker.park_timeout(cycle);
+        self.acts()
     }
 
     /// One cycle. `false`: the pool has done nothing in it.
