@@ -23,12 +23,14 @@ mod idle;
 mod runtime;
 mod setting;
 mod sharing;
+mod simulator;
 
 pub use desire::*;
 pub use idle::*;
 pub use runtime::*;
 pub use setting::Setting;
 pub use sharing::*;
+pub use simulator::*;
 
 use crate::error::ParseError;
 use alloc::string::String;
@@ -266,13 +268,14 @@ pub struct Row {
 }
 
 /// The whole table: what a user sets first, then the runtime's numbers, then how jobs share the machine, then the
-/// parameters of the estimators and of the idle policies.
+/// parameters of the estimators and of the idle policies, then the simulator's costs.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let mut rows = runtime::rows();
     rows.extend(sharing::rows());
     rows.extend(desire::rows());
     rows.extend(idle::rows());
+    rows.extend(simulator::rows());
     rows
 }
 
@@ -307,5 +310,6 @@ mod tests {
         super::desire::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::sharing::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::idle::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
+        super::simulator::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
     }
 }

@@ -1,0 +1,50 @@
+//! A computation as a tree of tasks that unfolds while it runs.
+//!
+//! A program describes a [`Task`](Dag::Task) by what it does next, one [`Step`] after the other. Whoever runs the tasks
+//! (the machine, or a [walk](crate::Extent)) asks for the next step when the last one is done, so no more of the dag exists
+//! than has started and not finished.
+//!
+//! Two shapes cover the programs there are. A *fork* starts two tasks and waits for both, as the runtime's `join` does. A
+//! *loop* spawns tasks one after the other and then joins them; the child goes first, and what waits in the deque is the
+//! rest of the loop: one task, however long the loop is (Sen, "Dynamic processor allocation for adaptively parallel
+//! work-stealing jobs", 2004, section 4.2). A *call* runs a task in series, and nothing of it can be stolen.
+//!
+//! A task counts what it has started and not what is what: one that forks or calls while tasks that it spawned still run waits
+//! for these, too.
+//!
+//! What it does not do: carry results, or hold data that tasks share. Where the course of a program depends on data, its
+//! dag holds them and works on them as the tasks unfold.
+
+use tidegate_policy::Nanos;
+
+/// A computation, unfolded as it is asked for.
+pub trait Dag {
+    /// One task, as far as it has come. Small: the machine keeps one for every task that has started and not finished.
+    type Task;
+
+    /// The task from which all others come. Every run begins with this call.
+    fn root(&self) -> Self::Task;
+
+    /// What `task` does next. The same task gives the same steps in every run, whoever runs it and when.
+    fn next(&self, task: &mut Self::Task) -> Step<Self::Task>;
+}
+
+/// What a task does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<T> {
+    /// Keeps a processor busy for so long.
+    Work(Nanos),
+    /// Goes on after so long and needs no processor meanwhile, as when it waits for a disk.
+    Rest(Nanos),
+    /// Runs both, in parallel if a worker is free, and goes on when both are over. The first is run at once, the second
+    /// waits in the deque.
+    Fork(T, T),
+    /// Runs this one and goes on when it is over.
+    Call(T),
+    /// Runs this one at once; the rest of the task that asks waits in the deque.
+    Spawn(T),
+    /// Goes on when all tasks spawned so far are over.
+    Join,
+    /// The task is over. If tasks that it spawned are not, it is asked again when they are.
+    End,
+}

@@ -1,0 +1,113 @@
+//! How large a dag is: its tasks, its work T1 and its span Tinf.
+//!
+//! T1 is the time on one processor, Tinf that on as many as could be used, both without any cost of scheduling. The machine
+//! finds the same numbers on its way; a walk finds them without a schedule, so that each can be held against the other.
+
+use crate::dag::{Dag, Step};
+use tidegate_policy::Nanos;
+
+/// The size of a dag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// How many tasks it has.
+    pub tasks: u64,
+    /// The time that all of them take together.
+    pub work: Nanos,
+    /// The time that the longest chain takes of tasks that wait for each other, rests included.
+    pub span: Nanos,
+}
+
+/// A task on the way down, and the longest chain that ends where it stands.
+struct Level<T> {
+    task: T,
+    chain: Nanos,
+    /// The longest chain through what it has spawned.
+    longest: Nanos,
+    /// The second half of a fork, until the first is over.
+    second: Option<(T, Nanos)>,
+}
+
+impl<T> Level<T> {
+    fn new(task: T, chain: Nanos) -> Self {
+        Self {
+            task,
+            chain,
+            longest: 0,
+            second: None,
+        }
+    }
+
+    /// Goes on behind all that it has spawned.
+    fn join(&mut self) {
+        self.chain = self.chain.max(self.longest);
+    }
+}
+
+impl Extent {
+    /// Walks the whole of `dag`, in series and depth first.
+    pub fn of<D: Dag>(dag: &D) -> Self {
+        let mut extent = Self {
+            tasks: 1,
+            ..Self::default()
+        };
+        let mut stack = vec![Level::new(dag.root(), 0)];
+        // Whether the level joins when it is reached again: after a call or fork it does, after a spawn it does not.
+        let mut joins = vec![false];
+        while let (Some(level), Some(join)) = (stack.last_mut(), joins.last_mut()) {
+            if let Some((second, chain)) = level.second.take() {
+                extent.tasks += 1;
+                stack.push(Level::new(second, chain));
+                joins.push(false);
+                continue;
+            }
+            if std::mem::take(join) {
+                level.join();
+            }
+            let child = match dag.next(&mut level.task) {
+                Step::Work(time) => {
+                    extent.work = extent.work.saturating_add(time);
+                    level.chain = level.chain.saturating_add(time);
+                    continue;
+                }
+                Step::Rest(time) => {
+                    level.chain = level.chain.saturating_add(time);
+                    continue;
+                }
+                Step::Join => {
+                    level.join();
+                    continue;
+                }
+                Step::End => {
+                    level.join();
+                    extent.end(&mut stack, &mut joins);
+                    continue;
+                }
+                Step::Fork(first, second) => {
+                    level.second = Some((second, level.chain));
+                    *join = true;
+                    first
+                }
+                Step::Call(child) => {
+                    *join = true;
+                    child
+                }
+                Step::Spawn(child) => child,
+            };
+            let chain = level.chain;
+            extent.tasks += 1;
+            stack.push(Level::new(child, chain));
+            joins.push(false);
+        }
+        extent
+    }
+
+    /// The task on top is over: the one below hears how long its chain was.
+    fn end<T>(&mut self, stack: &mut Vec<Level<T>>, joins: &mut Vec<bool>) {
+        let ended = stack.pop().map_or(0, |level| level.chain);
+        joins.pop();
+        match stack.last_mut() {
+            Some(level) => level.longest = level.longest.max(ended),
+            None => self.span = ended,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The tasks that have started and not finished.
+//!
+//! A frame is a task with what its end must be told to: the task that waits for it. Frames lie in one array and are used
+//! again, so a run takes the memory of its widest moment and not of its dag.
+//!
+//! A frame also carries the length of the longest chain of work that leads to where its task stands; at the end of the
+//! root that is the span of the whole dag.
+
+use tidegate_policy::Nanos;
+
+/// The number of a frame.
+pub(crate) type FrameId = u32;
+/// The number of no frame.
+pub(crate) const NONE: FrameId = FrameId::MAX;
+
+/// A task under way.
+pub(crate) struct Frame<T> {
+    pub(crate) task: T,
+    /// Who waits for it, or will.
+    pub(crate) parent: FrameId,
+    /// How many tasks it has started that are not over.
+    pub(crate) pending: u32,
+    /// Whether it goes on only when these are over.
+    pub(crate) waits: bool,
+    /// The longest chain of work to where it stands.
+    pub(crate) chain: Nanos,
+    /// The longest chain that ends in a task that it started.
+    pub(crate) longest: Nanos,
+}
+
+impl<T> Frame<T> {
+    /// Whether all that the task started is over; if not, it waits.
+    #[inline]
+    pub(crate) fn join(&mut self) -> bool {
+        self.waits = self.pending > 0;
+        if !self.waits {
+            self.chain = self.chain.max(self.longest);
+        }
+        !self.waits
+    }
+}
+
+/// All frames.
+pub(crate) struct Frames<T> {
+    frames: Vec<Frame<T>>,
+    free: Vec<FrameId>,
+}
+
+impl<T> Frames<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            frames: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// A frame for `task`, which starts after a chain of this length.
+    #[inline]
+    pub(crate) fn add(&mut self, task: T, parent: FrameId, chain: Nanos) -> FrameId {
+        let frame = Frame {
+            task,
+            parent,
+            pending: 0,
+            waits: false,
+            chain,
+            longest: 0,
+        };
+        match self.free.pop() {
+            Some(id) => {
+                self.frames[id as usize] = frame;
+                id
+            }
+            None => {
+                self.frames.push(frame);
+                (self.frames.len() - 1) as FrameId
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&mut self, id: FrameId) -> &mut Frame<T> {
+        &mut self.frames[id as usize]
+    }
+
+    /// The task is over: hands out its parent if that one can go on now. `None` for the root, with the span.
+    #[inline]
+    pub(crate) fn end(&mut self, id: FrameId) -> Ended {
+        let Frame { parent, chain, .. } = self.frames[id as usize];
+        self.free.push(id);
+        if parent == NONE {
+            return Ended::Root { span: chain };
+        }
+        let above = self.get(parent);
+        above.longest = above.longest.max(chain);
+        above.pending -= 1;
+        if above.waits && above.join() {
+            Ended::Last { parent }
+        } else {
+            Ended::NotLast
+        }
+    }
+}
+
+/// What the end of a task brings about.
+pub(crate) enum Ended {
+    /// Its parent goes on.
+    Last { parent: FrameId },
+    /// Its parent does something else, or waits for others.
+    NotLast,
+    /// The whole computation is over.
+    Root { span: Nanos },
+}

@@ -1,0 +1,118 @@
+//! One job on the machine: its dag, its workers by what they do, and what was counted.
+
+use super::worker::State;
+use crate::dag::Dag;
+use crate::outcome::Counters;
+use tidegate_policy::{DesireState, Nanos};
+
+/// A job under way.
+pub(super) struct Running<'a, D: Dag> {
+    pub(super) dag: &'a D,
+    pub(super) arrives: Nanos,
+    /// How it says what it wants; none if it always has the same.
+    pub(super) desire: Option<DesireState>,
+    /// The number of its first worker.
+    pub(super) first: usize,
+    /// Whether it has arrived and is not over.
+    pub(super) is_here: bool,
+    pub(super) allotment: usize,
+    /// When that was set.
+    allotted_at: Nanos,
+    /// The sum over time of the allotments before, and what of it lies before the current cycle.
+    allotted: u128,
+    allotted_before: u128,
+    /// How many workers are not asleep.
+    pub(super) awake: usize,
+    /// How many of these were told to fall asleep and have not yet.
+    pub(super) leaving: usize,
+    /// How many search and count.
+    pub(super) searching: usize,
+    /// Workers that sleep for lack of work until some is there.
+    pub(super) parked: Vec<u32>,
+    /// Workers asleep with work, and without.
+    pub(super) with_work: Vec<u32>,
+    pub(super) without_work: Vec<u32>,
+    /// Tasks in all deques.
+    pub(super) queued: usize,
+    /// How many workers have had work, and when all had.
+    pub(super) had_work: usize,
+    pub(super) all_processors: Option<Nanos>,
+    /// The work of the tasks so far.
+    pub(super) work: Nanos,
+    /// When it was over, and its span.
+    pub(super) end: Option<(Nanos, Nanos)>,
+    pub(super) counters: Counters,
+    /// The counters when the current cycle began.
+    pub(super) before: Counters,
+}
+
+impl<'a, D: Dag> Running<'a, D> {
+    pub(super) fn new(dag: &'a D, arrives: Nanos, first: usize) -> Self {
+        Self {
+            dag,
+            arrives,
+            desire: None,
+            first,
+            is_here: false,
+            allotment: 0,
+            allotted_at: 0,
+            allotted: 0,
+            allotted_before: 0,
+            awake: 0,
+            leaving: 0,
+            searching: 0,
+            parked: Vec::new(),
+            with_work: Vec::new(),
+            without_work: Vec::new(),
+            queued: 0,
+            had_work: 0,
+            all_processors: None,
+            work: 0,
+            end: None,
+            counters: Counters::default(),
+            before: Counters::default(),
+        }
+    }
+
+    /// Whether it has yet to arrive.
+    pub(super) const fn is_ahead(&self) -> bool {
+        !self.is_here && self.end.is_none()
+    }
+
+    /// How many workers are awake and were not told to fall asleep.
+    pub(super) const fn staying(&self) -> usize {
+        self.awake - self.leaving
+    }
+
+    /// The job has so many processors from now on.
+    pub(super) fn allot(&mut self, now: Nanos, processors: usize) {
+        self.allotted = self.allotted_until(now);
+        self.allotted_at = now;
+        self.allotment = processors;
+    }
+
+    /// The sum of the allotments over the time until now.
+    pub(super) fn allotted_until(&self, now: Nanos) -> u128 {
+        self.allotted + u128::from(now - self.allotted_at) * self.allotment as u128
+    }
+
+    /// The mean allotment since this was last called, to the nearest; and a new cycle begins.
+    pub(super) fn mean_allotment(&mut self, now: Nanos, length: Nanos) -> usize {
+        let until = self.allotted_until(now);
+        let sum = until - std::mem::replace(&mut self.allotted_before, until);
+        let length = u128::from(length.max(1));
+        ((sum + length / 2) / length) as usize
+    }
+
+    /// A worker was in `state` for so long.
+    #[inline]
+    pub(super) fn spent(&mut self, state: State, time: Nanos) {
+        let sum = match state {
+            State::Working => &mut self.counters.working,
+            State::Searching => &mut self.counters.searching,
+            State::Napping | State::Parked | State::Woken => &mut self.counters.asleep,
+            State::Asleep => return,
+        };
+        *sum += time;
+    }
+}

@@ -1,0 +1,238 @@
+//! The machine: processors, workers, and one moment after the other.
+//!
+//! Every worker has at most one moment ahead of it: the end of the work it does, an attempt to steal, the end of a nap. The
+//! machine goes to the earliest and does what is due, which sets the next. Beside the workers there are four clockworks:
+//! jobs that arrive, the cycle in which desires are estimated, slices of time where workers stand in line for processors, and
+//! the ends of rests. Every decision is asked from `policy`.
+//!
+//! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]), the other the sharing of the processors between
+//! jobs ([`shares`]).
+
+mod job;
+mod search;
+mod shares;
+mod sleep;
+mod work;
+mod worker;
+
+use crate::agenda::Agenda;
+use crate::dag::Dag;
+use crate::frames::{FrameId, Frames, NONE};
+use crate::outcome::{JobOutcome, Outcome};
+use crate::processors::Processors;
+use crate::settings::{Job, Refusal, Settings, Width};
+use job::Running;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use tidegate_policy::{AllotState, DesireState, IdleState, Nanos, Rng, VictimState};
+use worker::{State, Thief, Worker};
+
+/// The clockworks, as actors after the workers.
+const ARRIVALS: usize = 0;
+const CYCLE: usize = 1;
+const SLICE: usize = 2;
+const RESTS: usize = 3;
+const CLOCKWORKS: usize = 4;
+
+/// A rest: until when, which in order, of which frame, on which worker.
+type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
+
+/// Runs `jobs` on the machine that `settings` describe, until all are over. The same arguments give the same outcome.
+///
+/// # Errors
+/// If the settings cannot be used, or the run would take longer than the clock can count (about 584 years).
+pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refusal> {
+    settings.check(jobs)?;
+    Machine::new(settings, jobs)?.run()
+}
+
+struct Machine<'a, D: Dag> {
+    settings: &'a Settings,
+    jobs: Vec<Running<'a, D>>,
+    widths: Vec<Width>,
+    workers: Vec<Worker>,
+    thieves: Vec<Thief>,
+    frames: Frames<D::Task>,
+    agenda: Agenda,
+    processors: Processors,
+    shares: AllotState,
+    rests: BinaryHeap<Rest>,
+    /// Counts the rests.
+    rested: u64,
+    now: Nanos,
+    /// When the last cycle ended.
+    cycle_began: Nanos,
+    /// How many jobs are not over.
+    left: usize,
+}
+
+impl<'a, D: Dag> Machine<'a, D> {
+    fn new(settings: &'a Settings, jobs: &'a [Job<D>]) -> Result<Self, Refusal> {
+        let width = settings.processors;
+        let count = width * jobs.len();
+        let idle = IdleState::new(&settings.idle)?;
+        let mut seeds = Rng::new(settings.seed);
+        let thieves = (0..count).map(|w| Thief {
+            idle,
+            victims: VictimState::new(settings.victim, w % width),
+            rng: Rng::new(seeds.draw()),
+        });
+        let fixed = jobs.iter().map(|job| match job.width {
+            Width::Fixed(processors) => processors,
+            Width::Desired(_) => 0,
+        });
+        let dealt = width.saturating_sub(fixed.sum());
+        let mut machine = Self {
+            settings,
+            jobs: Vec::with_capacity(jobs.len()),
+            widths: jobs.iter().map(|job| job.width).collect(),
+            workers: (0..count).map(|w| Worker::new(w / width)).collect(),
+            thieves: thieves.collect(),
+            frames: Frames::new(),
+            agenda: Agenda::new(count + CLOCKWORKS),
+            processors: Processors::new(width),
+            shares: AllotState::new(settings.allot, dealt),
+            rests: BinaryHeap::new(),
+            rested: 0,
+            now: 0,
+            cycle_began: 0,
+            left: jobs.len(),
+        };
+        for (number, job) in jobs.iter().enumerate() {
+            let mut running = Running::new(&job.dag, job.arrives, number * width);
+            if let Width::Desired(desire) = &job.width {
+                running.desire = Some(DesireState::new(desire)?);
+                let actor = machine.clockwork(CYCLE);
+                machine.agenda.set(actor, settings.cycle);
+            }
+            machine.jobs.push(running);
+        }
+        machine.await_arrival();
+        Ok(machine)
+    }
+
+    fn run(mut self) -> Result<Outcome, Refusal> {
+        let mut events = 0;
+        while self.left > 0 {
+            let Some((time, actor)) = self.agenda.first() else {
+                unreachable!("somebody goes on while a job is left");
+            };
+            if time == Nanos::MAX {
+                return Err(Refusal::too_long());
+            }
+            self.now = time;
+            events += 1;
+            match self.workers.get(actor).map(|worker| worker.state) {
+                Some(State::Working) => self.work(actor),
+                Some(State::Searching) => self.attempt(actor),
+                Some(State::Napping) => self.end_nap(actor),
+                Some(State::Woken) => self.search(actor, 0),
+                Some(State::Parked | State::Asleep) => unreachable!("nothing awaits a sleeper"),
+                None => self.turn(actor - self.workers.len()),
+            }
+        }
+        Ok(Outcome {
+            jobs: self.jobs.iter().map(outcome).collect(),
+            events,
+        })
+    }
+
+    /// A clockwork is due.
+    fn turn(&mut self, clockwork: usize) {
+        match clockwork {
+            ARRIVALS => self.arrivals(),
+            CYCLE => self.end_cycle(),
+            SLICE => self.end_slice(),
+            _ => self.end_rest(),
+        }
+    }
+
+    fn clockwork(&self, number: usize) -> usize {
+        self.workers.len() + number
+    }
+
+    fn workers_of(&self, job: usize) -> Range<usize> {
+        let first = self.jobs[job].first;
+        first..first + self.settings.processors
+    }
+
+    /// The worker's next moment is after `delay`.
+    #[inline]
+    fn at(&mut self, w: usize, delay: Nanos) {
+        self.agenda.set(w, self.now.saturating_add(delay));
+    }
+
+    /// The worker is in another state from now on.
+    #[inline]
+    fn enter(&mut self, w: usize, state: State) {
+        let worker = &mut self.workers[w];
+        let time = self.now - worker.since;
+        self.jobs[worker.job].spent(worker.state, time);
+        worker.state = state;
+        worker.since = self.now;
+    }
+
+    /// The worker has got work.
+    #[inline]
+    fn has_work(&mut self, w: usize) {
+        let worker = &mut self.workers[w];
+        if !std::mem::replace(&mut worker.had_work, true) {
+            let job = &mut self.jobs[worker.job];
+            job.had_work += 1;
+            if job.had_work == self.settings.processors {
+                job.all_processors = Some(self.now - job.arrives);
+            }
+        }
+    }
+
+    /// The next job's arrival, if there is one.
+    fn await_arrival(&mut self) {
+        let ahead = self.jobs.iter().filter(|job| job.is_ahead());
+        let actor = self.clockwork(ARRIVALS);
+        match ahead.map(|job| job.arrives).min() {
+            Some(time) => self.agenda.set(actor, time),
+            None => {
+                self.agenda.clear(actor);
+            }
+        }
+    }
+
+    /// Every job arrives whose time it is.
+    fn arrivals(&mut self) {
+        for job in 0..self.jobs.len() {
+            if self.jobs[job].is_ahead() && self.jobs[job].arrives == self.now {
+                self.arrive(job);
+            }
+        }
+        self.await_arrival();
+    }
+
+    /// The job comes: its first worker has the root in hand, the others have nothing.
+    fn arrive(&mut self, job: usize) {
+        let workers = self.workers_of(job);
+        let root = self.frames.add(self.jobs[job].dag.root(), NONE, 0);
+        self.workers[workers.start].frame = root;
+        let running = &mut self.jobs[job];
+        running.is_here = true;
+        running.counters.tasks = 1;
+        running.with_work.push(workers.start as u32);
+        let others = workers.skip(1).map(|w| w as u32);
+        running.without_work = others.rev().collect();
+        self.take_share(job);
+    }
+}
+
+fn outcome<D: Dag>(job: &Running<'_, D>) -> JobOutcome {
+    let (ended, span) = job.end.unwrap_or_default();
+    let time = (ended - job.arrives).max(1);
+    JobOutcome {
+        arrived: job.arrives,
+        ended,
+        work: job.work,
+        span,
+        mean_allotment: job.allotted_until(ended) as f64 / time as f64,
+        all_processors: job.all_processors,
+        counters: job.counters,
+    }
+}

@@ -1,0 +1,180 @@
+//! A worker without work: whom it asks, what it takes, and how it rests.
+//!
+//! The order is the runtime's: under the elastic policy only so many search as [`max_searchers`] allows, the others look once
+//! and park. A thief asks the victims of a sweep one after the other, rests as the idle policy says, and looks everywhere
+//! once more before it parks. Finding work, it wakes the next if it was the last searcher.
+
+use super::Machine;
+use super::worker::{Others, State};
+use crate::dag::Dag;
+use crate::frames::FrameId;
+use tidegate_policy::search::max_searchers;
+use tidegate_policy::{Idle, Nanos, Rest};
+
+impl<D: Dag> Machine<'_, D> {
+    /// The worker looks for work after `delay`.
+    pub(super) fn search(&mut self, w: usize, delay: Nanos) {
+        let worker = &mut self.workers[w];
+        let job = &mut self.jobs[worker.job];
+        if std::mem::take(&mut worker.leaving) {
+            job.leaving -= 1;
+        }
+        let limited = matches!(self.settings.idle, Idle::Elastic(_));
+        worker.admitted = !limited || job.searching < max_searchers(job.awake);
+        job.searching += usize::from(worker.admitted);
+        self.enter(w, State::Searching);
+        self.at(w, delay);
+    }
+
+    /// The worker searches no more. Whether it counted.
+    pub(super) fn end_search(&mut self, w: usize) -> bool {
+        let worker = &mut self.workers[w];
+        let counted = std::mem::take(&mut worker.admitted);
+        self.jobs[worker.job].searching -= usize::from(counted);
+        counted
+    }
+
+    /// One attempt, or the end of a sweep.
+    pub(super) fn attempt(&mut self, w: usize) {
+        let job = self.workers[w].job;
+        if self.is_in_excess(job) {
+            return self.fall_asleep(w);
+        }
+        if let Some(id) = self.pop(w) {
+            // A task that rested here goes on.
+            return self.found(w, id, 0);
+        }
+        let workers = self.workers_of(job);
+        let first = workers.start;
+        let thief = &mut self.thieves[w];
+        let others = Others {
+            workers: &self.workers[workers],
+            places: &self.settings.places,
+        };
+        let Some(victim) = thief.victims.next(&others, || thief.rng.draw()) else {
+            return self.end_sweep(w);
+        };
+        let cost = self.cost_of_attempt(w - first, victim);
+        if !self.try_to_steal(w, first + victim, cost) {
+            let now = self.now + cost;
+            let rest = self.thieves[w].idle.attempt_failed(|| now);
+            self.take_rest(w, rest, cost);
+        }
+    }
+
+    fn cost_of_attempt(&self, thief: usize, victim: usize) -> Nanos {
+        let costs = &self.settings.costs;
+        if costs.distance == 0 {
+            return costs.attempt;
+        }
+        let further = self.settings.places.distance(thief, victim).max(1) - 1;
+        costs.attempt + costs.distance * Nanos::from(further)
+    }
+
+    /// Takes what `victim` has, or its place if it is asleep with work.
+    fn try_to_steal(&mut self, w: usize, victim: usize, cost: Nanos) -> bool {
+        let job = self.workers[w].job;
+        let waiting = self.workers[victim].deque.len();
+        let counters = &mut self.jobs[job].counters;
+        counters.attempts += 1;
+        counters.lengths_seen += waiting as u64;
+        if self.workers[victim].state == State::Asleep {
+            counters.steals += 1;
+            counters.swaps += 1;
+            self.remember_victim(w, victim);
+            self.swap(w, victim);
+            return true;
+        }
+        let take = self.settings.steal.take(waiting);
+        if take == 0 {
+            if waiting > 0 || self.workers[victim].state == State::Working {
+                counters.partly_failed += 1;
+            } else {
+                counters.purely_failed += 1;
+            }
+            return false;
+        }
+        counters.steals += 1;
+        counters.stolen_tasks += take as u64;
+        self.remember_victim(w, victim);
+        for _ in 0..take {
+            let Some(id) = self.workers[victim].deque.pop_front() else {
+                break;
+            };
+            self.workers[w].deque.push_back(id);
+        }
+        match self.pop(w) {
+            Some(id) => self.found(w, id, cost + self.settings.costs.steal),
+            None => return false,
+        }
+        true
+    }
+
+    fn remember_victim(&mut self, w: usize, victim: usize) {
+        let victim = victim - self.jobs[self.workers[w].job].first;
+        self.thieves[w].victims.stolen_from(victim);
+        self.workers[w].last_victim = Some(victim);
+        let now = self.now;
+        self.thieves[w].idle.steal_succeeded(|| now);
+    }
+
+    /// The worker has a task, which it begins after `delay`.
+    fn found(&mut self, w: usize, id: FrameId, delay: Nanos) {
+        let call = if self.end_search(w) {
+            let job = self.workers[w].job;
+            match self.jobs[job].queued {
+                0 => 0,
+                _ => self.work_is_visible(job),
+            }
+        } else {
+            0
+        };
+        self.workers[w].frame = id;
+        self.has_work(w);
+        self.enter(w, State::Working);
+        self.at(w, delay + call);
+    }
+
+    fn end_sweep(&mut self, w: usize) {
+        if !self.workers[w].admitted {
+            return self.look_once_more(w);
+        }
+        let now = self.now;
+        let thief = &mut self.thieves[w];
+        let rest = thief.idle.sweep_failed(|| now, || thief.rng.draw());
+        let pause = self.settings.costs.look_again.max(1);
+        self.take_rest(w, rest, pause);
+    }
+
+    /// Does what the idle policy says; `pause` passes in any case.
+    fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
+        match rest {
+            Rest::Retry => self.at(w, pause),
+            Rest::Yield => self.at(w, pause + self.settings.costs.yields),
+            Rest::Sleep(time) => self.nap(w, pause + time),
+            Rest::Park => self.look_once_more(w),
+        }
+    }
+
+    /// The last look, at everybody, before the worker parks.
+    fn look_once_more(&mut self, w: usize) {
+        let job = self.workers[w].job;
+        let asleep = self.jobs[job].with_work.last().copied();
+        let victim = match asleep {
+            Some(victim) => Some(victim as usize),
+            None if self.jobs[job].queued == 0 => None,
+            None => self.workers_of(job).find(|&other| {
+                let waiting = self.workers[other].deque.len();
+                self.settings.steal.take(waiting) > 0
+            }),
+        };
+        let found = victim.is_some_and(|victim| {
+            let first = self.jobs[job].first;
+            let cost = self.cost_of_attempt(w - first, victim - first);
+            self.try_to_steal(w, victim, cost)
+        });
+        if !found {
+            self.park(w);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Level two: how many workers of a job are awake, and which.
+//!
+//! Algorithm WSAP of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, sections 4.1 and
+//! 6.1. A worker is awake, asleep with work, or asleep without. Every cycle each job says what it desires, the processors are
+//! dealt out, and each job brings the number of its workers awake to its allotment:
+//!
+//! * too few: a worker that was told to leave and has not left stays; then those with work are woken, then the others;
+//! * too many: workers that rest or park leave at once and those that search before their next attempt. As many of those
+//!   that work as are left over are told to leave, and do so at the end of a step of their task;
+//! * a thief that picks a victim asleep with work wakes it and sleeps in its place.
+//!
+//! Differs from the source: a worker that was told to leave asks at the end of its step whether it is still one too many,
+//! because others may have left meanwhile. A job that comes or goes is heard by the others at once and not at the end
+//! of their cycle. Every job that is here may use one processor, also where its desire is none.
+
+use super::job::Running;
+use super::worker::State;
+use super::{CYCLE, Machine, Width};
+use crate::dag::Dag;
+use crate::frames::NONE;
+use crate::outcome::Counters;
+use tidegate_policy::Nanos;
+use tidegate_policy::desire::Seen;
+
+impl<D: Dag> Machine<'_, D> {
+    /// The job, which has just come, gets its processors.
+    pub(super) fn take_share(&mut self, job: usize) {
+        match self.widths[job] {
+            Width::Fixed(processors) => {
+                self.jobs[job].allot(self.now, processors);
+                self.adjust(job, 0);
+            }
+            Width::Desired(_) => {
+                self.shares.arrive(job as u64, 1);
+                self.deal();
+            }
+        }
+    }
+
+    /// A cycle is over: every job says what it desires.
+    pub(super) fn end_cycle(&mut self) {
+        for job in 0..self.jobs.len() {
+            if self.jobs[job].is_here && self.jobs[job].arrives < self.now {
+                self.estimate(job);
+            }
+        }
+        self.deal();
+        self.cycle_began = self.now;
+        let actor = self.clockwork(CYCLE);
+        self.at(actor, self.settings.cycle);
+    }
+
+    fn estimate(&mut self, job: usize) {
+        let counted = self.counted(job);
+        let here = self.jobs.iter().filter(|job| job.is_here).count();
+        let workers = &self.workers[self.workers_of(job)];
+        let deques: Vec<usize> = workers.iter().map(|worker| worker.deque.len()).collect();
+        let in_state = |states: &[State]| {
+            let are = |worker: &&super::Worker| states.contains(&worker.state);
+            workers.iter().filter(are).count()
+        };
+        let in_hand =
+            |worker: &&super::Worker| worker.state == State::Asleep && worker.frame != NONE;
+        let queued = workers.iter().filter(in_hand).count();
+        let usage = in_state(&[State::Working, State::Searching, State::Woken]);
+        let busy = in_state(&[State::Working]);
+        let free = self.processors.free();
+        let running = &mut self.jobs[job];
+        let before = std::mem::replace(&mut running.before, counted);
+        let length = self.now - self.cycle_began.max(running.arrives);
+        let home = self.settings.processors / here;
+        let seen = Seen {
+            length,
+            allotment: running.mean_allotment(self.now, length),
+            usage,
+            attempts: counted.attempts - before.attempts,
+            purely_failed: counted.purely_failed - before.purely_failed,
+            lengths_seen: counted.lengths_seen - before.lengths_seen,
+            working: counted.working - before.working,
+            searching: counted.searching - before.searching,
+            deques: &deques,
+            queued,
+            busy,
+            free,
+            lent: home.saturating_sub(running.allotment + free),
+        };
+        if let Some(desire) = &mut running.desire {
+            let desired = desire.next(&seen).min(self.settings.processors);
+            self.shares.desire(job as u64, desired);
+        }
+    }
+
+    /// The job's counters, with the time that its workers have been in their states.
+    fn counted(&self, job: usize) -> Counters {
+        let mut counters = self.jobs[job].counters;
+        for worker in &self.workers[self.workers_of(job)] {
+            let time = self.now - worker.since;
+            match worker.state {
+                State::Working => counters.working += time,
+                State::Searching => counters.searching += time,
+                _ => {}
+            }
+        }
+        counters
+    }
+
+    /// Every job that says what it desires gets what it is entitled to; those first that give something back.
+    fn deal(&mut self) {
+        for job in 0..self.jobs.len() {
+            let running = &mut self.jobs[job];
+            if running.is_here && running.desire.is_some() {
+                let allotment = self.shares.allotment(job as u64).max(1);
+                if allotment != running.allotment {
+                    running.allot(self.now, allotment);
+                }
+            }
+        }
+        for gives in [true, false] {
+            for job in 0..self.jobs.len() {
+                let Running {
+                    is_here, desire, ..
+                } = &self.jobs[job];
+                if *is_here && desire.is_some() && gives == self.is_in_excess(job) {
+                    self.adjust(job, self.settings.costs.wake);
+                }
+            }
+        }
+    }
+
+    /// Whether the job has more workers awake than processors.
+    #[inline]
+    pub(super) fn is_in_excess(&self, job: usize) -> bool {
+        self.jobs[job].awake > self.jobs[job].allotment
+    }
+
+    /// Brings the number of workers awake to the allotment, as far as that can be done now. Who is woken runs after `delay`.
+    fn adjust(&mut self, job: usize, delay: Nanos) {
+        if self.jobs[job].staying() > self.jobs[job].allotment {
+            self.dismiss(job);
+        }
+        while self.jobs[job].staying() < self.jobs[job].allotment {
+            let asleep = &mut self.jobs[job];
+            if asleep.leaving > 0 {
+                self.call_back(job);
+            } else if let Some(w) = asleep.with_work.pop().or_else(|| asleep.without_work.pop()) {
+                self.rouse(w as usize, delay);
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// One worker that was told to leave stays.
+    fn call_back(&mut self, job: usize) {
+        for w in self.workers_of(job) {
+            if std::mem::take(&mut self.workers[w].leaving) {
+                self.jobs[job].leaving -= 1;
+                return;
+            }
+        }
+    }
+
+    /// Who rests leaves at once. Who searches will see for himself; if these are too few, some who work are told.
+    fn dismiss(&mut self, job: usize) {
+        let mut searching = 0;
+        for w in self.workers_of(job).rev() {
+            match self.workers[w].state {
+                State::Napping | State::Parked if self.is_in_excess(job) => self.fall_asleep(w),
+                State::Searching | State::Woken => searching += 1,
+                _ => {}
+            }
+        }
+        let running = &self.jobs[job];
+        let excess = running
+            .staying()
+            .saturating_sub(running.allotment + searching);
+        let mut told = 0;
+        for w in self.workers_of(job).rev() {
+            if told == excess {
+                break;
+            }
+            let worker = &mut self.workers[w];
+            if worker.state == State::Working && !worker.leaving {
+                worker.leaving = true;
+                told += 1;
+            }
+        }
+        self.jobs[job].leaving += told;
+    }
+
+    /// A worker that was told to leave, and has a task in hand, has come to the end of a step. Whether it leaves.
+    pub(super) fn leave_at_boundary(&mut self, w: usize) -> bool {
+        let job = self.workers[w].job;
+        self.workers[w].leaving = false;
+        self.jobs[job].leaving -= 1;
+        let leaves = self.is_in_excess(job);
+        if leaves {
+            self.fall_asleep(w);
+        }
+        leaves
+    }
+
+    /// The worker sleeps until its job has more processors, or a thief finds its work.
+    pub(super) fn fall_asleep(&mut self, w: usize) {
+        self.end_search(w);
+        self.agenda.clear(w);
+        self.enter(w, State::Asleep);
+        let worker = &self.workers[w];
+        let job = &mut self.jobs[worker.job];
+        job.awake -= 1;
+        job.parked.retain(|&other| other as usize != w);
+        let number = worker.job;
+        if worker.holds_work() {
+            job.with_work.push(w as u32);
+            self.work_is_visible(number);
+        } else {
+            job.without_work.push(w as u32);
+        }
+        self.give_processor_back(w);
+    }
+
+    /// The thief `w` wakes `victim`, which is asleep with work, and sleeps in its place.
+    pub(super) fn swap(&mut self, w: usize, victim: usize) {
+        let job = &mut self.jobs[self.workers[w].job];
+        job.with_work.retain(|&other| other as usize != victim);
+        self.fall_asleep(w);
+        self.rouse(victim, self.settings.costs.wake);
+    }
+
+    /// A worker that was asleep goes on, after `delay`, with what it has.
+    fn rouse(&mut self, w: usize, delay: Nanos) {
+        if self.workers[w].frame == NONE {
+            self.workers[w].frame = self.pop(w).unwrap_or(NONE);
+        }
+        let worker = &self.workers[w];
+        self.jobs[worker.job].awake += 1;
+        if worker.frame == NONE {
+            self.enter(w, State::Woken);
+        } else {
+            self.has_work(w);
+            self.enter(w, State::Working);
+        }
+        self.resume(w, delay);
+    }
+
+    /// The root of the job is over, and with it the job.
+    pub(super) fn finish(&mut self, job: usize, span: Nanos) {
+        for w in self.workers_of(job) {
+            if self.workers[w].state != State::Asleep {
+                self.end_search(w);
+                self.agenda.clear(w);
+                self.enter(w, State::Asleep);
+                if self.processors.waiting() > 0 {
+                    self.processors.leave_line(w);
+                }
+                self.give_processor_back(w);
+            }
+        }
+        let running = &mut self.jobs[job];
+        running.is_here = false;
+        running.end = Some((self.now, span));
+        self.left -= 1;
+        self.shares.leave(job as u64);
+        self.deal();
+    }
+}

@@ -1,0 +1,117 @@
+//! Sleeping for lack of work, waking, and who has a processor.
+//!
+//! There are no lost wake-ups to exclude here, as everything happens at one moment after the other: what is pushed while
+//! somebody is parked and nobody searches wakes one, and each who finds work wakes the next.
+
+use super::worker::State;
+use super::{Machine, SLICE};
+use crate::dag::Dag;
+use tidegate_policy::Nanos;
+use tidegate_policy::search::wakes_another;
+
+impl<D: Dag> Machine<'_, D> {
+    /// Sleeps for so long, then looks again. It goes on counting as a searcher, as in the runtime.
+    pub(super) fn nap(&mut self, w: usize, time: Nanos) {
+        self.enter(w, State::Napping);
+        self.give_processor_back(w);
+        self.agenda.set(w, self.now.saturating_add(time));
+    }
+
+    /// The nap is over.
+    pub(super) fn end_nap(&mut self, w: usize) {
+        let now = self.now;
+        self.thieves[w].idle.rested(|| now);
+        self.agenda.clear(w);
+        self.enter(w, State::Searching);
+        self.resume(w, 0);
+    }
+
+    /// Sleeps until there is work.
+    pub(super) fn park(&mut self, w: usize) {
+        self.end_search(w);
+        self.agenda.clear(w);
+        self.enter(w, State::Parked);
+        let job = self.workers[w].job;
+        self.jobs[job].parked.push(w as u32);
+        self.give_processor_back(w);
+    }
+
+    /// There is work in a deque: wakes the one that parked last, unless a searcher will come upon it. What that costs.
+    #[inline]
+    pub(super) fn work_is_visible(&mut self, job: usize) -> Nanos {
+        let job = &mut self.jobs[job];
+        if !wakes_another(job.searching, job.parked.len()) {
+            return 0;
+        }
+        let Some(w) = job.parked.pop() else { return 0 };
+        self.wake(w as usize);
+        self.settings.costs.wake_call
+    }
+
+    /// Wakes this very worker.
+    pub(super) fn wake_if_parked(&mut self, w: usize) {
+        if self.workers[w].state == State::Parked {
+            let job = &mut self.jobs[self.workers[w].job];
+            job.parked.retain(|&other| other as usize != w);
+            self.wake(w);
+        }
+    }
+
+    fn wake(&mut self, w: usize) {
+        let asleep = self.workers[w].since + self.settings.costs.sleep;
+        let delay = asleep.saturating_sub(self.now) + self.settings.costs.wake;
+        self.enter(w, State::Woken);
+        self.resume(w, delay);
+    }
+
+    /// The worker goes on after `delay`, if it has a processor, else so long after it got one.
+    pub(super) fn resume(&mut self, w: usize, delay: Nanos) {
+        if self.processors.take(w) {
+            self.workers[w].processor = Some(self.now);
+            self.at(w, delay);
+        } else {
+            self.workers[w].late = delay;
+            self.begin_slice();
+        }
+    }
+
+    /// The worker needs its processor no more; the first in line gets it.
+    pub(super) fn give_processor_back(&mut self, w: usize) {
+        if self.workers[w].processor.take().is_some() {
+            if let Some(next) = self.processors.release() {
+                let worker = &mut self.workers[next];
+                worker.processor = Some(self.now);
+                let late = worker.late + self.settings.costs.handover;
+                self.at(next, late);
+            }
+        }
+    }
+
+    fn begin_slice(&mut self) {
+        let actor = self.clockwork(SLICE);
+        if !self.agenda.awaits(actor) {
+            self.agenda.set(actor, self.now + self.settings.costs.slice);
+        }
+    }
+
+    /// Each who stands in line gets the processor of one who has had his for a slice.
+    pub(super) fn end_slice(&mut self) {
+        let actor = self.clockwork(SLICE);
+        self.agenda.clear(actor);
+        let mut holders: Vec<_> = (0..self.workers.len())
+            .filter_map(|w| Some((self.workers[w].processor?, w)))
+            .filter(|&(since, _)| since + self.settings.costs.slice <= self.now)
+            .collect();
+        holders.sort_unstable();
+        for (_, w) in holders.into_iter().take(self.processors.waiting()) {
+            if let Some(moment) = self.agenda.clear(w) {
+                self.workers[w].late = moment - self.now;
+                self.give_processor_back(w);
+                self.processors.take(w);
+            }
+        }
+        if self.processors.waiting() > 0 {
+            self.begin_slice();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A worker at its tasks.
+//!
+//! A worker whose work is done asks its task for the next step, and goes on from step to step until one takes time. Costs
+//! of forks and joins are added to the work that follows, so they are no moments of their own.
+
+use super::worker::State;
+use super::{Machine, RESTS};
+use crate::dag::{Dag, Step};
+use crate::frames::{Ended, FrameId, NONE};
+use std::cmp::Reverse;
+use tidegate_policy::Nanos;
+
+impl<D: Dag> Machine<'_, D> {
+    /// The worker goes on with the task in hand, or with the next one, until something takes time.
+    #[inline]
+    pub(super) fn work(&mut self, w: usize) {
+        let mut id = self.workers[w].frame;
+        let mut debt = std::mem::take(&mut self.workers[w].debt);
+        loop {
+            let next = match self.step(w, id, &mut debt) {
+                After::Work(time) => {
+                    self.workers[w].frame = id;
+                    return self.at(w, time.saturating_add(debt));
+                }
+                After::Over(span) => {
+                    self.workers[w].frame = NONE;
+                    return self.finish(self.workers[w].job, span);
+                }
+                After::Next(next) => Some(next),
+                After::Waits => self.pop(w),
+            };
+            let Some(next) = next else {
+                self.workers[w].frame = NONE;
+                return self.search(w, debt);
+            };
+            id = next;
+            if self.workers[w].leaving {
+                self.workers[w].frame = id;
+                self.workers[w].debt = debt;
+                if self.leave_at_boundary(w) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One step of the task in frame `id`.
+    #[inline]
+    fn step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
+        let job = self.workers[w].job;
+        let frame = self.frames.get(id);
+        let chain = frame.chain;
+        match self.jobs[job].dag.next(&mut frame.task) {
+            Step::Work(time) => {
+                frame.chain = chain.saturating_add(time);
+                let work = &mut self.jobs[job].work;
+                *work = work.saturating_add(time);
+                After::Work(time)
+            }
+            Step::Rest(time) => {
+                frame.chain = chain.saturating_add(time);
+                self.rest(w, id, time);
+                After::Waits
+            }
+            Step::Fork(first, second) => {
+                frame.pending += 2;
+                frame.waits = true;
+                self.jobs[job].counters.tasks += 1;
+                let second = self.frames.add(second, id, chain);
+                *debt += self.settings.costs.fork + self.push(w, second);
+                self.start(job, first, id, chain)
+            }
+            Step::Spawn(child) => {
+                frame.pending += 1;
+                *debt += self.settings.costs.fork + self.push(w, id);
+                self.start(job, child, id, chain)
+            }
+            Step::Call(child) => {
+                frame.pending += 1;
+                frame.waits = true;
+                self.start(job, child, id, chain)
+            }
+            Step::Join => {
+                *debt += self.settings.costs.join;
+                frame.join().then_some(id).map_or(After::Waits, After::Next)
+            }
+            Step::End if !frame.join() => After::Waits,
+            Step::End => match self.frames.end(id) {
+                Ended::Root { span } => After::Over(span),
+                Ended::Last { parent } => {
+                    *debt += self.settings.costs.join;
+                    After::Next(parent)
+                }
+                Ended::NotLast => After::Waits,
+            },
+        }
+    }
+
+    /// A task begins and is next.
+    #[inline]
+    fn start(&mut self, job: usize, task: D::Task, parent: FrameId, chain: Nanos) -> After {
+        self.jobs[job].counters.tasks += 1;
+        After::Next(self.frames.add(task, parent, chain))
+    }
+
+    /// Puts a task at the young end of the worker's deque, for others to see. What that costs beyond the fork.
+    #[inline]
+    pub(super) fn push(&mut self, w: usize, id: FrameId) -> Nanos {
+        let job = self.workers[w].job;
+        self.workers[w].deque.push_back(id);
+        self.jobs[job].queued += 1;
+        self.work_is_visible(job)
+    }
+
+    /// The youngest task in the worker's own deque.
+    #[inline]
+    pub(super) fn pop(&mut self, w: usize) -> Option<FrameId> {
+        let worker = &mut self.workers[w];
+        let id = worker.deque.pop_back()?;
+        self.jobs[worker.job].queued -= 1;
+        Some(id)
+    }
+
+    /// The task in frame `id` goes on after `time`, with whoever finds it then.
+    fn rest(&mut self, w: usize, id: FrameId, time: Nanos) {
+        let until = self.now.saturating_add(time);
+        self.rested += 1;
+        self.rests.push(Reverse((until, self.rested, id, w)));
+        self.set_rests();
+    }
+
+    fn set_rests(&mut self) {
+        if let Some(&Reverse((until, ..))) = self.rests.peek() {
+            let actor = self.clockwork(RESTS);
+            self.agenda.set(actor, until);
+        }
+    }
+
+    /// A rest is over: the task lies in the deque of the worker that it rested on.
+    pub(super) fn end_rest(&mut self) {
+        let actor = self.clockwork(RESTS);
+        self.agenda.clear(actor);
+        if let Some(Reverse((_, _, id, w))) = self.rests.pop() {
+            let worker = &self.workers[w];
+            if worker.state == State::Asleep && !worker.holds_work() {
+                let job = &mut self.jobs[worker.job];
+                job.without_work.retain(|&other| other as usize != w);
+                job.with_work.push(w as u32);
+            }
+            // A thief that takes only several at once would not find it with the owner parked.
+            self.wake_if_parked(w);
+            // Nobody runs who could pay for a wake-up.
+            let _ = self.push(w, id);
+        }
+        self.set_rests();
+    }
+}
+
+/// What comes after a step.
+enum After {
+    /// Work for so long.
+    Work(Nanos),
+    /// This task's next step.
+    Next(FrameId),
+    /// Nothing of this task: it waits, rests or is over.
+    Waits,
+    /// The end of the job, whose span this is.
+    Over(Nanos),
+}

@@ -1,0 +1,105 @@
+//! A worker of a job, as the others see it, and its memory as a thief.
+
+use crate::frames::{FrameId, NONE};
+use std::collections::VecDeque;
+use tidegate_policy::{IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Runs a task.
+    Working,
+    /// Looks for one.
+    Searching,
+    /// Sleeps for a while because it found none.
+    Napping,
+    /// Sleeps for that reason until work is there.
+    Parked,
+    /// Was woken and will search.
+    Woken,
+    /// Sleeps because its job has fewer processors than workers, with or without work.
+    Asleep,
+}
+
+/// One worker.
+pub(super) struct Worker {
+    pub(super) job: usize,
+    pub(super) state: State,
+    /// When this state began.
+    pub(super) since: Nanos,
+    /// The task that it runs, or ran when it fell asleep.
+    pub(super) frame: FrameId,
+    /// The tasks that wait here, the oldest in front.
+    pub(super) deque: VecDeque<FrameId>,
+    /// Costs that it has not spent time on yet.
+    pub(super) debt: Nanos,
+    /// Whether it is to go to sleep at the end of its task's step.
+    pub(super) leaving: bool,
+    /// Whether it counts as a searcher.
+    pub(super) admitted: bool,
+    /// Whether it has had any work.
+    pub(super) had_work: bool,
+    /// Whether it has a processor, and since when.
+    pub(super) processor: Option<Nanos>,
+    /// How long after it gets a processor its next moment comes.
+    pub(super) late: Nanos,
+    pub(super) last_victim: Option<usize>,
+}
+
+impl Worker {
+    pub(super) fn new(job: usize) -> Self {
+        Self {
+            job,
+            state: State::Asleep,
+            since: 0,
+            frame: NONE,
+            deque: VecDeque::new(),
+            debt: 0,
+            leaving: false,
+            admitted: false,
+            had_work: false,
+            processor: None,
+            late: 0,
+            last_victim: None,
+        }
+    }
+
+    /// Whether there is work that only this worker can begin or go on with, or that lies in its deque.
+    pub(super) fn holds_work(&self) -> bool {
+        self.frame != NONE || !self.deque.is_empty()
+    }
+}
+
+/// What a worker remembers as a thief.
+pub(super) struct Thief {
+    pub(super) idle: IdleState,
+    pub(super) victims: VictimState,
+    pub(super) rng: Rng,
+}
+
+/// What a thief sees of the other workers of its job.
+pub(super) struct Others<'a> {
+    pub(super) workers: &'a [Worker],
+    pub(super) places: &'a PlaceTree,
+}
+
+impl Peers for Others<'_> {
+    fn count(&self) -> usize {
+        self.workers.len()
+    }
+
+    #[inline]
+    fn is_candidate(&self, worker: usize) -> bool {
+        let worker = &self.workers[worker];
+        worker.state != State::Asleep || worker.holds_work()
+    }
+
+    #[inline]
+    fn distance(&self, thief: usize, victim: usize) -> u32 {
+        self.places.distance(thief, victim)
+    }
+
+    fn last_victim(&self, worker: usize) -> Option<usize> {
+        self.workers[worker].last_victim
+    }
+}

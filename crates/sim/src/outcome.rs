@@ -1,0 +1,74 @@
+//! What a run of the machine was like.
+
+use tidegate_policy::Nanos;
+
+/// Counters of one job, summed over its workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Tasks that ran.
+    pub tasks: u64,
+    /// Attempts to steal.
+    pub attempts: u64,
+    /// Those that succeeded, the swaps below included.
+    pub steals: u64,
+    /// Tasks taken by these.
+    pub stolen_tasks: u64,
+    /// Steals by which a thief woke a worker asleep with work and fell asleep in its place.
+    pub swaps: u64,
+    /// Attempts that failed on a victim that had work itself.
+    pub partly_failed: u64,
+    /// Attempts that failed on a victim that was out of work.
+    pub purely_failed: u64,
+    /// The length of the victim's deque, summed over all attempts.
+    pub lengths_seen: u64,
+    /// Time in which workers ran tasks, costs included.
+    pub working: Nanos,
+    /// Time in which they searched.
+    pub searching: Nanos,
+    /// Time in which they slept for lack of work, or were on the way from there.
+    pub asleep: Nanos,
+}
+
+/// What became of one job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobOutcome {
+    /// When it arrived.
+    pub arrived: Nanos,
+    /// When its last task was over.
+    pub ended: Nanos,
+    /// The time that its tasks took by themselves, T1.
+    pub work: Nanos,
+    /// The longest chain of tasks that waited for each other, Tinf.
+    pub span: Nanos,
+    /// The mean over its time of the processors allotted to it.
+    pub mean_allotment: f64,
+    /// How long after its arrival as many workers as the machine has processors had had work; none if they never had.
+    pub all_processors: Option<Nanos>,
+    /// What was counted.
+    pub counters: Counters,
+}
+
+impl JobOutcome {
+    /// How long the job took.
+    #[must_use]
+    pub const fn time(&self) -> Nanos {
+        self.ended - self.arrived
+    }
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The jobs, in the order in which they were handed in.
+    pub jobs: Vec<JobOutcome>,
+    /// How many moments the machine went through.
+    pub events: u64,
+}
+
+impl Outcome {
+    /// When the last job was over.
+    #[must_use]
+    pub fn end(&self) -> Nanos {
+        self.jobs.iter().map(|job| job.ended).max().unwrap_or(0)
+    }
+}

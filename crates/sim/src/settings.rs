@@ -1,0 +1,110 @@
+//! What a machine is and what runs on it.
+
+use crate::costs::Costs;
+use std::fmt;
+use tidegate_policy::desire::Desire;
+use tidegate_policy::tunables::{EST_CYCLE, SIM_PROCESSORS};
+use tidegate_policy::{Allot, Amount, Idle, Nanos, ParseError, PlaceTree, Victim};
+
+/// The machine and the rules that hold on it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many processors there are; each job has as many workers, most of them asleep.
+    pub processors: usize,
+    /// From which all random draws come.
+    pub seed: u64,
+    /// How thieves rest.
+    pub idle: Idle,
+    /// How much a steal takes.
+    pub steal: Amount,
+    /// Whom a thief asks.
+    pub victim: Victim,
+    /// How far the workers of a job are from each other, by their numbers.
+    pub places: PlaceTree,
+    /// What things cost.
+    pub costs: Costs,
+    /// How the processors are shared out among jobs that say what they desire.
+    pub allot: Allot,
+    /// How often they say so.
+    pub cycle: Nanos,
+}
+
+impl Settings {
+    /// A machine without structure, and the runtime's defaults.
+    #[must_use]
+    pub fn new(processors: usize) -> Self {
+        Self {
+            processors,
+            seed: 0,
+            idle: Idle::default(),
+            steal: Amount::default(),
+            victim: Victim::default(),
+            places: PlaceTree::flat(processors),
+            costs: Costs::default(),
+            allot: Allot::Dp,
+            cycle: EST_CYCLE.default,
+        }
+    }
+
+    /// Refuses what cannot be run.
+    pub(crate) fn check<D>(&self, jobs: &[Job<D>]) -> Result<(), Refusal> {
+        SIM_PROCESSORS.check(self.processors)?;
+        self.steal.check()?;
+        EST_CYCLE.check(self.cycle)?;
+        for (number, job) in jobs.iter().enumerate() {
+            if let Width::Fixed(processors) = job.width {
+                if !(1..=self.processors).contains(&processors) {
+                    return Err(Refusal(format!(
+                        "job {number} has {processors} processors; allowed: 1 to {}",
+                        self.processors
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A job for the machine.
+#[derive(Clone, Debug)]
+pub struct Job<D> {
+    /// What it does.
+    pub dag: D,
+    /// When it comes.
+    pub arrives: Nanos,
+    /// How many processors it has.
+    pub width: Width,
+}
+
+/// How many processors a job has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Width {
+    /// These, all the time, however many others there are.
+    Fixed(usize),
+    /// One at first, then what it desires by this rule and the others leave to it.
+    Desired(Desire),
+}
+
+/// Why a machine cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(String);
+
+impl Refusal {
+    pub(crate) fn too_long() -> Self {
+        Self("the run takes longer than the clock can count; allowed: up to 584 years".into())
+    }
+}
+
+impl From<ParseError> for Refusal {
+    fn from(error: ParseError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}

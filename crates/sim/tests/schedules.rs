@@ -1,0 +1,203 @@
+//! What holds of every schedule.
+
+mod support;
+
+use support::{Phases, Random, alone, greedy, whole};
+use tidegate_policy::Amount;
+use tidegate_sim::{Dag, Extent, Job, JobOutcome, Settings, Step, Width, run};
+
+const DAGS: u64 = 40;
+
+#[test]
+fn one_processor_without_costs_takes_the_work_and_the_run_finds_the_span_that_a_walk_finds() {
+    let mut tasks = 0;
+    for seed in 0..DAGS {
+        let extent = Extent::of(&Random::new(seed));
+        let (job, _) = alone(&greedy(1), Random::new(seed));
+        assert_eq!((job.time(), job.work), (extent.work, extent.work));
+        assert_eq!(job.span, extent.span);
+        tasks += extent.tasks;
+    }
+    assert!(tasks > 1_000, "{tasks}");
+}
+
+#[test]
+fn a_schedule_without_costs_that_leaves_no_work_lying_keeps_the_greedy_bound() {
+    for seed in 0..DAGS {
+        let extent = Extent::of(&Random::new(seed));
+        for processors in [2, 3, 8, 64] {
+            let (job, _) = alone(&greedy(processors), Random::new(seed));
+            let bound = extent.work / processors as u64 + extent.span;
+            assert!(job.time() <= bound, "{seed} on {processors}");
+            assert!(job.time() >= extent.span.max(extent.work / processors as u64));
+        }
+    }
+}
+
+/// Machines with all kinds of rules.
+fn machines() -> Vec<Settings> {
+    let mut machines = Vec::new();
+    for idle in [
+        "elastic",
+        "none",
+        "yield",
+        "abp-yield",
+        "exponential",
+        "quanta",
+        "yield-then-linear",
+    ] {
+        for (steal, victim) in [
+            ("one", "random"),
+            ("half", "last-victim"),
+            ("fixed:2", "hierarchical"),
+        ] {
+            machines.push(Settings {
+                idle: idle.parse().unwrap(),
+                steal: steal.parse().unwrap(),
+                victim: victim.parse().unwrap(),
+                ..Settings::new(6)
+            });
+        }
+    }
+    machines
+}
+
+#[test]
+fn every_task_runs_once_and_every_attempt_is_counted_once_under_all_rules() {
+    for settings in machines() {
+        for seed in 0..DAGS / 10 {
+            for rests in [false, true] {
+                for width in [Width::Fixed(6), Width::Desired("wsap".parse().unwrap())] {
+                    let dag = Random {
+                        rests,
+                        ..Random::new(seed)
+                    };
+                    check(&settings, dag, width);
+                }
+            }
+        }
+    }
+}
+
+fn check(settings: &Settings, dag: Random, width: Width) {
+    let extent = Extent::of(&dag);
+    let job = Job {
+        dag,
+        arrives: 0,
+        width,
+    };
+    let jobs = [job];
+    let outcome = run(settings, &jobs).unwrap();
+    let JobOutcome {
+        counters,
+        work,
+        span,
+        ..
+    } = outcome.jobs[0];
+    assert_eq!(jobs[0].dag.begun.get(), extent.tasks);
+    assert_eq!(
+        (counters.tasks, work, span),
+        (extent.tasks, extent.work, extent.span)
+    );
+    let failed = counters.partly_failed + counters.purely_failed;
+    assert_eq!(counters.attempts, counters.steals + failed);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome_and_another_seed_another() {
+    let outcome = |seed| {
+        let settings = Settings {
+            seed,
+            ..Settings::new(8)
+        };
+        run(&settings, &[whole(Random::new(3), &settings)]).unwrap()
+    };
+    assert_eq!(outcome(1), outcome(1));
+    assert_ne!(outcome(1), outcome(2));
+}
+
+/// A task that waits for a disk while another works.
+struct Disk;
+
+#[derive(Clone, Copy)]
+enum DiskTask {
+    Both,
+    Reads,
+    Works,
+    Ends,
+}
+
+impl Dag for Disk {
+    type Task = DiskTask;
+
+    fn root(&self) -> DiskTask {
+        DiskTask::Both
+    }
+
+    fn next(&self, task: &mut DiskTask) -> Step<DiskTask> {
+        match std::mem::replace(task, DiskTask::Ends) {
+            DiskTask::Both => Step::Fork(DiskTask::Reads, DiskTask::Works),
+            DiskTask::Reads => {
+                *task = DiskTask::Works;
+                Step::Rest(10_000)
+            }
+            DiskTask::Works => Step::Work(1_000),
+            DiskTask::Ends => Step::End,
+        }
+    }
+}
+
+#[test]
+fn a_task_that_rests_leaves_its_processor_to_others() {
+    let (job, _) = alone(&greedy(1), Disk);
+    assert_eq!((job.work, job.span, job.time()), (2_000, 11_000, 11_000));
+}
+
+#[test]
+fn a_steal_takes_as_much_as_its_rule_says() {
+    for (steal, tasks) in [(Amount::One, 1..=1), (Amount::Fixed(3), 3..=3)] {
+        let settings = Settings {
+            steal,
+            ..Settings::new(4)
+        };
+        let (job, _) = alone(&settings, Random::new(5));
+        let counters = job.counters;
+        assert!(counters.steals > 0);
+        assert!(tasks.contains(&(counters.stolen_tasks / counters.steals)));
+        assert_eq!(counters.stolen_tasks % counters.steals, 0);
+    }
+}
+
+#[test]
+fn the_rest_of_a_loop_is_one_task_however_long_the_loop_is() {
+    let (job, _) = alone(&Settings::new(8), Phases(vec![(64, 50_000)]));
+    assert_eq!(job.counters.stolen_tasks, job.counters.steals);
+    assert!(job.counters.lengths_seen <= job.counters.attempts);
+}
+
+#[test]
+fn workers_without_work_sleep_and_are_counted_asleep() {
+    let (job, _) = alone(&Settings::new(4), Phases(vec![(1, 10_000_000)]));
+    let asleep = job.counters.asleep as f64 / (3.0 * job.time() as f64);
+    assert!(asleep > 0.97, "{asleep}");
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_what_is_allowed() {
+    let refusal = |settings: &Settings, width| {
+        let dag = Phases(vec![]);
+        let job = Job {
+            dag,
+            arrives: 0,
+            width,
+        };
+        run(settings, &[job]).unwrap_err().to_string()
+    };
+    let none = refusal(&Settings::new(0), Width::Fixed(1));
+    assert_eq!(none, "processors: 0 is out of range; allowed: 1 to 65536");
+    let wide = refusal(&Settings::new(4), Width::Fixed(5));
+    assert_eq!(wide, "job 0 has 5 processors; allowed: 1 to 4");
+    let settings = Settings::new(1);
+    let job = whole(Phases(vec![(2, u64::MAX)]), &settings);
+    assert!(run(&settings, &[job]).is_err());
+}

@@ -1,0 +1,156 @@
+//! Dags to run in tests.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::cell::Cell;
+use tidegate_policy::{Idle, Nanos, Rng, Victim};
+use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, run};
+
+/// A tree of tasks made at random from a seed, with every kind of step in it.
+pub struct Random {
+    pub seed: u64,
+    /// How many levels at most.
+    pub levels: u32,
+    /// Whether tasks rest as well.
+    pub rests: bool,
+    /// How many tasks were begun.
+    pub begun: Cell<u64>,
+}
+
+/// A task of [`Random`]: its own numbers, and what it does not know yet.
+pub struct RandomTask {
+    rng: Rng,
+    levels: u32,
+    steps: u64,
+    ending: bool,
+}
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            levels: 5,
+            rests: false,
+            begun: Cell::new(0),
+        }
+    }
+
+    fn task(&self, seed: u64, levels: u32) -> RandomTask {
+        self.begun.set(self.begun.get() + 1);
+        let mut rng = Rng::new(seed);
+        let steps = 1 + rng.below(8);
+        RandomTask {
+            rng,
+            levels,
+            steps,
+            ending: false,
+        }
+    }
+
+    fn child(&self, task: &mut RandomTask) -> RandomTask {
+        self.task(task.rng.draw(), task.levels - 1)
+    }
+}
+
+impl Dag for Random {
+    type Task = RandomTask;
+
+    fn root(&self) -> RandomTask {
+        self.begun.set(0);
+        self.task(self.seed, self.levels)
+    }
+
+    fn next(&self, task: &mut RandomTask) -> Step<RandomTask> {
+        if task.steps == 0 {
+            return Step::End;
+        }
+        task.steps -= 1;
+        let work = Step::Work(1 + task.rng.below(5_000));
+        match task.rng.below(8) {
+            0 | 1 if task.levels > 0 => {
+                let first = self.child(task);
+                Step::Fork(first, self.child(task))
+            }
+            2 if task.levels > 0 => Step::Call(self.child(task)),
+            3 | 4 if task.levels > 0 => Step::Spawn(self.child(task)),
+            5 => Step::Join,
+            6 if self.rests => Step::Rest(task.rng.below(20_000)),
+            _ => work,
+        }
+    }
+}
+
+/// Phases one after the other: each a loop that spawns so many tasks of so much work.
+#[derive(Clone, Debug)]
+pub struct Phases(pub Vec<(u64, Nanos)>);
+
+#[derive(Clone, Copy, Debug)]
+pub enum PhaseTask {
+    Whole { phase: usize, spawned: u64 },
+    Leaf { work: Option<Nanos> },
+}
+
+impl Dag for Phases {
+    type Task = PhaseTask;
+
+    fn root(&self) -> PhaseTask {
+        PhaseTask::Whole {
+            phase: 0,
+            spawned: 0,
+        }
+    }
+
+    fn next(&self, task: &mut PhaseTask) -> Step<PhaseTask> {
+        match task {
+            PhaseTask::Leaf { work } => work.take().map_or(Step::End, Step::Work),
+            PhaseTask::Whole { phase, spawned } => match self.0.get(*phase) {
+                None => Step::End,
+                Some(&(count, work)) if *spawned < count => {
+                    *spawned += 1;
+                    Step::Spawn(PhaseTask::Leaf { work: Some(work) })
+                }
+                Some(_) => {
+                    (*phase, *spawned) = (*phase + 1, 0);
+                    Step::Join
+                }
+            },
+        }
+    }
+}
+
+/// A machine on which nothing but the tasks takes time, and whose thieves never leave work lying.
+pub fn greedy(processors: usize) -> Settings {
+    Settings {
+        costs: Costs::NONE,
+        victim: Victim::Random,
+        idle: "elastic:search=0us".parse::<Idle>().unwrap(),
+        ..Settings::new(processors)
+    }
+}
+
+/// A job that has all processors.
+pub fn whole<D>(dag: D, settings: &Settings) -> Job<D> {
+    Job {
+        dag,
+        arrives: 0,
+        width: Width::Fixed(settings.processors),
+    }
+}
+
+/// Runs one job that has all processors.
+pub fn alone<D: Dag>(settings: &Settings, dag: D) -> (JobOutcome, Job<D>) {
+    let job = [whole(dag, settings)];
+    let outcome = run(settings, &job).unwrap();
+    let [job] = job;
+    (outcome.jobs.into_iter().next().unwrap(), job)
+}
+
+pub fn seconds(time: Nanos) -> f64 {
+    time as f64 / 1e9
+}
+
+/// The mean of the times that the jobs took.
+pub fn mean_response(outcome: &Outcome) -> f64 {
+    let sum: Nanos = outcome.jobs.iter().map(JobOutcome::time).sum();
+    seconds(sum) / outcome.jobs.len() as f64
+}
