@@ -61,3 +61,4 @@ pub use extent::Extent;
 pub use machine::run;
 pub use outcome::{Counters, JobOutcome, Outcome};
 pub use settings::{Job, Refusal, Settings, Width};
+pub use tidegate_policy::Nanos;

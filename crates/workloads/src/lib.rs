@@ -8,6 +8,7 @@
 //! - [`runtime`]: what a body needs from a runtime, and the adapters. The rivals are behind the
 //!   features `rayon` and `chili`, both off by default.
 //! - [`program`]: what a program offers to whoever runs it; [`parameter`]: its parameters.
+//! - [`dags`]: the programs as dags, for the simulator.
 //! - [`registry`]: the programs by name, for a command line.
 //!
 //! What this crate does not do: time anything, choose a number of workers, or print. Its parallel
@@ -27,6 +28,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod dags;
 pub mod digest;
 pub mod fib;
 pub mod knary;
@@ -42,9 +44,10 @@ mod steps;
 pub mod treesum;
 pub mod uts;
 
+pub use dags::Simulated;
 pub use parameter::{Given, Parameter, ParameterError, Size, Values};
 pub use program::{Answer, Field, Form, Program, Progress, Reference};
-pub use registry::{Visitor, visit};
+pub use registry::{SimulatedVisitor, Visitor, visit, visit_simulated};
 #[cfg(feature = "chili")]
 pub use runtime::Chili;
 #[cfg(feature = "rayon")]

@@ -38,7 +38,7 @@ pub struct Input {
 /// Elements with a Gaussian distribution: each is the mean of four uniform numbers, as in David
 /// Helman, David Bader and Joseph JáJá, A Randomized Parallel Sorting Algorithm with an Experimental
 /// Study, Journal of Parallel and Distributed Computing 52, 1998.
-fn gaussian(n: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn gaussian(n: usize, seed: u64) -> Vec<u32> {
     let halves = |x: u64| (x >> 32) + (x & u64::from(u32::MAX));
     (0..n as u64)
         .map(|i| (halves(random(seed, 2 * i)) + halves(random(seed, 2 * i + 1))) / 4)
@@ -74,7 +74,7 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff
 /// Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch on the
 /// comparison: every element goes to the border of the two sides, and the border moves or not. The
 /// first element is kept out, so that each step is a move and not a swap.
-fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
+pub(crate) fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     let last = elements.len() - 1;
     elements.swap(last, near_median(elements));
     let (pivot, others) = (elements[last], &mut elements[..last]);

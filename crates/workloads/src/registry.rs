@@ -3,6 +3,7 @@
 //! Programs have different inputs and outputs, so a caller that picks one by name at run time hands
 //! over a [`Visitor`], which is generic over the program.
 
+use crate::dags::Simulated;
 use crate::digest::Digest;
 use crate::fib::Fib;
 use crate::knary::Knary;
@@ -24,6 +25,15 @@ pub trait Visitor {
     fn visit<P: Program>(self, program: P) -> Self::Out;
 }
 
+/// What to do with the program that [`visit_simulated`] finds.
+pub trait SimulatedVisitor {
+    /// What comes of it.
+    type Out;
+
+    /// Takes the program.
+    fn visit<P: Simulated>(self, program: P) -> Self::Out;
+}
+
 /// What a user should know about a program before running it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -35,6 +45,8 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// The fields of the answer.
     pub result: &'static [Field],
+    /// Whether [`visit_simulated`] finds it: the course of the others depends on more than their parameters.
+    pub simulated: bool,
 }
 
 /// Every program.
@@ -47,7 +59,10 @@ pub const ENTRIES: &[Entry] = &[
     entry::<Knary>(),
     entry::<Phases>(),
     entry::<Loops>(),
-    entry::<Digest>(),
+    Entry {
+        simulated: false,
+        ..entry::<Digest>()
+    },
 ];
 
 const fn entry<P: Program>() -> Entry {
@@ -56,6 +71,7 @@ const fn entry<P: Program>() -> Entry {
         summary: P::SUMMARY,
         parameters: P::PARAMETERS,
         result: P::RESULT,
+        simulated: true,
     }
 }
 
@@ -79,17 +95,53 @@ pub fn visit<V: Visitor>(
         Phases::NAME => make::<Phases, V>(size, given, visitor),
         Digest::NAME => make::<Digest, V>(size, given, visitor),
         Loops::NAME => make::<Loops, V>(size, given, visitor),
-        _ => {
-            let known: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
-            Err(ParameterError::new(format!(
-                "{name:?} is no program, allowed are {}",
-                known.join(", ")
-            )))
-        }
+        _ => Err(unknown(name, ENTRIES.iter())),
     }
 }
 
+/// The same for programs that can be simulated.
+///
+/// # Errors
+/// If there is no such program or it cannot have these parameters.
+pub fn visit_simulated<V: SimulatedVisitor>(
+    name: &str,
+    size: Size,
+    given: &Given,
+    visitor: V,
+) -> Result<V::Out, ParameterError> {
+    match name {
+        Fib::NAME => make_simulated::<Fib, V>(size, given, visitor),
+        Treesum::NAME => make_simulated::<Treesum, V>(size, given, visitor),
+        Uts::NAME => make_simulated::<Uts, V>(size, given, visitor),
+        Quicksort::NAME => make_simulated::<Quicksort, V>(size, given, visitor),
+        Loopy::NAME => make_simulated::<Loopy, V>(size, given, visitor),
+        Knary::NAME => make_simulated::<Knary, V>(size, given, visitor),
+        Loops::NAME => make_simulated::<Loops, V>(size, given, visitor),
+        _ => Err(unknown(
+            name,
+            ENTRIES.iter().filter(|entry| entry.simulated),
+        )),
+    }
+}
+
+fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Entry>) -> ParameterError {
+    let known: Vec<_> = known.map(|entry| entry.name).collect();
+    ParameterError::new(format!(
+        "{name:?} is no program, allowed are {}",
+        known.join(", ")
+    ))
+}
+
 fn make<P: Program, V: Visitor>(
+    size: Size,
+    given: &Given,
+    visitor: V,
+) -> Result<V::Out, ParameterError> {
+    let values = Values::parse(P::PARAMETERS, size, given)?;
+    Ok(visitor.visit(P::from_values(&values)?))
+}
+
+fn make_simulated<P: Simulated, V: SimulatedVisitor>(
     size: Size,
     given: &Given,
     visitor: V,

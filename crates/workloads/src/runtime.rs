@@ -39,7 +39,7 @@ pub use tidegate::Tidegate;
 const STACK: usize = 256 << 20;
 
 /// Up to how many items [`halving`] leaves to one plain loop.
-const HALVING_GRAIN: usize = 256;
+pub(crate) const HALVING_GRAIN: usize = 256;
 
 /// A runtime with its threads, on which any body can run.
 pub trait Runtime: Sized + Sync {

@@ -1,5 +1,7 @@
 //! Serial work of a given length that nothing can shorten.
 
+use tidegate_sim::Nanos;
+
 /// The state after `count` steps of xorshift from `seed` (George Marsaglia, Xorshift RNGs, Journal
 /// of Statistical Software 8, 2003): each step waits for the one before.
 pub(crate) fn steps(seed: u64, count: u64) -> u64 {
@@ -10,6 +12,12 @@ pub(crate) fn steps(seed: u64, count: u64) -> u64 {
         state ^= state << 17;
     }
     state
+}
+
+/// What so many steps take: five nanoseconds for three, as measured.
+pub(crate) fn time(count: u64) -> Nanos {
+    let nanos = u128::from(count) * 5 / 3;
+    nanos.try_into().unwrap_or(Nanos::MAX)
 }
 
 /// The `number`-th output of SplitMix64 (Guy Steele, Doug Lea and Christine Flood, Fast Splittable

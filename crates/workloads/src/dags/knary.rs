@@ -1,0 +1,106 @@
+//! `knary` as a dag: at every node some children in series, then the others by halves.
+
+use super::Simulated;
+use crate::knary::{Knary, STEPS};
+use crate::steps;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// The tasks of `knary`.
+#[derive(Clone, Copy, Debug)]
+pub struct KnaryDag {
+    tree: Knary,
+    /// What a node takes by itself.
+    node: Nanos,
+}
+
+/// Some of a node's children, or a node, and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// A node that has done nothing yet, and heads so many levels.
+    Node {
+        /// The levels, its own included.
+        levels: u32,
+    },
+    /// A node that did its own steps and so many children in series.
+    Series {
+        /// The levels, its own included.
+        levels: u32,
+        /// How many children were called.
+        called: u32,
+    },
+    /// So many nodes in parallel.
+    Among {
+        /// The levels of each.
+        levels: u32,
+        /// How many there are, at least two.
+        nodes: u32,
+    },
+    /// Is over.
+    Over,
+}
+
+impl Task {
+    /// So many nodes.
+    const fn of(nodes: u32, levels: u32) -> Self {
+        match nodes {
+            1 => Self::Node { levels },
+            _ => Self::Among { levels, nodes },
+        }
+    }
+}
+
+impl Simulated for Knary {
+    type Dag = KnaryDag;
+
+    fn dag(&self) -> KnaryDag {
+        KnaryDag {
+            tree: *self,
+            node: steps::time(STEPS),
+        }
+    }
+}
+
+impl Dag for KnaryDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Node {
+            levels: self.tree.n,
+        }
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        let Knary { k, r, .. } = self.tree;
+        match *task {
+            Task::Node { levels } => {
+                *task = Task::Series { levels, called: 0 };
+                Step::Work(self.node)
+            }
+            Task::Series { levels: 1, .. } | Task::Over => Step::End,
+            Task::Series { levels, called } if called < r => {
+                let called = called + 1;
+                *task = Task::Series { levels, called };
+                Step::Call(Task::of(1, levels - 1))
+            }
+            Task::Series { .. } if k == r => Step::End,
+            Task::Series { levels, .. } if k - r == 1 => {
+                *task = Task::Over;
+                Step::Call(Task::of(1, levels - 1))
+            }
+            Task::Series { levels, .. } => {
+                *task = Task::Over;
+                halves(k - r, levels - 1)
+            }
+            Task::Among { levels, nodes } => {
+                *task = Task::Over;
+                halves(nodes, levels)
+            }
+        }
+    }
+}
+
+/// So many nodes, at least two, in two halves.
+const fn halves(nodes: u32, levels: u32) -> Step<Task> {
+    let half = nodes / 2;
+    Step::Fork(Task::of(half, levels), Task::of(nodes - half, levels))
+}

@@ -1,0 +1,65 @@
+//! `loops` as a dag: one loop after the other, each halved by joins.
+
+use super::Simulated;
+use crate::loops::Loops;
+use crate::runtime::HALVING_GRAIN;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// Items that take a nanosecond together.
+const ITEMS_PER_NANO: usize = 8;
+
+/// The tasks of `loops`.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopsDag {
+    items: usize,
+    times: u32,
+}
+
+/// A task and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// So many loops, one after the other.
+    Loops(u32),
+    /// So many items.
+    Items(usize),
+    /// Is over.
+    Over,
+}
+
+impl Simulated for Loops {
+    type Dag = LoopsDag;
+
+    fn dag(&self) -> LoopsDag {
+        LoopsDag {
+            items: self.items,
+            times: self.times,
+        }
+    }
+}
+
+impl Dag for LoopsDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Loops(self.times)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match *task {
+            Task::Loops(0) | Task::Over => Step::End,
+            Task::Loops(times) => {
+                *task = Task::Loops(times - 1);
+                Step::Call(Task::Items(self.items))
+            }
+            Task::Items(items) if items <= HALVING_GRAIN => {
+                *task = Task::Over;
+                Step::Work(items.div_ceil(ITEMS_PER_NANO) as Nanos)
+            }
+            Task::Items(items) => {
+                *task = Task::Over;
+                let half = items / 2;
+                Step::Fork(Task::Items(half), Task::Items(items - half))
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `loopy` as a dag: a loop that spawns its subtasks, or halves them.
+
+use super::Simulated;
+use crate::loopy::Loopy;
+use crate::program::Form;
+use crate::steps;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// The tasks of `loopy`.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopyDag {
+    subtasks: usize,
+    /// What a subtask takes.
+    time: Nanos,
+    form: Form,
+}
+
+/// A task and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// Spawns what is left of the loop.
+    Loop {
+        /// How many subtasks are left.
+        left: usize,
+    },
+    /// Runs so many subtasks, halving them.
+    Halves(usize),
+    /// Is over.
+    Over,
+}
+
+impl Simulated for Loopy {
+    type Dag = LoopyDag;
+
+    fn dag(&self) -> LoopyDag {
+        LoopyDag {
+            subtasks: self.n,
+            time: steps::time(self.steps),
+            form: self.form,
+        }
+    }
+}
+
+impl Dag for LoopyDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        match self.form {
+            Form::Spawn => Task::Loop {
+                left: self.subtasks,
+            },
+            Form::Join => Task::Halves(self.subtasks),
+        }
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match *task {
+            Task::Loop { left: 0 } => {
+                *task = Task::Over;
+                Step::Join
+            }
+            Task::Loop { left } => {
+                *task = Task::Loop { left: left - 1 };
+                Step::Spawn(Task::Halves(1))
+            }
+            Task::Halves(1) => {
+                *task = Task::Over;
+                Step::Work(self.time)
+            }
+            Task::Halves(subtasks) => {
+                *task = Task::Over;
+                let half = subtasks / 2;
+                Step::Fork(Task::Halves(half), Task::Halves(subtasks - half))
+            }
+            Task::Over => Step::End,
+        }
+    }
+}

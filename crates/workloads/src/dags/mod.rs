@@ -1,0 +1,39 @@
+//! The programs as dags, for the simulator.
+//!
+//! A dag has the tasks, forks and spawns of the program's parallel body with the same parameters, and the same order of series
+//! and parallel parts; the time that a task takes by itself is a constant of the program. The constants are what the serial
+//! version took per node, step or item on the machine of `docs/performance.md` in November 2026, rounded to whole numbers of nanoseconds where
+//! they are small: `tidegate run PROGRAM --serial`, best of three.
+//!
+//! Two things differ from the body. A spawn runs the child first, as in Cilk, where a scope of the runtime goes on and lets the
+//! child wait; and a parallel loop is halved by joins, where the runtime splits it as thieves ask for work.
+//!
+//! What a dag does not do: compute the answer, except where its course depends on the data, as in `uts` and `quicksort`.
+
+mod fib;
+mod knary;
+mod loops;
+mod loopy;
+mod quicksort;
+mod treesum;
+mod uts;
+
+pub use fib::FibDag;
+pub use knary::KnaryDag;
+pub use loops::LoopsDag;
+pub use loopy::LoopyDag;
+pub use quicksort::QuicksortDag;
+pub use treesum::TreesumDag;
+pub use uts::UtsDag;
+
+use crate::program::Program;
+use tidegate_sim::Dag;
+
+/// A program that can be simulated.
+pub trait Simulated: Program {
+    /// Its tasks.
+    type Dag: Dag;
+
+    /// The dag of the program with these parameters.
+    fn dag(&self) -> Self::Dag;
+}

@@ -1,0 +1,75 @@
+//! `quicksort` as a dag: the elements are partitioned as the tasks unfold, so the parts have their true lengths.
+
+use super::Simulated;
+use crate::quicksort::{Quicksort, gaussian, partition};
+use std::cell::RefCell;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// Elements that a partition passes in ten nanoseconds.
+const PARTITIONED: Nanos = 6;
+
+/// The tasks of `quicksort`, with what they sort.
+#[derive(Clone, Debug)]
+pub struct QuicksortDag {
+    original: Vec<u32>,
+    elements: RefCell<Vec<u32>>,
+    cutoff: usize,
+}
+
+/// A part of the elements, from the first to before the end, and what happens to it next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// It is partitioned or sorted.
+    Part(usize, usize),
+    /// Its sides before and behind the element at the second place are parts.
+    Sides(usize, usize, usize),
+    /// Is over.
+    Over,
+}
+
+impl Simulated for Quicksort {
+    type Dag = QuicksortDag;
+
+    fn dag(&self) -> QuicksortDag {
+        QuicksortDag {
+            original: gaussian(self.n, self.seed),
+            elements: RefCell::default(),
+            cutoff: self.cutoff,
+        }
+    }
+}
+
+/// What the standard library's sort takes: a nanosecond an element and halving.
+fn sort(length: usize) -> Nanos {
+    let halvings = length.max(1).ilog2();
+    length as Nanos * Nanos::from(halvings)
+}
+
+impl Dag for QuicksortDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        self.elements.borrow_mut().clone_from(&self.original);
+        Task::Part(0, self.original.len())
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match *task {
+            Task::Part(start, end) if end - start <= self.cutoff => {
+                *task = Task::Over;
+                Step::Work(sort(end - start))
+            }
+            Task::Part(start, end) => {
+                let mut elements = self.elements.borrow_mut();
+                let (less, _) = partition(&mut elements[start..end]);
+                *task = Task::Sides(start, start + less.len(), end);
+                Step::Work((end - start) as Nanos * 10 / PARTITIONED)
+            }
+            Task::Sides(start, pivot, end) => {
+                *task = Task::Over;
+                Step::Fork(Task::Part(start, pivot), Task::Part(pivot + 1, end))
+            }
+            Task::Over => Step::End,
+        }
+    }
+}

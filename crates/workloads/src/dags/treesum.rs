@@ -1,0 +1,68 @@
+//! `treesum` as a dag: a fork a node, leaves included.
+
+use super::Simulated;
+use crate::treesum::Treesum;
+use tidegate_sim::{Dag, Step};
+
+/// What a node takes by itself, in nanoseconds.
+const NODE: u64 = 2;
+
+/// The tasks of `treesum`.
+#[derive(Clone, Copy, Debug)]
+pub struct TreesumDag {
+    nodes: usize,
+}
+
+/// What stands at a place of the tree, numbered level by level: a node, or nothing behind the last one.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    place: usize,
+    next: Next,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Work,
+    Fork,
+    End,
+}
+
+impl Task {
+    const fn at(place: usize) -> Self {
+        Self {
+            place,
+            next: Next::Work,
+        }
+    }
+}
+
+impl Simulated for Treesum {
+    type Dag = TreesumDag;
+
+    fn dag(&self) -> TreesumDag {
+        TreesumDag { nodes: self.nodes }
+    }
+}
+
+impl Dag for TreesumDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::at(0)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match task.next {
+            Next::Work if task.place < self.nodes => {
+                task.next = Next::Fork;
+                Step::Work(NODE)
+            }
+            Next::Fork => {
+                task.next = Next::End;
+                let left = 2 * task.place + 1;
+                Step::Fork(Task::at(left), Task::at(left + 1))
+            }
+            Next::Work | Next::End => Step::End,
+        }
+    }
+}

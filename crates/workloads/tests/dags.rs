@@ -1,0 +1,144 @@
+//! The programs' dags against what is known of the programs.
+
+use tidegate_sim::{Costs, Dag, Extent, Job, Settings, Width, run};
+use tidegate_workloads::fib::Fib;
+use tidegate_workloads::knary::Knary;
+use tidegate_workloads::loopy::Loopy;
+use tidegate_workloads::program::Form;
+use tidegate_workloads::quicksort::Quicksort;
+use tidegate_workloads::registry::ENTRIES;
+use tidegate_workloads::treesum::Treesum;
+use tidegate_workloads::uts::Uts;
+use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
+
+fn extent(program: &impl Simulated) -> Extent {
+    Extent::of(&program.dag())
+}
+
+#[test]
+fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
+    let [mut this, mut next] = [1, 1];
+    for n in 0..20 {
+        let calls = 2 * this - 1;
+        let Extent { tasks, work, span } = extent(&Fib { n });
+        assert_eq!((tasks, work), (calls, calls));
+        assert_eq!(span, u64::from(n.max(1)));
+        [this, next] = [next, this + next];
+    }
+}
+
+#[test]
+fn loopy_has_the_work_of_its_subtasks_and_the_span_of_one() {
+    for form in [Form::Spawn, Form::Join] {
+        let Extent { work, span, .. } = extent(&Loopy {
+            n: 64,
+            steps: 3_000_000,
+            form,
+        });
+        assert_eq!((work, span), (64 * 5_000_000, 5_000_000));
+    }
+}
+
+#[test]
+fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
+    let node = 100 * 5 / 3;
+    for (k, r) in [(4, 0), (4, 1), (4, 2), (4, 3), (4, 4), (1, 0), (5, 0)] {
+        let Extent { work, span, .. } = extent(&Knary { n: 5, k, r });
+        let nodes: u64 = (0..5).map(|level| u64::from(k).pow(level)).sum();
+        assert_eq!(work, nodes * node, "{k} {r}");
+        // Of the children in parallel one counts.
+        let chain = u64::from(r + u32::from(r < k));
+        let chain: u64 = (0..5).map(|level| chain.pow(level)).sum();
+        assert_eq!(span, chain * node, "{k} {r}");
+    }
+}
+
+#[test]
+fn treesum_forks_at_every_node_and_adds_up_all() {
+    for nodes in [1, 2, 3, 1_000, 1_023] {
+        let Extent { tasks, work, span } = extent(&Treesum { nodes });
+        assert_eq!((tasks, work), (2 * nodes as u64 + 1, 2 * nodes as u64));
+        assert_eq!(span, 2 * u64::from(usize::BITS - nodes.leading_zeros()));
+    }
+}
+
+#[test]
+fn uts_has_the_same_nodes_and_depth_in_both_forms() {
+    let uts = Uts::named("tiny").unwrap();
+    let work: Vec<_> = [Form::Join, Form::Spawn]
+        .into_iter()
+        .map(|form| extent(&Uts { form, ..uts }))
+        .map(|extent| (extent.work, extent.span))
+        .collect();
+    assert_eq!(work[0], work[1]);
+    assert_eq!(work[0].0 % 3987, 0);
+    let node = work[0].0 / 3987;
+    assert_eq!(work[0].1, 6 * node);
+}
+
+#[test]
+fn quicksort_is_the_same_every_time_it_is_unfolded() {
+    let dag = Quicksort {
+        n: 10_000,
+        cutoff: 16,
+        seed: 1,
+    }
+    .dag();
+    let extent = Extent::of(&dag);
+    assert_eq!(Extent::of(&dag), extent);
+    assert!(extent.tasks > 10_000 / 16);
+    assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
+}
+
+/// Walks a program's dag and runs it.
+struct Unfolded;
+
+impl SimulatedVisitor for Unfolded {
+    type Out = (Extent, Extent);
+
+    fn visit<P: Simulated>(self, program: P) -> Self::Out {
+        let extent = extent(&program);
+        let settings = Settings {
+            costs: Costs::NONE,
+            ..Settings::new(1)
+        };
+        (extent, ran(&settings, program.dag()))
+    }
+}
+
+fn ran<D: Dag>(settings: &Settings, dag: D) -> Extent {
+    let job = Job {
+        dag,
+        arrives: 0,
+        width: Width::Fixed(settings.processors),
+    };
+    let outcome = run(settings, &[job]).unwrap();
+    let job = &outcome.jobs[0];
+    assert_eq!(job.time(), job.work);
+    Extent {
+        tasks: job.counters.tasks,
+        work: job.work,
+        span: job.span,
+    }
+}
+
+#[test]
+fn one_processor_without_costs_takes_the_work_of_every_program() {
+    for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
+        let (walked, ran) =
+            visit_simulated(entry.name, Size::Tiny, &Given::default(), Unfolded).unwrap();
+        assert_eq!(walked, ran, "{}", entry.name);
+        assert!(walked.work > 0 && walked.span <= walked.work);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_simulated_is_refused_with_those_that_can() {
+    let error = visit_simulated("digest", Size::Tiny, &Given::default(), Unfolded)
+        .unwrap_err()
+        .to_string();
+    for entry in ENTRIES {
+        let told = error.contains(entry.name) && entry.name != "digest";
+        assert_eq!(told, entry.simulated, "{error}");
+    }
+}
