@@ -10,10 +10,13 @@
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tidegate_policy::tunables;
 
 mod chosen;
+mod simulation;
 
 pub use chosen::{Case, Chosen, Contest};
+pub use simulation::{JobsArguments, Simulation, SimulationFlags};
 
 use crate::options::{self, Flags};
 use crate::output;
@@ -47,6 +50,13 @@ pub enum Command {
     /// Measure how jobs, each a process of its own, divide this machine
     #[command(disable_help_subcommand = true)]
     Bench(BenchArguments),
+    /// Run a program on a simulated machine, or share its processors out among jobs
+    #[command(
+        subcommand_value_name = "WORKLOAD",
+        subcommand_help_heading = "Workloads and jobs",
+        disable_help_subcommand = true
+    )]
+    Sim(SimArguments),
     /// Tell cores, caches, affinity and quotas, and why so many workers
     Machine(Format),
     /// List everything that can be set, with unit, range, default and reason
@@ -259,6 +269,34 @@ JSON: handover_us (from one job's last word to the first task on the processor i
   on the processor that it is given, less one task), recover_ms (from kill -9 of a job to the first task on its
   processor), all_procs_ms (loopy with 64 subtasks: from its start until every worker has had work); each a median,
   with _p99 beside it.
+
+Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
+
+/// The arguments of `sim`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_SIM)]
+pub struct SimArguments {
+    /// What is simulated.
+    #[command(subcommand)]
+    pub simulation: Simulation,
+    #[arg(long, value_name = "P", global = true, default_value_t = tunables::SIM_PROCESSORS.default,
+        value_parser = simulation::processors(), help = "Processors of the simulated machine")]
+    pub processors: usize,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_SIM: &str = "\
+JSON of a program: workload, parameters, processors, sim_seed, options (desire null: all processors),
+  in seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait
+  for each other), t (the run), all_procs_seconds (until every processor has had work; null if one
+  never had), asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the
+  mean), tasks, attempts (to steal), steals, partly_failed, purely_failed, events (moments that the
+  simulator went through).
+JSON of jobs: events, a list of event (as in the file) and allotments (processors by job, after it).
+
+The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim.
 
 Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 

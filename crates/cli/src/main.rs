@@ -9,6 +9,7 @@
 //! | [`run`] | one program on Tidegate, checked, timed and counted |
 //! | [`compare`] | a program or a case on several runtimes in turns, as a table |
 //! | [`bench`] | how jobs of several processes divide this machine |
+//! | [`sim`] | a program on a simulated machine, or jobs that share one |
 //! | [`machine`] | what this machine is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
 //!
@@ -29,6 +30,7 @@ mod options;
 mod output;
 mod reference;
 mod run;
+mod sim;
 mod stack;
 mod statistics;
 mod tunables;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
+        Command::Sim(arguments) => sim::sim(&arguments),
         Command::Machine(format) => machine::print(format),
         Command::Tunables(format) => tunables::print(format),
     };

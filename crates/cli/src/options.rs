@@ -31,7 +31,7 @@ pub struct Flags {
 }
 
 /// What the table of tunables says of an option.
-fn help<T: Setting>(tunable: &Tunable<T>) -> String {
+pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     let row = tunable.row();
     let mut text = format!(
         "{} [allowed: {}] [default: {}]",
@@ -131,7 +131,8 @@ pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure
     Ok((machine.default_workers(), machine.reason()))
 }
 
-fn value<T: Setting>(flag: Option<T>, tunable: &Tunable<T>) -> Result<T, Failure> {
+/// The flag, else the environment variable, else the default.
+pub fn value<T: Setting>(flag: Option<T>, tunable: &Tunable<T>) -> Result<T, Failure> {
     match (flag, from_environment(tunable)) {
         (Some(value), _) => Ok(value),
         (None, Some((_, text))) => parse(tunable, &text),

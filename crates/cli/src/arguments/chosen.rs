@@ -186,22 +186,22 @@ impl Chosen {
 }
 
 /// A command whose subcommands are checked here and not by the parser, for the sake of the message.
-fn open(command: Command) -> Command {
+pub(super) fn open(command: Command) -> Command {
     command
         .subcommand_required(true)
         .arg_required_else_help(true)
         .allow_external_subcommands(true)
 }
 
-fn subcommand(matches: &ArgMatches) -> Option<(&str, &ArgMatches)> {
+pub(super) fn subcommand(matches: &ArgMatches) -> Option<(&str, &ArgMatches)> {
     matches.subcommand()
 }
 
-fn entry(name: &str) -> Option<&'static Entry> {
+pub(super) fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
+pub(super) fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
     let name = matches.subcommand_name().unwrap_or_default();
     let known: Vec<_> = known.collect();
     Error::raw(
@@ -242,7 +242,7 @@ no speedup is told, for the first run may have waited for the disk. `compare dig
 ";
 
 /// The subcommand of a program.
-fn program(entry: &Entry) -> Command {
+pub(super) fn program(entry: &Entry) -> Command {
     let positional = || entry.parameters.iter().filter(|p| p.positional);
     let places = positional().enumerate().map(|(order, p)| place(p, order));
     let first = positional().count();

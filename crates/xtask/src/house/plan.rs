@@ -101,7 +101,15 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         folder: "cli",
-        imports: &["policy", "sync", "deque", "share", "tidegate", "sim", "workloads"],
+        imports: &[
+            "policy",
+            "sync",
+            "deque",
+            "share",
+            "tidegate",
+            "sim",
+            "workloads",
+        ],
         outside: TOOL,
         unsafe_in: &[],
         code: Code::Tool,

@@ -1,0 +1,157 @@
+//! What `sim` runs: a program with its options, or a list of jobs that come and go.
+//!
+//! The options of a program's simulation stand in the subcommand of that program and not above it, because `sim jobs` has no
+//! use for them.
+
+use std::path::PathBuf;
+
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use tidegate::{Amount, Idle, Victim};
+use tidegate_policy::tunables::{self, Allowed};
+use tidegate_policy::{Allot, Desire};
+use tidegate_workloads::registry::{ENTRIES, Entry};
+
+use super::chosen::{entry, open, program, subcommand, unknown};
+use super::{Chosen, Size};
+use crate::options::help;
+
+/// The subcommand that is no program.
+const JOBS: &str = "jobs";
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub enum Simulation {
+    /// A program alone on the machine.
+    Program(Chosen, SimulationFlags),
+    /// Jobs that come, change and go, as far as their allotments.
+    Jobs(JobsArguments),
+}
+
+/// How a program is simulated.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Simulation options")]
+pub struct SimulationFlags {
+    /// From which the machine's random draws come; a program's own seed is its parameter
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub sim_seed: u64,
+    #[arg(long, value_name = "POLICY", help = help(&tunables::IDLE))]
+    pub idle: Option<Idle>,
+    #[arg(long, value_name = "AMOUNT", help = help(&tunables::STEAL))]
+    pub steal: Option<Amount>,
+    #[arg(long, value_name = "RULE", help = help(&tunables::VICTIM))]
+    pub victim: Option<Victim>,
+    #[arg(long, value_name = "RULE", help = desire_help())]
+    pub desire: Option<Desire>,
+    /// For parameters that are left out: milliseconds, seconds, or as in the program's source
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+}
+
+fn desire_help() -> String {
+    format!(
+        "Start with one processor and estimate by this rule how many are wanted [allowed: {}] [default: all \
+         processors, all the time]",
+        Desire::names().join(", ")
+    )
+}
+
+/// The arguments of `sim jobs`.
+#[derive(Args, Clone, Debug)]
+pub struct JobsArguments {
+    /// JSON list of ["arrive", JOB, DESIRE], ["desire", JOB, DESIRE] and ["leave", JOB]; - for standard input
+    pub file: PathBuf,
+    #[arg(long, value_name = "RULE", default_value_t = Allot::Dp, help = allot_help())]
+    pub allot: Allot,
+}
+
+fn allot_help() -> String {
+    format!(
+        "The rule by which processors are shared out [allowed: {}]",
+        Allot::names().join(", ")
+    )
+}
+
+/// How many processors the simulated machine may have.
+pub fn processors() -> impl TypedValueParser<Value = usize> {
+    let (least, most) = match tunables::SIM_PROCESSORS.allowed {
+        Allowed::Between(least, most) => (least as u64, most as u64),
+        Allowed::OneOf(_) => (1, u64::MAX),
+    };
+    RangedU64ValueParser::<usize>::new().range(least..=most)
+}
+
+fn simulated() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().filter(|entry| entry.simulated)
+}
+
+/// A program's subcommand. Its result is not told: the simulator runs its tasks and computes no answer.
+fn command(entry: &Entry) -> Command {
+    let command = SimulationFlags::augment_args(program(entry)).about(entry.summary);
+    command.after_help("JSON: see `sim --help`.")
+}
+
+fn jobs() -> Command {
+    let about = "Share processors out among jobs that come, change and go, and print every step";
+    JobsArguments::augment_args(Command::new(JOBS)).about(about)
+}
+
+impl FromArgMatches for Simulation {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        match subcommand(matches) {
+            Some((JOBS, matches)) => JobsArguments::from_arg_matches(matches).map(Self::Jobs),
+            Some((name, flags)) if entry(name).is_some_and(|entry| entry.simulated) => {
+                let flags = SimulationFlags::from_arg_matches(flags)?;
+                Ok(Self::Program(Chosen::from_arg_matches(matches)?, flags))
+            }
+            _ => {
+                let programs = simulated().map(|entry| entry.name);
+                Err(unknown(matches, programs.chain([JOBS])))
+            }
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Simulation {
+    fn augment_subcommands(parent: Command) -> Command {
+        open(parent)
+            .subcommands(simulated().map(command))
+            .subcommand(jobs())
+    }
+
+    fn augment_subcommands_for_update(parent: Command) -> Command {
+        Self::augment_subcommands(parent)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        name == JOBS || simulated().any(|entry| entry.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Cli;
+    use clap::{Arg, CommandFactory};
+
+    #[test]
+    fn no_parameter_shares_a_name_with_an_option_of_its_simulation() {
+        let mut cli = Cli::command();
+        cli.build();
+        let sim = cli.find_subcommand("sim").unwrap();
+        let flags = SimulationFlags::augment_args(Command::new("flags"));
+        let options = sim.get_arguments().chain(flags.get_arguments());
+        let options: Vec<_> = options.filter_map(Arg::get_long).collect();
+        for name in ["json", "processors", "sim-seed", "desire", "size"] {
+            assert!(options.contains(&name), "{name}");
+        }
+        for parameter in simulated().flat_map(|entry| entry.parameters) {
+            assert!(!options.contains(&parameter.name), "{}", parameter.name);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A simulated run as text and as JSON.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tidegate_sim::{JobOutcome, Nanos, Outcome, Settings, Width};
+use tidegate_workloads::{Answer, Program};
+
+use crate::output::{show_fields, show_ratio, show_seconds};
+
+/// What is printed of a run.
+pub struct Report<'a> {
+    workload: &'static str,
+    parameters: Answer,
+    settings: &'a Settings,
+    desire: Option<String>,
+    job: JobOutcome,
+    events: u64,
+}
+
+fn seconds(time: Nanos) -> f64 {
+    time as f64 / 1e9
+}
+
+impl<'a> Report<'a> {
+    /// The report on the one job of `outcome`.
+    pub fn new<P: Program>(
+        program: &P,
+        settings: &'a Settings,
+        width: Width,
+        outcome: &Outcome,
+    ) -> Self {
+        Self {
+            workload: P::NAME,
+            parameters: program.parameters(),
+            settings,
+            desire: match width {
+                Width::Fixed(_) => None,
+                Width::Desired(desire) => Some(desire.to_string()),
+            },
+            job: outcome.jobs[0].clone(),
+            events: outcome.events,
+        }
+    }
+
+    /// The object that `--json` prints.
+    pub fn to_json(&self) -> Value {
+        let Settings {
+            idle,
+            steal,
+            victim,
+            ..
+        } = self.settings;
+        let counters = &self.job.counters;
+        json!({
+            "workload": self.workload,
+            "parameters": self.parameters,
+            "processors": self.settings.processors,
+            "sim_seed": self.settings.seed,
+            "options": {
+                "idle": idle.to_string(),
+                "steal": steal.to_string(),
+                "victim": victim.to_string(),
+                "desire": self.desire,
+            },
+            "t1": seconds(self.job.work),
+            "tinf": seconds(self.job.span),
+            "t": seconds(self.job.time()),
+            "p_mean": self.job.mean_allotment,
+            "all_procs_seconds": self.job.all_processors.map(seconds),
+            "tasks": counters.tasks,
+            "attempts": counters.attempts,
+            "steals": counters.steals,
+            "partly_failed": counters.partly_failed,
+            "purely_failed": counters.purely_failed,
+            "asleep_seconds": seconds(counters.asleep),
+            "events": self.events,
+        })
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let JobOutcome {
+            work,
+            span,
+            mean_allotment,
+            all_processors,
+            counters,
+            ..
+        } = &self.job;
+        let (time, processors) = (self.job.time(), self.settings.processors);
+        let width = match &self.desire {
+            Some(desire) => format!("{processors} processors, desire {desire}"),
+            None => format!("{processors} processors"),
+        };
+        let parameters = show_fields(&self.parameters);
+        writeln!(f, "{} {parameters}, simulated on {width}", self.workload)?;
+        let mut row = |label: &str, value: String| writeln!(f, "{label:<12}{value}");
+        let show = |time: Nanos| show_seconds(seconds(time));
+        row("work", format!("{} (T1)", show(*work)))?;
+        row("span", format!("{} (Tinf)", show(*span)))?;
+        let speedup = show_ratio(*work as f64 / time.max(1) as f64);
+        row("time", format!("{}, speedup {speedup}", show(time)))?;
+        let all = all_processors.map_or_else(
+            || "not all had work".to_owned(),
+            |time| format!("all had work after {}", show(time)),
+        );
+        row(
+            "processors",
+            format!("{mean_allotment:.2} in the mean, {all}"),
+        )?;
+        row("tasks", counters.tasks.to_string())?;
+        row(
+            "steals",
+            format!(
+                "{} of {} attempts, {} failed partly, {} purely",
+                counters.steals, counters.attempts, counters.partly_failed, counters.purely_failed
+            ),
+        )?;
+        row("asleep", show(counters.asleep))?;
+        row("events", self.events.to_string())
+    }
+}

@@ -1,0 +1,228 @@
+//! `tidegate sim`.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{complaint, json, keys, tidegate};
+use tidegate_workloads::registry::ENTRIES;
+
+#[test]
+fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_every_field() {
+    let expected = [
+        "workload",
+        "parameters",
+        "processors",
+        "sim_seed",
+        "options",
+        "t1",
+        "tinf",
+        "t",
+        "p_mean",
+        "all_procs_seconds",
+        "tasks",
+        "attempts",
+        "steals",
+        "partly_failed",
+        "purely_failed",
+        "asleep_seconds",
+        "events",
+    ];
+    for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
+        let found = json(&mut tidegate(&format!(
+            "sim {} --size tiny --processors 4 --json",
+            entry.name
+        )));
+        assert_eq!(keys(&found), expected);
+        assert_eq!(
+            keys(&found["options"]),
+            ["idle", "steal", "victim", "desire"]
+        );
+        let number = |name: &str| found[name].as_f64().unwrap();
+        assert!(number("t") >= number("tinf") && number("t") >= number("t1") / 4.0);
+        assert_eq!(number("p_mean"), 4.0);
+        let failed = number("partly_failed") + number("purely_failed");
+        assert_eq!(number("attempts"), number("steals") + failed);
+        assert!(number("events") > 0.0 && number("tasks") > 0.0);
+    }
+}
+
+#[test]
+fn the_same_line_prints_the_same_bytes_and_the_seed_of_the_machine_is_not_the_programs() {
+    let bytes = |line: &str| {
+        let output = tidegate(line).assert().success().get_output().clone();
+        output.stdout
+    };
+    let line = "sim uts --tree tiny --processors 8 --json";
+    assert_eq!(bytes(line), bytes(line));
+    let tree = |line: &str| {
+        let found = json(&mut tidegate(line));
+        let fields = ["t", "t1", "sim_seed"].map(|name| found[name].clone());
+        (fields, found["parameters"]["seed"].clone())
+    };
+    let ([t, t1, _], seed) = tree(line);
+    let ([other_t, other_t1, sim_seed], same) = tree(&format!("{line} --sim-seed 7"));
+    assert_eq!((t1.clone(), seed, sim_seed), (other_t1, same, 7.into()));
+    assert_ne!(t, other_t);
+    let ([.., sim_seed], seed) = tree(&format!("{line} --seed 7"));
+    assert_eq!((sim_seed, seed), (1.into(), 7.into()));
+}
+
+#[test]
+fn a_job_that_says_what_it_desires_starts_small_and_gets_all_processors_later() {
+    let loopy = |rule: &str| {
+        let line = format!("sim loopy 64 --steps 100000000 --processors 16 --json {rule}");
+        let found = json(&mut tidegate(&line));
+        found["all_procs_seconds"].as_f64().unwrap()
+    };
+    let [all, wsap, default, counting] = [
+        "",
+        "--desire wsap:eta=0.5",
+        "--desire steady",
+        "--desire instantaneous",
+    ]
+    .map(loopy);
+    assert!(all < 0.001, "{all}");
+    assert!(wsap > 0.01 && default > 0.01);
+    assert!(counting > 2.5 * wsap && counting > 2.5 * default);
+}
+
+#[test]
+fn the_text_has_work_span_time_and_counters() {
+    let output = tidegate("sim fib 15 --processors 4 --desire wsap")
+        .assert()
+        .success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    for word in [
+        "fib n=15",
+        "4 processors",
+        "desire wsap",
+        "T1",
+        "Tinf",
+        "speedup",
+        "attempts",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
+    for (line, words) in [
+        ("sim fib 20 --processors 0", "1..=65536"),
+        ("sim fib 20 --desire psychic", "steady, wsap, instantaneous"),
+        ("sim fib 200", "a whole number from 0 to 93"),
+        ("sim digest", "fib, treesum, uts"),
+        ("sim jobs - --sim-seed 3", "--sim-seed"),
+        ("sim jobs - --allot most", "dp, deq, equi"),
+    ] {
+        let text = complaint(&mut tidegate(line), 2);
+        assert!(text.contains(words), "{line}: {text}");
+    }
+}
+
+fn jobs(arguments: &str, events: &str) -> assert_cmd::Command {
+    let mut command = tidegate(&format!("sim jobs - {arguments}"));
+    command.write_stdin(events);
+    command
+}
+
+#[test]
+fn jobs_come_change_and_go_as_in_the_published_trace() {
+    let events = json!([
+        ["arrive", 1, 4],
+        ["arrive", 2, 16],
+        ["arrive", 3, 2],
+        ["desire", 3, 16],
+        ["arrive", 4, 8],
+        ["leave", 2],
+    ]);
+    let line = "--processors 16 --allot dp --json";
+    let found = json(&mut jobs(line, &events.to_string()));
+    assert_eq!(keys(&found), ["events"]);
+    let steps = found["events"].as_array().unwrap();
+    let told: Vec<_> = steps.iter().map(|step| step["event"].clone()).collect();
+    assert_eq!(Value::Array(told), events);
+    let allotments: Vec<_> = steps
+        .iter()
+        .map(|step| step["allotments"].clone())
+        .collect();
+    let expected = [
+        json!({"1": 4}),
+        json!({"1": 4, "2": 12}),
+        json!({"1": 4, "2": 10, "3": 2}),
+        json!({"1": 4, "2": 6, "3": 6}),
+        json!({"1": 4, "2": 4, "3": 4, "4": 4}),
+        json!({"1": 4, "3": 6, "4": 6}),
+    ];
+    assert_eq!(allotments, expected);
+}
+
+#[test]
+fn each_rule_shares_out_in_its_own_way_and_a_file_is_read_as_standard_input_is() {
+    let events = r#"[["arrive", 1, 2], ["arrive", 2, 16]]"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs.json");
+    std::fs::write(&path, events).unwrap();
+    for (rule, expected) in [("dp", [2, 14]), ("deq", [2, 14]), ("equi", [8, 8])] {
+        let line = format!("--processors 16 --allot {rule} --json");
+        let found = json(&mut jobs(&line, events));
+        let last = &found["events"][1]["allotments"];
+        assert_eq!(*last, json!({"1": expected[0], "2": expected[1]}), "{rule}");
+        let mut command = tidegate(&format!("sim jobs {line}"));
+        assert_eq!(json(command.arg(&path)), found);
+    }
+    let output = jobs("", events).assert().success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    assert!(text.contains("1: 2, 2: 14"), "{text}");
+}
+
+#[test]
+fn a_mistake_among_the_events_is_told_with_its_place_and_nothing_is_printed() {
+    for (events, words) in [
+        ("", "EOF"),
+        ("[[\"arrive\", 1, 4]", "EOF"),
+        ("{}", "this is no list"),
+        ("[7]", "event 0: 7 is no event"),
+        ("[[]]", "event 0: [] is no event"),
+        ("[[\"arrive\", 1]]", "event 0: [\"arrive\",1] is no event"),
+        (
+            "[[\"sleep\", 1]]",
+            "event 0: [\"sleep\",1] is no event; allowed are",
+        ),
+        (
+            "[[\"arrive\", 1, 4], [\"arrive\", 1, 4]]",
+            "event 1: job 1 arrives and is here already",
+        ),
+        (
+            "[[\"arrive\", 1, 4], [\"leave\", 1], [\"leave\", 1]]",
+            "event 2: job 1 is not here",
+        ),
+        ("[[\"desire\", 9, 4]]", "event 0: job 9 is not here"),
+        (
+            "[[\"arrive\", -1, 4]]",
+            "event 0: the job is -1; allowed is a whole number",
+        ),
+        (
+            "[[\"arrive\", 1, -4]]",
+            "event 0: the desire is -4; allowed is a whole number from 0 to 65536",
+        ),
+        ("[[\"arrive\", 1, 65537]]", "the desire is 65537"),
+        (
+            "[[\"arrive\", 1, 99999999999999999999999]]",
+            "the desire is 1e+23",
+        ),
+        ("[[\"arrive\", 1.5, 4]]", "the job is 1.5"),
+    ] {
+        for arguments in ["", "--json"] {
+            let text = complaint(&mut jobs(arguments, events), 2);
+            assert!(text.contains(words), "{events}: {text}");
+            assert!(text.starts_with("tidegate: standard input: "), "{text}");
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
+    let text = complaint(&mut tidegate("sim jobs no/such/file"), 3);
+    assert!(
+        text.starts_with("tidegate: no/such/file cannot be read"),
+        "{text}"
+    );
+}
