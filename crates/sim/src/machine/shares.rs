@@ -32,8 +32,18 @@ impl<D: Dag> Machine<'_, D> {
             }
             Width::Desired(_) => {
                 self.shares.arrive(job as u64, 1);
+                self.take_allotment(job);
+                self.adjust(job, 0);
                 self.deal();
             }
+        }
+    }
+
+    /// The job is entitled to what its share says.
+    fn take_allotment(&mut self, job: usize) {
+        let allotment = self.shares.allotment(job as u64).max(1);
+        if allotment != self.jobs[job].allotment {
+            self.jobs[job].allot(self.now, allotment);
         }
     }
 
@@ -107,12 +117,8 @@ impl<D: Dag> Machine<'_, D> {
     /// Every job that says what it desires gets what it is entitled to; those first that give something back.
     fn deal(&mut self) {
         for job in 0..self.jobs.len() {
-            let running = &mut self.jobs[job];
-            if running.is_here && running.desire.is_some() {
-                let allotment = self.shares.allotment(job as u64).max(1);
-                if allotment != running.allotment {
-                    running.allot(self.now, allotment);
-                }
+            if self.jobs[job].is_here && self.jobs[job].desire.is_some() {
+                self.take_allotment(job);
             }
         }
         for gives in [true, false] {

@@ -1,0 +1,117 @@
+//! Several jobs on one machine.
+
+mod support;
+
+use support::{Phases, Random, greedy};
+use tidegate_policy::{Allot, Desire};
+use tidegate_sim::{Extent, Job, Nanos, Outcome, Settings, Width, run};
+
+const MS: Nanos = 1_000_000;
+
+fn desire(text: &str) -> Width {
+    Width::Desired(text.parse().unwrap())
+}
+
+fn job<D>(dag: D, arrives: Nanos, width: Width) -> Job<D> {
+    Job {
+        dag,
+        arrives,
+        width,
+    }
+}
+
+/// The least time in which the machine can have done the jobs' work.
+fn least(outcome: &Outcome, processors: usize) -> Nanos {
+    let work: Nanos = outcome.jobs.iter().map(|job| job.work).sum();
+    work / processors as Nanos
+}
+
+#[test]
+fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_every_rule() {
+    let mut swaps = 0;
+    for rule in Desire::names() {
+        for allot in Allot::names() {
+            for (processors, idle) in [(2, "elastic"), (6, "linear"), (16, "yield")] {
+                let settings = Settings {
+                    allot: allot.parse().unwrap(),
+                    cycle: MS / 10,
+                    idle: idle.parse().unwrap(),
+                    ..Settings::new(processors)
+                };
+                let jobs: Vec<_> = (0..3)
+                    .map(|seed| {
+                        let dag = Random {
+                            rests: seed % 2 == 0,
+                            ..Random::new(100 + seed)
+                        };
+                        job(dag, seed * MS / 5, desire(rule))
+                    })
+                    .collect();
+                let outcome = run(&settings, &jobs).unwrap();
+                for (job, done) in jobs.iter().zip(&outcome.jobs) {
+                    let begun = job.dag.begun.get();
+                    let extent = Extent::of(&job.dag);
+                    assert_eq!((begun, done.counters.tasks), (extent.tasks, extent.tasks));
+                    assert_eq!((done.work, done.span), (extent.work, extent.span));
+                    assert!(done.time() >= done.span);
+                    swaps += done.counters.swaps;
+                }
+                assert!(outcome.end() >= least(&outcome, processors));
+                assert_eq!(outcome, run(&settings, &jobs).unwrap());
+            }
+        }
+    }
+    assert!(
+        swaps > 100,
+        "thieves met workers asleep with work {swaps} times"
+    );
+}
+
+#[test]
+fn more_jobs_than_processors_share_the_time_in_slices() {
+    let settings = greedy(1);
+    let one = || job(Phases(vec![(1, 100 * MS)]), 0, Width::Fixed(1));
+    let outcome = run(&settings, &[one(), one(), one()]).unwrap();
+    assert_eq!(outcome.end(), 300 * MS);
+    for job in &outcome.jobs {
+        assert!(job.time() >= 290 * MS, "{}", job.time());
+    }
+}
+
+#[test]
+fn a_job_that_comes_later_gets_its_half_and_the_first_gets_it_back() {
+    let settings = Settings::new(16);
+    let first = job(Phases(vec![(3_200, MS)]), 0, desire("wsap"));
+    let second = job(Phases(vec![(400, MS)]), 100 * MS, desire("wsap"));
+    let outcome = run(&settings, &[first, second]).unwrap();
+    let [first, second] = &outcome.jobs[..] else {
+        panic!("two jobs");
+    };
+    // A loop of 400 ms on eight processors, and 20 ms until it has them.
+    assert!(second.time() < 85 * MS, "{}", second.time());
+    assert!(first.mean_allotment > 10.0 && first.mean_allotment < 15.0);
+    assert!(outcome.end() < 3_600 * MS / 16 + 30 * MS);
+}
+
+#[test]
+fn workers_with_long_tasks_leave_late_and_the_machine_is_kept_busy_meanwhile() {
+    // Two jobs of long tasks: the first has all processors when the second comes.
+    let long = |arrives| job(Phases(vec![(64, 40 * MS)]), arrives, desire("steady"));
+    let settings = Settings::new(8);
+    let outcome = run(&settings, &[long(0), long(50 * MS)]).unwrap();
+    for job in &outcome.jobs {
+        assert_eq!(job.counters.tasks, 65);
+        assert!(job.time() <= 2 * (least(&outcome, 8) + 40 * MS));
+    }
+    assert!(outcome.end() < least(&outcome, 8) + 100 * MS);
+}
+
+#[test]
+fn a_job_that_never_has_enough_work_never_has_all_processors() {
+    let settings = Settings::new(16);
+    let serial = job(Phases(vec![(1, 500 * MS)]), 0, desire("wsap"));
+    let outcome = run(&settings, &[serial]).unwrap();
+    let job = &outcome.jobs[0];
+    assert_eq!(job.all_processors, None);
+    assert!(job.mean_allotment < 4.0, "{}", job.mean_allotment);
+}
