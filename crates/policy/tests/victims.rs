@@ -310,3 +310,56 @@ fn one_call_draws_at_most_once_and_a_sweep_of_the_circle_once() {
     {}
     assert_eq!(draws, 1);
 }
+
+/// A pool that knows that all of its workers are alike.
+struct Alike(Pool);
+
+impl Peers for Alike {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn is_candidate(&self, worker: usize) -> bool {
+        self.0.is_candidate(worker)
+    }
+
+    fn distance(&self, thief: usize, victim: usize) -> u32 {
+        self.0.distance(thief, victim)
+    }
+
+    fn last_victim(&self, worker: usize) -> Option<usize> {
+        self.0.last_victim(worker)
+    }
+
+    fn are_alike(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_thief_that_knows_that_all_are_alike_asks_whom_it_would_ask_after_looking_at_them() {
+    for workers in 0..12 {
+        for thief in 0..=workers {
+            let mut pool = Pool::new(workers);
+            let mut alike = Alike(Pool::new(workers));
+            let mut rng = Rng::new(31);
+            let mut looks = VictimState::new(Victim::Hierarchical, thief);
+            let mut knows = looks.clone();
+            for _ in 0..200 {
+                let draw = rng.draw();
+                let asked = looks.next(&pool, || draw);
+                assert_eq!(knows.next(&alike, || draw), asked);
+                if let Some(victim) = asked.filter(|_| rng.below(3) == 0) {
+                    looks.stolen_from(victim);
+                    knows.stolen_from(victim);
+                }
+                if workers > 0 {
+                    let worker = rng.below(workers as u64) as usize;
+                    let last = Some(rng.below(workers as u64) as usize);
+                    pool.last[worker] = last;
+                    alike.0.last[worker] = last;
+                }
+            }
+        }
+    }
+}

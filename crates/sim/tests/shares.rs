@@ -42,6 +42,7 @@ fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_eve
                     .map(|seed| {
                         let dag = Random {
                             rests: seed % 2 == 0,
+                            levels: 4,
                             ..Random::new(100 + seed)
                         };
                         job(dag, seed * MS / 5, desire(rule))
@@ -62,7 +63,7 @@ fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_eve
         }
     }
     assert!(
-        swaps > 100,
+        swaps > 50,
         "thieves met workers asleep with work {swaps} times"
     );
 }

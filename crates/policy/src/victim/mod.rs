@@ -83,4 +83,10 @@ pub trait Peers {
 
     /// The last victim of this worker's own successful steals, if there was one.
     fn last_victim(&self, worker: usize) -> Option<usize>;
+
+    /// Whether every worker is a candidate and at distance 1 from every other. Who knows that spares a hierarchical thief
+    /// the look at all of them; it chooses the same victims.
+    fn are_alike(&self) -> bool {
+        false
+    }
 }

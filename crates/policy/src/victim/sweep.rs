@@ -84,7 +84,8 @@ impl VictimState {
     /// The next victim to ask, or `None` when the sweep is over; the call after that begins another. Calling it says that
     /// the victim named before had nothing. `draw` gives a uniform number and is called at most once.
     ///
-    /// A victim named is a candidate and never the thief. Under `hierarchical` a call looks at every worker twice.
+    /// A victim named is a candidate and never the thief. Under `hierarchical` a call looks at every worker twice,
+    /// unless all are [alike](Peers::are_alike).
     pub fn next(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let victim = self.revisit(peers).or_else(|| self.choose(peers, draw));
         match victim {
@@ -159,6 +160,9 @@ impl VictimState {
 
     fn next_in_tree(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let drawn = draw();
+        if peers.are_alike() {
+            return self.next_among_alike(peers.count(), drawn);
+        }
         loop {
             let (distance, candidates) = self.next_distance(peers)?;
             self.sweep.distance = distance;
@@ -171,6 +175,22 @@ impl VictimState {
                 return Some(victim);
             }
         }
+    }
+
+    /// The same where all `count` workers are candidates, at distance 1.
+    fn next_among_alike(&mut self, count: usize, drawn: u64) -> Option<usize> {
+        let asked = self.sweep.asked_last;
+        let candidates =
+            count.saturating_sub(usize::from(self.thief < count) + usize::from(asked.is_some()));
+        if self.sweep.distance >= 1 || candidates == 0 {
+            return None;
+        }
+        self.sweep.distance = 1;
+        let nth = below(drawn, candidates as u64) as usize;
+        let mut passed = [self.thief, asked.unwrap_or(usize::MAX)];
+        passed.sort_unstable();
+        let pass = |worker, &other: &usize| worker + usize::from(worker >= other);
+        Some(passed.iter().fold(nth, pass))
     }
 
     /// The smallest distance not asked yet, and how many candidates are there.

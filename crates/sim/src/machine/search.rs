@@ -50,6 +50,7 @@ impl<D: Dag> Machine<'_, D> {
         let others = Others {
             workers: &self.workers[workers],
             places: &self.settings.places,
+            all: self.jobs[job].without_work.is_empty(),
         };
         let Some(victim) = thief.victims.next(&others, || thief.rng.draw()) else {
             return self.end_sweep(w);

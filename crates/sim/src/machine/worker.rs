@@ -81,6 +81,8 @@ pub(super) struct Thief {
 pub(super) struct Others<'a> {
     pub(super) workers: &'a [Worker],
     pub(super) places: &'a PlaceTree,
+    /// Whether none of them is asleep without work.
+    pub(super) all: bool,
 }
 
 impl Peers for Others<'_> {
@@ -101,5 +103,9 @@ impl Peers for Others<'_> {
 
     fn last_victim(&self, worker: usize) -> Option<usize> {
         self.workers[worker].last_victim
+    }
+
+    fn are_alike(&self) -> bool {
+        self.all && self.places.height() == 1
     }
 }
