@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use tidegate_policy::tunables::{Allowed, SIM_PROCESSORS};
 
 use crate::arguments::JobsArguments;
 use crate::failure::Failure;
-use crate::output::{self, Table};
+use crate::output;
 
 /// The most that a job may desire: the largest machine there is.
 fn most_desired() -> u64 {
@@ -48,37 +48,53 @@ pub fn share_out(arguments: &JobsArguments, processors: usize, json: bool) -> Re
         events.push(event.map_err(|what| at(number, what))?);
     }
     let mut machine = AllotState::new(arguments.allot, processors);
-    let steps = list.into_iter().zip(events).map(|(value, event)| {
-        event.play(&mut machine);
-        (value, machine.shares().to_vec())
-    });
-    if json {
-        let steps: Vec<_> = steps
-            .map(|(event, shares)| {
-                let allotments: Map<String, Value> = shares
-                    .iter()
-                    .map(|share| (share.job.to_string(), share.allotment.into()))
-                    .collect();
-                json!({ "event": event, "allotments": allotments })
-            })
+    let steps = list.iter().zip(events);
+    output::to_stdout(|out| match json {
+        true => print_json(steps, &mut machine, out),
+        false => print_lines(steps, &mut machine, out),
+    })
+}
+
+/// One step to a line: with many jobs the whole is too large to be held at once.
+fn print_json<'a>(
+    steps: impl Iterator<Item = (&'a Value, Event)>,
+    machine: &mut AllotState,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "{{\"events\": [")?;
+    for (number, (told, event)) in steps.enumerate() {
+        event.play(machine);
+        let shares = machine.shares().iter();
+        let allotments: Map<String, Value> = shares
+            .map(|share| (share.job.to_string(), share.allotment.into()))
             .collect();
-        return output::print_json(&json!({ "events": steps }));
+        let comma = if number == 0 { "" } else { "," };
+        let step = json!({ "event": told, "allotments": allotments });
+        write!(out, "{comma}\n  {step}")?;
     }
-    let mut table = Table::new(["event", "allotments"]);
-    for (event, shares) in steps {
-        let words = shares
-            .iter()
-            .map(|share| format!("{}: {}", share.job, share.allotment));
-        table.row([event.to_string(), words.collect::<Vec<_>>().join(", ")]);
+    writeln!(out, "\n]}}")
+}
+
+fn print_lines<'a>(
+    steps: impl Iterator<Item = (&'a Value, Event)>,
+    machine: &mut AllotState,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (told, event) in steps {
+        event.play(machine);
+        let shares = machine.shares().iter();
+        let words = shares.map(|share| format!("{}: {}", share.job, share.allotment));
+        let told = told.to_string();
+        writeln!(out, "{told:<24}{}", words.collect::<Vec<_>>().join(", "))?;
     }
-    output::to_stdout(|out| writeln!(out, "{table}"))
+    Ok(())
 }
 
 /// The events of the file, not checked yet.
 fn read(file: &Path) -> Result<Vec<Value>, Failure> {
     let mut bytes = Vec::new();
     let read = match file == Path::new("-") {
-        true => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        true => io::stdin().lock().read_to_end(&mut bytes).map(drop),
         false => std::fs::read(file).map(|read| bytes = read),
     };
     read.map_err(|error| Failure::Impossible(format!("{} cannot be read: {error}", shown(file))))?;
