@@ -51,18 +51,15 @@ pub struct Entry {
 
 /// Every program.
 pub const ENTRIES: &[Entry] = &[
-    entry::<Fib>(),
-    entry::<Treesum>(),
-    entry::<Uts>(),
-    entry::<Quicksort>(),
-    entry::<Loopy>(),
-    entry::<Knary>(),
-    entry::<Phases>(),
-    entry::<Loops>(),
-    Entry {
-        simulated: false,
-        ..entry::<Digest>()
-    },
+    simulated::<Fib>(),
+    simulated::<Treesum>(),
+    simulated::<Uts>(),
+    simulated::<Quicksort>(),
+    simulated::<Loopy>(),
+    simulated::<Knary>(),
+    simulated::<Phases>(),
+    simulated::<Loops>(),
+    entry::<Digest>(),
 ];
 
 const fn entry<P: Program>() -> Entry {
@@ -71,7 +68,14 @@ const fn entry<P: Program>() -> Entry {
         summary: P::SUMMARY,
         parameters: P::PARAMETERS,
         result: P::RESULT,
+        simulated: false,
+    }
+}
+
+const fn simulated<P: Simulated>() -> Entry {
+    Entry {
         simulated: true,
+        ..entry::<P>()
     }
 }
 
@@ -116,6 +120,7 @@ pub fn visit_simulated<V: SimulatedVisitor>(
         Quicksort::NAME => make_simulated::<Quicksort, V>(size, given, visitor),
         Loopy::NAME => make_simulated::<Loopy, V>(size, given, visitor),
         Knary::NAME => make_simulated::<Knary, V>(size, given, visitor),
+        Phases::NAME => make_simulated::<Phases, V>(size, given, visitor),
         Loops::NAME => make_simulated::<Loops, V>(size, given, visitor),
         _ => Err(unknown(
             name,

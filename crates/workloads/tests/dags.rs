@@ -4,6 +4,7 @@ use tidegate_sim::{Costs, Dag, Extent, Job, Settings, Width, run};
 use tidegate_workloads::fib::Fib;
 use tidegate_workloads::knary::Knary;
 use tidegate_workloads::loopy::Loopy;
+use tidegate_workloads::phases::{First, Phases};
 use tidegate_workloads::program::Form;
 use tidegate_workloads::quicksort::Quicksort;
 use tidegate_workloads::registry::ENTRIES;
@@ -74,6 +75,22 @@ fn uts_has_the_same_nodes_and_depth_in_both_forms() {
     assert_eq!(work[0].0 % 3987, 0);
     let node = work[0].0 / 3987;
     assert_eq!(work[0].1, 6 * node);
+}
+
+#[test]
+fn phases_have_the_work_of_all_rounds_and_a_chain_of_serial_phases_rests_and_one_task_each() {
+    for first in [First::Serial, First::Parallel] {
+        let Extent { tasks, work, span } = extent(&Phases {
+            rounds: 3,
+            serial: 3_000,
+            wait: 7,
+            parallel: 24_000,
+            tasks: 8,
+            first,
+        });
+        assert_eq!((tasks, work), (1 + 3 * 15, 3 * (5_000 + 40_000)));
+        assert_eq!(span, 3 * (7_000_000 + 5_000 + 5_000));
+    }
 }
 
 #[test]
