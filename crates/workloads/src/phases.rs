@@ -101,7 +101,7 @@ impl Program for Phases {
             meaning: "how often both phases follow each other",
         },
         Parameter {
-            name: "serial",
+            name: "serial-steps",
             positional: false,
             kind: Kind::Integer(0, MOST_STEPS),
             preset: Preset::Sizes(["10000", "20000000", "20000000"]),
@@ -115,7 +115,7 @@ impl Program for Phases {
             meaning: "how long a serial phase waits besides, in milliseconds, without using a processor",
         },
         Parameter {
-            name: "parallel",
+            name: "parallel-steps",
             positional: false,
             kind: Kind::Integer(0, MOST_STEPS),
             preset: Preset::Sizes(["10000", "10000000", "10000000"]),
@@ -147,9 +147,9 @@ impl Program for Phases {
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         Ok(Self {
             rounds: values.integer("rounds")?,
-            serial: values.integer("serial")?,
+            serial: values.integer("serial-steps")?,
             wait: values.integer("wait")?,
-            parallel: values.integer("parallel")?,
+            parallel: values.integer("parallel-steps")?,
             tasks: values.integer("tasks")?,
             first: match values.choice("first")? {
                 "parallel" => First::Parallel,
@@ -161,9 +161,9 @@ impl Program for Phases {
     fn parameters(&self) -> Answer {
         answer([
             ("rounds", self.rounds.into()),
-            ("serial", self.serial.into()),
+            ("serial-steps", self.serial.into()),
             ("wait", self.wait.into()),
-            ("parallel", self.parallel.into()),
+            ("parallel-steps", self.parallel.into()),
             ("tasks", self.tasks.into()),
             ("first", self.first.name().into()),
         ])

@@ -107,8 +107,8 @@ impl Work {
         let half = |name, first| {
             let sizes = [
                 ("rounds", 1),
-                ("serial", long),
-                ("parallel", 2 * long),
+                ("serial-steps", long),
+                ("parallel-steps", 2 * long),
                 ("tasks", 512),
             ];
             Self::new(name, Phases::NAME, &sizes).with("first", first)
@@ -116,29 +116,29 @@ impl Work {
         let waits = |name, first| {
             let sizes = [
                 ("rounds", 1),
-                ("serial", 0),
+                ("serial-steps", 0),
                 ("wait", wait),
-                ("parallel", 2 * long),
+                ("parallel-steps", 2 * long),
                 ("tasks", 512),
             ];
             Self::new(name, Phases::NAME, &sizes).with("first", first)
         };
         let bursts = [
             ("rounds", if tiny { 2 } else { 20 }),
-            ("serial", 20 * ms),
-            ("parallel", 5 * ms),
+            ("serial-steps", 20 * ms),
+            ("parallel-steps", 5 * ms),
             ("tasks", 64),
         ];
         let parallel = [
             ("rounds", 1),
-            ("serial", 0),
-            ("parallel", long),
+            ("serial-steps", 0),
+            ("parallel-steps", long),
             ("tasks", 512),
         ];
         let serial = [
             ("rounds", 1),
-            ("serial", long),
-            ("parallel", 0),
+            ("serial-steps", long),
+            ("parallel-steps", 0),
             ("tasks", 1),
         ];
         Works {
@@ -247,8 +247,8 @@ fn steps_per_ms() -> u64 {
     let given = Given {
         named: [
             ("rounds", "1"),
-            ("serial", "10000000"),
-            ("parallel", "0"),
+            ("serial-steps", "10000000"),
+            ("parallel-steps", "0"),
             ("tasks", "1"),
         ]
         .map(|(name, value)| (name.to_owned(), value.into()))

@@ -1,0 +1,122 @@
+//! `tidegate bench`: what its rows say, and what it refuses.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use serde_json::Value;
+use support::{json, tidegate};
+
+const NUMBERS: &[&str] = &[
+    "jobs",
+    "processors",
+    "median_of",
+    "mean_response",
+    "worst_response",
+    "makespan",
+    "ideal_makespan",
+    "throughput",
+    "power",
+    "cpu_seconds",
+    "context_switches",
+    "slowdown_ratio",
+];
+
+fn rows(arguments: &str) -> Vec<Value> {
+    let all = "bench two-level --size tiny --repeat 1 --json";
+    let found = json(&mut tidegate(&format!("{all} {arguments}")));
+    found.as_array().expect("a list").clone()
+}
+
+#[test]
+fn every_experiment_has_a_row_for_every_scheme_and_all_give_the_same_answers() {
+    let rows = rows("");
+    for row in &rows {
+        assert!(NUMBERS.iter().all(|field| row[*field].is_number()), "{row}");
+        assert!(row["program"].is_string());
+    }
+    let of = |experiment: &str| -> Vec<(&Value, &str)> {
+        let rows = rows.iter().filter(|row| row["experiment"] == experiment);
+        rows.map(|row| (&row["jobs"], row["scheme"].as_str().unwrap()))
+            .collect()
+    };
+    for (experiment, cases) in [
+        ("alone", 2),
+        ("equal", 6),
+        ("late", 6),
+        ("complementary", 2),
+        ("bursts", 1),
+        ("bursts4", 1),
+        ("parallel4", 1),
+        ("neighbour", 1),
+    ] {
+        for scheme in ["tidegate", "off", "static", "rayon", "serial"] {
+            let rows = of(experiment)
+                .into_iter()
+                .filter(|(_, other)| *other == scheme);
+            assert_eq!(rows.count(), cases, "{experiment} {scheme}");
+        }
+    }
+}
+
+#[test]
+fn times_of_a_row_fit_each_other() {
+    for row in rows("--only equal,late") {
+        let number = |field: &str| row[field].as_f64().unwrap();
+        assert!(number("mean_response") <= number("worst_response"), "{row}");
+        assert!(number("worst_response") <= number("makespan"), "{row}");
+        assert!(number("slowdown_ratio") >= 1.0, "{row}");
+        let throughput = number("jobs") / number("makespan");
+        assert!(
+            (number("throughput") / throughput - 1.0).abs() < 1e-6,
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn jobs_can_be_confined_to_fewer_processors_and_to_no_more_than_there_are() {
+    let rows = rows("--only alone --processors 1");
+    assert!(rows.iter().all(|row| row["processors"] == 1));
+    tidegate("bench two-level --processors 4096")
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "--processors: 4096 is out of range; allowed: 1 to ",
+        ));
+}
+
+#[test]
+fn how_fast_processors_change_hands_is_told_in_five_figures() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("skipped: one processor cannot change hands");
+        return;
+    }
+    let found = json(&mut tidegate("bench share --repeat 1 --json"));
+    for figure in [
+        "handover_us",
+        "futex_us",
+        "release_us",
+        "recover_ms",
+        "all_procs_ms",
+    ] {
+        for name in [figure.to_owned(), format!("{figure}_p99")] {
+            // On a loaded machine a sample may be missed; the field is there all the same.
+            let value = found.get(&name);
+            assert!(
+                value.is_some_and(|value| value.is_number() || value.is_null()),
+                "{name}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
+    tidegate("bench job")
+        .write_stdin("{}\n")
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "`bench job` does not understand {}",
+        ));
+}
