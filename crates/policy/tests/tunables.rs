@@ -43,6 +43,8 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
         "TIDEGATE_SPARE_THREADS",
         "TIDEGATE_MAX_THREADS",
         "TIDEGATE_STACK_SIZE",
+        "TIDEGATE_SHARE",
+        "TIDEGATE_WEIGHT",
     ];
     assert_eq!(variables, expected);
 }
@@ -103,6 +105,24 @@ fn a_bad_value_names_the_variable_and_what_is_allowed() {
     assert_eq!(
         steal,
         "TIDEGATE_STEAL: fixed: 0 is out of range; allowed: 1 to 65536"
+    );
+    let share = tunables::SHARE.parse("maybe").unwrap_err().to_string();
+    assert_eq!(
+        share,
+        "TIDEGATE_SHARE: unknown way to share \"maybe\"; allowed: off, auto, on"
+    );
+    let weight = tunables::WEIGHT.parse("0").unwrap_err().to_string();
+    assert_eq!(
+        weight,
+        "TIDEGATE_WEIGHT: 0 is out of range; allowed: 1 to 10000"
+    );
+    let desire = tunables::DESIRE
+        .parse("wsap:eta=2")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        desire.starts_with("TIDEGATE_DESIRE: wsap: eta: 2 is out of range; allowed: "),
+        "{desire}"
     );
 }
 

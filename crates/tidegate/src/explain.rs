@@ -7,10 +7,11 @@
 //! This module decides nothing and formats no numbers that the user could want to compute with: that is
 //! [`Stats`](crate::Stats).
 
-use crate::options::{Options, Source, machine};
+use crate::options::{Options, Sharing, Source, machine};
 use crate::pool::Shared;
 use std::fmt;
 use std::io::Write;
+use tidegate_policy::Share;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 
@@ -67,6 +68,17 @@ fn explanation(options: &Options, workers: usize) -> String {
         ));
     }
     differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
+    match &options.share {
+        Some(sharing) => {
+            differing.extend(difference(sharing.share, &tunables::SHARE));
+            differing.extend(difference(sharing.weight, &tunables::WEIGHT));
+            differing.extend(difference(sharing.desire, &tunables::DESIRE));
+        }
+        None if Sharing::POSSIBLE && options.closed.is_none() => {
+            differing.extend(difference(Share::Off, &tunables::SHARE));
+        }
+        None => {}
+    }
     let differing = match differing.as_slice() {
         [] => "default options".to_owned(),
         some => some.join(" "),
@@ -113,6 +125,17 @@ mod tests {
             )
         );
         assert!(explanation(&options, 2).contains("2 workers (set by set_workers)"));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "there, nothing is shared")]
+    fn how_a_pool_shares_is_told_where_it_differs() {
+        let differing = |builder| explanation(&Options::of(builder).unwrap(), 1);
+        let builder = || Pool::builder().workers(1);
+        let shares = builder().share(Share::On).weight(300);
+        let shares = shares.desire("wsap:eta=0.75".parse().unwrap());
+        assert!(differing(shares).ends_with(", share=on weight=300 desire=wsap:eta=0.75"));
+        assert!(differing(builder().share(Share::Off).weight(300)).ends_with(", share=off"));
     }
 
     #[test]

@@ -74,6 +74,10 @@
 //! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
 //! | `TIDEGATE_MAX_THREADS` | [`Builder::max_threads`] | `16` |
 //! | `TIDEGATE_STACK_SIZE` | [`Builder::stack_size`] | `64MiB` |
+//! | `TIDEGATE_SHARE` | [`Builder::share`] | `off` |
+//! | `TIDEGATE_WEIGHT` | [`Builder::weight`] | `300` |
+//! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
+//! | `TIDEGATE_TABLE` | the file through which jobs find each other, see [`tidegate_share`] | `/dev/shm/mine/table` |
 //! | `TIDEGATE_EXPLAIN` | a line on standard error at a pool's first use | `1` |
 //!
 //! A bad value is an error of [`Builder::build`] that names the variable and what is allowed. The global pool, which nobody

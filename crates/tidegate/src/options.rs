@@ -128,7 +128,7 @@ impl Options {
 
 impl Sharing {
     /// The models and Miri run one pool, and know no files.
-    const POSSIBLE: bool = cfg!(not(any(loom, miri)));
+    pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
 
     fn of(builder: &Builder, environment: Environment) -> Result<Option<Self>, BuildError> {
         let (share, from) =

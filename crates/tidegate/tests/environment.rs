@@ -67,6 +67,10 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         ("TIDEGATE_MAX_THREADS", "0", "1 to "),
         ("TIDEGATE_STACK_SIZE", "1", "64KiB to 64GiB"),
         ("TIDEGATE_STACK_SIZE", "64 parsec", "KiB, MiB or GiB"),
+        ("TIDEGATE_SHARE", "maybe", "off, auto, on"),
+        ("TIDEGATE_WEIGHT", "0", "1 to 10000"),
+        ("TIDEGATE_DESIRE", "more", "steady, wsap"),
+        ("TIDEGATE_DESIRE", "wsap:eta=2", "eta"),
     ];
     for (variable, value, allowed) in bad {
         let output = child(
@@ -101,6 +105,9 @@ fn good_variables_make_the_default_pool_and_the_global_one() {
         ("TIDEGATE_WAIT", "help-any"),
         ("TIDEGATE_SPARE_THREADS", "0"),
         ("TIDEGATE_STACK_SIZE", "2MiB"),
+        ("TIDEGATE_SHARE", "off"),
+        ("TIDEGATE_WEIGHT", "7"),
+        ("TIDEGATE_DESIRE", "instantaneous"),
     ];
     let errors = succeeds(&child(
         "child_counts_the_threads_of_a_default_pool",

@@ -20,7 +20,11 @@ fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
         }
     }
     let arguments = [test, "--exact", "--nocapture", "--test-threads=1"];
-    let command = command.args(arguments).env(ALONE, "1");
+    // A pool that shares says through which table, at a time of its own.
+    let command = command
+        .args(arguments)
+        .env(ALONE, "1")
+        .env("TIDEGATE_SHARE", "off");
     let command = command.envs(variables.iter().copied());
     Some(command.stdout(Stdio::null()).output().expect("it starts"))
 }
@@ -53,6 +57,9 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_SPARE_THREADS", "-1", "derived"),
     ("TIDEGATE_MAX_THREADS", "0", "derived"),
     ("TIDEGATE_STACK_SIZE", "1KiB", "16MiB"),
+    ("TIDEGATE_SHARE", "maybe", "auto"),
+    ("TIDEGATE_WEIGHT", "0", "100"),
+    ("TIDEGATE_DESIRE", "wsap:eta=2", "steady"),
     ("TIDEGATE_EXPLAIN", "yes", "0"),
 ];
 
@@ -101,7 +108,7 @@ fn every_option_is_taken_from_its_variable_and_the_explanation_names_it() {
     let version = env!("CARGO_PKG_VERSION");
     let line = format!(
         "tidegate: version {version}, pool tidegate, 3 workers (set by TIDEGATE_WORKERS), idle=linear:step=20us \
-         steal=half victim=random wait=help-any max-threads=5 stack-size=1MiB"
+         steal=half victim=random wait=help-any max-threads=5 stack-size=1MiB share=off"
     );
     assert_eq!(told(&output), [line]);
 }
@@ -139,7 +146,7 @@ fn the_builder_wins_over_the_environment() {
     let version = env!("CARGO_PKG_VERSION");
     let line = format!(
         "tidegate: version {version}, pool mine, 2 workers (set by Builder::workers), idle=none victim=last-victim \
-         max-threads=2 stack-size=1MiB"
+         max-threads=2 stack-size=1MiB share=off"
     );
     assert_eq!(told(&output), [line]);
 }
@@ -190,11 +197,11 @@ fn a_pool_explains_itself_at_its_first_use_and_not_before_or_again() {
         "{told:#?}"
     );
     assert!(
-        told[0].contains("1 workers (set by Builder::workers), default options"),
+        told[0].contains("1 workers (set by Builder::workers), share=off"),
         "{told:#?}"
     );
     assert!(
-        told[2].contains("2 workers (set by set_workers), default options"),
+        told[2].contains("2 workers (set by set_workers), share=off"),
         "{told:#?}"
     );
 }
