@@ -18,7 +18,7 @@ mod simulation;
 pub use chosen::{Case, Chosen, Contest};
 pub use simulation::{JobsArguments, Simulation, SimulationFlags};
 
-use crate::options::{self, Flags};
+use crate::options::{self, Flags, SharingFlags};
 use crate::output;
 
 /// The work-stealing runtime Tidegate: run programs on it, compare it with others.
@@ -119,8 +119,9 @@ const AFTER_RUN: &str = "\
 JSON: workload, parameters, workers, options (null with --serial), result (its fields: `run WORKLOAD --help`), verified
   (whether every run had the answer that reference names), reference (null if there was none to compare with), changed
   (what was left out because it changed between the runs), repetitions, seconds {min, median, max} of a run,
-  serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, and of the pool, for all runs: counters,
-  breakdown (seconds by activity, summed and per worker), slotless (seconds without a slot by reason).
+  serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, and of the pool: allotment (how many workers
+  other jobs left to it when the runs ended), and for all runs: counters, breakdown (seconds by activity, summed and per
+  worker), slotless (seconds without a slot by reason).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -172,6 +173,9 @@ pub struct CompareArguments {
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
+    /// How Tidegate's pools share the machine.
+    #[command(flatten)]
+    pub sharing: SharingFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: Format,

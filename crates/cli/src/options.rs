@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
-use tidegate::{Amount, Builder, Idle, Pool, Victim, Wait};
+use tidegate::{Amount, Builder, Desire, Idle, Pool, Share, Victim, Wait};
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 pub struct Flags {
     #[arg(long, value_name = "N", global = true, value_parser = workers(), help = help(&tunables::WORKERS))]
     workers: Option<usize>,
-    #[arg(long, value_name = "POLICY", global = true, help = help(&tunables::IDLE))]
+    #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::IDLE))]
     idle: Option<Idle>,
     #[arg(long, value_name = "AMOUNT", global = true, help = help(&tunables::STEAL))]
     steal: Option<Amount>,
@@ -28,6 +28,34 @@ pub struct Flags {
     victim: Option<Victim>,
     #[arg(long, value_name = "RULE", global = true, help = help(&tunables::WAIT))]
     wait: Option<Wait>,
+    #[command(flatten)]
+    sharing: SharingFlags,
+}
+
+/// The flags that say how a pool shares the machine.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Runtime options")]
+pub struct SharingFlags {
+    #[arg(long, value_name = "HOW", global = true, help = help(&tunables::SHARE))]
+    share: Option<Share>,
+    #[arg(long, value_name = "N", global = true, value_parser = weight(), help = help(&tunables::WEIGHT))]
+    weight: Option<usize>,
+    #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::DESIRE))]
+    desire: Option<Desire>,
+}
+
+impl SharingFlags {
+    /// The environment variables that say the same as the flags which are given.
+    pub fn as_variables(&self) -> Vec<(&'static str, String)> {
+        let share = variable(&tunables::SHARE, self.share);
+        let weight = variable(&tunables::WEIGHT, self.weight);
+        let desire = variable(&tunables::DESIRE, self.desire);
+        [share, weight, desire].into_iter().flatten().collect()
+    }
+}
+
+fn variable<T: ToString>(tunable: &Tunable<T>, flag: Option<T>) -> Option<(&'static str, String)> {
+    Some((tunable.variable?, flag?.to_string()))
 }
 
 /// What the table of tunables says of an option.
@@ -43,13 +71,29 @@ pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
     text
 }
 
+/// The same for an option whose values have parameters.
+fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
+    help(tunable) + " [parameters: tidegate tunables]"
+}
+
 /// Reads a number of workers within the range of its tunable.
 pub fn workers() -> impl TypedValueParser<Value = usize> {
-    let (least, most) = match tunables::WORKERS.allowed {
-        Allowed::Between(Some(least), Some(most)) => (least as u64, most as u64),
-        _ => (1, u64::MAX),
-    };
-    RangedU64ValueParser::<usize>::new().range(least..=most)
+    match tunables::WORKERS.allowed {
+        Allowed::Between(Some(least), Some(most)) => whole_number(least, most),
+        _ => whole_number(1, usize::MAX),
+    }
+}
+
+/// Reads a weight within the range of its tunable.
+fn weight() -> impl TypedValueParser<Value = usize> {
+    match tunables::WEIGHT.allowed {
+        Allowed::Between(least, most) => whole_number(least, most),
+        _ => whole_number(1, usize::MAX),
+    }
+}
+
+fn whole_number(least: usize, most: usize) -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(least as u64..=most as u64)
 }
 
 /// The options that hold.
@@ -65,12 +109,16 @@ pub struct Options {
     steal: Amount,
     victim: Victim,
     wait: Wait,
+    share: Share,
+    weight: usize,
+    desire: Desire,
 }
 
 impl Options {
     /// What the flags and the environment say.
     pub fn resolve(flags: &Flags) -> Result<Self, Failure> {
         let (workers, why) = number_of_workers(flags.workers)?;
+        let sharing = &flags.sharing;
         Ok(Self {
             workers,
             why,
@@ -79,16 +127,23 @@ impl Options {
             steal: value(flags.steal, &tunables::STEAL)?,
             victim: value(flags.victim, &tunables::VICTIM)?,
             wait: value(flags.wait, &tunables::WAIT)?,
+            share: value(sharing.share, &tunables::SHARE)?,
+            weight: value(sharing.weight, &tunables::WEIGHT)?,
+            desire: value(sharing.desire, &tunables::DESIRE)?,
         })
     }
 
-    /// A pool with these options.
-    pub fn build(&self) -> Result<Pool, Failure> {
+    /// A pool with these options, which calls itself `name`.
+    pub fn build(&self, name: &str) -> Result<Pool, Failure> {
         let mut builder = Pool::builder()
+            .name(name)
             .idle(self.idle)
             .steal(self.steal)
             .victim(self.victim)
-            .wait(self.wait);
+            .wait(self.wait)
+            .share(self.share)
+            .weight(self.weight)
+            .desire(self.desire);
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
         }
@@ -102,6 +157,9 @@ impl Options {
             "steal": self.steal.to_string(),
             "victim": self.victim.to_string(),
             "wait": self.wait.to_string(),
+            "share": self.share.to_string(),
+            "weight": self.weight,
+            "desire": self.desire.to_string(),
         })
     }
 }

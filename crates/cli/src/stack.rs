@@ -3,7 +3,7 @@
 //! The serial version of a program, and the parallel body on a runtime whose caller takes part, run
 //! on the thread that called them, and the deepest named tree needs more than a main thread has.
 //! Threads that other libraries start take the standard library's default, which only an environment
-//! variable can change, and that only before the first thread: [`enlarge_default`].
+//! variable can change, and that only before the first thread: [`start_anew`].
 
 use std::io;
 use std::thread;
@@ -37,17 +37,25 @@ fn refused(error: &io::Error) -> Failure {
     ))
 }
 
-/// Starts the program anew with a larger default stack, unless the user has chosen one.
+/// Starts the program anew with a larger default stack, unless the user has chosen one, and with these variables.
 #[cfg(unix)]
-pub fn enlarge_default() -> Result<(), Failure> {
+pub fn start_anew(variables: &[(&str, String)]) -> Result<(), Failure> {
     use std::os::unix::process::CommandExt;
-    if std::env::var_os(DEFAULT).is_some() {
+    let mut missing: Vec<_> = variables
+        .iter()
+        .filter(|(name, value)| std::env::var_os(name).is_none_or(|set| set != **value))
+        .cloned()
+        .collect();
+    if std::env::var_os(DEFAULT).is_none() {
+        missing.push((DEFAULT, STACK.to_string()));
+    }
+    if missing.is_empty() {
         return Ok(());
     }
     let program = std::env::current_exe().map_err(|error| not_again(&error))?;
     let error = std::process::Command::new(program)
         .args(std::env::args_os().skip(1))
-        .env(DEFAULT, STACK.to_string())
+        .envs(missing)
         .exec();
     Err(not_again(&error))
 }
@@ -60,8 +68,13 @@ fn not_again(error: &io::Error) -> Failure {
     ))
 }
 
-/// Elsewhere a process cannot be replaced, and the default stays.
+/// Elsewhere a process cannot be replaced: the default stays, and variables are the user's to set.
 #[cfg(not(unix))]
-pub fn enlarge_default() -> Result<(), Failure> {
-    Ok(())
+pub fn start_anew(variables: &[(&str, String)]) -> Result<(), Failure> {
+    match variables.first() {
+        None => Ok(()),
+        Some((name, value)) => Err(Failure::Usage(format!(
+            "a comparison takes this from the environment here: set {name}={value}"
+        ))),
+    }
 }

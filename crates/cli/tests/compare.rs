@@ -143,11 +143,28 @@ fn bad_values_are_told_with_what_is_allowed() {
             "allowed for wake are 2 and more",
         ),
         ("compare fib 10 --serial", "unexpected argument '--serial'"),
+        ("compare fib 10 --share maybe", "allowed: off, auto, on"),
     ] {
         let text = complaint(&mut tidegate(arguments), 2);
         assert!(text.contains(told), "{arguments}: {text}");
     }
     complaint(&mut tidegate("compare digest /nothing/here"), 3);
+}
+
+#[test]
+fn the_pools_share_the_machine_as_the_flags_say() {
+    let flags = "--share on --weight 300 --desire wsap";
+    let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
+    let mut command = tidegate(&line);
+    command.env("TIDEGATE_EXPLAIN", "1");
+    // As a user has it who has chosen a stack.
+    for stack in [None, Some("1000000")] {
+        command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
+        let output = command.assert().success().get_output().clone();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let differing = "share=on weight=300 desire=wsap";
+        assert!(told.contains(differing), "{told}");
+    }
 }
 
 #[test]

@@ -40,6 +40,11 @@ fn every_program_runs_and_is_verified() {
     }
 }
 
+/// The keys of a run's options.
+const OPTIONS: [&str; 7] = [
+    "idle", "steal", "victim", "wait", "share", "weight", "desire",
+];
+
 #[test]
 fn the_json_of_a_run_has_every_field() {
     let found = json(&mut tidegate(
@@ -59,6 +64,7 @@ fn the_json_of_a_run_has_every_field() {
         "serial_seconds",
         "cpu_seconds",
         "peak_rss_bytes",
+        "allotment",
         "counters",
         "breakdown",
         "slotless",
@@ -69,7 +75,8 @@ fn the_json_of_a_run_has_every_field() {
         (&found["workers"], &found["repetitions"]),
         (&2.into(), &3.into())
     );
-    assert_eq!(keys(&found["options"]), ["idle", "steal", "victim", "wait"]);
+    assert_eq!(keys(&found["options"]), OPTIONS);
+    assert!((1..=2).contains(&found["allotment"].as_u64().unwrap()));
     assert_eq!(found["options"]["steal"], "half");
     assert_eq!(keys(&found["seconds"]), ["min", "median", "max"]);
     let [min, median, max] =
@@ -132,6 +139,7 @@ fn the_text_of_a_run_has_result_check_time_counters_and_split() {
         "speedup",
         "cpu",
         "memory",
+        "allotment",
         "counters",
         "time split",
     ];
@@ -179,6 +187,8 @@ fn every_option_has_its_effect_on_what_is_reported() {
         ("steal", "fixed:20"),
         ("victim", "last-victim"),
         ("wait", "help-any"),
+        ("share", "off"),
+        ("desire", "a-steal:delta=0.7"),
     ] {
         let flag = json(&mut tidegate(&format!(
             "run fib 12 --{name} {value} --json"
@@ -188,6 +198,36 @@ fn every_option_has_its_effect_on_what_is_reported() {
         let variable = format!("TIDEGATE_{}", name.to_uppercase());
         let environment = json(tidegate("run fib 12 --json").env(variable, value));
         assert_eq!(environment["options"][name], flag["options"][name]);
+    }
+}
+
+#[test]
+fn a_weight_is_taken_from_flag_and_variable() {
+    let flag = json(&mut tidegate("run fib 12 --weight 300 --json"));
+    assert_eq!(flag["options"]["weight"], 300);
+    let environment = json(tidegate("run fib 12 --json").env("TIDEGATE_WEIGHT", "300"));
+    assert_eq!(environment["options"], flag["options"]);
+}
+
+#[test]
+fn the_help_lists_the_ways_to_share_and_where_their_parameters_are() {
+    for command in ["run", "compare"] {
+        let output = tidegate(&format!("{command} --help")).assert().success();
+        let help = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        let words: Vec<_> = help.split_whitespace().collect();
+        let help = words.join(" ");
+        for told in [
+            "--share <HOW>",
+            "off, auto, on",
+            "[env: TIDEGATE_SHARE]",
+            "--weight <N>",
+            "[allowed: 1 to 10000] [default: 100] [env: TIDEGATE_WEIGHT]",
+            "--desire <POLICY>",
+            "steady, wsap",
+            "[env: TIDEGATE_DESIRE] [parameters: tidegate tunables]",
+        ] {
+            assert!(help.contains(told), "{told} in {help}");
+        }
     }
 }
 
@@ -257,6 +297,13 @@ fn bad_values_are_told_with_what_is_allowed() {
         ("run fib 10 --steal fixed:0", "'--steal <AMOUNT>'"),
         ("run fib 10 --victim me", "'--victim <RULE>'"),
         ("run fib 10 --wait long", "allowed: descendants, help-any"),
+        ("run fib 10 --share maybe", "allowed: off, auto, on"),
+        (
+            "run fib 10 --weight 0",
+            "'--weight <N>': 0 is not in 1..=10000",
+        ),
+        ("run fib 10 --desire much", "'--desire <POLICY>'"),
+        ("run fib 10 --desire wsap:eta=2", "eta"),
         ("run digest . --list --json", "cannot be used with"),
         ("run fib 10 --list", "unexpected argument '--list'"),
     ] {
@@ -272,6 +319,9 @@ fn a_bad_environment_variable_is_named() {
         ("TIDEGATE_IDLE", "sometimes"),
         ("TIDEGATE_STEAL", "all"),
         ("TIDEGATE_STACK_SIZE", "1"),
+        ("TIDEGATE_SHARE", "maybe"),
+        ("TIDEGATE_WEIGHT", "0"),
+        ("TIDEGATE_DESIRE", "wsap:eta=2"),
     ] {
         let text = complaint(tidegate("run fib 10").env(variable, value), 2);
         assert!(

@@ -16,7 +16,8 @@
 //! | [`iter`] | rayon's iterators, on either rayon-core, each in a process of its own |
 //!
 //! What this does not do: bind workers, clear caches, or leave samples out. A row's options are the
-//! runtime's defaults; Tidegate's can be set by its environment variables.
+//! runtime's defaults; Tidegate's can be set by its environment variables, and how it shares the machine by flags too, which become
+//! variables of a program started anew: the pools are made by code that knows of no flags.
 
 mod arms;
 mod fact;
@@ -100,7 +101,7 @@ impl Setting {
 /// Carries the subcommand out.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     options::check_environment()?;
-    stack::enlarge_default()?;
+    stack::start_anew(&arguments.sharing.as_variables())?;
     let setting = Setting {
         with: (!arguments.with.is_empty()).then(|| arguments.with.clone()),
         workers: arguments.workers.clone(),

@@ -69,6 +69,7 @@ impl<'a> Report<'a> {
             "serial_seconds": self.serial_seconds,
             "cpu_seconds": self.cpu_seconds,
             "peak_rss_bytes": self.peak_rss_bytes,
+            "allotment": self.stats.map(|stats| stats.allotment),
             "counters": self.stats.map(|stats| counts::counters(&stats.counters)),
             "breakdown": self.stats.map(counts::breakdown),
             "slotless": self.stats.map(|stats| counts::slotless(&stats.slotless)),
@@ -119,7 +120,14 @@ impl fmt::Display for Report<'_> {
                 format!("{} at most", show_bytes(bytes as f64))
             }),
         )?;
-        self.stats.map_or(Ok(()), |stats| counts::write(stats, f))
+        self.stats.map_or(Ok(()), |stats| {
+            writeln!(
+                f,
+                "allotment   {} of {} workers when the runs ended",
+                stats.allotment, stats.workers
+            )?;
+            counts::write(stats, f)
+        })
     }
 }
 

@@ -31,6 +31,9 @@ pub fn tidegate(arguments: &str) -> Command {
             command.env_remove(name);
         }
     }
+    // A table of the tests' own: what runs beside them has no part in it.
+    let table = concat!(env!("CARGO_TARGET_TMPDIR"), "/table");
+    command.env("TIDEGATE_TABLE", table);
     command.args(arguments.split_whitespace());
     command
 }
