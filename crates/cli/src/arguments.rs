@@ -8,6 +8,7 @@
 //! Nothing is read twice: a value that the parser accepts is used as it stands.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tidegate_policy::tunables;
@@ -20,6 +21,7 @@ pub use simulation::{JobsArguments, Simulation, SimulationFlags};
 
 use crate::options::{self, Flags, SharingFlags};
 use crate::output;
+use crate::top;
 
 /// The work-stealing runtime Tidegate: run programs on it, compare it with others.
 #[derive(Parser, Debug)]
@@ -61,7 +63,55 @@ pub enum Command {
     Machine(Format),
     /// List everything that can be set, with unit, range, default and reason
     Tunables(Format),
+    /// List the jobs that share this machine: what each could use, may use and uses
+    #[command(after_help = AFTER_JOBS)]
+    Jobs(Format),
+    /// Show the jobs that share this machine on a screen that follows them
+    #[command(after_help = AFTER_TOP)]
+    Top(TopArguments),
+    /// Look after the table through which jobs share this machine
+    #[command(subcommand, disable_help_subcommand = true)]
+    Share(ShareCommand),
 }
+
+/// What can be done about the table of jobs.
+#[derive(Subcommand, Clone, Copy, Debug)]
+pub enum ShareCommand {
+    /// Tell which file the table is and why, who lives in it and who has died, and free the rows of the dead
+    #[command(after_help = AFTER_CHECK)]
+    Check(Format),
+}
+
+/// The arguments of `top`.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct TopArguments {
+    /// Time between two pictures
+    #[arg(long, value_name = "TIME", value_parser = top::interval, help = top::help_of_interval())]
+    pub interval: Option<Duration>,
+}
+
+const AFTER_JOBS: &str = "\
+Desire is how many processors the job could use, allotment how many it is entitled to, in use how many it keeps busy;
+  efficiency is the part of their time that goes into work, and weight how much the job counts beside others.
+
+JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, desire,
+  allotment, in_use, efficiency (0 to 1), weight, limit (the most processors it may have), since (when it came, in seconds
+  since 1970), cpu_seconds (of its process so far).
+
+Exit codes: 0 done, also without a table; 2 bad usage, 3 there is a table and it cannot be used.";
+
+const AFTER_TOP: &str = "\
+Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses; arrows, PgUp, PgDn, Home
+  and End scroll; q, Esc and Ctrl-C end. The last column is what a job kept busy of late; a full cell is the most that it
+  desired, and yellow is less than it desired then.
+
+Exit codes: 0 done, 2 bad usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system has no table.";
+
+const AFTER_CHECK: &str = "\
+JSON: table (the path), why (it is that one), exists (whether there is a table), rows (how many it has), alive, dead (died
+  without leaving), orphaned (dead, and a child holds the row): lists of jobs as in `tidegate jobs --help`, freed (rows).
+
+Exit codes: 0 sound, also after rows were freed or without a table; 2 bad usage, 3 the file is not to be trusted.";
 
 /// How the answer is printed.
 #[derive(Args, Clone, Copy, Debug)]

@@ -12,12 +12,15 @@
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
 //! | [`machine`] | what this machine is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
+//! | [`jobs`] | who divides the machine at this moment |
+//! | [`top`] | the same as a screen that follows it |
+//! | [`share`] | whether the table of jobs is in order |
 //!
 //! Standard output carries the answer, and with `--json` nothing but JSON; progress, notes and
 //! errors go to standard error.
 //!
 //! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
-//! about scheduling (`tidegate-policy`), or write a file.
+//! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file.
 
 #![forbid(unsafe_code)]
 
@@ -25,14 +28,18 @@ mod arguments;
 mod bench;
 mod compare;
 mod failure;
+mod jobs;
 mod machine;
 mod options;
 mod output;
 mod reference;
+mod roster;
 mod run;
 mod sim;
+mod share;
 mod stack;
 mod statistics;
+mod top;
 mod tunables;
 mod usage;
 
@@ -40,7 +47,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Cli, Command};
+use arguments::{Cli, Command, ShareCommand};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -54,6 +61,9 @@ fn main() -> ExitCode {
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Machine(format) => machine::print(format),
         Command::Tunables(format) => tunables::print(format),
+        Command::Jobs(format) => jobs::print(format),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Share(ShareCommand::Check(format)) => share::check(format),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,7 @@
 //! Numbers as people read them: three or four digits and a unit.
 
+use std::time::Duration;
+
 /// A number of nanoseconds.
 pub fn show_nanos(nanos: f64) -> String {
     scaled(nanos, 1000.0, &["ns", "us", "ms", "s"])
@@ -25,6 +27,18 @@ pub fn show_ratio(ratio: f64) -> String {
     format!("{ratio:.2}x")
 }
 
+/// How long something has been there, in one or two units and without blanks.
+pub fn show_age(age: Duration) -> String {
+    let seconds = age.as_secs();
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds}s"),
+        (0, 0, _) => format!("{minutes}m{:02}s", seconds % 60),
+        (0, _, _) => format!("{hours}h{:02}m", minutes % 60),
+        _ => format!("{days}d{:02}h", hours % 24),
+    }
+}
+
 /// `value` in the first unit in which it has few digits; each unit is `step` of the one before.
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
@@ -44,6 +58,16 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_age_has_two_units_at_most() {
+        let shown = |seconds| show_age(Duration::from_secs(seconds));
+        let ages = [0, 59, 60, 3599, 3600, 86_399, 86_400, 8_640_000].map(shown);
+        let expected = [
+            "0s", "59s", "1m00s", "59m59s", "1h00m", "23h59m", "1d00h", "100d00h",
+        ];
+        assert_eq!(ages, expected);
+    }
 
     #[test]
     fn numbers_have_few_digits_and_the_unit_that_suits_them() {

@@ -1,0 +1,48 @@
+//! `tidegate jobs`: who divides the machine at this moment.
+//!
+//! One look at the table. So it does not say whether a job is stopped: that shows only from a second look on. It neither
+//! takes part nor makes a table where there is none.
+
+use serde_json::{Value, json};
+use tidegate_share::{Location, Observer};
+
+use crate::arguments::Format;
+use crate::failure::Failure;
+use crate::output;
+use crate::roster::{self, Row};
+
+/// Carries the subcommand out.
+pub fn print(format: Format) -> Result<(), Failure> {
+    let location = roster::find()?;
+    let rows = look(&location)?;
+    if format.json {
+        return output::print_json(&to_json(&location, rows.as_deref()));
+    }
+    let place = roster::place(&location);
+    output::to_stdout(|out| match rows.as_deref() {
+        None => writeln!(out, "no jobs: there is no table at {place}"),
+        Some([]) => writeln!(out, "no jobs in the table at {place}"),
+        Some(rows) => {
+            let noun = if rows.len() == 1 { "job" } else { "jobs" };
+            writeln!(out, "{} {noun} in the table at {place}", rows.len())?;
+            writeln!(out, "{}", roster::table(rows))
+        }
+    })
+}
+
+/// The jobs in the table; none if there is no table.
+fn look(location: &Location) -> Result<Option<Vec<Row>>, Failure> {
+    let jobs = Observer::open(location)
+        .and_then(|observer| observer.map(|mut observer| observer.jobs()).transpose())
+        .map_err(|refusal| roster::refused(&refusal))?;
+    Ok(jobs.map(|jobs| jobs.iter().map(Row::from).collect()))
+}
+
+fn to_json(location: &Location, rows: Option<&[Row]>) -> Value {
+    json!({
+        "table": location.path().to_string_lossy(),
+        "why": location.why(),
+        "exists": rows.is_some(),
+        "jobs": rows.unwrap_or_default().iter().map(Row::to_json).collect::<Vec<_>>(),
+    })
+}

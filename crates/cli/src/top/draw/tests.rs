@@ -1,0 +1,292 @@
+//! Pictures of all sizes, of whatever jobs may have written.
+
+use super::*;
+use crate::roster::Row;
+use crate::top::load::Load;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::time::Duration;
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (40, 10), (200, 50)];
+
+/// What is asked of a screen, and what a screen of any size must survive.
+const NAMES: [&str; 6] = [
+    "fib",
+    "a name that is much longer than any column for names can be, on whatever screen",
+    "\u{1b}[31mred\u{7}\n\t",
+    "計算計算計算計算計算計算計算",
+    "e\u{301}\u{200b}\u{202e}👩\u{200d}👩\u{200d}👧",
+    "",
+];
+
+fn row(number: usize) -> Row {
+    Row {
+        pid: 1000 + number as u32,
+        name: NAMES[number % NAMES.len()].into(),
+        desire: number % 5,
+        allotment: number % 3,
+        in_use: number % 4,
+        efficiency: (number % 1001) as u32,
+        weight: 100,
+        limit: 4,
+        since: number as u64 * 1_000_000_000,
+        cpu_time: 0,
+        stalled: number % 7 == 6,
+    }
+}
+
+fn load(processors: usize) -> Load {
+    Load {
+        processors: vec![0.5; processors],
+        all: Some(0.5),
+        averages: Some([1.0, 2.0, 3.0]),
+    }
+}
+
+fn screen(jobs: usize, looks: usize) -> Screen {
+    let mut screen = Screen::new("/run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)".into());
+    for _ in 0..looks {
+        let rows = Ok((0..jobs).map(row).collect());
+        screen.update(rows, load(2), Duration::from_secs(400));
+    }
+    screen
+}
+
+/// The lines of the picture, without blanks at their ends.
+fn picture(screen: &Screen, (width, height): (u16, u16)) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| draw(screen, frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let lines = (0..height).map(|y| {
+        // A wide character's second cell holds a blank that no terminal shows.
+        let mut hidden = 0;
+        let mut line = String::new();
+        for x in 0..width {
+            let symbol = buffer[(x, y)].symbol();
+            if hidden == 0 {
+                line += symbol;
+                hidden = Span::raw(symbol).width();
+            }
+            hidden = hidden.saturating_sub(1);
+        }
+        line.trim_end().to_owned()
+    });
+    lines.collect()
+}
+
+fn press(screen: &mut Screen, code: KeyCode, room: usize) {
+    screen.press(KeyEvent::new(code, KeyModifiers::NONE), room);
+}
+
+#[test]
+fn the_picture_of_two_jobs_at_80x24_is_this() {
+    let mut screen = Screen::new("/run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)".into());
+    let job = |pid, name: &str, desire, allotment| Row {
+        pid,
+        name: name.into(),
+        desire,
+        allotment,
+        in_use: allotment,
+        efficiency: 970,
+        since: 10_000_000_000,
+        stalled: false,
+        ..row(0)
+    };
+    for allotment in [0, 1, 2, 2] {
+        let rows = vec![
+            job(4711, "fib", 2, allotment),
+            job(4712, "uts", 4, 2 - allotment),
+        ];
+        screen.update(Ok(rows), load(2), Duration::from_secs(100));
+    }
+    let lines = picture(&screen, (80, 24));
+    let expected = [
+        " tidegate top   2 processors   ▄▄   50 % busy   load 1.00 2.00 3.00",
+        " /run/user/1000/tidegate/table.v1 (XDG_RUNTIME_DIR)",
+        " 2 jobs   desire 6   allotment 2   in use 2",
+        "",
+        "     pid  name      desire  allotment  in use  efficiency  ▼since  history",
+        "    4711  fib            2          2       2        97 %   1m30s  ▁▄██",
+        "    4712  uts            4          0       0        97 %   1m30s  ▄▂▁▁",
+    ];
+    assert_eq!(lines[..7], expected);
+    assert!(lines[7..23].iter().all(String::is_empty), "{lines:#?}");
+    assert_eq!(
+        lines[23],
+        " sort by pid name desire allotment in use efficiency since   r reverse   q quit"
+    );
+}
+
+#[test]
+fn any_number_of_jobs_is_drawn_at_any_size() {
+    for jobs in [0, 1, 30, 256] {
+        let mut screen = screen(jobs, 300);
+        for size in SIZES {
+            let lines = picture(&screen, size);
+            let all = lines.join("\n");
+            assert!(all.contains("quit") && all.contains("% busy"), "{all}");
+            let pids = (0..jobs).filter(|number| all.contains(&row(*number).pid.to_string()));
+            let room = room(Rect::new(0, 0, size.0, size.1)).min(jobs);
+            let with_pids = size.0 > 40;
+            assert_eq!(pids.count(), if with_pids { room } else { 0 }, "{all}");
+        }
+        for width in (0..24).chain([59, 60, 61]) {
+            for height in 0..16 {
+                picture(&screen, (width, height));
+                press(&mut screen, KeyCode::End, height.into());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_ends_where_its_column_does_whatever_it_holds() {
+    let screen = screen(NAMES.len(), 1);
+    for size in SIZES {
+        let lines = picture(&screen, size);
+        for line in &lines {
+            assert!(Span::raw(line).width() <= size.0.into(), "{line}");
+            let hostile = |c: char| c.is_control() || c == '\u{202e}';
+            assert!(!line.contains(hostile), "{line:?}");
+        }
+        // Numbers stay below their titles.
+        let title = lines
+            .iter()
+            .find(|line| line.contains("desire  allotment"))
+            .unwrap();
+        let end = Span::raw(&title[..title.find("desire").unwrap() + 6]).width();
+        let first = lines.iter().position(|line| line == title).unwrap() + 1;
+        let room = room(Rect::new(0, 0, size.0, size.1));
+        for line in &lines[first..first + room.min(NAMES.len())] {
+            let ends = line.char_indices().map(|(at, c)| (at + c.len_utf8(), c));
+            let digit = ends.map(|(at, c)| (Span::raw(&line[..at]).width(), c));
+            let digit = digit
+                .filter(|(width, _)| *width >= end)
+                .map(|(_, c)| c)
+                .next();
+            assert!(digit.is_some_and(|c| c.is_ascii_digit()), "{line}");
+        }
+    }
+    let all = picture(&screen, (80, 24)).join("\n");
+    assert!(
+        all.contains("a name that…") && all.contains("計算計算計…"),
+        "{all}"
+    );
+}
+
+#[test]
+fn a_message_stands_where_the_rows_would_be() {
+    let mut screen = screen(3, 2);
+    screen.update(Err("no table here ".repeat(20)), load(300), Duration::ZERO);
+    for size in SIZES {
+        let all = picture(&screen, size).join("\n");
+        assert!(
+            all.contains("no table here") && all.contains("quit"),
+            "{all}"
+        );
+        assert!(!all.contains("fib"), "{all}");
+    }
+    screen.update(Ok(vec![row(0)]), load(300), Duration::from_secs(1));
+    let all = picture(&screen, (80, 24)).join("\n");
+    assert!(all.contains("1 job ") && all.contains("fib"), "{all}");
+    assert!(all.contains("300 processors   50 % busy"), "{all}");
+}
+
+#[test]
+fn keys_sort_and_reverse_and_the_title_says_by_what() {
+    let mut screen = screen(5, 1);
+    let pids = |screen: &Screen| -> Vec<u32> {
+        let rows = screen.view.as_ref().unwrap();
+        rows.iter().map(|tracked| tracked.row.pid).collect()
+    };
+    for (key, title, first) in [
+        ('p', "▼pid", 1000),
+        ('n', "name▼", 1002),
+        ('d', "▼desire", 1004),
+        ('a', "▼allotment", 1002),
+        ('u', "▼in use", 1003),
+        ('e', "▼efficiency", 1004),
+        ('s', "▼since", 1000),
+    ] {
+        press(&mut screen, KeyCode::Char(key), 10);
+        assert_eq!(pids(&screen)[0], first, "{key}");
+        assert!(
+            picture(&screen, (80, 24)).join("\n").contains(title),
+            "{key}"
+        );
+    }
+    press(&mut screen, KeyCode::Char('r'), 10);
+    assert_eq!(pids(&screen), [1004, 1003, 1002, 1001, 1000]);
+    assert!(picture(&screen, (80, 24)).join("\n").contains("▲since"));
+}
+
+#[test]
+fn keys_scroll_to_the_ends_and_no_further() {
+    let mut screen = screen(30, 1);
+    let size = (80, 24);
+    let shown = |screen: &Screen| {
+        let all = picture(screen, size).join("\n");
+        all.lines()
+            .nth(2)
+            .unwrap()
+            .rsplit("   ")
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let room = room(Rect::new(0, 0, size.0, size.1));
+    assert_eq!(room, 17);
+    for (key, expected) in [
+        (KeyCode::Up, "1 to 17 shown, arrows scroll"),
+        (KeyCode::Down, "2 to 18 shown, arrows scroll"),
+        (KeyCode::PageDown, "14 to 30 shown, arrows scroll"),
+        (KeyCode::Down, "14 to 30 shown, arrows scroll"),
+        (KeyCode::Up, "13 to 29 shown, arrows scroll"),
+        (KeyCode::Home, "1 to 17 shown, arrows scroll"),
+        (KeyCode::End, "14 to 30 shown, arrows scroll"),
+    ] {
+        press(&mut screen, key, room);
+        assert_eq!(shown(&screen), expected, "{key:?}");
+    }
+}
+
+#[test]
+fn three_keys_end_and_no_other_one() {
+    use crate::top::screen::Asked;
+    let mut screen = screen(1, 1);
+    let mut asked = |code, modifiers| screen.press(KeyEvent::new(code, modifiers), 10);
+    let none = KeyModifiers::NONE;
+    assert_eq!(asked(KeyCode::Char('q'), none), Asked::Quit);
+    assert_eq!(asked(KeyCode::Esc, none), Asked::Quit);
+    assert_eq!(
+        asked(KeyCode::Char('c'), KeyModifiers::CONTROL),
+        Asked::Quit
+    );
+    for code in [KeyCode::Char('c'), KeyCode::Char('x'), KeyCode::Enter] {
+        assert_eq!(asked(code, none), Asked::Draw);
+    }
+}
+
+#[test]
+fn a_job_that_stands_still_is_marked_and_a_history_follows_its_job() {
+    let mut screen = Screen::new(String::new());
+    let stalled = Row {
+        stalled: true,
+        ..row(1)
+    };
+    for rows in [
+        vec![row(1), row(2)],
+        vec![row(2), row(3)],
+        vec![row(3), stalled],
+    ] {
+        screen.update(Ok(rows), Load::default(), Duration::from_secs(9));
+    }
+    let rows = screen.view.as_ref().unwrap();
+    let known: Vec<_> = rows
+        .iter()
+        .map(|job| (job.row.pid, job.history.len()))
+        .collect();
+    assert_eq!(known, [(1001, 1), (1003, 2)]);
+    assert!(picture(&screen, (80, 24)).join("\n").contains("stalled"));
+}

@@ -1,0 +1,119 @@
+//! `tidegate top`: the table of jobs as a screen that follows it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`watch`] | the table, which may come, go and be replaced meanwhile |
+//! | [`load`] | how busy the machine is |
+//! | [`screen`] | what is shown, and what keys do |
+//! | [`column`] | the columns and their orders |
+//! | [`draw`] | the picture, a function of the screen and of its size |
+//! | [`terminal`] | the terminal, and how it gets back what it was |
+//!
+//! It looks at the table more often than it draws: that a job stands still shows only to who keeps looking. It takes no part in the
+//! table and changes no job.
+
+mod column;
+mod draw;
+mod load;
+mod screen;
+mod terminal;
+mod watch;
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{self, Event};
+use tidegate_policy::tunables::{Allowed, Basis, Tunable, Unit};
+
+use crate::arguments::TopArguments;
+use crate::failure::Failure;
+use crate::roster;
+use load::Meter;
+use screen::{Asked, Screen};
+use terminal::{Signals, Terminal};
+use watch::Watch;
+
+/// How often the screen shows something new. No tunable of the runtime's, so it is not listed among them.
+const INTERVAL: Tunable<u64> = Tunable {
+    name: "--interval",
+    unit: Unit::Time,
+    allowed: Allowed::Between(100_000_000, 60_000_000_000),
+    default: 500_000_000,
+    variable: None,
+    why: "Time between two pictures; twice a second is as fast as numbers can be read.",
+    basis: Basis::Guessed,
+};
+
+/// The most time between two looks at the table and at signals.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Reads an interval.
+pub fn interval(text: &str) -> Result<Duration, String> {
+    let nanos = INTERVAL.parse(text).map_err(|error| error.to_string())?;
+    Ok(Duration::from_nanos(nanos))
+}
+
+/// What the help says of that option.
+pub fn help_of_interval() -> String {
+    let row = INTERVAL.row();
+    let (why, allowed, default) = (row.why, row.allowed, row.default);
+    format!("{why} [allowed: {allowed}] [default: {default}]")
+}
+
+/// Carries the subcommand out.
+pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Err(Failure::Usage(
+            "top needs a terminal for its keys and its screen; use `tidegate jobs`".into(),
+        ));
+    }
+    let interval = arguments
+        .interval
+        .unwrap_or(Duration::from_nanos(INTERVAL.default));
+    let location = roster::find()?;
+    let screen = Screen::new(roster::place(&location));
+    let lost = |error| Failure::Impossible(format!("the terminal cannot be used: {error}"));
+    let signals = Signals::note().map_err(lost)?;
+    let shown = Terminal::open().and_then(|mut terminal| {
+        show(
+            screen,
+            Watch::new(location),
+            &mut terminal,
+            &signals,
+            interval,
+        )
+    });
+    signals.obey();
+    shown.map_err(lost)
+}
+
+/// Shows the screen until somebody or something ends it.
+fn show(
+    mut screen: Screen,
+    mut watch: Watch,
+    terminal: &mut Terminal,
+    signals: &Signals,
+    interval: Duration,
+) -> io::Result<()> {
+    let mut meter = Meter::start();
+    let mut due = Instant::now();
+    while !signals.is_noted() {
+        let seen = watch.look();
+        if Instant::now() >= due {
+            screen.update(seen, meter.read(), roster::now());
+            terminal.draw(|frame| draw::draw(&screen, frame))?;
+            due = Instant::now() + interval;
+        }
+        if event::poll(LOOK.min(due.saturating_duration_since(Instant::now())))? {
+            if let Event::Key(key) = event::read()? {
+                let size = terminal.size()?;
+                let room = draw::room((ratatui::layout::Position::ORIGIN, size).into());
+                if screen.press(key, room) == Asked::Quit {
+                    return Ok(());
+                }
+            }
+            terminal.draw(|frame| draw::draw(&screen, frame))?;
+        }
+    }
+    Ok(())
+}
