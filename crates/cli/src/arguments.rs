@@ -91,25 +91,30 @@ pub struct TopArguments {
 }
 
 const AFTER_JOBS: &str = "\
-Desire is how many processors the job could use, allotment how many it is entitled to, in use how many it keeps busy;
-  efficiency is the part of their time that goes into work, and weight how much the job counts beside others.
+Desire is how many processors the job could use, allotment how many it is entitled to, in use
+  how many it keeps busy; efficiency is the part of their time that goes into work, and weight
+  how much the job counts beside others.
 
-JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, desire,
-  allotment, in_use, efficiency (0 to 1), weight, limit (the most processors it may have), since (when it came, in seconds
-  since 1970), cpu_seconds (of its process so far).
+JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of
+  pid, name, desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors
+  it may have), since (when it came, in seconds since 1970), cpu_seconds (of its process so far).
 
 Exit codes: 0 done, also without a table; 2 bad usage, 3 there is a table and it cannot be used.";
 
 const AFTER_TOP: &str = "\
-Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses; arrows, PgUp, PgDn, Home
-  and End scroll; q, Esc and Ctrl-C end. The last column is what a job kept busy of late; a full cell is the most that it
-  desired, and yellow is less than it desired then.
+Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses;
+  arrows, PgUp, PgDn, Home and End scroll; q, Esc and Ctrl-C end.
 
-Exit codes: 0 done, 2 bad usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system has no table.";
+The last column is what a job kept busy of late: a full cell is the most that it desired in that
+  time, and yellow is less than it desired then.
+
+Exit codes: 0 done, 2 bad usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or
+  this system has no table.";
 
 const AFTER_CHECK: &str = "\
-JSON: table (the path), why (it is that one), exists (whether there is a table), rows (how many it has), alive, dead (died
-  without leaving), orphaned (dead, and a child holds the row): lists of jobs as in `tidegate jobs --help`, freed (rows).
+JSON: table (the path), why (it is that one), exists (whether there is a table), rows (how many it
+  has), alive, dead (died without leaving), orphaned (dead, and a child holds the row): lists of
+  jobs as in `tidegate jobs --help`, freed (how many rows).
 
 Exit codes: 0 sound, also after rows were freed or without a table; 2 bad usage, 3 the file is not to be trusted.";
 

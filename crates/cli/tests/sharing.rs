@@ -1,0 +1,220 @@
+//! `tidegate jobs` and `tidegate share check`, beside jobs in processes of their own.
+#![cfg(target_os = "linux")]
+
+#[path = "support/jobs.rs"]
+mod jobs;
+mod support;
+
+use jobs::Home;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{SystemTime, UNIX_EPOCH};
+use support::{complaint, json, keys, tidegate};
+
+const ROW: [&str; 10] = [
+    "pid",
+    "name",
+    "desire",
+    "allotment",
+    "in_use",
+    "efficiency",
+    "weight",
+    "limit",
+    "since",
+    "cpu_seconds",
+];
+
+fn seconds() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap().as_secs_f64()
+}
+
+fn text(command: &mut assert_cmd::Command) -> String {
+    let output = command.assert().success().stderr("").get_output().clone();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn jobs_that_run_are_listed_in_the_order_in_which_they_came() {
+    let home = Home::new();
+    let before = seconds();
+    let first = home.job("");
+    let second = home.job("--weight 300");
+    let found = json(&mut home.tidegate("jobs --json"));
+    assert_eq!(keys(&found), ["table", "why", "exists", "jobs"]);
+    let path = home.table().display().to_string();
+    assert_eq!(found["table"], path);
+    assert_eq!(
+        (&found["why"], &found["exists"]),
+        (&"TIDEGATE_TABLE".into(), &true.into())
+    );
+    let rows = found["jobs"].as_array().unwrap();
+    let pids: Vec<&Value> = rows.iter().map(|row| &row["pid"]).collect();
+    assert_eq!(pids, [first.0.id(), second.0.id()]);
+    for (row, weight) in rows.iter().zip([100, 300]) {
+        assert_eq!(keys(row), ROW);
+        assert_eq!(
+            (&row["name"], &row["weight"]),
+            (&"fib".into(), &weight.into())
+        );
+        assert_eq!((&row["desire"], &row["limit"]), (&1.into(), &1.into()));
+        assert!(row["allotment"].is_u64() && row["in_use"].is_u64(), "{row}");
+        let since = row["since"].as_f64().unwrap();
+        assert!((before..=seconds()).contains(&since), "{row}");
+        assert!((0.0..=1.0).contains(&row["efficiency"].as_f64().unwrap()));
+        assert!(row["cpu_seconds"].as_f64().unwrap() > 0.0);
+    }
+    let text = text(&mut home.tidegate("jobs"));
+    let title = format!("2 jobs in the table at {path} (TIDEGATE_TABLE)\n| pid ");
+    assert!(text.starts_with(&title), "{text}");
+    let last = text.lines().last().unwrap();
+    assert!(last.contains(&second.0.id().to_string()), "{text}");
+    for column in [
+        "name",
+        "desire",
+        "allotment",
+        "in use",
+        "efficiency",
+        "since",
+    ] {
+        assert!(text.contains(&format!("| {column} ")), "{column} in {text}");
+    }
+}
+
+#[test]
+fn without_a_table_there_are_no_jobs_and_none_is_made() {
+    let home = Home::new();
+    let place = format!("{} (TIDEGATE_TABLE)", home.table().display());
+    assert_eq!(
+        text(&mut home.tidegate("jobs")),
+        format!("no jobs: there is no table at {place}\n")
+    );
+    assert_eq!(
+        text(&mut home.tidegate("share check")),
+        format!("no table at {place}: the first job makes it\n")
+    );
+    let found = json(&mut home.tidegate("jobs --json"));
+    assert_eq!(found["exists"], false);
+    assert_eq!(found["jobs"].as_array().unwrap().len(), 0);
+    let found = json(&mut home.tidegate("share check --json"));
+    assert_eq!(found["exists"], false);
+    assert!(!home.table().exists());
+}
+
+#[test]
+fn no_folder_is_made_either_and_the_reason_for_the_path_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in ["jobs --json", "share check --json"] {
+        let mut command = tidegate(arguments);
+        let command = command.env_remove("TIDEGATE_TABLE");
+        let found = json(command.env("XDG_RUNTIME_DIR", folder.path()));
+        assert_eq!(found["why"], "XDG_RUNTIME_DIR");
+        let path = folder.path().join("tidegate/table.v1");
+        assert_eq!(found["table"], path.display().to_string());
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_job_that_was_killed_is_told_once_and_its_row_is_freed() {
+    let home = Home::new();
+    let mut job = home.job("");
+    let pid = job.0.id();
+    job.kill();
+    assert_eq!(home.jobs().len(), 0, "who is dead is no job");
+    let empty = text(&mut home.tidegate("jobs"));
+    assert!(empty.starts_with("no jobs in the table at "), "{empty}");
+    let found = json(&mut home.tidegate("share check --json"));
+    let expected = [
+        "table", "why", "exists", "rows", "alive", "dead", "orphaned", "freed",
+    ];
+    assert_eq!(keys(&found), expected);
+    assert_eq!(found["dead"][0]["pid"], pid);
+    assert_eq!(keys(&found["dead"][0]), ROW);
+    assert_eq!((&found["freed"], &found["rows"]), (&1.into(), &256.into()));
+    let again = json(&mut home.tidegate("share check --json"));
+    assert_eq!(again["dead"].as_array().unwrap().len(), 0);
+    assert_eq!(again["freed"], 0);
+}
+
+#[test]
+fn the_text_of_a_check_names_the_file_and_who_lives_and_who_has_died() {
+    let home = Home::new();
+    let mut job = home.job("");
+    let pid = job.0.id();
+    let sound = text(&mut home.tidegate("share check"));
+    let path = home.table().display().to_string();
+    let expected = [
+        format!("table       {path} (TIDEGATE_TABLE)"),
+        "sound       yes".into(),
+        "rows        256, 1 taken".into(),
+        "alive       1".into(),
+    ];
+    assert_eq!(sound.lines().take(4).collect::<Vec<_>>(), expected);
+    assert!(sound.contains(&format!("\n  {pid} fib, since ")), "{sound}");
+    job.kill();
+    let repaired = text(&mut home.tidegate("share check"));
+    let dead = format!("alive       0\ndead        1\n  {pid} fib, since ");
+    assert!(repaired.contains(&dead), "{repaired}");
+    assert!(
+        repaired.ends_with("orphaned    0\nfreed       1\n"),
+        "{repaired}"
+    );
+}
+
+#[test]
+fn a_table_that_is_not_to_be_trusted_is_refused_with_what_to_do_and_left_alone() {
+    let home = Home::new();
+    let path = home.table();
+    let refused = |what: &str| {
+        for command in ["jobs", "jobs --json", "share check", "share check --json"] {
+            let told = complaint(&mut home.tidegate(command), 3);
+            assert!(told.contains(&path.display().to_string()), "{told}");
+            assert!(told.contains(what), "{told}");
+            assert!(
+                told.contains("removed or TIDEGATE_TABLE names another file"),
+                "{told}"
+            );
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
+    };
+    fs::write(&path, "no table").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    refused("bytes");
+    assert_eq!(fs::read(&path).unwrap(), b"no table");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    refused("");
+    fs::remove_file(&path).unwrap();
+    symlink("nowhere", &path).unwrap();
+    refused("is a symbolic link");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    // The words depend on whether it was opened for writing.
+    refused(" is ");
+}
+
+#[test]
+fn the_help_of_each_command_lists_its_options_and_the_fields_of_its_json() {
+    for (command, told) in [
+        (
+            "jobs --help",
+            &["--json", "in_use", "seconds", "since 1970"][..],
+        ),
+        (
+            "top --help",
+            &["--interval <TIME>", "500ms", "100ms to 60s"],
+        ),
+        ("share --help", &["check"]),
+        ("share check --help", &["--json", "orphaned", "freed"]),
+        ("--help", &["jobs", "top", "share"]),
+    ] {
+        let help = text(&mut tidegate(command));
+        for word in told {
+            assert!(help.contains(word), "{word} in {help}");
+        }
+    }
+    for command in ["share", "share repair", "jobs --watch", "share check x"] {
+        assert!(complaint(&mut tidegate(command), 2).contains("Usage"));
+    }
+}

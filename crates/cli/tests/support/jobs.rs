@@ -1,0 +1,92 @@
+//! Jobs of other processes, in a table of the test's own.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::support::{json, tidegate};
+
+/// What takes longer than this has failed; nothing is meant to take long.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder with room for a table.
+pub struct Home(TempDir);
+
+/// A program that runs until this is dropped.
+pub struct Running(pub Child);
+
+impl Home {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    pub fn table(&self) -> PathBuf {
+        self.0.path().join("table")
+    }
+
+    /// The command with this table.
+    pub fn tidegate(&self, arguments: &str) -> assert_cmd::Command {
+        let mut command = tidegate(arguments);
+        command.env("TIDEGATE_TABLE", self.table());
+        command
+    }
+
+    /// The same to be started by itself.
+    pub fn program(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        command.args(arguments.split_whitespace());
+        command.env("TIDEGATE_TABLE", self.table());
+        command
+    }
+
+    /// Starts a job that has work for longer than any test, and waits until it says so in the table.
+    pub fn job(&self, arguments: &str) -> Running {
+        let mut command = self.program(&format!("run fib 90 --workers 1 {arguments}"));
+        let child = command.stdout(Stdio::null()).spawn().expect("it starts");
+        let running = Running(child);
+        let pid = running.0.id();
+        eventually(|| {
+            let found = json(&mut self.tidegate("jobs --json"));
+            let rows = found["jobs"].as_array().unwrap();
+            rows.iter()
+                .any(|row| row["pid"] == pid && row["desire"] != 0)
+        });
+        running
+    }
+
+    /// The jobs in the table.
+    pub fn jobs(&self) -> Vec<Value> {
+        let found = json(&mut self.tidegate("jobs --json"));
+        found["jobs"].as_array().unwrap().clone()
+    }
+}
+
+impl Running {
+    /// Ends it so that it cannot do anything about it.
+    pub fn kill(&mut self) {
+        self.0.kill().expect("it runs");
+        self.0.wait().expect("it has ended");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until something holds.
+pub fn eventually(holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "it never came to hold");
+        thread::sleep(Duration::from_millis(10));
+    }
+}

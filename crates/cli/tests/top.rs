@@ -1,0 +1,175 @@
+//! `tidegate top` on a pseudo terminal, and where there is none.
+//!
+//! The pictures themselves are tested where they are drawn; here it is the loop around them and what the terminal is left like.
+#![cfg(target_os = "linux")]
+
+#[path = "support/jobs.rs"]
+mod jobs;
+mod support;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Instant;
+
+use jobs::{Home, PATIENCE};
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::termios::{LocalFlags, tcgetattr};
+use nix::unistd::Pid;
+use support::{complaint, tidegate};
+
+/// `top` on a terminal of 80 columns and 24 lines.
+struct Screen {
+    child: Child,
+    keys: File,
+    /// The other side, so that its state can be looked at.
+    terminal: OwnedFd,
+    output: Receiver<Vec<u8>>,
+    /// What a user would see of it.
+    seen: vt100::Parser,
+}
+
+impl Screen {
+    fn open(home: &Home) -> Self {
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        let pair = openpty(&size, None).expect("a pseudo terminal");
+        let end = || pair.slave.try_clone().expect("one more of it");
+        let mut command = home.program("top --interval 100ms");
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
+        let keys = File::from(pair.master);
+        let mut reader = keys.try_clone().expect("one more of it");
+        let (sender, output) = mpsc::channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(length) = reader.read(&mut bytes) {
+                if sender.send(bytes[..length].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child: child.expect("it starts"),
+            keys,
+            terminal: pair.slave,
+            output,
+            seen: vt100::Parser::new(24, 80, 0),
+        }
+    }
+
+    /// Waits until this is seen.
+    fn wait_for(&mut self, text: &str) {
+        self.wait_until(|seen| seen.contents().contains(text));
+    }
+
+    fn wait_until(&mut self, holds: impl Fn(&vt100::Screen) -> bool) {
+        let start = Instant::now();
+        while !holds(self.seen.screen()) {
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.seen.process(&bytes),
+                Err(_) => panic!("this is all:\n{}", self.seen.screen().contents()),
+            }
+        }
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.keys.write_all(keys).expect("it reads");
+    }
+
+    fn is_raw(&self) -> bool {
+        let state = tcgetattr(&self.terminal).expect("a terminal");
+        let kept = LocalFlags::ECHO | LocalFlags::ICANON;
+        !state.local_flags.intersects(kept)
+    }
+
+    /// Waits for the end, and for everything that makes the terminal what it was.
+    fn end(mut self) -> ExitStatus {
+        self.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());
+        let status = self.child.wait().expect("it ends");
+        assert!(!self.is_raw());
+        status
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_job_is_shown_and_each_key_to_quit_leaves_the_terminal_as_it_was() {
+    let home = Home::new();
+    let _job = home.job("");
+    for quit in [&b"q"[..], b"\x1b", b"\x03"] {
+        let mut screen = Screen::open(&home);
+        screen.wait_for("fib");
+        screen.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
+        assert!(screen.is_raw());
+        screen.press(b"r");
+        screen.wait_for("▲");
+        screen.press(quit);
+        assert!(screen.end().success());
+    }
+}
+
+#[test]
+fn a_signal_ends_it_as_it_ends_others_and_leaves_the_terminal_as_it_was() {
+    let home = Home::new();
+    for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
+        let mut screen = Screen::open(&home);
+        screen.wait_for("quit");
+        let pid = Pid::from_raw(screen.child.id() as i32);
+        kill(pid, signal).expect("it runs");
+        assert_eq!(screen.end().signal(), Some(signal as i32));
+    }
+}
+
+#[test]
+fn a_table_that_comes_goes_and_is_spoilt_is_told() {
+    let home = Home::new();
+    let mut screen = Screen::open(&home);
+    screen.wait_for("no jobs yet");
+    let mut job = home.job("");
+    screen.wait_for("fib");
+    job.kill();
+    fs::remove_file(home.table()).unwrap();
+    screen.wait_for("no jobs yet");
+    fs::create_dir(home.table()).unwrap();
+    screen.wait_for("is no regular file");
+    fs::remove_dir(home.table()).unwrap();
+    screen.wait_for("no jobs yet");
+    let _job = home.job("");
+    screen.wait_for("fib");
+    screen.press(b"q");
+    assert!(screen.end().success());
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_use() {
+    let told = complaint(&mut tidegate("top"), 2);
+    assert!(told.contains("use `tidegate jobs`"), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn an_interval_out_of_range_is_told_with_what_is_allowed() {
+    for value in ["1ms", "2h", "2", "soon"] {
+        let told = complaint(&mut tidegate(&format!("top --interval {value}")), 2);
+        assert!(
+            told.contains("'--interval <TIME>'") && told.contains("100ms to"),
+            "{told}"
+        );
+    }
+}
