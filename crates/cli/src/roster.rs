@@ -1,7 +1,7 @@
 //! The jobs in the table, as the commands that show them see them.
 //!
-//! Which table it is and who counts in it is `tidegate-share`'s to say; here are a job's row as text and as JSON, and what the
-//! user can do about a table that is refused. Nothing here takes part in the table or makes one.
+//! Which table it is, who counts in it and why it is refused is `tidegate-share`'s to say; here are a job's row as text and as JSON.
+//! Nothing here takes part in the table or makes one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -131,18 +131,11 @@ pub fn place(location: &Location) -> String {
     format!("{} ({})", path.escape_debug(), location.why())
 }
 
-/// Why the table at a place cannot be read, and what to do.
+/// Why the table at a place cannot be read, and what that means to jobs. What to do about it the refusal says itself.
 pub fn refused(refusal: &Refusal) -> Failure {
-    Failure::Impossible(format!("{refusal}{}", advice(refusal.kind())))
-}
-
-/// What the user can do about a table that is refused.
-fn advice(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Untrusted | Kind::Damaged => {
-            "; jobs that find it run as if they were alone, until it is removed or TIDEGATE_TABLE names another file"
-        }
-        Kind::Unreachable => "; TIDEGATE_TABLE can name another file",
+    let meaning = match refusal.kind() {
+        Kind::Untrusted | Kind::Damaged => "; jobs that find it run as if they were alone",
         _ => "",
-    }
+    };
+    Failure::Impossible(format!("{refusal}{meaning}"))
 }

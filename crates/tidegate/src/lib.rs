@@ -59,6 +59,13 @@
 //!
 //! Of several panics the first one is resumed with its own payload, unchanged; the others go to [`Builder::on_panic`].
 //!
+//! # Other programs
+//!
+//! Programs of one user that use this crate divide the machine's processors: each pool keeps to its share while others have work, and has
+//! all its workers while none has ([`Share::Auto`]; [`Builder::share`] says more). [`Stats::allotment`] is how many workers it has at the
+//! moment, `tidegate jobs` shows everybody's. A pool that cannot find the others runs as if it were alone; under `TIDEGATE_EXPLAIN=1` it says
+//! why.
+//!
 //! # Environment variables
 //!
 //! Each is read when a pool is made, in the same form as the flag of the `tidegate` command; `tidegate tunables` prints
