@@ -14,9 +14,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use jobs::{Home, PATIENCE};
+use jobs::{Home, PATIENCE, Running};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, tcgetattr};
@@ -34,19 +34,27 @@ struct Screen {
     seen: vt100::Parser,
 }
 
+/// The program on a terminal, the side of that with the keys, and the side with the screen.
+fn start(home: &Home) -> (Child, File, OwnedFd) {
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let pair = openpty(&size, None).expect("a pseudo terminal");
+    // Unlike these two, their copies are not passed on: a program that has the other side itself never sees it go.
+    let copy = |side: OwnedFd| side.try_clone().expect("one more of it");
+    let (keys, screen) = (copy(pair.master), copy(pair.slave));
+    let end = || screen.try_clone().expect("one more of it");
+    let mut command = home.program("top --interval 100ms");
+    let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
+    (child.expect("it starts"), keys.into(), screen)
+}
+
 impl Screen {
     fn open(home: &Home) -> Self {
-        let size = Winsize {
-            ws_row: 24,
-            ws_col: 80,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        let pair = openpty(&size, None).expect("a pseudo terminal");
-        let end = || pair.slave.try_clone().expect("one more of it");
-        let mut command = home.program("top --interval 100ms");
-        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
-        let keys = File::from(pair.master);
+        let (child, keys, terminal) = start(home);
         let mut reader = keys.try_clone().expect("one more of it");
         let (sender, output) = mpsc::channel();
         thread::spawn(move || {
@@ -58,9 +66,9 @@ impl Screen {
             }
         });
         Self {
-            child: child.expect("it starts"),
+            child,
             keys,
-            terminal: pair.slave,
+            terminal,
             output,
             seen: vt100::Parser::new(24, 80, 0),
         }
@@ -154,6 +162,20 @@ fn a_table_that_comes_goes_and_is_spoilt_is_told() {
     screen.wait_for("fib");
     screen.press(b"q");
     assert!(screen.end().success());
+}
+
+#[test]
+fn it_ends_when_the_terminal_is_gone() {
+    let (child, mut keys, _terminal) = start(&Home::new());
+    let mut running = Running(child);
+    // It draws.
+    keys.read_exact(&mut [0; 64]).expect("it writes");
+    drop(keys);
+    let start = Instant::now();
+    while running.0.try_wait().expect("a child").is_none() {
+        assert!(start.elapsed() < PATIENCE, "it goes on");
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! | [`watch`] | the table, which may come, go and be replaced meanwhile |
 //! | [`load`] | how busy the machine is |
 //! | [`screen`] | what is shown, and what keys do |
-//! | [`column`] | the columns and their orders |
+//! | [`mod@column`] | the columns and their orders |
 //! | [`draw`] | the picture, a function of the screen and of its size |
 //! | [`terminal`] | the terminal, and how it gets back what it was |
 //!

@@ -5,6 +5,7 @@
 //! | the loop ends, by key or error | the drop of [`Terminal`] |
 //! | a panic | ratatui's hook, before the message |
 //! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, and after the drop the process dies of the signal |
+//! | the terminal is gone | nobody: a thread of [`Signals`] ends the process, as the loop may not come back from reading |
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -51,11 +52,21 @@ pub use imp::Signals;
 #[cfg(unix)]
 mod imp {
     use std::io;
+    use std::os::fd::AsFd;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
 
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::{flag, low_level};
+
+    /// Time between two looks whether the terminal is still there, in milliseconds.
+    const LOOK: u16 = 1000;
+
+    /// How long the loop may take to end after a signal. It takes a fraction of that, if it ends at all.
+    const GRACE: Duration = Duration::from_secs(1);
 
     /// Signals that end the process, noted instead.
     pub struct Signals(Arc<AtomicUsize>);
@@ -67,6 +78,10 @@ mod imp {
             for signal in [SIGTERM, SIGHUP, SIGINT] {
                 flag::register_usize(signal, Arc::clone(&noted), signal as usize)?;
             }
+            let seen = Arc::clone(&noted);
+            thread::Builder::new()
+                .name("tidegate-hangup".into())
+                .spawn(move || end_where_the_loop_cannot(&seen))?;
             Ok(Self(noted))
         }
 
@@ -79,12 +94,35 @@ mod imp {
         pub fn obey(&self) {
             match self.0.load(Ordering::Relaxed) {
                 0 => {}
-                signal => {
-                    // It ends the process; where it cannot, the process ends by itself right after.
-                    let _ = low_level::emulate_default_handler(signal as i32);
-                }
+                signal => die_of(signal as i32),
             }
         }
+    }
+
+    /// When the terminal has gone away, crossterm reads from it again and again, without end and with all of a processor.
+    fn end_where_the_loop_cannot(noted: &AtomicUsize) {
+        while noted.load(Ordering::Relaxed) == 0 && !has_hung_up() {}
+        thread::sleep(GRACE);
+        match noted.load(Ordering::Relaxed) {
+            0 => die_of(SIGHUP),
+            signal => die_of(signal as i32),
+        }
+    }
+
+    /// Waits a while for the terminal to go away.
+    fn has_hung_up() -> bool {
+        let stdin = io::stdin();
+        // Asked for nothing, the kernel tells of that alone.
+        let mut asked = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
+        match poll(&mut asked, PollTimeout::from(LOOK)) {
+            Ok(1..) => asked[0].any().unwrap_or(true),
+            _ => false,
+        }
+    }
+
+    fn die_of(signal: i32) {
+        // It ends the process; where it cannot, there is nothing more to try.
+        let _ = low_level::emulate_default_handler(signal);
     }
 }
 
