@@ -101,21 +101,21 @@ impl Program for Phases {
             meaning: "how often both phases follow each other",
         },
         Parameter {
-            name: "serial-steps",
+            name: "solo",
             positional: false,
             kind: Kind::Integer(0, MOST_STEPS),
             preset: Preset::Sizes(["10000", "20000000", "20000000"]),
             meaning: "steps of a serial phase",
         },
         Parameter {
-            name: "wait",
+            name: "pause",
             positional: false,
             kind: Kind::Integer(0, 3_600_000),
             preset: Preset::Sizes(["0", "0", "0"]),
             meaning: "how long a serial phase waits besides, in milliseconds, without using a processor",
         },
         Parameter {
-            name: "parallel-steps",
+            name: "steps",
             positional: false,
             kind: Kind::Integer(0, MOST_STEPS),
             preset: Preset::Sizes(["10000", "10000000", "10000000"]),
@@ -147,9 +147,9 @@ impl Program for Phases {
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         Ok(Self {
             rounds: values.integer("rounds")?,
-            serial: values.integer("serial-steps")?,
-            wait: values.integer("wait")?,
-            parallel: values.integer("parallel-steps")?,
+            serial: values.integer("solo")?,
+            wait: values.integer("pause")?,
+            parallel: values.integer("steps")?,
             tasks: values.integer("tasks")?,
             first: match values.choice("first")? {
                 "parallel" => First::Parallel,
@@ -161,9 +161,9 @@ impl Program for Phases {
     fn parameters(&self) -> Answer {
         answer([
             ("rounds", self.rounds.into()),
-            ("serial-steps", self.serial.into()),
-            ("wait", self.wait.into()),
-            ("parallel-steps", self.parallel.into()),
+            ("solo", self.serial.into()),
+            ("pause", self.wait.into()),
+            ("steps", self.parallel.into()),
             ("tasks", self.tasks.into()),
             ("first", self.first.name().into()),
         ])

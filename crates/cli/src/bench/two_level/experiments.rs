@@ -107,8 +107,8 @@ impl Work {
         let half = |name, first| {
             let sizes = [
                 ("rounds", 1),
-                ("serial-steps", long),
-                ("parallel-steps", 2 * long),
+                ("solo", long),
+                ("steps", 2 * long),
                 ("tasks", 512),
             ];
             Self::new(name, Phases::NAME, &sizes).with("first", first)
@@ -116,31 +116,21 @@ impl Work {
         let waits = |name, first| {
             let sizes = [
                 ("rounds", 1),
-                ("serial-steps", 0),
-                ("wait", wait),
-                ("parallel-steps", 2 * long),
+                ("solo", 0),
+                ("pause", wait),
+                ("steps", 2 * long),
                 ("tasks", 512),
             ];
             Self::new(name, Phases::NAME, &sizes).with("first", first)
         };
         let bursts = [
             ("rounds", if tiny { 2 } else { 20 }),
-            ("serial-steps", 20 * ms),
-            ("parallel-steps", 5 * ms),
+            ("solo", 20 * ms),
+            ("steps", 5 * ms),
             ("tasks", 64),
         ];
-        let parallel = [
-            ("rounds", 1),
-            ("serial-steps", 0),
-            ("parallel-steps", long),
-            ("tasks", 512),
-        ];
-        let serial = [
-            ("rounds", 1),
-            ("serial-steps", long),
-            ("parallel-steps", 0),
-            ("tasks", 1),
-        ];
+        let parallel = [("rounds", 1), ("solo", 0), ("steps", long), ("tasks", 512)];
+        let serial = [("rounds", 1), ("solo", long), ("steps", 0), ("tasks", 1)];
         Works {
             fib: Self::new("fib", "fib", &[("n", if tiny { 20 } else { 41 })]),
             uts: Self::new("uts", "uts", &[]).with("tree", if tiny { "tiny" } else { "T1" }),
@@ -247,8 +237,8 @@ fn steps_per_ms() -> u64 {
     let given = Given {
         named: [
             ("rounds", "1"),
-            ("serial-steps", "10000000"),
-            ("parallel-steps", "0"),
+            ("solo", "10000000"),
+            ("steps", "0"),
             ("tasks", "1"),
         ]
         .map(|(name, value)| (name.to_owned(), value.into()))
