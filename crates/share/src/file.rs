@@ -88,19 +88,30 @@ impl Table {
             .metadata()
             .map_err(|error| Refusal::system(path, "looked at", &error))?;
         check_file(path, &found)?;
-        let change = if access == Access::Observe {
-            None
-        } else {
-            let word = mapping::change(opened);
-            let word = word.map_err(|error| Refusal::system(path, "mapped", &error))?;
-            Some(Arc::new(word))
-        };
-        Ok(Self {
+        let mut table = Self {
             id: (found.dev(), found.ino()),
             path: path.to_owned(),
             file,
-            change,
-        })
+            change: None,
+        };
+        if access != Access::Observe {
+            table.change = Some(Arc::new(table.map()?));
+        }
+        Ok(table)
+    }
+
+    /// The word that counts changes, by an opening of its own: a child made by `fork` keeps the mapping, a mapping keeps its opening, and
+    /// an opening keeps its locks.
+    fn map(&self) -> Result<SharedWord, Refusal> {
+        let refuse = |error: io::Error| Refusal::system(&self.path, "mapped", &error);
+        let mut options = mapping::options(false);
+        let file = options.write(true).open(&self.path).map_err(refuse)?;
+        let found = file.metadata().map_err(refuse)?;
+        if (found.dev(), found.ino()) != self.id {
+            let what = "was replaced while it was opened";
+            return Err(Refusal::of(Kind::Unreachable, &self.path, what));
+        }
+        mapping::change(&file).map_err(refuse)
     }
 
     pub(crate) fn path(&self) -> &Path {
