@@ -15,7 +15,8 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn of_this_process() -> Self {
-        let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        // Of the thread: where the first one has ended, the process shows nothing there.
+        let namespace = fs::read_link("/proc/thread-self/ns/pid").unwrap_or_default();
         let namespace = number_in(&namespace.to_string_lossy());
         let pid = std::process::id();
         Self {
@@ -45,13 +46,15 @@ fn started(pid: u32) -> Option<u64> {
     start_in(&String::from_utf8_lossy(&stat))
 }
 
-/// The 22nd field of such a file. The 2nd is the name, in parentheses, and may itself hold anything.
+/// The 22nd field of such a file. The 2nd is the name, in parentheses, and may itself hold anything. The 3rd says of a process that
+/// it is dead also where only its first thread is: the 20th is how many there are.
 fn start_in(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
-    let start = fields.nth(18)?.parse().ok()?;
-    (!["Z", "X"].contains(&state)).then_some(start)
+    let threads: u64 = fields.nth(16)?.parse().ok()?;
+    let start = fields.nth(1)?.parse().ok()?;
+    (threads > 1 || !["Z", "X"].contains(&state)).then_some(start)
 }
 
 /// A hash of what this start of the machine is called; 0 where it has no name.
@@ -71,6 +74,7 @@ mod tests {
     #[test]
     fn the_time_of_start_is_found_behind_any_name() {
         let rest = "S 1 2 3 0 -1 4 5 6 7 8 9 10 11 12 20 0 1 0 4711 99 1";
+        let of_two = "Z 1 2 3 0 -1 4 5 6 7 8 9 10 11 12 20 0 2 0 4711 99 1";
         for name in ["sh", "a b", "x) S 1 (y", ")", "9 9 9"] {
             assert_eq!(
                 start_in(&format!("42 ({name}) {rest}")),
@@ -79,6 +83,7 @@ mod tests {
             );
         }
         assert_eq!(start_in(&format!("42 (sh) Z{}", &rest[1..])), None, "dead");
+        assert_eq!(start_in(&format!("42 (sh) {of_two}")), Some(4711));
         for bad in [
             "",
             "42",

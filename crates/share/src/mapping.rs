@@ -32,7 +32,8 @@ pub(crate) fn options(unnamed: bool) -> OpenOptions {
 
 /// Gives a file that was made without a name its first one; fails if somebody else has that name.
 pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
-    let unnamed = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    // The thread's descriptors are the process's; the latter shows none where its first thread has ended.
+    let unnamed = CString::new(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))?;
     let name = CString::new(path.as_os_str().as_bytes())?;
     let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
     // SAFETY: both names are live C strings, which the call reads.
