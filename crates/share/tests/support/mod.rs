@@ -1,6 +1,11 @@
 //! What the tests of the table share.
 
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+pub mod sys;
+
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
 
@@ -34,5 +39,18 @@ pub fn wants(desire: usize, processors: usize) -> Report {
     Report {
         desire,
         ..Report::new(CpuMask::from_cpus(0..processors))
+    }
+}
+
+/// Waits until something is so that soon must be.
+#[track_caller]
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(
+            begin.elapsed() < sys::PATIENCE,
+            "not so after a long time: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,0 +1,129 @@
+//! A child made by `fork` has its parent's memory and not its place in the table.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod support;
+
+use std::time::Duration;
+use support::sys::{self, KILLED, WELL};
+use support::{Home, until, wants};
+use tidegate_share::{Name, Observer, Seat};
+
+/// A process that holds a seat, has a child that does nothing, and writes the child's number into `told` before it sleeps.
+fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Child, u32) {
+    let told = home.folder.path().join("child");
+    let parent = sys::fork(|| {
+        let mut seat = home.seat("parent");
+        seat.publish(&wants(4, 4)).unwrap();
+        let child = fork();
+        std::fs::write(told.with_extension("part"), child.pid().to_string()).unwrap();
+        std::fs::rename(told.with_extension("part"), &told).unwrap();
+        std::thread::sleep(sys::PATIENCE);
+        0
+    });
+    until("the parent has a child", || told.exists());
+    let child = std::fs::read_to_string(&told).unwrap().parse().unwrap();
+    (parent, child)
+}
+
+fn sleeping_child() -> sys::Child {
+    sys::fork(|| {
+        std::thread::sleep(sys::PATIENCE);
+        0
+    })
+}
+
+#[test]
+fn a_child_that_sleeps_does_not_keep_the_row_of_its_dead_parent() {
+    let home = Home::new();
+    let mut survivor = home.seat("survivor");
+    survivor.publish(&wants(4, 4)).unwrap();
+    let (mut parent, child) = parent_with_child(&home, sleeping_child);
+    assert_eq!(survivor.shares().unwrap().allotment, 2);
+    assert_eq!(parent.kill(), KILLED);
+    let shares = survivor.shares().unwrap();
+    let checked = Observer::check(&home.location()).unwrap().unwrap();
+    sys::signal(child, libc::SIGKILL);
+    assert_eq!((shares.allotment, shares.others), (4, 0));
+    assert_eq!((checked.alive.len(), checked.orphaned.len()), (1, 0));
+}
+
+#[test]
+fn a_child_forked_past_the_library_keeps_the_row_which_does_not_count_and_is_told() {
+    let home = Home::new();
+    let mut survivor = home.seat("survivor");
+    survivor.publish(&wants(4, 4)).unwrap();
+    let (mut parent, child) = parent_with_child(&home, sys::fork_past_the_library);
+    assert_eq!(survivor.shares().unwrap().allotment, 2);
+    assert_eq!(parent.kill(), KILLED);
+    let counted = survivor.shares().unwrap().allotment;
+    until("the orphan does not count any more", || {
+        survivor.shares().unwrap().allotment == 4
+    });
+    let checked = Observer::check(&home.location()).unwrap().unwrap();
+    sys::signal(child, libc::SIGKILL);
+    assert_eq!(
+        counted, 2,
+        "the lock is held, so the row counts until it is seen to stand still"
+    );
+    let orphans: Vec<u32> = checked.orphaned.iter().map(|job| job.pid).collect();
+    assert_eq!(orphans, [parent.pid()]);
+    assert_eq!(checked.alive.len(), 1);
+    until("the row is free when the orphan is dead", || {
+        survivor.shares().unwrap();
+        Observer::check(&home.location())
+            .unwrap()
+            .unwrap()
+            .orphaned
+            .is_empty()
+    });
+}
+
+#[test]
+fn the_parents_seat_does_nothing_in_a_child_and_the_child_takes_its_own() {
+    let home = Home::new();
+    let mut seat = home.seat("parent");
+    seat.publish(&wants(4, 4)).unwrap();
+    let mut both = Some((seat.waker(), seat));
+    let mut child = sys::fork(|| {
+        let (waker, mut seat) = both.take().expect("a copy of the parent's");
+        let refused = seat.publish(&wants(1, 4)).is_err()
+            && seat.shares().is_err()
+            && seat.wait_change(Duration::from_secs(60)).is_err();
+        waker.wake();
+        drop((waker, seat));
+        let mut own = home.seat("child");
+        own.publish(&wants(4, 4)).unwrap();
+        i32::from(!(refused && own.shares().unwrap().allotment == 2))
+    });
+    assert_eq!(child.end(), WELL);
+    let checked = Observer::check(&home.location()).unwrap().unwrap();
+    assert_eq!(checked.alive.len(), 1, "the parent's row was left alone");
+    assert_eq!(
+        (checked.alive[0].pid, checked.alive[0].desire),
+        (std::process::id(), 4)
+    );
+}
+
+#[test]
+fn a_job_whose_first_thread_has_ended_is_no_orphan() {
+    let home = Home::new();
+    let (location, ready) = (home.location(), home.folder.path().join("ready"));
+    let mut child = sys::fork(|| {
+        std::thread::spawn(move || {
+            let seat = Seat::take(&location, &Name::new("second thread")).unwrap();
+            std::fs::write(ready, "").unwrap();
+            std::thread::sleep(sys::PATIENCE);
+            drop(seat);
+            sys::exit(0)
+        });
+        sys::end_this_thread()
+    });
+    until("the seat is taken", || {
+        home.folder.path().join("ready").exists()
+    });
+    let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.pid())).unwrap();
+    until("the first thread has ended", || state().contains(") Z "));
+    let checked = Observer::check(&home.location()).unwrap().unwrap();
+    assert_eq!((checked.alive.len(), checked.orphaned.len()), (1, 0));
+    assert_eq!(child.kill(), KILLED);
+}

@@ -1,0 +1,283 @@
+//! What the tests ask of the system by hand: children that are stopped, traced and killed, and odd kinds of files.
+//!
+//! The one file of these tests that holds `unsafe`; everything that it offers is safe to call from a test.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a child may take before something is plainly broken.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a child says that could not do what it was asked for, because the system does not let it.
+pub const NOT_PERMITTED: i32 = 77;
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Exit(i32),
+    Signal(i32),
+}
+
+pub const WELL: End = End::Exit(0);
+pub const KILLED: End = End::Signal(libc::SIGKILL);
+
+/// A child made by `fork`; killed when dropped.
+#[derive(Debug)]
+pub struct Child {
+    pid: libc::pid_t,
+    end: Option<End>,
+}
+
+/// A status of `waitpid`, if it is an end.
+fn end_in(status: libc::c_int) -> Option<End> {
+    if libc::WIFSIGNALED(status) {
+        Some(End::Signal(libc::WTERMSIG(status)))
+    } else if libc::WIFEXITED(status) {
+        Some(End::Exit(libc::WEXITSTATUS(status)))
+    } else {
+        None
+    }
+}
+
+fn wait(pid: libc::pid_t, how: libc::c_int) -> Option<libc::c_int> {
+    let mut status = 0;
+    // SAFETY: `status` is live and writable.
+    let got = unsafe { libc::waitpid(pid, &mut status, how) };
+    assert!(got >= 0, "waitpid: {}", io::Error::last_os_error());
+    (got == pid).then_some(status)
+}
+
+/// Ends this process at once, without running anything of the test harness.
+pub fn exit(code: i32) -> ! {
+    // SAFETY: no preconditions.
+    unsafe { libc::_exit(code) }
+}
+
+/// Ends the calling thread, and the process if it is the last one.
+pub fn end_this_thread() -> ! {
+    // SAFETY: no preconditions; nothing on this stack is dropped, and nobody waits for it.
+    unsafe { libc::syscall(libc::SYS_exit, 0) };
+    exit(1)
+}
+
+fn run(act: impl FnOnce() -> i32) -> ! {
+    exit(catch_unwind(AssertUnwindSafe(act)).unwrap_or(101))
+}
+
+/// A child that does `act` and ends with its answer; 101 if that panics.
+pub fn fork(act: impl FnOnce() -> i32) -> Child {
+    // SAFETY: the child goes on in Rust code that allocates, which the C library makes possible after a fork from a process with
+    // threads; it takes no lock of the test harness, which other threads could have held.
+    match unsafe { libc::fork() } {
+        0 => run(act),
+        pid => Child::new(pid),
+    }
+}
+
+/// A child that no handler of the C library sees. It sleeps until it is killed, or for a minute.
+pub fn fork_past_the_library() -> Child {
+    let flags = libc::SIGCHLD as libc::c_long;
+    // SAFETY: without flags the call is a fork: the child has a copy of this memory, and the stack that it was called on.
+    match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
+        0 => {
+            let minute = libc::timespec {
+                tv_sec: 60,
+                tv_nsec: 0,
+            };
+            let no_rest = std::ptr::null_mut::<libc::timespec>();
+            // SAFETY: the time is live, and where the rest would go is null, which is allowed.
+            unsafe { libc::nanosleep(&minute, no_rest) };
+            exit(0)
+        }
+        pid => Child::new(pid as libc::pid_t),
+    }
+}
+
+/// Sends a signal to a process of the test's.
+pub fn signal(pid: u32, signal: libc::c_int) {
+    // SAFETY: no preconditions.
+    unsafe { libc::kill(pid as libc::pid_t, signal) };
+}
+
+impl Child {
+    fn new(pid: libc::pid_t) -> Self {
+        assert!(pid > 0, "fork: {}", io::Error::last_os_error());
+        Self { pid, end: None }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.pid as u32
+    }
+
+    pub fn signal(&self, number: libc::c_int) {
+        if self.end.is_none() {
+            signal(self.pid(), number);
+        }
+    }
+
+    /// Waits for its end.
+    pub fn end(&mut self) -> End {
+        let begin = Instant::now();
+        loop {
+            if let Some(end) = self.end {
+                return end;
+            }
+            self.end = wait(self.pid, libc::WNOHANG).and_then(end_in);
+            if begin.elapsed() > PATIENCE {
+                self.signal(libc::SIGKILL);
+                panic!("child {} hangs", self.pid);
+            }
+            if self.end.is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    /// Kills it, and waits for its end: from then on nothing of it is open.
+    pub fn kill(&mut self) -> End {
+        self.signal(libc::SIGKILL);
+        self.end()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A child that stops before and after each of its system calls.
+pub struct Traced(Child);
+
+/// A child that does `act` step by step; `None` where tracing is not permitted. It must be driven by the calling thread.
+pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
+    let mut child = fork(|| {
+        let (nowhere, nothing) = (std::ptr::null_mut::<u8>(), std::ptr::null_mut::<u8>());
+        // SAFETY: the request reads no memory.
+        let done = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, nowhere, nothing) };
+        if done != 0 {
+            return NOT_PERMITTED;
+        }
+        // SAFETY: no preconditions.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        act()
+    });
+    let status = wait(child.pid, 0).expect("it is waited for");
+    child.end = end_in(status);
+    child.end.is_none().then_some(Traced(child))
+}
+
+impl Traced {
+    /// Lets it run until its next stop. Its end, if that comes first.
+    pub fn step(&mut self) -> Option<End> {
+        self.go(libc::PTRACE_SYSCALL)
+    }
+
+    fn go(&mut self, request: libc::c_uint) -> Option<End> {
+        let (nowhere, no_signal) = (std::ptr::null_mut::<u8>(), std::ptr::null_mut::<u8>());
+        // SAFETY: the request reads no memory of this process.
+        let done = unsafe { libc::ptrace(request as _, self.0.pid, nowhere, no_signal) };
+        assert_eq!(done, 0, "ptrace: {}", io::Error::last_os_error());
+        self.0.end = wait(self.0.pid, 0).and_then(end_in);
+        self.0.end
+    }
+
+    /// Lets it run to its end.
+    pub fn finish(&mut self) -> End {
+        loop {
+            if let Some(end) = self.0.end {
+                return end;
+            }
+            self.go(libc::PTRACE_CONT);
+        }
+    }
+
+    pub fn kill(&mut self) -> End {
+        self.0.kill()
+    }
+}
+
+fn name(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).expect("a path without zero bytes")
+}
+
+fn done(answer: libc::c_int) -> io::Result<()> {
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Makes a file of some kind (`S_IFIFO`, `S_IFSOCK`, `S_IFCHR`), mode 0600.
+pub fn make_node(path: &Path, kind: libc::mode_t, device: (u32, u32)) -> io::Result<()> {
+    let (path, device) = (name(path), libc::makedev(device.0, device.1));
+    // SAFETY: the path is a live C string.
+    done(unsafe { libc::mknod(path.as_ptr(), kind | 0o600, device) })
+}
+
+/// Mounts a tmpfs of `options` at `folder`, visible to this process and its children alone, which should be a child of the test.
+pub fn mount_tmpfs(folder: &Path, options: &str) -> io::Result<()> {
+    // SAFETY: no preconditions; the mounts of the calling thread are its own afterwards.
+    done(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    let none = c"none".as_ptr();
+    let private = libc::MS_REC | libc::MS_PRIVATE;
+    let nothing = std::ptr::null::<libc::c_char>();
+    // SAFETY: the strings are live C strings, and there are no data.
+    done(unsafe { libc::mount(none, c"/".as_ptr(), nothing, private, nothing.cast()) })?;
+    let (folder, kind) = (name(folder), c"tmpfs".as_ptr());
+    let options = CString::new(options).expect("no zero bytes");
+    let data = options.as_ptr().cast();
+    // SAFETY: all are live C strings.
+    done(unsafe { libc::mount(none, folder.as_ptr(), kind, 0, data) })
+}
+
+/// Makes what [`mount_tmpfs`] has mounted read-only.
+pub fn make_read_only(folder: &Path) -> io::Result<()> {
+    let (folder, nothing) = (name(folder), std::ptr::null::<u8>());
+    let none = c"none".as_ptr();
+    let flags = libc::MS_REMOUNT | libc::MS_RDONLY;
+    // SAFETY: the strings are live C strings, and there are no data.
+    done(unsafe {
+        libc::mount(
+            none,
+            folder.as_ptr(),
+            c"tmpfs".as_ptr(),
+            flags,
+            nothing.cast(),
+        )
+    })
+}
+
+/// From here on this process may not write files beyond `bytes`.
+pub fn limit_file_size(bytes: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the limit is live.
+    let _ = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+}
+
+/// What files made from here on are not open to.
+pub fn mask_modes(mask: libc::mode_t) {
+    // SAFETY: no preconditions.
+    unsafe { libc::umask(mask) };
+}
+
+/// Becomes user `id` for good, as far as files are concerned. For a child.
+pub fn become_user(id: u32) -> io::Result<()> {
+    // SAFETY: no preconditions; the process has one thread.
+    done(unsafe { libc::seteuid(id) })
+}
+
+pub fn is_root() -> bool {
+    // SAFETY: no preconditions.
+    unsafe { libc::geteuid() == 0 }
+}
