@@ -38,24 +38,17 @@ impl Table {
                 Err(error) => return Err(Refusal::system(folder, "looked at", &error)),
             }
         }
-        let mut options = mapping::options(false);
-        options.write(access != Access::Observe);
         // Where one is removed each time before it is opened, somebody does so on purpose.
         for _ in 0..8 {
-            match options.open(path) {
-                Ok(file) => {
-                    let table = Self::of(file, path, access)?;
-                    match table.head()?.check(boot()) {
-                        Ok(()) => return Ok(Some(table)),
-                        Err(Unfit::Stale) if access == Access::Take => table.replace()?,
-                        Err(unfit) => return Err(unfit.at(path)),
-                    }
-                }
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(refused(path, &error));
-                }
-                Err(_) if access != Access::Take => return Ok(None),
-                Err(_) => create(path)?,
+            match Self::of(path, access)? {
+                Found::Table(table) => match table.head()?.check(boot()) {
+                    Ok(()) => return Ok(Some(table)),
+                    Err(Unfit::Stale) if access == Access::Take => table.replace()?,
+                    Err(unfit) => return Err(unfit.at(path)),
+                },
+                Found::Nothing if access != Access::Take => return Ok(None),
+                Found::Nothing => create(path)?,
+                Found::Gone => {}
             }
         }
         Err(Refusal::of(
@@ -72,6 +65,11 @@ impl Table {
                 return Err(Unfit::Stale.at(&self.path));
             }
         }
+        // Only who has this lock removes the table, and only while the name leads to it: else two that come at the same time
+        // could both find it stale, and the slower one remove what the faster one has made.
+        if !self.lock_head()? || !self.is_current() {
+            return Ok(());
+        }
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(Refusal::system(&self.path, "removed", &error))
@@ -80,13 +78,25 @@ impl Table {
         }
     }
 
-    fn of(file: File, path: &Path, access: Access) -> Result<Self, Refusal> {
+    /// What is at `path`, opened if it is to be trusted.
+    fn of(path: &Path, access: Access) -> Result<Found, Refusal> {
+        // Before it is opened: to open a device or a pipe may mean something to somebody.
+        match fs::symlink_metadata(path) {
+            Ok(found) => check_file(path, &found)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) => return Err(Refusal::system(path, "looked at", &error)),
+        }
+        let Some(file) = open(path, access)? else {
+            return Ok(Found::Gone);
+        };
         // First of all: from here on a child made by `fork` does not have it.
         let file = PrivateFile::new(file);
         let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
-        let found = opened
-            .metadata()
-            .map_err(|error| Refusal::system(path, "looked at", &error))?;
+        let found = metadata(path, opened)?;
+        // Nobody has it under a name any more.
+        if found.nlink() == 0 {
+            return Ok(Found::Gone);
+        }
         check_file(path, &found)?;
         let mut table = Self {
             id: (found.dev(), found.ino()),
@@ -95,23 +105,27 @@ impl Table {
             change: None,
         };
         if access != Access::Observe {
-            table.change = Some(Arc::new(table.map()?));
+            let Some(change) = table.map(access)? else {
+                return Ok(Found::Gone);
+            };
+            table.change = Some(Arc::new(change));
         }
-        Ok(table)
+        Ok(Found::Table(table))
     }
 
     /// The word that counts changes, by an opening of its own: a child made by `fork` keeps the mapping, a mapping keeps its opening, and
-    /// an opening keeps its locks.
-    fn map(&self) -> Result<SharedWord, Refusal> {
-        let refuse = |error: io::Error| Refusal::system(&self.path, "mapped", &error);
-        let mut options = mapping::options(false);
-        let file = options.write(true).open(&self.path).map_err(refuse)?;
-        let found = file.metadata().map_err(refuse)?;
+    /// an opening keeps its locks. `None` if the name leads elsewhere by now.
+    fn map(&self, access: Access) -> Result<Option<SharedWord>, Refusal> {
+        let Some(file) = open(&self.path, access)? else {
+            return Ok(None);
+        };
+        let found = metadata(&self.path, &file)?;
         if (found.dev(), found.ino()) != self.id {
-            let what = "was replaced while it was opened";
-            return Err(Refusal::of(Kind::Unreachable, &self.path, what));
+            return Ok(None);
         }
-        mapping::change(&file).map_err(refuse)
+        let word = mapping::change(&file);
+        let word = word.map_err(|error| Refusal::system(&self.path, "mapped", &error))?;
+        Ok(Some(word))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -177,6 +191,12 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
     }
 
+    /// Takes the lock of the head, which is for who replaces the table; `false` if somebody else has it.
+    fn lock_head(&self) -> Result<bool, Refusal> {
+        mapping::lock(self.file()?, 0)
+            .map_err(|error| Refusal::system(&self.path, "locked", &error))
+    }
+
     pub(crate) fn unlock(&self, index: usize) -> Result<(), Refusal> {
         mapping::unlock(self.file()?, row_at(index))
             .map_err(|error| Refusal::system(&self.path, "unlocked", &error))
@@ -225,6 +245,29 @@ impl Table {
             .map_or(Ok(()), |word| word.wait(seen, limit));
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
+}
+
+/// What was found under the name of a table.
+enum Found {
+    Nothing,
+    /// Something that was removed or replaced while it was looked at.
+    Gone,
+    Table(Table),
+}
+
+/// Opens what is at `path`, if there still is something.
+fn open(path: &Path, access: Access) -> Result<Option<File>, Refusal> {
+    let mut options = mapping::options(false);
+    match options.write(access != Access::Observe).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(refused(path, &error)),
+    }
+}
+
+fn metadata(path: &Path, file: &File) -> Result<fs::Metadata, Refusal> {
+    let found = file.metadata();
+    found.map_err(|error| Refusal::system(path, "looked at", &error))
 }
 
 /// The system's own words for why a table cannot be opened are for files in general.
@@ -277,6 +320,9 @@ fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
 }
 
 fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
+    if found.is_symlink() {
+        return Err(Refusal::of(Kind::Untrusted, path, "is a symbolic link"));
+    }
     if !found.is_file() {
         return Err(Refusal::of(Kind::Damaged, path, "is no regular file"));
     }
