@@ -4,6 +4,8 @@
 
 pub mod sys;
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -53,4 +55,19 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
         );
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Where the head says since which start of the machine the table is.
+const BOOT_AT: u64 = 8;
+
+/// Makes a table, or makes of the one that is there, one of an earlier start of the machine.
+pub fn make_stale(home: &Home) {
+    drop(home.seat("long ago"));
+    overwrite(home, BOOT_AT, &[0x5a; 8]);
+}
+
+/// Writes into the table as nobody should.
+pub fn overwrite(home: &Home, at: u64, bytes: &[u8]) {
+    let file = File::options().write(true).open(home.path()).unwrap();
+    file.write_all_at(bytes, at).unwrap();
 }

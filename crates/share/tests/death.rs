@@ -1,0 +1,279 @@
+//! Death at every instant.
+//!
+//! All that a job does to the table are system calls. So a child that is stopped before and after each of them, and killed at the n-th
+//! stop, for every n, dies at every instant that others could tell apart. And one that is overtaken there by others meets them at every
+//! instant, too.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod support;
+
+use std::fs;
+use std::time::Duration;
+use support::sys::{self, Child, End, KILLED, Traced, WELL};
+use support::{Home, make_stale, until, wants};
+use tidegate_share::{Kind, Name, Observer, ROWS, Seat, Soundness};
+
+/// What a job does from its first call to its last, with `processors` to divide.
+fn life(home: &Home, processors: usize) -> i32 {
+    let mut seat = home.seat("child");
+    for _ in 0..2 {
+        seat.publish(&wants(processors, processors)).unwrap();
+        seat.shares().unwrap();
+        seat.wait_change(Duration::ZERO).unwrap();
+    }
+    drop(seat);
+    0
+}
+
+/// Runs a child to its n-th stop; whether it gets there.
+fn to_stop(child: &mut Traced, stop: usize) -> bool {
+    (0..stop).all(|_| match child.step() {
+        None => true,
+        Some(end) => {
+            assert_eq!(end, WELL);
+            false
+        }
+    })
+}
+
+/// Stops a child at its n-th system call for every n, and has `then` deal with it. At how many stops.
+fn at_every_call(
+    mut prepare: impl FnMut(),
+    act: impl Fn() -> i32,
+    mut then: impl FnMut(usize, &mut Traced),
+) -> usize {
+    for stop in 1.. {
+        prepare();
+        let Some(mut child) = sys::trace(&act) else {
+            println!("skipped: tracing a child is not permitted here");
+            return usize::MAX;
+        };
+        if !to_stop(&mut child, stop) {
+            return stop - 1;
+        }
+        then(stop, &mut child);
+    }
+    unreachable!()
+}
+
+fn check(home: &Home) -> Soundness {
+    let checked = Observer::check(&home.location()).unwrap();
+    checked.expect("there is a table")
+}
+
+/// Leaves a row in use that nobody has.
+fn leave_dead_row(home: &Home) {
+    let taken = home.folder.path().join("taken");
+    let mut child: Child = sys::fork(|| {
+        let mut seat = home.seat("dead");
+        seat.publish(&wants(4, 4)).unwrap();
+        fs::write(&taken, "").unwrap();
+        std::thread::sleep(sys::PATIENCE);
+        0
+    });
+    until("the row is taken", || taken.exists());
+    assert_eq!(child.kill(), KILLED);
+    fs::remove_file(&taken).unwrap();
+}
+
+#[test]
+fn whenever_a_job_dies_the_others_have_its_processors_at_their_next_look_and_no_row_leaks() {
+    let home = Home::new();
+    let mut survivor = home.seat("survivor");
+    survivor.publish(&wants(4, 4)).unwrap();
+    let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+    let mut seen = [0; 3];
+    let mut round = |with_dead: bool| {
+        at_every_call(
+            || {
+                if with_dead {
+                    leave_dead_row(&home);
+                }
+            },
+            || life(&home, 4),
+            |stop, child| {
+                seen[observer.jobs().unwrap().len().min(2)] += 1;
+                assert_eq!(child.kill(), KILLED);
+                let shares = survivor.shares().unwrap();
+                assert_eq!((shares.allotment, shares.others), (4, 0), "stop {stop}");
+                let checked = check(&home);
+                let rows = (checked.alive.len(), checked.dead.len(), checked.repaired);
+                assert_eq!(rows, (1, 0, 0), "stop {stop}: {checked:?}");
+            },
+        )
+    };
+    for with_dead in [false, true] {
+        let stops = round(with_dead);
+        assert!(stops > 50, "only {stops} stops");
+    }
+    if seen != [0; 3] {
+        assert!(
+            seen[1] > 10 && seen[2] > 10,
+            "before, during and after: {seen:?}"
+        );
+    }
+    // Whatever died has left its row to others.
+    let seats: Vec<Seat> = (1..ROWS).map(|job| home.seat(&job.to_string())).collect();
+    assert_eq!(check(&home).alive.len(), 1 + seats.len());
+}
+
+#[test]
+fn whoever_dies_while_making_the_table_leaves_a_whole_one_or_nothing() {
+    for stale in [false, true] {
+        let home = Home::new();
+        let mut seen = [0; 2];
+        let stops = at_every_call(
+            || {
+                // The last one's folder may have a table.
+                let _ = fs::remove_file(home.path());
+                if stale {
+                    make_stale(&home);
+                }
+            },
+            || life(&home, 4),
+            |stop, child| {
+                assert_eq!(child.kill(), KILLED);
+                let names = fs::read_dir(home.folder.path()).unwrap().count();
+                assert_eq!(names, usize::from(home.path().exists()), "stop {stop}");
+                seen[names] += 1;
+                if !stale && names == 1 {
+                    assert!(Observer::open(&home.location()).unwrap().is_some());
+                }
+                let mut next = home.seat("next");
+                next.publish(&wants(4, 4)).unwrap();
+                assert_eq!(next.shares().unwrap().allotment, 4, "stop {stop}");
+                let checked = check(&home);
+                assert_eq!((checked.alive.len(), checked.dead.len()), (1, 0));
+            },
+        );
+        assert!(stops > 50, "only {stops} stops");
+        assert!(
+            stops == usize::MAX || seen.iter().all(|seen| *seen > 3),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
+fn jobs_that_come_at_the_same_instant_find_the_same_table_whether_there_is_one_or_not() {
+    for state in ["none", "stale", "good"] {
+        let home = Home::new();
+        let mut late = 0;
+        let stops = at_every_call(
+            || {
+                let _ = fs::remove_file(home.path());
+                match state {
+                    "stale" => make_stale(&home),
+                    "good" => drop(home.seat("earlier")),
+                    _ => {}
+                }
+            },
+            || comes(&home),
+            |stop, child| {
+                let other = Seat::take(&home.location(), &Name::new("other"));
+                let mut other = match other {
+                    Ok(seat) => seat,
+                    // The child is just replacing the stale one.
+                    Err(error) => {
+                        assert_eq!(
+                            (state, error.kind()),
+                            ("stale", Kind::Unreachable),
+                            "{error}"
+                        );
+                        late += 1;
+                        assert_eq!(child.finish(), WELL);
+                        return;
+                    }
+                };
+                other.publish(&wants(4, 4)).unwrap();
+                assert_eq!(child.finish(), WELL, "{state}, stop {stop}");
+                assert!(
+                    other.is_current(),
+                    "{state}, stop {stop}: its table was removed"
+                );
+                let shares = other.shares().unwrap();
+                assert_eq!((shares.allotment, shares.others), (4, 0));
+            },
+        );
+        assert!(stops > 30, "{state}: only {stops} stops");
+        assert!(late < 20, "{late} were late");
+    }
+}
+
+/// Takes a seat, which must be one in the table that others find.
+fn comes(home: &Home) -> i32 {
+    let mut seat = home.seat("child");
+    seat.publish(&wants(4, 4)).unwrap();
+    let shares = seat.shares().unwrap();
+    assert!(seat.is_current());
+    assert_eq!(shares.allotment, 4 / (1 + shares.others));
+    0
+}
+
+/// Takes the last free row, and sweeps the dead one with its last calls.
+fn sweep(home: &Home) -> i32 {
+    let mut seat = home.seat("sweeper");
+    let shares = seat.shares();
+    // To be given back by the end of the process, which comes now.
+    std::mem::forget(seat);
+    i32::from(shares.is_err())
+}
+
+#[test]
+fn a_newcomer_and_a_sweeper_never_take_a_row_from_each_other() {
+    let home = Home::new();
+    leave_dead_row(&home);
+    let seats: Vec<Seat> = (2..ROWS).map(|job| home.seat(&job.to_string())).collect();
+    let Some(mut dry) = sys::trace(|| sweep(&home)) else {
+        println!("skipped: tracing a child is not permitted here");
+        return;
+    };
+    let all = std::iter::from_fn(|| dry.step().is_none().then_some(())).count();
+    let (mut refused, mut met) = (0, 0);
+    // Before that each row is read.
+    for stop in all - 50..=all {
+        // Frees the row of the last sweeper.
+        assert_eq!(check(&home).alive.len(), seats.len());
+        leave_dead_row(&home);
+        let mut child = sys::trace(|| sweep(&home)).expect("as before");
+        if !to_stop(&mut child, stop) {
+            continue;
+        }
+        // The child has the last free row.
+        match Seat::take(&home.location(), &Name::new("newcomer")) {
+            Ok(mut seat) => {
+                seat.publish(&wants(4, 4)).unwrap();
+                assert_eq!(child.finish(), WELL);
+                assert_eq!(seat.shares().unwrap().allotment, 4, "stop {stop}");
+                met += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), Kind::Full, "{error}");
+                assert_eq!(child.finish(), WELL);
+                refused += 1;
+            }
+        }
+    }
+    assert!(met > 10 && refused > 0, "{met} met, {refused} refused");
+}
+
+#[test]
+fn a_job_may_die_in_the_middle_of_anything_else_too() {
+    // What is not traced: a job that publishes all the time, killed at any moment.
+    let home = Home::new();
+    let mut survivor = home.seat("survivor");
+    survivor.publish(&wants(4, 4)).unwrap();
+    for _ in 0..20 {
+        let mut child = sys::fork(|| {
+            loop {
+                life(&home, 4);
+            }
+        });
+        for _ in 0..5 {
+            survivor.shares().unwrap();
+        }
+        assert_eq!(child.kill(), End::Signal(libc::SIGKILL));
+        assert_eq!(survivor.shares().unwrap().allotment, 4);
+        assert_eq!(check(&home).dead.len(), 0);
+    }
+}
