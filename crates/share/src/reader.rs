@@ -71,7 +71,8 @@ impl Reader {
     ) -> Result<Snapshot, Refusal> {
         // Who was away for long must not take the others for stopped.
         let away = |last| now.saturating_sub(last) > TABLE_STALL.default / 2;
-        if self.last.is_none_or(away) {
+        // An observer takes them for what it sees: it may look as seldom as it likes.
+        if own.is_some() && self.last.is_none_or(away) {
             self.beats.fill(Beat::default());
         }
         self.last = Some(now);
