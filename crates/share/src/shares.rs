@@ -32,7 +32,12 @@ impl Shares {
             .collect();
         jobs.sort_unstable_by_key(|seen| (seen.row.arrived, seen.index));
         let place = jobs.iter().position(|seen| seen.index == own);
-        let rows: Vec<&Row> = jobs.iter().map(|seen| &seen.row).collect();
+        let mut rows: Vec<Row> = jobs.iter().map(|seen| seen.row.clone()).collect();
+        let usual = place.map_or(CpuMask::default(), |place| rows[place].mask);
+        for row in rows.iter_mut().filter(|row| row.mask.is_empty()) {
+            row.mask = usual;
+        }
+        let rows: Vec<&Row> = rows.iter().collect();
         let division = Division::of(&rows);
         Self {
             allotment: place.map_or(0, |place| division.allotments[place]),
