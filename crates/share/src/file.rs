@@ -5,9 +5,9 @@ use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, clai
 use crate::location::{Access, Location};
 use crate::mapping;
 use crate::refusal::{Kind, Refusal};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,8 @@ impl Table {
     fn replace(&self) -> Result<(), Refusal> {
         for index in 0..ROWS {
             if self.is_locked(index)? {
-                return Err(Unfit::Stale.at(&self.path));
+                let what = "is in use by another machine";
+                return Err(Refusal::of(Kind::Unreachable, &self.path, what));
             }
         }
         // Only who has this lock removes the table, and only while the name leads to it: else two that come at the same time
@@ -180,6 +181,7 @@ impl Table {
     }
 
     fn write(&self, bytes: &[u8], at: u64) -> Result<(), Refusal> {
+        check_limit(&self.path, at + bytes.len() as u64)?;
         self.file()?
             .write_all_at(bytes, at)
             .map_err(|error| Refusal::system(&self.path, "written", &error))
@@ -285,7 +287,10 @@ fn make_folder(folder: &Path) -> Result<(), Refusal> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(Refusal::system(folder, "made", &error))
         }
-        _ => Ok(()),
+        Err(_) => Ok(()),
+        // Whatever the mask of this process takes away from the owner, other jobs need it.
+        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700))
+            .map_err(|error| Refusal::system(folder, "made", &error)),
     }
 }
 
@@ -296,6 +301,11 @@ pub(crate) fn user() -> Result<u32, Refusal> {
         return Err(Refusal::new(Kind::Untrusted, text.to_owned()));
     }
     Ok(mapping::user())
+}
+
+/// Whether there is such a folder, and it belongs to `user`.
+pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
 /// Whether nobody but this user can do anything with what was found.
@@ -332,11 +342,18 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
         return Err(Refusal::of(Kind::Untrusted, path, what));
     }
     if found.len() != LENGTH as u64 {
-        let what = format_args!(
-            "has {} bytes instead of {LENGTH}; remove it, and a new one is made",
-            found.len()
-        );
+        let what = format_args!("has {} bytes instead of {LENGTH}", found.len());
         return Err(Refusal::of(Kind::Damaged, path, what));
+    }
+    Ok(())
+}
+
+/// Whether this process may write files up to `end`. Who writes beyond its limit is killed by a signal.
+fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
+    let limit = mapping::file_size_limit();
+    if end > limit {
+        let what = format_args!("cannot be written: files of this process may have {limit} bytes");
+        return Err(Refusal::of(Kind::Unreachable, path, what));
     }
     Ok(())
 }
@@ -347,10 +364,14 @@ fn create(path: &Path) -> Result<(), Refusal> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    check_limit(path, LENGTH as u64)?;
     let refuse = |error: io::Error| Refusal::system(path, "made", &error);
     let file = mapping::options(true)
         .write(true)
         .open(folder)
+        .map_err(refuse)?;
+    // As for the folder.
+    file.set_permissions(Permissions::from_mode(0o600))
         .map_err(refuse)?;
     let mut content = vec![0; LENGTH];
     content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);

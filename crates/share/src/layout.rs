@@ -115,8 +115,8 @@ pub(crate) enum Unfit {
 impl Unfit {
     pub(crate) fn at(self, path: &Path) -> Refusal {
         let what = match self {
-            Self::Foreign => "is no table of this version; remove it, and a new one is made",
-            Self::Stale => "is in use by another machine",
+            Self::Foreign => "is no table of this version",
+            Self::Stale => "was made before the machine was started, or by another one",
         };
         Refusal::of(Kind::Damaged, path, what)
     }
@@ -135,11 +135,12 @@ impl Head {
         head
     }
 
-    /// Whether it is that of a table of this kind, and why not.
+    /// Whether it is that of a table of this kind, made since `boot` where that is known; and why not.
     pub(crate) fn check(&self, boot: u64) -> Result<(), Unfit> {
         match (word(&self.0, MAGIC_AT), word(&self.0, BOOT_AT)) {
             (kind, _) if kind != magic() => Err(Unfit::Foreign),
-            (_, made) if made != boot => Err(Unfit::Stale),
+            // Who cannot tell does not remove anything: nobody has a row of a table that is stale.
+            (_, made) if made != boot && boot != 0 => Err(Unfit::Stale),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::file;
 use crate::layout::VERSION;
-use crate::refusal::Refusal;
+use crate::refusal::{Kind, Refusal};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,13 @@ impl Location {
     pub fn find() -> Result<Self, Refusal> {
         let user = file::user()?;
         let variable = |name: &str| std::env::var_os(name);
-        Ok(Self::among(variable, user, Path::is_dir))
+        let own = |folder: &Path| file::is_folder_of(user, folder);
+        let found = Self::among(variable, user, Path::is_dir, own);
+        if found.path.is_relative() {
+            let what = "is not an absolute path, and would be another file in each folder";
+            return Err(Refusal::of(Kind::Unreachable, &found.path, what));
+        }
+        Ok(found)
     }
 
     /// At `path`, in a folder that exists.
@@ -56,6 +62,7 @@ impl Location {
         variable: impl Fn(&str) -> Option<OsString>,
         user: u32,
         exists: impl Fn(&Path) -> bool,
+        own: impl Fn(&Path) -> bool,
     ) -> Self {
         let set = |name| variable(name).filter(|value| !value.is_empty());
         if let Some(path) = set(VARIABLE) {
@@ -70,20 +77,21 @@ impl Location {
             folder: Some(folder),
             why,
         };
-        // A relative path would be another file in each folder; the standard of that variable has it ignored.
+        // A relative path would be another file in each folder; the standard of that variable has it ignored. Who has become another
+        // user and kept the variable must not leave that user's folder with something in it that is not his.
         if let Some(runtime) = set(RUNTIME_FOLDER)
             .map(PathBuf::from)
-            .filter(|p| p.is_absolute())
+            .filter(|folder| folder.is_absolute() && own(folder))
         {
             return within(runtime.join("tidegate"), RUNTIME_FOLDER);
         }
         let memory = Path::new("/dev/shm");
         let (parent, why) = if exists(memory) {
-            (memory, "XDG_RUNTIME_DIR is not set")
+            (memory, "XDG_RUNTIME_DIR is no folder of this user")
         } else {
             (
                 Path::new("/tmp"),
-                "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
+                "XDG_RUNTIME_DIR is no folder of this user, and there is no /dev/shm",
             )
         };
         within(parent.join(format!("tidegate-{user}")), why)
@@ -116,7 +124,8 @@ mod tests {
             let set = variables.iter().find(|(variable, _)| *variable == name);
             set.map(|(_, value)| value.into())
         };
-        let location = Location::among(variable, 7, |_| memory);
+        let own = |folder: &Path| folder == Path::new("/run/user/7");
+        let location = Location::among(variable, 7, |_| memory, own);
         location.path.display().to_string()
     }
 
@@ -130,14 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_are_empty_or_relative_folders_are_passed_over() {
+    fn variables_that_are_empty_or_folders_that_are_relative_or_somebody_elses_are_passed_over() {
         assert_eq!(
             among(&[(VARIABLE, ""), (RUNTIME_FOLDER, "")], true),
             "/dev/shm/tidegate-7/table.v1"
         );
-        assert_eq!(
-            among(&[(RUNTIME_FOLDER, "here")], true),
-            "/dev/shm/tidegate-7/table.v1"
-        );
+        for folder in ["here", "/run/user/8"] {
+            assert_eq!(
+                among(&[(RUNTIME_FOLDER, folder)], true),
+                "/dev/shm/tidegate-7/table.v1"
+            );
+        }
     }
 }

@@ -19,6 +19,11 @@ pub(crate) fn user() -> Result<u32, Refusal> {
     Err(Refusal::new(Kind::Unsupported, text))
 }
 
+/// Whether there is such a folder, and it belongs to `user`.
+pub(crate) fn is_folder_of(_: u32, _: &Path) -> bool {
+    false
+}
+
 /// Methods that are never called.
 macro_rules! none {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

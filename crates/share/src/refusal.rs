@@ -20,7 +20,21 @@ pub enum Kind {
     Full,
 }
 
-/// The reason, in one line that names the file.
+impl Kind {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Unsupported => "there is nothing to be done",
+            Self::Unreachable => "TIDEGATE_TABLE may name another file",
+            Self::Untrusted => {
+                "remove it or make it yours alone, or name another file by TIDEGATE_TABLE"
+            }
+            Self::Damaged => "remove it, and a new one is made",
+            Self::Full => "it has room again when some of them end",
+        }
+    }
+}
+
+/// The reason, in one line that names the file and says what to do.
 #[derive(Debug)]
 pub struct Refusal {
     kind: Kind,
@@ -32,12 +46,10 @@ impl Refusal {
         Self { kind, text }
     }
 
-    /// The table at `path` is `what`.
+    /// The table at `path` is `what`; and what to do about it.
     pub(crate) fn of(kind: Kind, path: &Path, what: impl fmt::Display) -> Self {
-        Self::new(
-            kind,
-            format!("{} {what}", path.display().to_string().escape_debug()),
-        )
+        let (path, advice) = (path.display().to_string(), kind.advice());
+        Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))
     }
 
     /// The system refused to do something to `path`.
@@ -51,7 +63,7 @@ impl Refusal {
 
     /// The table at `path` is shorter than it was.
     pub(crate) fn cut_off(path: &Path) -> Self {
-        let what = "was cut off or cannot be read any more; remove it, and a new one is made";
+        let what = "was cut off or cannot be read any more";
         Self::of(Kind::Damaged, path, what)
     }
 

@@ -74,6 +74,7 @@ fn a_head_of_another_format_or_another_start_is_told_apart() {
     let mut head = Head::fresh(5);
     assert_eq!(head.check(5), Ok(()));
     assert_eq!(head.check(6), Err(Unfit::Stale));
+    assert_eq!(head.check(0), Ok(()), "nobody knows");
     assert_eq!(head.in_use().count(), 0);
     head.0[0] ^= 1;
     assert_eq!(head.check(5), Err(Unfit::Foreign));
