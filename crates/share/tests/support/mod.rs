@@ -2,10 +2,12 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
+pub mod assault;
+pub mod damage;
 pub mod sys;
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -18,9 +20,9 @@ pub struct Home {
 
 impl Home {
     pub fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().expect("a folder for files"),
-        }
+        let folder = tempfile::tempdir().expect("a folder for files");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).expect("it is ours");
+        Self { folder }
     }
 
     pub fn path(&self) -> PathBuf {

@@ -279,6 +279,15 @@ pub fn mask_modes(mask: libc::mode_t) {
     unsafe { libc::umask(mask) };
 }
 
+/// Where the table is if `folder` is the user's runtime folder. For a child: it changes the environment.
+pub fn location_in(folder: &Path) -> tidegate_share::Location {
+    // SAFETY: the process was made by `fork` and has one thread.
+    unsafe { std::env::remove_var("TIDEGATE_TABLE") };
+    // SAFETY: as above.
+    unsafe { std::env::set_var("XDG_RUNTIME_DIR", folder) };
+    tidegate_share::Location::find().expect("this system has tables")
+}
+
 /// Becomes user `id` for good, as far as files are concerned. For a child.
 pub fn become_user(id: u32) -> io::Result<()> {
     // SAFETY: no preconditions; the process has one thread.

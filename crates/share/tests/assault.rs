@@ -1,0 +1,243 @@
+//! A table that somebody writes into while it is in use: errors or sane shares, and never a panic or a signal.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod support;
+
+use std::fs::{self, File};
+use std::time::Duration;
+use support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
+use support::{Home, overwrite, wants};
+use tidegate_share::{Kind, Observer, ROWS, Refusal, Seat};
+
+/// The size of a test that is also a soak, of which this is one slice; says it.
+fn soak(slice: usize, unit: &str) -> usize {
+    let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| text.parse().unwrap());
+    println!("soak: {} {unit}", slice * scale);
+    slice * scale
+}
+
+#[test]
+fn random_bytes_over_a_table_are_errors_or_shares_within_limits() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let home = Home::new();
+    for _ in 0..soak(1_000, "tables") {
+        let length = if random.u8(..16) == 0 {
+            5 + LENGTH as usize
+        } else {
+            5 + random.usize(..1200)
+        };
+        let mut data: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+            .take(length)
+            .collect();
+        // Bytes that are all the same are likelier to mean something.
+        match random.u8(..4) {
+            0 => data[5..].fill(0),
+            1 => data[5..].fill(0xff),
+            _ => {}
+        }
+        assault(home.folder.path(), &data);
+    }
+}
+
+/// Each thing that a job does, and how it ended.
+fn all_that_a_job_does(mut seat: Seat) -> Vec<(&'static str, Option<Refusal>)> {
+    let mut done = vec![
+        ("publish", seat.publish(&wants(4, 4)).err()),
+        ("shares", seat.shares().err()),
+        ("wait_change", seat.wait_change(Duration::ZERO).err()),
+    ];
+    let mut alone = |what, act: fn(&mut Seat) -> Option<Refusal>| done.push((what, act(&mut seat)));
+    alone("shares again", |seat| seat.shares().err());
+    alone("publish again", |seat| seat.publish(&wants(2, 4)).err());
+    drop(seat);
+    done
+}
+
+#[test]
+fn a_table_that_is_cut_off_in_use_is_an_error_for_everything_that_needs_what_is_gone() {
+    for length in [
+        0,
+        8,
+        100,
+        2048,
+        4096,
+        4097,
+        FIRST_ROW + ROW,
+        FIRST_ROW + ROW + 8,
+    ] {
+        for first in ["publish", "shares", "wait_change", "drop"] {
+            let home = Home::new();
+            let mut seats = ["a", "b"].map(|name| home.seat(name));
+            for seat in &mut seats {
+                seat.publish(&wants(4, 4)).unwrap();
+                seat.shares().unwrap();
+            }
+            File::options()
+                .write(true)
+                .open(home.path())
+                .unwrap()
+                .set_len(length)
+                .unwrap();
+            let [_a, mut b] = seats;
+            let refused = match first {
+                "publish" => b.publish(&wants(2, 4)).err(),
+                "shares" => Some(b.shares().expect_err("its row is gone")),
+                "wait_change" => b.wait_change(Duration::ZERO).err(),
+                _ => None,
+            };
+            if let Some(refusal) = refused {
+                let text = refusal.to_string();
+                assert_eq!(refusal.kind(), Kind::Damaged, "{first} at {length}: {text}");
+                assert!(
+                    text.contains("remove it") && text.lines().count() == 1,
+                    "{text}"
+                );
+            }
+            // The others do what they do.
+            for (what, refusal) in all_that_a_job_does(b) {
+                let kind = refusal.as_ref().map(Refusal::kind);
+                let kinds = [None, Some(Kind::Damaged)];
+                assert!(
+                    kinds.contains(&kind),
+                    "{what} after {first} at {length}: {refusal:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_that_is_cut_off_is_not_taken_for_one_by_who_comes_later() {
+    for length in [0, 2048, 4096, 100_000] {
+        let home = Home::new();
+        let seat = home.seat("a");
+        File::options()
+            .write(true)
+            .open(home.path())
+            .unwrap()
+            .set_len(length)
+            .unwrap();
+        drop(seat);
+        let error = Observer::open(&home.location()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Damaged, "{error}");
+    }
+}
+
+#[test]
+fn a_table_that_is_removed_in_use_goes_on_for_those_who_have_it_until_they_look() {
+    let home = Home::new();
+    let mut seats = ["a", "b"].map(|name| home.seat(name));
+    fs::remove_file(home.path()).unwrap();
+    for seat in &mut seats {
+        seat.publish(&wants(4, 4)).unwrap();
+    }
+    assert_eq!(
+        seats
+            .each_mut()
+            .map(|seat| seat.shares().unwrap().allotment),
+        [2, 2]
+    );
+    assert!(seats.iter().all(|seat| !seat.is_current()));
+    let [a, b] = seats;
+    assert!(
+        all_that_a_job_does(a)
+            .iter()
+            .all(|(_, refusal)| refusal.is_none())
+    );
+    drop(b);
+    assert!(!home.path().exists());
+}
+
+#[test]
+fn claims_and_rows_that_are_overwritten_in_use_are_errors_or_hold_until_the_next_publish() {
+    for byte in [0x00, 0x01, 0x80, 0xff] {
+        for (at, length) in [
+            (CLAIMS, ROWS as u64 * 8),
+            (FIRST_ROW, ROW),
+            (FIRST_ROW, LENGTH - FIRST_ROW),
+        ] {
+            let home = Home::new();
+            let mut seats = ["a", "b"].map(|name| home.seat(name));
+            for seat in &mut seats {
+                seat.publish(&wants(4, 4)).unwrap();
+            }
+            overwrite(&home, at, &vec![byte; length as usize]);
+            let what = format!("{byte:x} at {at}");
+            match (at == CLAIMS, seats[0].shares()) {
+                (_, Err(error)) => assert_eq!(error.kind(), Kind::Damaged, "{what}"),
+                (true, Ok(shares)) => panic!("{what}: {shares:?}"),
+                (false, Ok(_)) => panic!("{what}: its row is another's"),
+            }
+            // Whoever writes his row again is there again.
+            for seat in &mut seats {
+                seat.publish(&wants(4, 4)).unwrap();
+            }
+            let shares = seats
+                .each_mut()
+                .map(|seat| seat.shares().ok().map(|it| it.allotment));
+            let expected = if at == CLAIMS { None } else { Some(2) };
+            assert_eq!(shares, [expected; 2], "{what}");
+            drop(seats);
+            let mut next = home.seat("next");
+            next.publish(&wants(4, 4)).unwrap();
+            assert_eq!(next.shares().unwrap().allotment, 4, "{what}");
+        }
+    }
+}
+
+/// The words of a row that others divide by or look at.
+const FIELDS: [(&str, u64); 10] = [
+    ("pid", 1),
+    ("started", 2),
+    ("namespace", 3),
+    ("arrived", 4),
+    ("desire", 5),
+    ("usage", 6),
+    ("weight", 7),
+    ("limit", 8),
+    ("beat", 9),
+    ("neighbours", 13),
+];
+
+#[test]
+fn fields_at_their_extremes_cost_fairness_and_nothing_else() {
+    for (field, word) in FIELDS {
+        for value in [0, 1, 1 << 31, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX] {
+            let home = Home::new();
+            let mut seats = ["liar", "other"].map(|name| home.seat(name));
+            for seat in &mut seats {
+                seat.publish(&wants(4, 4)).unwrap();
+            }
+            overwrite(&home, FIRST_ROW + 8 * word, &value.to_ne_bytes());
+            let shares = seats[1].shares().unwrap();
+            let what = format!("{field} {value}: {shares:?}");
+            assert!((1..=4).contains(&shares.allotment), "{what}");
+            assert_eq!(
+                (shares.processors, shares.others),
+                (4, usize::from((field, value) != ("desire", 0))),
+                "{what}"
+            );
+            let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+            assert_eq!(observer.jobs().unwrap().len(), 2, "{what}");
+            assert!(Observer::check(&home.location()).unwrap().is_some());
+        }
+    }
+}
+
+#[test]
+fn a_set_of_processors_at_its_extremes_leaves_the_others_theirs() {
+    for byte in [0x00, 0xff] {
+        let home = Home::new();
+        let mut seats = ["liar", "other", "third"].map(|name| home.seat(name));
+        for seat in &mut seats {
+            seat.publish(&wants(4, 4)).unwrap();
+        }
+        overwrite(&home, FIRST_ROW + 8 * 32, &[byte; 128]);
+        let shares = seats[1].shares().unwrap();
+        // Nobody's set is taken for the reader's own; of all that there can be the others still have no more than their four.
+        let expected = if byte == 0 { (1, 4) } else { (2, 1024) };
+        assert_eq!((shares.allotment, shares.processors), expected);
+    }
+}

@@ -1,0 +1,349 @@
+//! What lies where the table belongs and is not to be used: an error that says why and what to do, and nothing is changed.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod support;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::Path;
+use support::damage::{DAMAGES, good, state};
+use support::sys::{self, NOT_PERMITTED, WELL};
+use support::{Home, make_stale, wants};
+use tidegate_share::{Kind, Location, Name, Observer, Refusal, Seat};
+
+fn take(location: &Location) -> Result<Seat, Refusal> {
+    Seat::take(location, &Name::new("newcomer"))
+}
+
+/// The refusals of all who could come to `location`, and what they are about.
+fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
+    [
+        ("take", take(location).err()),
+        ("open", Observer::open(location).err()),
+        ("check", Observer::check(location).err()),
+    ]
+}
+
+/// Whether a refusal is in order: one line, with the file and what to do.
+#[track_caller]
+fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what: &str) {
+    let text = refusal.to_string();
+    assert_eq!(refusal.kind(), kind, "{what}: {text}");
+    assert!(text.contains(says), "{what}: {text}");
+    assert!(
+        text.starts_with(&path.display().to_string()),
+        "{what}: {text}"
+    );
+    assert_eq!(text.lines().count(), 1, "{what}: {text}");
+    let advised = ["TIDEGATE_TABLE", "remove it"]
+        .iter()
+        .any(|advice| text.contains(advice));
+    assert!(advised && text.contains("; "), "{what}: {text}");
+}
+
+#[test]
+fn whatever_is_no_table_is_refused_with_a_line_that_says_so_and_is_left_as_it_is() {
+    for damage in DAMAGES {
+        let home = Home::new();
+        if let Err(error) = (damage.make)(&home) {
+            println!("skipped: {}: {error}", damage.name);
+            continue;
+        }
+        let before = state(home.folder.path());
+        for (who, refusal) in refusals(&home.location()) {
+            let what = format!("{}, {who}", damage.name);
+            let refusal = refusal.unwrap_or_else(|| panic!("{what}: not refused"));
+            is_in_order(&refusal, (damage.kind, damage.says), &home.path(), &what);
+        }
+        assert_eq!(state(home.folder.path()), before, "{}", damage.name);
+    }
+}
+
+#[test]
+fn random_bytes_are_no_table() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..20 {
+        let home = Home::new();
+        let length = *random
+            .choice(&[random.clone().usize(..200_000), 135_168])
+            .unwrap();
+        let bytes: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+            .take(length)
+            .collect();
+        fs::write(home.path(), bytes).unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o600)).unwrap();
+        let before = state(home.folder.path());
+        for (who, refusal) in refusals(&home.location()) {
+            is_in_order(&refusal.unwrap(), (Kind::Damaged, ""), &home.path(), who);
+        }
+        assert_eq!(state(home.folder.path()), before);
+    }
+}
+
+#[test]
+fn a_table_of_an_earlier_start_is_replaced_by_who_comes_and_by_nobody_else() {
+    let home = Home::new();
+    make_stale(&home);
+    let before = state(home.folder.path());
+    assert!(Observer::open(&home.location()).is_err());
+    let error = Observer::check(&home.location()).unwrap_err();
+    let says = (Kind::Damaged, "before the machine was started");
+    is_in_order(&error, says, &home.path(), "check");
+    assert_eq!(state(home.folder.path()), before);
+    let mut seat = home.seat("newcomer");
+    seat.publish(&wants(2, 2)).unwrap();
+    assert_eq!(seat.shares().unwrap().allotment, 2);
+    assert_ne!(state(home.folder.path()), before);
+}
+
+#[test]
+fn a_table_of_another_start_in_which_somebody_has_a_row_is_left_as_it_is() {
+    let home = Home::new();
+    let seat = home.seat("on another machine");
+    support::overwrite(&home, 8, &[0x5a; 8]);
+    let before = state(home.folder.path());
+    let says = (Kind::Unreachable, "is in use by another machine");
+    is_in_order(
+        &take(&home.location()).unwrap_err(),
+        says,
+        &home.path(),
+        "take",
+    );
+    assert_eq!(state(home.folder.path()), before);
+    drop(seat);
+    assert!(take(&home.location()).is_ok());
+}
+
+/// The location in the folder `tidegate` of `home`, as the environment would have it. In a child.
+fn in_runtime_folder(home: &Home, test: impl FnOnce(Location) -> bool) {
+    let (folder, mut test) = (home.folder.path(), Some(test));
+    let mut child = sys::fork(|| {
+        let test = test.take().expect("once");
+        i32::from(!test(sys::location_in(folder)))
+    });
+    assert_eq!(child.end(), WELL);
+}
+
+#[test]
+fn a_folder_that_is_not_this_users_alone_is_refused_and_left_as_it_is() {
+    type Make = fn(&Path) -> std::io::Result<()>;
+    let cases: [(&str, Make, &str); 5] = [
+        (
+            "open",
+            |folder| {
+                fs::create_dir(folder)?;
+                fs::set_permissions(folder, Permissions::from_mode(0o755))
+            },
+            "its mode is 755",
+        ),
+        (
+            "another's",
+            |folder| {
+                fs::create_dir(folder)?;
+                fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+                chown(folder, Some(65_534), None)
+            },
+            "belongs to user 65534",
+        ),
+        ("a file", |folder| fs::write(folder, ""), "is no folder"),
+        (
+            "a link",
+            |folder| {
+                fs::create_dir(folder.with_extension("real"))?;
+                symlink(folder.with_extension("real"), folder)
+            },
+            "is no folder",
+        ),
+        (
+            "a link to nowhere",
+            |folder| symlink("/nowhere", folder),
+            "is no folder",
+        ),
+    ];
+    for (what, make, says) in cases {
+        let home = Home::new();
+        let folder = home.folder.path().join("tidegate");
+        if let Err(error) = make(&folder) {
+            println!("skipped: {what}: {error}");
+            continue;
+        }
+        let before = state(home.folder.path());
+        in_runtime_folder(&home, |location| {
+            for (who, refusal) in refusals(&location) {
+                is_in_order(
+                    &refusal.unwrap(),
+                    (Kind::Untrusted, says),
+                    &folder,
+                    &format!("{what}, {who}"),
+                );
+            }
+            true
+        });
+        assert_eq!(state(home.folder.path()), before, "{what}");
+    }
+}
+
+#[test]
+fn the_folder_and_the_table_are_made_for_this_user_alone_whatever_mask_there_is() {
+    for mask in [0, 0o022, 0o777] {
+        let home = Home::new();
+        in_runtime_folder(&home, |location| {
+            sys::mask_modes(mask);
+            take(&location).unwrap();
+            true
+        });
+        let mode = |name: &str| fs::metadata(home.folder.path().join(name)).unwrap().mode();
+        assert_eq!(mode("tidegate") & 0o7777, 0o700);
+        assert_eq!(mode("tidegate/table.v1") & 0o7777, 0o600);
+    }
+}
+
+#[test]
+fn where_there_is_no_folder_no_table_is_made() {
+    let home = Home::new();
+    let path = home.folder.path().join("missing/table");
+    let location = Location::at(&path);
+    let says = (
+        Kind::Unreachable,
+        "cannot be made: No such file or directory",
+    );
+    is_in_order(&take(&location).unwrap_err(), says, &path, "take");
+    assert!(Observer::open(&location).unwrap().is_none());
+    assert!(Observer::check(&location).unwrap().is_none());
+    assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0);
+}
+
+/// What a child meets that has a tmpfs of its own in `home`.
+fn in_tmpfs(home: &Home, options: &str, mut test: impl FnMut()) {
+    let mut child = sys::fork(|| {
+        if let Err(error) = sys::mount_tmpfs(home.folder.path(), options) {
+            eprintln!("mount: {error}");
+            return NOT_PERMITTED;
+        }
+        test();
+        0
+    });
+    match child.end() {
+        sys::End::Exit(NOT_PERMITTED) => {
+            println!("skipped: a file system of the test's own is not permitted here")
+        }
+        end => assert_eq!(end, WELL),
+    }
+}
+
+#[test]
+fn on_a_full_file_system_no_table_is_made_and_nothing_is_left_behind() {
+    for size in [4096, 65_536] {
+        let home = Home::new();
+        in_tmpfs(&home, &format!("size={size},mode=700"), || {
+            let error = take(&home.location()).unwrap_err();
+            let says = (Kind::Unreachable, "cannot be made: No space left on device");
+            is_in_order(&error, says, &home.path(), "take");
+            assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0);
+            fs::write(home.folder.path().join("room"), [1; 4000]).unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_table_that_is_there_is_of_use_on_a_full_file_system() {
+    let home = Home::new();
+    in_tmpfs(&home, "size=200k,mode=700", || {
+        good(&home);
+        let _ = fs::write(home.folder.path().join("rest"), vec![1; 1 << 20]);
+        assert!(
+            fs::write(home.folder.path().join("more"), [1]).is_err(),
+            "it is full"
+        );
+        let mut seats = ["a", "b"].map(|name| home.seat(name));
+        for seat in &mut seats {
+            seat.publish(&wants(4, 4)).unwrap();
+        }
+        assert_eq!(seats[0].shares().unwrap().allotment, 2);
+    });
+}
+
+#[test]
+fn on_a_read_only_file_system_nobody_takes_part_and_observers_may_look() {
+    let home = Home::new();
+    in_tmpfs(&home, "size=1m,mode=700", || {
+        good(&home);
+        sys::make_read_only(home.folder.path()).unwrap();
+        let says = (Kind::Unreachable, "cannot be opened: Read-only file system");
+        is_in_order(
+            &take(&home.location()).unwrap_err(),
+            says,
+            &home.path(),
+            "take",
+        );
+        let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+        assert!(observer.jobs().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_process_whose_files_must_be_short_is_refused_and_not_ended_by_a_signal() {
+    for (limit, exists) in [
+        (0, false),
+        (100_000, false),
+        (0, true),
+        (2048, true),
+        (4096, true),
+    ] {
+        let home = Home::new();
+        if exists {
+            good(&home);
+        }
+        let mut child = sys::fork(|| {
+            sys::limit_file_size(limit);
+            let says = (Kind::Unreachable, "files of this process may have");
+            is_in_order(
+                &take(&home.location()).unwrap_err(),
+                says,
+                &home.path(),
+                "take",
+            );
+            0
+        });
+        assert_eq!(child.end(), WELL, "limit {limit}");
+        assert_eq!(home.path().exists(), exists);
+        drop(home.seat("of a process without a limit"));
+    }
+}
+
+#[test]
+fn a_job_that_is_limited_while_it_takes_part_is_refused_and_not_ended_by_a_signal() {
+    let home = Home::new();
+    let mut child = sys::fork(|| {
+        let mut seat = home.seat("limited");
+        sys::limit_file_size(0);
+        assert!(seat.publish(&wants(2, 2)).is_err());
+        drop(seat);
+        0
+    });
+    assert_eq!(child.end(), WELL);
+}
+
+#[test]
+fn one_who_has_lost_the_right_to_a_folder_says_so() {
+    if !sys::is_root() {
+        println!("skipped: only root may become somebody else");
+        return;
+    }
+    let home = Home::new();
+    good(&home);
+    let mut child = sys::fork(|| {
+        sys::become_user(65_534).unwrap();
+        let says = (Kind::Unreachable, "Permission denied");
+        is_in_order(
+            &take(&home.location()).unwrap_err(),
+            says,
+            &home.path(),
+            "take",
+        );
+        0
+    });
+    assert_eq!(child.end(), WELL);
+}

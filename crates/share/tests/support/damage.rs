@@ -1,0 +1,238 @@
+//! Everything that may lie where a table belongs and is none.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+use super::sys;
+use super::{Home, overwrite};
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use tidegate_share::Kind;
+
+/// A way to spoil the table of a home.
+pub struct Damage {
+    pub name: &'static str,
+    /// Does it; an error where this user may not.
+    pub make: fn(&Home) -> io::Result<()>,
+    pub kind: Kind,
+    /// What the refusal says among other things.
+    pub says: &'static str,
+}
+
+/// One that makes files of a length other than the table's, or other than its format.
+const fn damaged(
+    name: &'static str,
+    make: fn(&Home) -> io::Result<()>,
+    says: &'static str,
+) -> Damage {
+    Damage {
+        name,
+        make,
+        kind: Kind::Damaged,
+        says,
+    }
+}
+
+const fn untrusted(
+    name: &'static str,
+    make: fn(&Home) -> io::Result<()>,
+    says: &'static str,
+) -> Damage {
+    Damage {
+        name,
+        make,
+        kind: Kind::Untrusted,
+        says,
+    }
+}
+
+const NOBODY: u32 = 65_534;
+
+pub const DAMAGES: &[Damage] = &[
+    damaged(
+        "empty",
+        |home| with_length(home, 0),
+        "has 0 bytes instead of 135168",
+    ),
+    damaged("one byte", |home| with_length(home, 1), "has 1 bytes"),
+    damaged(
+        "half a head",
+        |home| with_length(home, 2048),
+        "has 2048 bytes",
+    ),
+    damaged("a head", |home| with_length(home, 4096), "has 4096 bytes"),
+    damaged("half", |home| with_length(home, 70_000), "has 70000 bytes"),
+    damaged(
+        "short of a byte",
+        |home| with_length(home, 135_167),
+        "has 135167 bytes",
+    ),
+    damaged(
+        "one byte more",
+        |home| with_length(home, 135_169),
+        "has 135169 bytes",
+    ),
+    damaged(
+        "huge",
+        |home| with_length(home, 1 << 40),
+        "bytes instead of",
+    ),
+    damaged(
+        "zeros",
+        |home| spoilt(home, &[0; 135_168]),
+        "is no table of this version",
+    ),
+    damaged(
+        "ones",
+        |home| spoilt(home, &[0xff; 135_168]),
+        "is no table of this version",
+    ),
+    damaged(
+        "text",
+        |home| spoilt(home, b"#!/bin/sh\necho hello\n"),
+        "is no table of this version",
+    ),
+    damaged(
+        "another version",
+        |home| spoilt(home, &[1]),
+        "is no table of this version",
+    ),
+    damaged(
+        "a folder",
+        |home| fs::create_dir(home.path()),
+        "is no regular file",
+    ),
+    damaged(
+        "a pipe",
+        |home| sys::make_node(&home.path(), libc::S_IFIFO, (0, 0)),
+        "is no regular file",
+    ),
+    damaged(
+        "a socket",
+        |home| UnixListener::bind(home.path()).map(drop),
+        "is no regular file",
+    ),
+    damaged(
+        "a device",
+        |home| sys::make_node(&home.path(), libc::S_IFCHR, (1, 3)),
+        "is no regular file",
+    ),
+    untrusted(
+        "open to the group",
+        |home| with_mode(home, 0o640),
+        "its mode is 640",
+    ),
+    untrusted(
+        "open to others",
+        |home| with_mode(home, 0o606),
+        "its mode is 606",
+    ),
+    untrusted(
+        "somebody else's",
+        |home| chown(good(home), Some(NOBODY), None),
+        "belongs to user 65534, not",
+    ),
+    untrusted(
+        "two names",
+        |home| fs::hard_link(good(home), home.folder.path().join("other")),
+        "has 2 names instead of one",
+    ),
+    untrusted(
+        "a link to a good table",
+        |home| linked(home, true),
+        "is a symbolic link",
+    ),
+    untrusted(
+        "a link to a file",
+        |home| linked(home, false),
+        "is a symbolic link",
+    ),
+    untrusted(
+        "a link to nowhere",
+        |home| symlink(home.folder.path().join("nowhere"), home.path()),
+        "is a symbolic link",
+    ),
+    untrusted(
+        "a link to itself",
+        |home| symlink(home.path(), home.path()),
+        "is a symbolic link",
+    ),
+];
+
+/// Makes a good table; where it is.
+pub fn good(home: &Home) -> std::path::PathBuf {
+    drop(home.seat("earlier"));
+    home.path()
+}
+
+fn with_length(home: &Home, length: u64) -> io::Result<()> {
+    File::options()
+        .write(true)
+        .open(good(home))?
+        .set_len(length)
+}
+
+fn spoilt(home: &Home, bytes: &[u8]) -> io::Result<()> {
+    good(home);
+    overwrite(home, 0, bytes);
+    Ok(())
+}
+
+fn with_mode(home: &Home, mode: u32) -> io::Result<()> {
+    fs::set_permissions(good(home), Permissions::from_mode(mode))
+}
+
+fn linked(home: &Home, to_good: bool) -> io::Result<()> {
+    let other = home.folder.path().join("other");
+    if to_good {
+        fs::rename(good(home), &other)?;
+    } else {
+        fs::write(&other, "somebody else's letters")?;
+    }
+    symlink(other, home.path())
+}
+
+/// All that can be told of what lies in a folder, but for when it was last read.
+pub fn state(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut lines: Vec<String> = entries.map(|path| line(&path)).collect();
+    lines.push(line(folder));
+    lines.sort();
+    lines
+}
+
+fn line(path: &Path) -> String {
+    let found = fs::symlink_metadata(path).unwrap();
+    let who = (
+        found.ino(),
+        found.mode(),
+        found.uid(),
+        found.gid(),
+        found.nlink(),
+    );
+    let when = (
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ctime_nsec(),
+    );
+    let content = if found.is_file() && found.len() < 1 << 20 {
+        format!("{:?}", fs::read(path).map(hash))
+    } else {
+        format!("{:?}", fs::read_link(path).ok())
+    };
+    format!(
+        "{} {who:?} {} {when:?} {content}",
+        path.display(),
+        found.len()
+    )
+}
+
+fn hash(bytes: Vec<u8>) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}
