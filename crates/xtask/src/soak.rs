@@ -61,6 +61,18 @@ pub const SOAKS: &[Soak] = &[
         test: "after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_agree",
         scale: 100,
     },
+    Soak {
+        name: "assaults",
+        package: "tidegate-share",
+        test: "random_bytes_over_a_table_are_errors_or_shares_within_limits",
+        scale: 200,
+    },
+    Soak {
+        name: "kills",
+        package: "tidegate",
+        test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",
+        scale: 20,
+    },
 ];
 
 /// Runs these soaks with all of their work.

@@ -5,6 +5,8 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 pub mod book;
+#[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+pub mod jobs;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

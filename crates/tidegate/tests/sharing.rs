@@ -1,0 +1,304 @@
+//! Pools in several processes, or several in one, that share a table: what becomes of the others when one is killed, stopped, forked or
+//! given less.
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+
+mod support;
+
+#[path = "../../share/tests/support/mod.rs"]
+mod share;
+
+use share::Home;
+use share::sys::{self, WELL};
+use std::path::Path;
+use std::time::Duration;
+use support::jobs::{Job, PATIENCE, job, jobs, plays, soon, until_told};
+use support::{Gate, fib, pool, soak, watched};
+use tidegate_share::{Location, Observer};
+
+const WORKS: &str = "job_that_works";
+/// How many workers each pool here wants: all of them, so that two of them divide.
+fn processors() -> usize {
+    tidegate::machine::Machine::read().usable().len()
+}
+
+/// How many another one leaves.
+fn half() -> usize {
+    processors().div_ceil(2)
+}
+
+#[test]
+fn job_that_works() {
+    if plays(WORKS) {
+        let pool = pool(processors());
+        until_told(|| assert_eq!(pool.install(|| fib(18)), 2584));
+    }
+}
+
+/// Whether the job in process `pid` uses as many processors as can be left to one of `jobs`.
+fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bool {
+    job(path, pid).is_some_and(|job| job.desire > 0 && processors.contains(&job.allotment))
+}
+
+/// Nobody is in the table but those who live.
+fn is_sound(path: &Path, alive: usize) {
+    let checked = Observer::check(&Location::at(path)).unwrap().unwrap();
+    let found = (
+        checked.alive.len(),
+        checked.dead.len(),
+        checked.orphaned.len(),
+    );
+    assert_eq!(found, (alive, 0, 0), "{checked:?}");
+}
+
+#[test]
+fn after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let kills = soak(10, "kills");
+    watched(move || {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let home = Home::new();
+        let survivor = Job::start(WORKS, &home.path(), &[]);
+        let all = processors()..=processors();
+        let alone =
+            || has(&home.path(), survivor.pid(), all.clone()) && jobs(&home.path()).len() == 1;
+        soon("the survivor has everything", PATIENCE, alone);
+        let mut slowest = Duration::ZERO;
+        for kill in 0..kills {
+            let mut victim = Job::start(WORKS, &home.path(), &[]);
+            // Half of them die before they have come.
+            if kill % 2 == 0 {
+                soon("the victim is there", PATIENCE, || {
+                    has(&home.path(), victim.pid(), 1..=half())
+                });
+                let other = || has(&home.path(), survivor.pid(), 1..=half());
+                soon("the survivor has made room", PATIENCE, other);
+            }
+            std::thread::sleep(Duration::from_micros(random.u64(..30_000)));
+            victim.kill();
+            slowest = slowest.max(soon(
+                "all is the survivor's again",
+                Duration::from_secs(10),
+                alone,
+            ));
+            is_sound(&home.path(), 1);
+        }
+        println!(
+            "all processors were back after {} ms at most",
+            slowest.as_millis()
+        );
+        survivor.end();
+    });
+}
+
+#[test]
+fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it_goes_on() {
+    watched(|| {
+        let home = Home::new();
+        let path = home.path();
+        let (works, stops) = (Job::start(WORKS, &path, &[]), Job::start(WORKS, &path, &[]));
+        let both_share = || {
+            [&works, &stops]
+                .iter()
+                .all(|job| has(&path, job.pid(), 1..=half()))
+        };
+        soon("both share", PATIENCE, both_share);
+        let before = job(&path, stops.pid()).unwrap().since;
+        sys::signal(stops.pid(), libc::SIGSTOP);
+        let mut observer = Observer::open(&Location::at(&path)).unwrap().unwrap();
+        let stalled = || {
+            let jobs = observer.jobs().unwrap();
+            jobs.iter().any(|job| job.pid == stops.pid() && job.stalled)
+        };
+        let all = processors()..=processors();
+        let took = soon("the other one has all", PATIENCE, || {
+            has(&path, works.pid(), all.clone())
+        });
+        println!("a stopped job counted for {} ms", took.as_millis());
+        soon("it is seen to stand still", PATIENCE, stalled);
+        is_sound(&path, 2);
+        sys::signal(stops.pid(), libc::SIGCONT);
+        soon("both share again", PATIENCE, both_share);
+        assert_eq!(
+            job(&path, stops.pid()).unwrap().since,
+            before,
+            "it is the same row"
+        );
+        let calm = || observer.jobs().unwrap().iter().all(|job| !job.stalled);
+        soon("it is seen to move", PATIENCE, calm);
+        works.end();
+        stops.end();
+    });
+}
+
+const TWO_POOLS: &str = "job_with_two_pools";
+
+#[test]
+fn job_with_two_pools() {
+    if plays(TWO_POOLS) {
+        let named = |name| {
+            let builder = tidegate::Pool::builder().workers(processors());
+            builder.name(name).build().unwrap()
+        };
+        let (one, two, stop) = (named("one"), named("two"), Gate::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.is_open() {
+                    assert_eq!(two.install(|| fib(18)), 2584);
+                }
+            });
+            until_told(|| assert_eq!(one.install(|| fib(18)), 2584));
+            stop.open();
+        });
+    }
+}
+
+#[test]
+fn two_pools_in_one_process_are_two_jobs() {
+    watched(|| {
+        let home = Home::new();
+        let both = Job::start(TWO_POOLS, &home.path(), &[]);
+        soon("both pools share", PATIENCE, || {
+            let jobs = jobs(&home.path());
+            let mut names: Vec<String> = jobs.iter().map(|job| job.name.to_string()).collect();
+            names.sort();
+            names == ["one", "two"]
+                && jobs
+                    .iter()
+                    .all(|job| job.pid == both.pid() && job.desire > 0)
+                && jobs.iter().all(|job| (1..=half()).contains(&job.allotment))
+        });
+        both.end();
+        is_sound(&home.path(), 0);
+    });
+}
+
+const FORKS: &str = "job_that_forks";
+
+#[test]
+fn job_that_forks() {
+    if plays(FORKS) {
+        let pool = pool(processors());
+        let path = std::env::var_os("TIDEGATE_TABLE").unwrap();
+        let mut child = None;
+        until_told(|| {
+            assert_eq!(pool.install(|| fib(18)), 2584);
+            let seated = job(path.as_ref(), std::process::id()).is_some();
+            if seated && child.is_none() {
+                child = Some(sys::fork(|| {
+                    let own = || job(path.as_ref(), std::process::id());
+                    while own().is_none_or(|own| own.desire == 0) {
+                        assert_eq!(pool.install(|| fib(18)), 2584);
+                    }
+                    // Until the parent's test has seen it.
+                    while !Path::new(&path).with_extension("seen").exists() {
+                        assert_eq!(pool.install(|| fib(18)), 2584);
+                    }
+                    0
+                }));
+            }
+        });
+        assert_eq!(child.expect("the pool has taken a seat").end(), WELL);
+    }
+}
+
+#[test]
+fn a_pool_in_the_child_of_a_job_takes_a_seat_of_its_own() {
+    watched(|| {
+        let home = Home::new();
+        let parent = Job::start(FORKS, &home.path(), &[]);
+        soon("parent and child share", PATIENCE, || {
+            let jobs = jobs(&home.path());
+            let others = jobs.iter().filter(|job| job.pid != parent.pid());
+            jobs.len() == 2 && others.count() == 1 && jobs.iter().all(|job| job.desire > 0)
+        });
+        std::fs::write(home.path().with_extension("seen"), "").unwrap();
+        parent.end();
+    });
+}
+
+const GLOBAL: &str = "job_in_the_global_pool";
+
+#[test]
+fn job_in_the_global_pool() {
+    if plays(GLOBAL) {
+        until_told(|| assert_eq!(fib(18), 2584));
+    }
+}
+
+/// A cgroup of the test's own; it is removed at the end, when nobody is in it any more.
+struct Group(std::path::PathBuf, &'static str);
+
+impl Group {
+    /// `None` where that is not permitted.
+    fn make() -> Option<Self> {
+        let name = format!("tidegate-test-{}", std::process::id());
+        let places = [
+            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"),
+            ("/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us"),
+            ("/sys/fs/cgroup", "cpu.max"),
+        ];
+        places.into_iter().find_map(|(place, file)| {
+            let folder = Path::new(place).join(&name);
+            std::fs::create_dir(&folder).ok()?;
+            let group = Self(folder, file);
+            group.0.join(file).exists().then_some(group)
+        })
+    }
+
+    fn allow(&self, quota: &str) {
+        std::fs::write(self.0.join(self.1), quota).expect("a quota");
+    }
+
+    fn admit(&self, pid: u32) {
+        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("a process");
+    }
+
+    fn unlimited(&self) -> &'static str {
+        if self.1 == "cpu.max" { "max" } else { "-1" }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for _ in 0..1000 {
+            if std::fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[test]
+fn a_quota_that_is_lowered_or_raised_is_followed_while_the_job_runs() {
+    watched(|| {
+        let (Some(group), true) = (Group::make(), processors() > 1) else {
+            println!(
+                "skipped: a cgroup of the test's own is not permitted here, or there is one processor"
+            );
+            return;
+        };
+        let home = Home::new();
+        let works = Job::start(GLOBAL, &home.path(), &[]);
+        group.admit(works.pid());
+        let path = home.path();
+        let has_limit = |limit: usize| {
+            job(&path, works.pid()).is_some_and(|job| job.limit == limit && job.usage <= limit)
+        };
+        let follows = |limit| {
+            soon("the limit is followed", Duration::from_secs(10), || {
+                has_limit(limit)
+            })
+        };
+        let all = processors();
+        follows(all);
+        group.allow("100000");
+        let lowered = follows(1);
+        group.allow(group.unlimited());
+        let raised = follows(all);
+        let times = (lowered.as_millis(), raised.as_millis());
+        println!("followed after {} and {} ms", times.0, times.1);
+        works.end();
+    });
+}

@@ -1,0 +1,162 @@
+//! What would end in a job by itself ends also when others leave it one slot: halves that wait for each other, tasks that meet, locks.
+//!
+//! Each test runs once more in a process of its own, with a table of its own, in which somebody claims nearly everything.
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+
+mod support;
+
+use std::sync::{Barrier, Mutex};
+use std::time::Duration;
+use support::jobs::{Job, PATIENCE, plays, soon};
+use support::{Gate, Tally, pool, until};
+use tidegate::Pool;
+use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
+
+/// How many workers the pools here want.
+const WANTED: usize = 4;
+
+/// Runs the calling test in a process of its own.
+fn alone(test: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    Job::start(test, &folder.path().join("table"), &[]).end();
+}
+
+/// Claims nearly everything, while `act` runs in a pool that has one slot left when it begins.
+fn beside_a_glutton(act: impl FnOnce(&Pool)) {
+    let location = Location::find().unwrap();
+    let mut seat = Seat::take(&location, &Name::new("glutton")).unwrap();
+    let cpus = tidegate::machine::Machine::read().usable();
+    let mask = CpuMask::from_cpus(cpus.as_slice().iter().copied());
+    let report = Report {
+        desire: CpuMask::MOST,
+        limit: CpuMask::MOST,
+        weight: 10_000,
+        ..Report::new(mask)
+    };
+    let (stop, pool) = (Gate::new(), pool(WANTED));
+    std::thread::scope(|scope| {
+        let _stops = Stops(&stop);
+        scope.spawn(|| {
+            while !stop.is_open() {
+                seat.publish(&report).unwrap();
+                seat.shares().unwrap();
+                seat.wait_change(Duration::from_millis(5)).unwrap();
+            }
+        });
+        let mut observer = Observer::open(&location).unwrap().unwrap();
+        let has_one = || {
+            let jobs = observer.jobs().unwrap();
+            jobs.iter()
+                .any(|job| job.name.to_string() == "tidegate" && job.allotment == 1)
+        };
+        let mut has_one = has_one;
+        soon("the pool has one slot", PATIENCE, || {
+            pool.install(|| support::fib(15));
+            has_one()
+        });
+        act(&pool);
+    });
+}
+
+/// Opens a gate, also when the test has failed.
+struct Stops<'a>(&'a Gate);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
+#[test]
+fn halves_of_a_join_that_wait_for_each_other_end_with_one_slot() {
+    const NAME: &str = "halves_of_a_join_that_wait_for_each_other_end_with_one_slot";
+    if !plays(NAME) {
+        return alone(NAME);
+    }
+    beside_a_glutton(|pool| {
+        for _ in 0..5 {
+            let (here, there) = (Gate::new(), Gate::new());
+            pool.join(
+                || {
+                    here.open();
+                    there.wait();
+                },
+                || {
+                    here.wait();
+                    there.open();
+                },
+            );
+        }
+    });
+}
+
+#[test]
+fn as_many_tasks_as_are_wanted_meet_at_a_barrier_with_one_slot() {
+    const NAME: &str = "as_many_tasks_as_are_wanted_meet_at_a_barrier_with_one_slot";
+    if !plays(NAME) {
+        return alone(NAME);
+    }
+    beside_a_glutton(|pool| {
+        for _ in 0..3 {
+            let (barrier, leaders) = (Barrier::new(WANTED), Tally::new());
+            pool.scope(|scope| {
+                for _ in 0..WANTED {
+                    scope.spawn(|_| {
+                        if barrier.wait().is_leader() {
+                            leaders.come();
+                        }
+                    });
+                }
+            });
+            assert_eq!(leaders.get(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_for_it() {
+    const NAME: &str =
+        "a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_for_it";
+    if !plays(NAME) {
+        return alone(NAME);
+    }
+    beside_a_glutton(|pool| {
+        let (lock, done) = (Mutex::new(0), Tally::new());
+        pool.scope(|scope| {
+            for _ in 0..200 {
+                let (lock, done) = (&lock, &done);
+                scope.spawn(move |_| {
+                    let mut sum = lock.lock().unwrap();
+                    // Asks for leave at each fork, with the lock.
+                    *sum += support::fib(10);
+                    drop(sum);
+                    done.come();
+                });
+            }
+        });
+        assert_eq!((done.get(), *lock.lock().unwrap()), (200, 200 * 55));
+    });
+}
+
+#[test]
+fn a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on() {
+    const NAME: &str = "a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on";
+    if !plays(NAME) {
+        return alone(NAME);
+    }
+    beside_a_glutton(|pool| {
+        let (waits, done) = (Tally::new(), Gate::new());
+        pool.scope(|scope| {
+            for _ in 1..WANTED {
+                scope.spawn(|_| {
+                    waits.come();
+                    done.wait();
+                });
+            }
+            // Here the others have slots that were lent because nothing moved; this one moves and is asked to leave.
+            until(|| waits.get() == WANTED - 1);
+            support::fib(20);
+            done.open();
+        });
+    });
+}

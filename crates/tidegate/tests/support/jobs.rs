@@ -1,0 +1,147 @@
+//! Jobs: this test program once more, in a process of its own, with a pool that works and shares a table with others.
+//!
+//! A job works until its standard input ends; what it says on standard error is read as it comes. Deadlines only turn a hang
+//! into a failure.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use tidegate_share::{Location, Observer};
+
+/// After this something is plainly broken.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Names the test that plays the job, in the job.
+const ROLE: &str = "TIDEGATE_TEST_ROLE";
+
+/// Whether this process is to play the job `test`.
+pub fn plays(test: &str) -> bool {
+    std::env::var(ROLE).is_ok_and(|role| role == test)
+}
+
+pub struct Job {
+    child: Child,
+    lines: Receiver<String>,
+    heard: Vec<String>,
+}
+
+impl Job {
+    /// Runs `test` of this program with its table at `table`.
+    pub fn start(test: &str, table: &Path, variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args([test, "--exact", "--nocapture", "--test-threads=1"])
+            .env(ROLE, test)
+            .env("TIDEGATE_TABLE", table)
+            .env("TIDEGATE_EXPLAIN", "1")
+            .env_remove("TIDEGATE_SHARE")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("this program runs");
+        let errors = BufReader::new(child.stderr.take().expect("piped"));
+        let (tell, lines) = channel();
+        std::thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                let _ = tell.send(line);
+            }
+        });
+        Self {
+            child,
+            lines,
+            heard: Vec::new(),
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it has said a line with `text`.
+    #[track_caller]
+    pub fn says(&mut self, text: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            if let Some(line) = self.heard.iter().find(|line| line.contains(text)) {
+                return line.clone();
+            }
+            match self
+                .lines
+                .recv_timeout(PATIENCE.saturating_sub(begin.elapsed()))
+            {
+                Ok(line) => self.heard.push(line),
+                Err(_) => panic!("job {} never says {text:?}: {:?}", self.pid(), self.heard),
+            }
+        }
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().expect("it is there to be killed");
+        self.child.wait().expect("it is a child of ours");
+    }
+
+    /// Lets it come to its end, which must be a good one. All that it has said.
+    #[track_caller]
+    pub fn end(mut self) -> Vec<String> {
+        drop(self.child.stdin.take());
+        let begin = Instant::now();
+        let status = loop {
+            match self.child.try_wait().expect("it is a child of ours") {
+                Some(status) => break status,
+                None if begin.elapsed() > PATIENCE => {
+                    let all: Vec<String> = self.lines.try_iter().collect();
+                    panic!("job {} hangs: {:?} {all:?}", self.pid(), self.heard);
+                }
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        self.heard.extend(self.lines.iter());
+        assert!(status.success(), "{status}: {:?}", self.heard);
+        std::mem::take(&mut self.heard)
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// In a job: does `work` again and again until the test has had enough.
+pub fn until_told(mut work: impl FnMut()) {
+    static ENOUGH: AtomicBool = AtomicBool::new(false);
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        ENOUGH.store(true, Ordering::Release);
+    });
+    while !ENOUGH.load(Ordering::Acquire) {
+        work();
+    }
+}
+
+/// Waits until something is so that soon must be.
+#[track_caller]
+pub fn soon(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) -> Duration {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < limit, "not so after {limit:?}: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    begin.elapsed()
+}
+
+/// The jobs in the table at `path`.
+pub fn jobs(path: &Path) -> Vec<tidegate_share::Job> {
+    let observer = Observer::open(&Location::at(path)).unwrap_or_else(|error| panic!("{error}"));
+    observer.map_or(Vec::new(), |mut observer| observer.jobs().unwrap())
+}
+
+/// The one with this process, if it is there.
+pub fn job(path: &Path, pid: u32) -> Option<tidegate_share::Job> {
+    jobs(path).into_iter().find(|job| job.pid == pid)
+}

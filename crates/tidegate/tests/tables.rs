@@ -1,0 +1,116 @@
+//! A pool whose table is of no use computes what it would have computed, and says why it runs alone if it is asked to explain itself.
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+
+mod support;
+
+#[path = "../../share/tests/support/mod.rs"]
+mod share;
+
+use share::Home;
+use share::damage::{DAMAGES, state};
+use share::sys::{self, NOT_PERMITTED, WELL};
+use support::jobs::{Job, plays, until_told};
+use support::{fib, pool};
+
+const COMPUTES: &str = "job_that_computes";
+const ALONE: &str = "runs as if it were alone: ";
+
+#[test]
+fn job_that_computes() {
+    if plays(COMPUTES) {
+        let pool = pool(2);
+        until_told(|| assert_eq!(pool.install(|| fib(15)), 610));
+    }
+}
+
+/// Runs a job with its table in `home`, which must say once that it runs alone, because of `says`.
+fn runs_alone(home: &Home, says: &str) {
+    let mut job = Job::start(COMPUTES, &home.path(), &[]);
+    job.says(ALONE);
+    let lines = job.end();
+    let told: Vec<&String> = lines
+        .iter()
+        .filter(|line| line.contains("table.v1"))
+        .collect();
+    let [line] = *told else {
+        panic!("one line: {told:?}")
+    };
+    assert!(line.contains(ALONE) && line.contains(says), "{line}");
+    assert!(line.contains(&home.path().display().to_string()), "{line}");
+}
+
+#[test]
+fn a_pool_beside_whatever_is_no_table_computes_and_says_why_it_runs_alone() {
+    for damage in DAMAGES {
+        let home = Home::new();
+        if let Err(error) = (damage.make)(&home) {
+            println!("skipped: {}: {error}", damage.name);
+            continue;
+        }
+        let before = state(home.folder.path());
+        runs_alone(&home, damage.says);
+        assert_eq!(state(home.folder.path()), before, "{}", damage.name);
+    }
+}
+
+#[test]
+fn a_pool_that_may_not_write_long_files_computes_and_is_not_ended_by_a_signal() {
+    let home = Home::new();
+    let mut child = sys::fork(|| {
+        sys::limit_file_size(0);
+        runs_alone(&home, "files of this process may have 0 bytes");
+        0
+    });
+    assert_eq!(child.end(), WELL);
+}
+
+#[test]
+fn a_pool_on_a_full_or_read_only_file_system_computes_and_says_why_it_runs_alone() {
+    for (full, says) in [
+        (true, "No space left on device"),
+        (false, "Read-only file system"),
+    ] {
+        let home = Home::new();
+        let mut child = sys::fork(|| {
+            let size = if full { "size=4096" } else { "size=1m" };
+            if sys::mount_tmpfs(home.folder.path(), &format!("{size},mode=700")).is_err() {
+                return NOT_PERMITTED;
+            }
+            if !full {
+                share::damage::good(&home);
+                sys::make_read_only(home.folder.path()).unwrap();
+            }
+            runs_alone(&home, says);
+            0
+        });
+        match child.end() {
+            sys::End::Exit(NOT_PERMITTED) => {
+                println!("skipped: a file system of the test's own is not permitted here");
+            }
+            end => assert_eq!(end, WELL),
+        }
+    }
+}
+
+#[test]
+fn a_pool_whose_table_is_spoilt_or_removed_while_it_works_computes_and_takes_part_again() {
+    let home = Home::new();
+    let mut job = Job::start(COMPUTES, &home.path(), &[]);
+    job.says("shares the machine");
+    // Its row is gone; it takes another one.
+    share::overwrite(&home, 2048, &[0; 2048]);
+    job.says("somebody else has written there");
+    std::fs::remove_file(home.path()).unwrap();
+    let patience = support::jobs::PATIENCE;
+    support::jobs::soon("the job is in the new table", patience, || {
+        home.path().exists() && support::jobs::job(&home.path(), job.pid()).is_some()
+    });
+    std::fs::File::options()
+        .write(true)
+        .open(home.path())
+        .unwrap()
+        .set_len(100)
+        .unwrap();
+    job.says("instead of 135168");
+    job.end();
+}
