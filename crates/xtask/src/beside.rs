@@ -39,6 +39,12 @@ pub const BESIDE: &[Beside] = &[
         library: false,
         run: None,
     },
+    // Without a fuzzer, which nightly alone has, it is a program like any other.
+    Beside {
+        folder: "fuzz",
+        library: false,
+        run: None,
+    },
 ];
 
 impl Beside {

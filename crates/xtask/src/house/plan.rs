@@ -125,7 +125,7 @@ pub const ROOMS: &[Room] = &[
 
 /// Folders of programs that show or measure something. Nobody imports them, so they are no rooms, and they may import what
 /// they like.
-pub const PROGRAMS: &[&str] = &["benches", "examples"];
+pub const PROGRAMS: &[&str] = &["benches", "examples", "fuzz"];
 
 /// The one room that may name the standard library's atomics, threads and clock.
 pub const DOOR: &str = "sync";

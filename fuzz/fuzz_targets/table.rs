@@ -1,0 +1,35 @@
+//! Bytes over a table of jobs: what the tests of the table do with random ones.
+//!
+//! Under cargo-fuzz (`cargo +nightly fuzz run table`) the fuzzer chooses the bytes. Built like any program it takes names of files
+//! and plays each once, so that what the fuzzer has found needs no fuzzer to be looked at.
+
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(target_os = "linux")]
+#[path = "../../crates/share/tests/support/assault.rs"]
+mod assault;
+
+#[cfg(target_os = "linux")]
+use assault::assault;
+
+/// Other systems have no table.
+#[cfg(not(target_os = "linux"))]
+fn assault(_: &std::path::Path, _: &[u8]) {}
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    thread_local! {
+        static FOLDER: tempfile::TempDir = tempfile::tempdir().expect("a folder for files");
+    }
+    FOLDER.with(|folder| assault(folder.path(), data));
+});
+
+#[cfg(not(fuzzing))]
+fn main() {
+    let folder = tempfile::tempdir().expect("a folder for files");
+    for name in std::env::args_os().skip(1) {
+        let data = std::fs::read(&name).expect("a file to play");
+        assault(folder.path(), &data);
+        println!("{}: errors or sane shares", name.display());
+    }
+}
