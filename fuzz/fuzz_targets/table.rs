@@ -30,6 +30,6 @@ fn main() {
     for name in std::env::args_os().skip(1) {
         let data = std::fs::read(&name).expect("a file to play");
         assault(folder.path(), &data);
-        println!("{}: errors or sane shares", name.display());
+        println!("{}: errors or sane shares", name.to_string_lossy());
     }
 }

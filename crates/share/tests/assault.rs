@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::time::Duration;
 use support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
 use support::{Home, overwrite, wants};
-use tidegate_share::{Kind, Observer, ROWS, Refusal, Seat};
+use tidegate_share::{CpuMask, Kind, Observer, ROWS, Refusal, Seat};
 
 /// The size of a test that is also a soak, of which this is one slice; says it.
 fn soak(slice: usize, unit: &str) -> usize {
@@ -219,11 +219,46 @@ fn fields_at_their_extremes_cost_fairness_and_nothing_else() {
                 (4, usize::from((field, value) != ("desire", 0))),
                 "{what}"
             );
+            assert!(
+                shares.neighbours <= 4 && shares.usage <= ROWS * CpuMask::MOST,
+                "{what}"
+            );
             let mut observer = Observer::open(&home.location()).unwrap().unwrap();
-            assert_eq!(observer.jobs().unwrap().len(), 2, "{what}");
+            let jobs = observer.jobs().unwrap();
+            assert_eq!(jobs.len(), 2, "{what}");
+            for job in jobs {
+                let most = job.desire.max(job.usage).max(job.limit);
+                assert!(most <= CpuMask::MOST && job.limit >= 1, "{job:?}");
+            }
             assert!(Observer::check(&home.location()).unwrap().is_some());
         }
     }
+}
+
+#[test]
+fn a_name_of_any_bytes_is_text_without_control_characters() {
+    let home = Home::new();
+    let _seat = home.seat("liar");
+    for byte in 0..=0xff {
+        overwrite(&home, FIRST_ROW + 8 * 16, &[byte; 64]);
+        let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+        let name = observer.jobs().unwrap()[0].name.to_string();
+        assert!(name.chars().all(|c| !c.is_control()), "{name:?}");
+    }
+}
+
+#[test]
+fn a_row_that_looks_like_somebody_elses_is_not_taken_for_ones_own() {
+    let home = Home::new();
+    let mut seats = ["robbed", "other"].map(|name| home.seat(name));
+    for seat in &mut seats {
+        seat.publish(&wants(4, 4)).unwrap();
+    }
+    overwrite(&home, CLAIMS, &(5_u64 << 1 | 1).to_ne_bytes());
+    overwrite(&home, FIRST_ROW, &5_u64.to_ne_bytes());
+    let error = seats[0].shares().unwrap_err();
+    assert_eq!(error.kind(), Kind::Damaged, "{error}");
+    assert_eq!(seats[1].shares().unwrap().allotment, 2);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::time::Duration;
 use support::sys::{self, KILLED, WELL};
 use support::{Home, until, wants};
@@ -25,8 +26,10 @@ fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Ch
     (parent, child)
 }
 
-fn sleeping_child() -> sys::Child {
+/// It says so when it has come past `fork`, which closes what is its parent's.
+fn sleeping_child(awake: &Path) -> sys::Child {
     sys::fork(|| {
+        std::fs::write(awake, "").unwrap();
         std::thread::sleep(sys::PATIENCE);
         0
     })
@@ -37,7 +40,9 @@ fn a_child_that_sleeps_does_not_keep_the_row_of_its_dead_parent() {
     let home = Home::new();
     let mut survivor = home.seat("survivor");
     survivor.publish(&wants(4, 4)).unwrap();
-    let (mut parent, child) = parent_with_child(&home, sleeping_child);
+    let awake = home.folder.path().join("awake");
+    let (mut parent, child) = parent_with_child(&home, || sleeping_child(&awake));
+    until("the child sleeps", || awake.exists());
     assert_eq!(survivor.shares().unwrap().allotment, 2);
     assert_eq!(parent.kill(), KILLED);
     let shares = survivor.shares().unwrap();
@@ -105,25 +110,44 @@ fn the_parents_seat_does_nothing_in_a_child_and_the_child_takes_its_own() {
 }
 
 #[test]
-fn a_job_whose_first_thread_has_ended_is_no_orphan() {
-    let home = Home::new();
-    let (location, ready) = (home.location(), home.folder.path().join("ready"));
-    let mut child = sys::fork(|| {
-        std::thread::spawn(move || {
-            let seat = Seat::take(&location, &Name::new("second thread")).unwrap();
-            std::fs::write(ready, "").unwrap();
-            std::thread::sleep(sys::PATIENCE);
-            drop(seat);
-            sys::exit(0)
+fn a_job_whose_first_thread_has_ended_is_no_orphan_whenever_it_came() {
+    for before in [true, false] {
+        let home = Home::new();
+        let ready = home.folder.path().join("ready");
+        let mut child = sys::fork(|| {
+            let (location, ready) = (home.location(), ready.clone());
+            let (tell, told) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                if !before {
+                    until("the first thread has ended", || {
+                        is_zombie(std::process::id())
+                    });
+                }
+                let seat = Seat::take(&location, &Name::new("second thread")).unwrap();
+                tell.send(()).unwrap();
+                std::fs::write(ready, "").unwrap();
+                std::thread::sleep(sys::PATIENCE);
+                drop(seat);
+            });
+            if before {
+                told.recv().unwrap();
+            } else {
+                // The other thread has nobody to tell.
+                std::mem::forget(told);
+            }
+            sys::end_this_thread()
         });
-        sys::end_this_thread()
-    });
-    until("the seat is taken", || {
-        home.folder.path().join("ready").exists()
-    });
-    let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.pid())).unwrap();
-    until("the first thread has ended", || state().contains(") Z "));
-    let checked = Observer::check(&home.location()).unwrap().unwrap();
-    assert_eq!((checked.alive.len(), checked.orphaned.len()), (1, 0));
-    assert_eq!(child.kill(), KILLED);
+        until("the seat is taken", || ready.exists());
+        until("the first thread has ended", || is_zombie(child.pid()));
+        let checked = Observer::check(&home.location()).unwrap().unwrap();
+        let found = (checked.alive.len(), checked.orphaned.len());
+        assert_eq!(found, (1, 0), "before: {before}");
+        assert_eq!(child.kill(), KILLED);
+    }
+}
+
+/// Whether the first thread of a process is dead, and waited for by nobody.
+fn is_zombie(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| stat.contains(") Z "))
 }

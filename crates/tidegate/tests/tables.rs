@@ -9,8 +9,10 @@ mod share;
 use share::Home;
 use share::damage::{DAMAGES, state};
 use share::sys::{self, NOT_PERMITTED, WELL};
+use std::time::Duration;
 use support::jobs::{Job, plays, until_told};
 use support::{fib, pool};
+use tidegate_policy::tunables::TABLE_LOOK;
 
 const COMPUTES: &str = "job_that_computes";
 const ALONE: &str = "runs as if it were alone: ";
@@ -23,10 +25,11 @@ fn job_that_computes() {
     }
 }
 
-/// Runs a job with its table in `home`, which must say once that it runs alone, because of `says`.
-fn runs_alone(home: &Home, says: &str) {
+/// Runs a job with its table in `home`, which must say once that it runs alone, because of `says`, and goes on for `longer`.
+fn runs_alone(home: &Home, says: &str, longer: Duration) {
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says(ALONE);
+    std::thread::sleep(longer);
     let lines = job.end();
     let told: Vec<&String> = lines
         .iter()
@@ -48,7 +51,7 @@ fn a_pool_beside_whatever_is_no_table_computes_and_says_why_it_runs_alone() {
             continue;
         }
         let before = state(home.folder.path());
-        runs_alone(&home, damage.says);
+        runs_alone(&home, damage.says, Duration::ZERO);
         assert_eq!(state(home.folder.path()), before, "{}", damage.name);
     }
 }
@@ -58,7 +61,9 @@ fn a_pool_that_may_not_write_long_files_computes_and_is_not_ended_by_a_signal() 
     let home = Home::new();
     let mut child = sys::fork(|| {
         sys::limit_file_size(0);
-        runs_alone(&home, "files of this process may have 0 bytes");
+        // Long enough for another look, which finds the same and says nothing.
+        let looks = Duration::from_nanos(2 * TABLE_LOOK.default);
+        runs_alone(&home, "files of this process may have 0 bytes", looks);
         0
     });
     assert_eq!(child.end(), WELL);
@@ -80,7 +85,7 @@ fn a_pool_on_a_full_or_read_only_file_system_computes_and_says_why_it_runs_alone
                 share::damage::good(&home);
                 sys::make_read_only(home.folder.path()).unwrap();
             }
-            runs_alone(&home, says);
+            runs_alone(&home, says, Duration::ZERO);
             0
         });
         match child.end() {

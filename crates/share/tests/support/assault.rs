@@ -46,7 +46,8 @@ impl<'a> Plan<'a> {
             2 => (within(CLAIMS, FIRST_ROW), None),
             // One of the first rows, which are those in use.
             3 => (FIRST_ROW + at % (4 * ROW), None),
-            4 => (FIRST_ROW + at % 4 * ROW, None),
+            // Past the generation, so that the row still counts.
+            4 => (FIRST_ROW + at % 2 * ROW + 8 + at / 256 % (ROW - 8), None),
             5 => (CLAIMS + at % 4 * 8, None),
             6 => (within(0, LENGTH), None),
             _ => (0, Some(at % LENGTH)),
