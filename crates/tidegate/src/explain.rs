@@ -12,6 +12,11 @@ use crate::pool::Shared;
 use std::fmt;
 use std::io::Write;
 use tidegate_policy::Share;
+#[cfg(all(unix, not(miri)))]
+use std::fs::File;
+use std::io::{self, Write};
+#[cfg(all(unix, not(miri)))]
+use std::os::fd::AsFd;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 
@@ -19,7 +24,19 @@ use tidegate_sync::atomic::Ordering;
 pub(crate) fn tell(line: fmt::Arguments<'_>) {
     let line = format!("tidegate: {line}\n");
     // In one piece, so that lines of several threads do not mix. There is nobody left to tell that it failed.
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    let _ = write(line.as_bytes());
+}
+
+/// Without the standard library's lock: in a child made by `fork` while another thread had it, nobody would ever release it.
+#[cfg(all(unix, not(miri)))]
+fn write(line: &[u8]) -> io::Result<()> {
+    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+    File::from(stderr).write_all(line)
+}
+
+#[cfg(not(all(unix, not(miri))))]
+fn write(line: &[u8]) -> io::Result<()> {
+    io::stderr().write_all(line)
 }
 
 impl Shared {

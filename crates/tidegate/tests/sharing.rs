@@ -217,6 +217,44 @@ fn a_pool_in_the_child_of_a_job_takes_a_seat_of_its_own() {
     });
 }
 
+const SPEAKS: &str = "job_that_forks_while_a_thread_speaks";
+
+#[test]
+fn job_that_forks_while_a_thread_speaks() {
+    if plays(SPEAKS) {
+        let pool = pool(2);
+        let (has_lock, forked) = (Gate::new(), Gate::new());
+        let end = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _lock = std::io::stderr().lock();
+                has_lock.open();
+                forked.wait();
+            });
+            has_lock.wait();
+            let mut child = sys::fork(|| i32::from(pool.install(|| fib(15)) != 610));
+            forked.open();
+            child.end()
+        });
+        assert_eq!(end, WELL);
+    }
+}
+
+#[test]
+fn a_pool_explains_itself_in_a_child_that_was_forked_while_another_thread_spoke() {
+    watched(|| {
+        let home = Home::new();
+        let lines = Job::start(SPEAKS, &home.path(), &[]).end();
+        let told = lines
+            .iter()
+            .filter(|line| line.contains("tidegate: version"));
+        assert_eq!(
+            told.count(),
+            1,
+            "the parent has not used the pool: {lines:?}"
+        );
+    });
+}
+
 const GLOBAL: &str = "job_in_the_global_pool";
 
 #[test]
