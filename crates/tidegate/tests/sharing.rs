@@ -39,6 +39,16 @@ fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bo
     job(path, pid).is_some_and(|job| job.desire > 0 && processors.contains(&job.allotment))
 }
 
+/// How many rows are said to be in use, by whoever it is. Looking with an observer's check would free those of the dead.
+fn claims_in_use(path: &Path) -> usize {
+    let table = std::fs::read(path).unwrap();
+    let claims =
+        table[share::assault::CLAIMS as usize..share::assault::FIRST_ROW as usize].chunks(8);
+    claims
+        .filter(|claim| u64::from_ne_bytes((*claim).try_into().unwrap()) & 1 != 0)
+        .count()
+}
+
 /// Nobody is in the table but those who live.
 fn is_sound(path: &Path, alive: usize) {
     let checked = Observer::check(&Location::at(path)).unwrap().unwrap();
@@ -81,6 +91,8 @@ fn after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_
                 Duration::from_secs(10),
                 alone,
             ));
+            let swept = || claims_in_use(&home.path()) == 1;
+            soon("the survivor has freed the row", PATIENCE, swept);
             is_sound(&home.path(), 1);
         }
         println!(

@@ -67,6 +67,9 @@ pub fn end_this_thread() -> ! {
 }
 
 fn run(act: impl FnOnce() -> i32) -> ! {
+    // A child that hangs is nobody's when the test has failed.
+    // SAFETY: no preconditions.
+    unsafe { libc::alarm(4 * PATIENCE.as_secs() as libc::c_uint) };
     let told = std::panic::take_hook();
     // Past the harness, which keeps what a child says to itself, and past every lock.
     std::panic::set_hook(Box::new(move |info| {
