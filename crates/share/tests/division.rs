@@ -5,6 +5,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 use support::{Home, wants};
+use tidegate_policy::tunables::TABLE_STALL;
 use tidegate_share::{CpuMask, Kind, Location, Name, Observer, ROWS, Report, Seat};
 
 fn allotments(seats: &mut [Seat]) -> Vec<usize> {
@@ -198,6 +199,27 @@ fn an_observer_sees_the_jobs_in_the_order_in_which_they_came_and_makes_no_table(
         ),
         (2, 0, 0)
     );
+}
+
+#[test]
+fn an_observer_that_looks_seldom_sees_who_stands_still() {
+    let home = Home::new();
+    let mut seats = ["still", "idle", "moves"].map(|name| home.seat(name));
+    for (seat, desire) in seats.iter_mut().zip([1, 0, 1]) {
+        seat.publish(&wants(desire, 4)).unwrap();
+    }
+    let mut observer = Observer::open(&home.location()).unwrap().unwrap();
+    let mut stalled = || {
+        let jobs = observer.jobs().unwrap();
+        let stalled = jobs.iter().filter(|job| job.stalled);
+        stalled.map(|job| job.name.to_string()).collect::<Vec<_>>()
+    };
+    assert!(stalled().is_empty(), "nobody knows yet");
+    std::thread::sleep(Duration::from_nanos(TABLE_STALL.default));
+    seats[2].publish(&wants(1, 4)).unwrap();
+    assert_eq!(stalled(), ["still"]);
+    seats[0].publish(&wants(1, 4)).unwrap();
+    assert!(stalled().is_empty());
 }
 
 #[test]
