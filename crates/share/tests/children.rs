@@ -1,5 +1,5 @@
 //! A child made by `fork` has its parent's memory and not its place in the table.
-#![cfg(all(target_os = "linux", not(miri)))]
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! What lies where the table belongs and is not to be used: an error that says why and what to do, and nothing is changed.
-#![cfg(all(target_os = "linux", not(miri)))]
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
 

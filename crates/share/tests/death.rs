@@ -3,7 +3,7 @@
 //! All that a job does to the table are system calls. So a child that is stopped before and after each of them, and killed at the n-th
 //! stop, for every n, dies at every instant that others could tell apart. And one that is overtaken there by others meets them at every
 //! instant, too.
-#![cfg(all(target_os = "linux", not(miri)))]
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
 

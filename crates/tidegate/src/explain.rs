@@ -10,13 +10,12 @@
 use crate::options::{Options, Sharing, Source, machine};
 use crate::pool::Shared;
 use std::fmt;
-use std::io::Write;
-use tidegate_policy::Share;
 #[cfg(all(unix, not(miri)))]
 use std::fs::File;
 use std::io::{self, Write};
 #[cfg(all(unix, not(miri)))]
 use std::os::fd::AsFd;
+use tidegate_policy::Share;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 
