@@ -5,7 +5,7 @@
 
 use crate::Nanos;
 use crate::error::ParseError;
-use crate::tunables::{ALONE_CYCLE, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STUCK_PATIENCE};
+use crate::tunables::{ALONE_CYCLE, CALM_CYCLES, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STUCK_PATIENCE};
 use core::fmt;
 use core::str::FromStr;
 
@@ -90,13 +90,25 @@ pub const fn slots(share: Share, limit: usize, allotment: usize, others: usize) 
     }
 }
 
-/// How long the next cycle of a job is that desires processors beside `others`.
+/// How long the next cycle of a job is that desires processors beside `others`, after `calm` cycles in a row that have changed neither its
+/// desire nor its slots: twice as long after [`CALM_CYCLES`] of them, and four times after twice as many.
+///
+/// ```
+/// use tidegate_policy::share::{Share, cycle};
+///
+/// let cycles = [0, 4, 8, 1_000].map(|calm| cycle(Share::Auto, 1, calm));
+/// assert_eq!(cycles, [5_000_000, 10_000_000, 20_000_000, 20_000_000]);
+/// ```
 #[must_use]
-pub const fn cycle(share: Share, others: usize) -> Nanos {
-    if share.leaves_room(others) {
-        EST_CYCLE.default
-    } else {
+pub const fn cycle(share: Share, others: usize, calm: usize) -> Nanos {
+    if !share.leaves_room(others) {
         ALONE_CYCLE.default
+    } else if calm < CALM_CYCLES.default {
+        EST_CYCLE.default
+    } else if calm < 2 * CALM_CYCLES.default {
+        2 * EST_CYCLE.default
+    } else {
+        4 * EST_CYCLE.default
     }
 }
 

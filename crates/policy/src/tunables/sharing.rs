@@ -24,6 +24,9 @@ table! {
         GUESSED;
     ALONE_CYCLE: u64 = time("alone-cycle", MS, S, 100 * MS),
         "How often a job that divides the machine with nobody looks at itself; others wake it when they come.", GUESSED;
+    CALM_CYCLES: usize = count("calm-cycles", "cycles", 1, 1_000, 4),
+        "After how many cycles that change nothing the next ones are longer: each takes a processor away from somebody for a moment.",
+        GUESSED;
     STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
         "How long tasks wait while nothing moves in any deque before a slot beyond the allotment is lent: the running ones may wait for them.",
         GUESSED;

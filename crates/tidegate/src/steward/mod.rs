@@ -86,6 +86,8 @@ pub(crate) struct Steward {
     presence: Presence,
     loans: Loans,
     limits: Limits,
+    /// How many cycles in a row have changed nothing.
+    calm: usize,
     /// When the limits were read.
     looked: Nanos,
     /// What others leave, as of the last look at the table.
@@ -107,6 +109,7 @@ impl Steward {
                 usable: machine().usable(),
                 workers: machine().default_workers(),
             },
+            calm: 0,
             looked: clock::now(),
             shares: Shares::default(),
             shared,
@@ -154,6 +157,7 @@ impl Steward {
         self.desire = sharing(&self.shared).desire_state.clone();
         self.sight = Sight::of(&self.shared);
         self.loans = Loans::default();
+        self.calm = 0;
         true
     }
 
@@ -175,13 +179,20 @@ impl Steward {
         self.look_around(from);
         let acts = self.acts();
         self.say();
-        self.apply(from);
+        if self.apply(from) {
+            // So that observers see what holds now.
+            self.say();
+            self.calm = 0;
+        }
         if !acts {
             return false;
         }
-        self.wait(from + cycle(sharing(&self.shared).share, self.shares.others));
+        let share = sharing(&self.shared).share;
+        self.wait(from + cycle(share, self.shares.others, self.calm));
+        let before = self.desire.desire();
         let seen = self.sight.look(&self.shared, self.shares);
-        self.desire.next(&seen.seen());
+        let calm = self.desire.next(&seen.seen()) == before;
+        self.calm = if calm { self.calm + 1 } else { 0 };
         true
     }
 
@@ -236,8 +247,8 @@ impl Steward {
         self.presence.publish(report);
     }
 
-    /// Sets the slots to what others leave, with what is lent.
-    fn apply(&mut self, now: Nanos) {
+    /// Sets the slots to what others leave, with what is lent. Whether that changes anything.
+    fn apply(&mut self, now: Nanos) -> bool {
         self.shares = self.presence.shares();
         let wanted = self.shared.wanted();
         let share = sharing(&self.shared).share;
@@ -249,9 +260,11 @@ impl Steward {
         // All of them, whatever number is wanted in a moment.
         let cap = if cap >= wanted { usize::MAX } else { cap };
         // Relaxed: a number by itself.
-        if self.bell().cap.swap(cap, Ordering::Relaxed) != cap {
+        let changes = self.bell().cap.swap(cap, Ordering::Relaxed) != cap;
+        if changes {
             self.shared.resize();
         }
+        changes
     }
 
     /// How many slots to lend beyond `fair` because nothing moves. Asks those who run without a slot to stop.
@@ -296,7 +309,9 @@ impl Steward {
                 return;
             }
             let others = self.shares.others;
-            self.apply(woken);
+            if self.apply(woken) {
+                self.calm = 0;
+            }
             if others == 0 && self.shares.others > 0 {
                 // Somebody has come, who divides by what is said here.
                 return;
