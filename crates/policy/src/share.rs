@@ -5,7 +5,9 @@
 
 use crate::Nanos;
 use crate::error::ParseError;
-use crate::tunables::{ALONE_CYCLE, CALM_CYCLES, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STUCK_PATIENCE};
+use crate::tunables::{
+    ALONE_CYCLE, CALM_CYCLES, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE,
+};
 use core::fmt;
 use core::str::FromStr;
 
@@ -112,44 +114,75 @@ pub const fn cycle(share: Share, others: usize, calm: usize) -> Nanos {
     }
 }
 
-/// Slots lent to a job that stands still because it has fewer than it could use: those who run may wait for tasks that wait for a slot.
+/// What a job that has fewer slots than it could use does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// A slot is free, or no task waits for one.
+    Free,
+    /// Tasks wait, and some of those who run have moved since this was last asked.
+    Moves,
+    /// Tasks wait, and none of those who run has moved.
+    Still,
+}
+
+/// Slots lent to a job that may have come to a stop because it has fewer than it could use: those who run wait for tasks that wait
+/// for a slot.
+///
+/// Where nothing moves that is likely, and the loan lasts until something does ([`STUCK_PATIENCE`]). Where something moves it may be one who
+/// looks again and again whether he may go on. So where tasks wait all the time, slots are lent for one cycle every now and then, one more each
+/// time ([`STARVED_PATIENCE`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Loans {
-    /// Since when nothing has moved, or the last loan.
-    since: Option<Nanos>,
+    /// Since when nothing has moved, or the last loan; and how many are lent for that.
+    still: Option<Nanos>,
     lent: usize,
+    /// Since when tasks have waited, or the last loan; and how many were lent for that.
+    starved: Option<Nanos>,
+    turns: usize,
 }
 
 impl Loans {
-    /// How many slots to lend beyond `slots`, of which `held` are held and `wanted` could be used. `still`: tasks wait, and none of
-    /// those who run has moved since this was last asked ([`STUCK_PATIENCE`]).
+    /// How many slots to lend beyond `slots`, of which `held` are held, and of which there may be `most`.
     ///
     /// ```
-    /// use tidegate_policy::share::Loans;
+    /// use tidegate_policy::share::{Loans, Motion};
     ///
     /// let (mut loans, ms) = (Loans::default(), 1_000_000);
-    /// assert_eq!(loans.lend(true, 0, (1, 1, 4)), 0);
-    /// assert_eq!(loans.lend(true, 100 * ms, (1, 1, 4)), 1);
-    /// assert_eq!(loans.lend(false, 105 * ms, (1, 2, 4)), 0); // it moves
+    /// assert_eq!(loans.lend(Motion::Still, 0, (1, 1, 4)), 0);
+    /// assert_eq!(loans.lend(Motion::Still, 100 * ms, (1, 1, 4)), 1);
+    /// assert_eq!(loans.lend(Motion::Moves, 105 * ms, (1, 2, 4)), 0);
     /// ```
     pub fn lend(
         &mut self,
-        still: bool,
+        motion: Motion,
         now: Nanos,
-        (slots, held, wanted): (usize, usize, usize),
+        (slots, held, most): (usize, usize, usize),
     ) -> usize {
-        let room = wanted.saturating_sub(slots);
-        if !still || room == 0 {
+        let room = most.saturating_sub(slots);
+        if motion == Motion::Free || room == 0 {
             *self = Self::default();
             return 0;
         }
-        let since = *self.since.get_or_insert(now);
-        if now.saturating_sub(since) >= STUCK_PATIENCE.default {
-            self.since = Some(now);
+        let turn = is_over(&mut self.starved, now, STARVED_PATIENCE.default);
+        self.turns = room.min(self.turns + usize::from(turn));
+        if motion == Motion::Moves {
+            (self.still, self.lent) = (None, 0);
+            return if turn { self.turns } else { 0 };
+        }
+        if is_over(&mut self.still, now, STUCK_PATIENCE.default) {
             self.lent = self.lent.max(held.saturating_sub(slots)) + 1;
         }
         self.lent.min(room)
     }
+}
+
+/// Whether `patience` is over since the first time or the last time that it was.
+fn is_over(since: &mut Option<Nanos>, now: Nanos, patience: Nanos) -> bool {
+    let over = now.saturating_sub(*since.get_or_insert(now)) >= patience;
+    if over {
+        *since = Some(now);
+    }
+    over
 }
 
 /// How many whole processors to leave to programs that keep `load` thousandths of a processor busy ([`NEIGHBOUR_LOAD`]).
@@ -176,20 +209,37 @@ mod tests {
 
     #[test]
     fn loans_grow_while_nothing_moves_and_end_when_something_does() {
+        use Motion::{Free, Moves, Still};
         let mut loans = Loans::default();
         let patience = STUCK_PATIENCE.default;
-        let mut lend = |still, times, held| loans.lend(still, times * patience, (1, held, 4));
-        assert_eq!(lend(true, 0, 1), 0);
-        let loaned = [lend(true, 1, 1), lend(true, 2, 2), lend(true, 3, 3)];
+        let mut lend = |motion, times, held| loans.lend(motion, times * patience, (1, held, 4));
+        assert_eq!(lend(Still, 0, 1), 0);
+        let loaned = [lend(Still, 1, 1), lend(Still, 2, 2), lend(Still, 3, 3)];
         assert_eq!(loaned, [1, 2, 3]);
-        assert_eq!(lend(true, 4, 4), 3, "no more than are wanted");
-        assert_eq!(lend(false, 5, 3), 0);
+        assert_eq!(lend(Still, 4, 4), 3, "no more than there may be");
+        assert_eq!(lend(Moves, 5, 3), 0);
+        let again = [lend(Still, 6, 3), lend(Still, 7, 3)];
+        assert_eq!(again, [0, 3], "one more than are held");
+        assert_eq!(lend(Free, 8, 3), 0);
+        assert_eq!(loans.lend(Still, 9 * patience, (4, 4, 4)), 0);
+    }
+
+    #[test]
+    fn where_tasks_wait_all_the_time_slots_are_lent_for_a_cycle_now_and_then() {
+        let mut loans = Loans::default();
+        let patience = STARVED_PATIENCE.default;
+        let mut lend = |motion, now| loans.lend(motion, now, (1, 1, 3));
+        assert_eq!(lend(Motion::Moves, 0), 0);
+        assert_eq!(lend(Motion::Moves, patience), 1);
+        assert_eq!(lend(Motion::Moves, patience + 1), 0, "one cycle");
+        assert_eq!(lend(Motion::Moves, 2 * patience), 2);
         assert_eq!(
-            [lend(true, 6, 3), lend(true, 7, 3)],
-            [0, 3],
-            "one more than are held"
+            lend(Motion::Moves, 3 * patience),
+            2,
+            "no more than there may be"
         );
-        assert_eq!(loans.lend(true, 8 * patience, (4, 4, 4)), 0);
+        assert_eq!(lend(Motion::Free, 4 * patience), 0);
+        assert_eq!(lend(Motion::Moves, 5 * patience), 0, "from the beginning");
     }
 
     #[test]

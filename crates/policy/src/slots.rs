@@ -79,6 +79,8 @@ pub enum Opened {
 pub struct Ledger {
     slots: usize,
     held: usize,
+    /// How many threads run without a slot.
+    overcommitted: usize,
     max_threads: usize,
     /// The system has refused a thread: none is started any more.
     refused: bool,
@@ -97,6 +99,7 @@ impl Ledger {
         Self {
             slots,
             held: 0,
+            overcommitted: 0,
             max_threads: max_threads.max(slots),
             refused: false,
             complete: false,
@@ -117,6 +120,12 @@ impl Ledger {
     #[must_use]
     pub fn held(&self) -> usize {
         self.held
+    }
+
+    /// Whether any thread runs, with or without a slot.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.held + self.overcommitted > 0
     }
 
     /// Whether a slot is free.
@@ -163,6 +172,12 @@ impl Ledger {
             .map(|(t, _)| t)
     }
 
+    fn mark(&mut self, t: usize, status: Status) {
+        self.overcommitted -= usize::from(self.threads[t] == Status::Overcommitted);
+        self.overcommitted += usize::from(status == Status::Overcommitted);
+        self.threads[t] = status;
+    }
+
     /// Admits a new thread that does not run yet (it is `Blocked` until [`ready`](Self::ready)); `None` at the limit.
     pub fn admit(&mut self) -> Option<usize> {
         if self.thread_count() >= self.max_threads {
@@ -170,7 +185,7 @@ impl Ledger {
         }
         let gone = |status: &Status| *status == Status::Gone;
         if let Some(t) = self.threads.iter().position(gone) {
-            self.threads[t] = Status::Blocked;
+            self.mark(t, Status::Blocked);
             return Some(t);
         }
         self.threads.push(Status::Blocked);
@@ -203,7 +218,7 @@ impl Ledger {
 
     fn grant(&mut self, t: usize) {
         self.held += 1;
-        self.threads[t] = Status::Running;
+        self.mark(t, Status::Running);
     }
 
     /// Thread `t` stops running and becomes `to`. Returns the owed thread that must be woken: it has the slot now.
@@ -219,7 +234,7 @@ impl Ledger {
     }
 
     fn enter(&mut self, t: usize, to: Status) {
-        self.threads[t] = to;
+        self.mark(t, to);
         match to {
             Status::Idle => self.idle.push(t),
             Status::Waiting => self.waiting.push(t),
@@ -273,7 +288,7 @@ impl Ledger {
         );
         if slept {
             self.leave(t);
-            self.threads[t] = Status::Overcommitted;
+            self.mark(t, Status::Overcommitted);
         }
         slept
     }
@@ -291,7 +306,7 @@ impl Ledger {
             return false;
         }
         self.leave(t);
-        self.threads[t] = Status::Overcommitted;
+        self.mark(t, Status::Overcommitted);
         true
     }
 
@@ -355,8 +370,8 @@ impl Ledger {
         }
         if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
             // `held` stays: one slot changes hands.
-            self.threads[t] = Status::Running;
-            self.threads[giver.unwrap_or(t)] = Status::Overcommitted;
+            self.mark(t, Status::Running);
+            self.mark(giver.unwrap_or(t), Status::Overcommitted);
             return Opened::Given;
         }
         self.enter(t, Status::Owed);

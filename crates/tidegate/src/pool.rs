@@ -112,6 +112,12 @@ impl Shared {
         })
     }
 
+    /// One without threads, for tests.
+    #[cfg(test)]
+    pub(crate) fn bare(options: Options) -> Arc<Self> {
+        Self::new(Arc::new(options))
+    }
+
     pub(crate) fn slots(&self) -> usize {
         // Relaxed: a hint for how many may search.
         self.slots.load(Ordering::Relaxed)
@@ -249,17 +255,31 @@ impl Shared {
                 self.room()
             ))
         })?;
-        self.want(workers);
-        // Relaxed: read by the steward, who looks again in a moment.
-        self.chosen.store(true, Ordering::Relaxed);
+        self.want(workers, true);
         Ok(())
     }
 
-    /// Changes how many slots are wanted.
-    pub(crate) fn want(&self, workers: usize) {
-        // Relaxed: ordered by the ledger's lock in `resize`.
-        self.wanted.store(workers, Ordering::Relaxed);
+    /// Changes how many slots are wanted; what the user has `chosen` stays.
+    pub(crate) fn want(&self, workers: usize, chosen: bool) {
+        {
+            let _ledger = self.ledger();
+            if !chosen && self.workers_are_chosen() {
+                return;
+            }
+            // Relaxed, both: ordered by the ledger's lock.
+            self.chosen.store(chosen, Ordering::Relaxed);
+            self.wanted.store(workers, Ordering::Relaxed);
+        }
         self.resize();
+    }
+
+    /// The most slots that there may ever be: as many as are wanted, or were before the machine's quotas and processors changed.
+    pub(crate) fn most(&self) -> usize {
+        if self.workers_are_chosen() {
+            self.wanted()
+        } else {
+            self.wanted().max(self.options.workers)
+        }
     }
 
     /// Whether the number of workers is the user's and not the machine's.

@@ -11,6 +11,7 @@ use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::Steal;
 use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
+use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
 use tidegate_policy::{Idle, IdleState, Nanos, Peers, Rest, Rng, VictimState};
 use tidegate_sync::atomic::Ordering;
@@ -287,7 +288,7 @@ impl Current<'_> {
             let Some(victim) = shared.worker_if(victim) else {
                 continue;
             };
-            if victim.is_preempted() {
+            if victim.is_preempted() && shared.ledger().status(victim.index) == Status::Owed {
                 // It goes on itself, with the slot that this worker leaves by resting.
                 self.set_must_stop(true);
                 return None;

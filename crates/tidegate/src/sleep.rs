@@ -283,8 +283,12 @@ impl Current<'_> {
     pub(crate) fn give_up(self) {
         let (must, preempted) = {
             let mut ledger = self.shared().ledger();
+            if ledger.repay(self.index) {
+                // It has had a slot since it was preempted last.
+                self.forget_preemptions();
+            }
             let excess = ledger.excess() > 0;
-            let must = !ledger.repay(self.index) || excess;
+            let must = excess || ledger.status(self.index) != Status::Running;
             (
                 must,
                 excess || ledger.status(self.index) == Status::Overcommitted,

@@ -28,7 +28,7 @@ impl Shared {
     pub(crate) fn publish(&self, ledger: &Ledger) {
         // Relaxed: ordered by the full fences in `work_visible` and before each last look.
         self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
-        if ledger.held() > 0 {
+        if ledger.is_active() {
             self.bell.iter().for_each(Bell::pool_acts);
         }
     }
@@ -123,8 +123,15 @@ impl Shared {
         self.raise_at_running(ledger, signal::HUNGRY);
     }
 
-    /// Asks all who run without a slot to stop.
-    pub(crate) fn ask_overcommitted(&self, ledger: &Ledger) {
+    /// Asks for the slots that are too many, and all who run without one to stop while none is free. Not everybody was there to be asked
+    /// when the number of slots fell.
+    pub(crate) fn ask_again(&self, ledger: &Ledger) {
+        if ledger.excess() > 0 {
+            return self.raise_at_running(ledger, signal::GIVE_UP);
+        }
+        if ledger.has_free() {
+            return;
+        }
         let overcommitted = |t: &usize| ledger.status(*t) == Status::Overcommitted;
         let workers = ledger
             .running()
@@ -248,8 +255,8 @@ impl Shared {
     /// Sets the number of slots to what is wanted and others leave: wakes those who are owed one, or asks for some back.
     pub(crate) fn resize(&self) {
         let mut ledger = self.ledger();
-        let cap = self.bell.as_ref().map_or(usize::MAX, Bell::cap);
-        let slots = self.wanted().min(cap);
+        let bell = self.bell.as_ref();
+        let slots = bell.map_or(self.wanted(), |bell| bell.slots(self.wanted()));
         self.set_slots(slots);
         let served = ledger.set_slots(slots);
         self.publish(&ledger);
@@ -259,6 +266,14 @@ impl Shared {
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
         self.rouse(None);
+        // A thread that is woken wakes the next; a waiter that is woken does not.
+        for _ in 1..slots {
+            // Relaxed: a hint.
+            if !self.vacancy.load(Ordering::Relaxed) || !self.sees_work() {
+                break;
+            }
+            self.wake_for_work(None);
+        }
     }
 
     /// Puts a task into the mail of each thread of the pool, and wakes those that sleep. `task` is told how many threads

@@ -153,3 +153,178 @@ fn a_worker_stops_at_a_yield_point_when_the_number_falls() {
         until(|| left.get() == 2);
     });
 }
+
+#[test]
+fn work_of_a_preempted_thread_that_runs_a_part_of_a_broadcast_is_stolen() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+    watched(|| {
+        // No steward: only `set_workers` preempts here.
+        let pool = built(Pool::builder().workers(2).share(tidegate::Share::Off));
+        let (busy, release) = (Gate::new(), Gate::new());
+        let (ready, done, beats) = (Gate::new(), Gate::new(), AtomicUsize::new(0));
+        let limit = Instant::now() + Duration::from_secs(10);
+        let preempted_worker = std::sync::Mutex::new(None);
+        let delivered = Gate::new();
+        let in_time = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                pool.install(|| {
+                    busy.open();
+                    release.wait();
+                });
+            });
+            busy.wait();
+            threads.spawn(|| {
+                pool.install(|| {
+                    let me = tidegate::current_worker();
+                    *preempted_worker.lock().unwrap() = me;
+                    tidegate::scope(|scope| {
+                        scope.spawn(|_| done.open());
+                        ready.open();
+                        while !done.is_open() && Instant::now() < limit {
+                            beats.fetch_add(1, Ordering::SeqCst);
+                            tidegate::yield_point();
+                        }
+                    });
+                });
+            });
+            ready.wait();
+            pool.set_workers(1).unwrap();
+            // Until it sleeps; its grace is 10 ms.
+            loop {
+                let before = beats.load(Ordering::SeqCst);
+                std::thread::sleep(Duration::from_micros(300));
+                if beats.load(Ordering::SeqCst) == before {
+                    break;
+                }
+            }
+            threads.spawn(|| {
+                while !delivered.is_open() {
+                    std::thread::yield_now();
+                }
+                release.open();
+            });
+            let parts = pool.broadcast(|_| {
+                let me = tidegate::current_worker();
+                delivered.open();
+                if me != *preempted_worker.lock().unwrap() {
+                    return true;
+                }
+                // Somebody else has a slot and nothing to do but this.
+                while !done.is_open() && Instant::now() < limit {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                done.is_open()
+            });
+            parts.into_iter().all(|it| it)
+        });
+        assert!(in_time, "nobody stole from the preempted thread in 10 s");
+    });
+}
+
+#[test]
+fn all_slots_that_are_gained_at_once_are_used_also_if_the_first_goes_to_a_waiter() {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+    watched(|| {
+        let pool = built(
+            Pool::builder()
+                .workers(4)
+                .share(tidegate::Share::Off)
+                .wait(tidegate::Wait::HelpAny),
+        );
+        let limit = Instant::now() + Duration::from_secs(5);
+        let leaf_limit = limit + Duration::from_secs(1);
+        let shared = Arc::new((Tally::new(), Gate::new()));
+        let stolen = Gate::new();
+        let leaf = |all: &Gate| {
+            while !all.is_open() && Instant::now() < leaf_limit {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let count = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                pool.install(|| {
+                    tidegate::join(
+                        || stolen.wait(),
+                        || {
+                            stolen.open();
+                            leaf(&shared.1);
+                        },
+                    )
+                })
+            });
+            stolen.wait();
+            // The joiner sleeps by then, and so do the two others.
+            std::thread::sleep(Duration::from_millis(100));
+            pool.set_workers(1).unwrap();
+            for _ in 0..3 {
+                let shared = shared.clone();
+                drop(pool.spawn(move || {
+                    shared.0.come();
+                    while !shared.1.is_open() && Instant::now() < leaf_limit {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                }));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            assert_eq!(shared.0.get(), 0, "the only slot is held");
+            pool.set_workers(4).unwrap();
+            while shared.0.get() < 3 && Instant::now() < limit {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let count = shared.0.get();
+            shared.1.open();
+            count
+        });
+        assert_eq!(
+            count, 3,
+            "of 4 slots one is held, and three tasks are to be seen"
+        );
+    });
+}
+
+#[test]
+fn who_has_had_a_slot_since_is_preempted_for_the_first_grace_only() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
+    watched(|| {
+        let pool = built(Pool::builder().workers(2).share(tidegate::Share::Off));
+        let mut longest = Vec::new();
+        for _ in 0..8 {
+            pool.set_workers(2).unwrap();
+            let (came, release, asked) = (Tally::new(), Gate::new(), AtomicBool::new(false));
+            let stood = std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    pool.install(|| {
+                        came.come();
+                        release.wait();
+                    });
+                });
+                let polls = threads.spawn(|| {
+                    pool.install(|| {
+                        came.come();
+                        while !asked.load(Ordering::SeqCst) {
+                            std::thread::yield_now();
+                        }
+                        let since = Instant::now();
+                        tidegate::yield_point();
+                        since.elapsed()
+                    })
+                });
+                came.wait_for(2);
+                pool.set_workers(1).unwrap();
+                asked.store(true, Ordering::SeqCst);
+                let stood = polls.join().unwrap();
+                release.open();
+                stood
+            });
+            longest.push(stood.as_millis());
+            // Each thread has a slot of its own again, and works.
+            pool.set_workers(2).unwrap();
+            meet(&pool, 2);
+        }
+        let limit = Duration::from_millis(35).as_millis();
+        assert!(longest.iter().all(|ms| *ms < limit), "{longest:?} ms");
+    });
+}

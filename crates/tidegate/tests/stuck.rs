@@ -168,3 +168,29 @@ fn a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on() {
         });
     });
 }
+
+#[test]
+fn a_half_that_polls_while_it_waits_for_the_other_ends_with_one_slot() {
+    const NAME: &str = "a_half_that_polls_while_it_waits_for_the_other_ends_with_one_slot";
+    if !plays(NAME) {
+        return alone(NAME);
+    }
+    beside_a_glutton(|pool| {
+        let (here, there) = (Gate::new(), Gate::new());
+        let since = std::time::Instant::now();
+        let ended = pool.join(
+            || {
+                here.open();
+                while !there.is_open() && since.elapsed() < Duration::from_secs(20) {
+                    tidegate::yield_point();
+                }
+                there.is_open()
+            },
+            || {
+                here.wait();
+                there.open();
+            },
+        );
+        assert!(ended.0, "the second half was not begun in 20 s");
+    });
+}

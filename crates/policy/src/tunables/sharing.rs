@@ -30,6 +30,9 @@ table! {
     STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
         "How long tasks wait while nothing moves in any deque before a slot beyond the allotment is lent: the running ones may wait for them.",
         GUESSED;
+    STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, S),
+        "How long tasks wait while all slots are held before slots are lent for one cycle, whatever moves: who moves may only look whether \
+         he can go on.", GUESSED;
     PREEMPTED_GRACE_MAX: u64 = time("preempted-grace-max", 10 * MS, 60 * S, 1_280 * MS),
         "The longest that a thread waits which is preempted again and again; it then runs for a cycle, in case that others wait for it.",
         GUESSED;

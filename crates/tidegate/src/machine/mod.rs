@@ -173,20 +173,23 @@ impl Machine {
     }
 
     /// How much of it one may use now: affinity and quotas change while programs run. Much cheaper than another snapshot, of which
-    /// only the rest still holds. `root` is as in [`read_from`](Self::read_from).
-    pub(crate) fn limits(&self, root: &Path) -> Limits {
+    /// only the rest still holds. `root` is as in [`read_from`](Self::read_from). `None` if less can be read than then: what is not seen is
+    /// no leave to use more.
+    pub(crate) fn limits(&self, root: &Path) -> Option<Limits> {
         let files = Below(root);
         let allowed = affinity::allowed(&files).ok();
         let usable = usable(
             self.topology.cpus(),
             allowed.as_ref().or(self.affinity.as_ref()),
         );
-        let quotas = quota::read(&files, &mut Vec::new());
+        let mut notes = Vec::new();
+        let quotas = quota::read(&files, &mut notes);
         let cpus = self.counted.unwrap_or(usable.len());
-        Limits {
+        let limits = Limits {
             workers: within(smallest(&quotas), cpus),
             usable,
-        }
+        };
+        (notes.len() <= self.notes.len()).then_some(limits)
     }
 
     /// Why it is [`default_workers`](Self::default_workers), in one line such as

@@ -69,22 +69,24 @@ fn limits_follow_a_quota_and_a_mask_that_change_and_the_snapshot_does_not() {
     let files = sixteen();
     let machine = Machine::read_from(files.root());
     let limits = |files: &MadeUp| {
-        let limits = machine.limits(files.root());
-        (limits.workers, limits.usable.to_string())
+        let limits = machine.limits(files.root())?;
+        Some((limits.workers, limits.usable.to_string()))
     };
-    let all = || "0-7".to_owned();
-    assert_eq!(limits(&files), (8, all()));
+    let all = |workers| Some((workers, "0-7".to_owned()));
+    assert_eq!(limits(&files), all(8));
     let files = files.with("/sys/fs/cgroup/a/b/cpu.max", "250000 100000\n");
-    assert_eq!(limits(&files), (3, all()));
+    assert_eq!(limits(&files), all(3));
     let files = files.with("/sys/fs/cgroup/a/cpu.max", "50000 100000\n");
-    assert_eq!(limits(&files), (1, all()));
+    assert_eq!(limits(&files), all(1));
     let files = files
         .with("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
         .with("/sys/fs/cgroup/a/cpu.max", "garbage\n");
-    assert_eq!(limits(&files), (8, all()), "no limit that can be read");
+    assert_eq!(limits(&files), None, "less can be read than before");
+    let files = files.with("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
+    assert_eq!(limits(&files), all(8));
     let mask = "Name:\tx\nCpus_allowed_list:\t2-3,20\n";
     let files = files.with("/proc/thread-self/status", mask);
-    assert_eq!(limits(&files), (2, "2-3".to_owned()));
+    assert_eq!(limits(&files), Some((2, "2-3".to_owned())));
     assert_eq!(machine.default_workers(), 8);
 }
 

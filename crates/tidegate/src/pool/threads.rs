@@ -12,6 +12,7 @@ use crate::unwind;
 use crate::worker::{Admission, Current, Membership, leave_in_child};
 use std::io;
 use std::sync::Arc;
+use tidegate_share::Location;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::thread::watch_forks;
 use tidegate_sync::{barrier, thread};
@@ -150,10 +151,12 @@ impl Shared {
             return;
         }
         let name = format!("{}-steward", self.options.name);
+        // Here, and not when a seat is taken: who changes the environment must not do so beside a thread that reads it.
+        let location = Location::find();
         let shared = self.clone();
         let steward = move || {
             let guard = unwind::AbortOnUnwind;
-            Steward::new(shared).run();
+            Steward::new(shared, location).run();
             std::mem::forget(guard);
         };
         match thread::start(name, steward::STACK, steward) {

@@ -17,10 +17,10 @@ use sight::Sight;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_policy::share::{Loans, cycle, slots};
+use tidegate_policy::share::{Loans, Motion, cycle, slots};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, TABLE_LOOK};
 use tidegate_policy::{DesireState, Nanos};
-use tidegate_share::{CpuMask, Report, Shares, Waker};
+use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
@@ -35,7 +35,9 @@ pub(crate) struct Bell {
     parker: Parker,
     /// Ends the steward's wait for a change of the table.
     waker: Mutex<Option<Waker>>,
+    /// How many slots others leave to the pool, and how many are lent beyond them.
     cap: AtomicUsize,
+    lent: AtomicUsize,
 }
 
 impl Default for Bell {
@@ -46,6 +48,7 @@ impl Default for Bell {
             parker: Parker::new(),
             waker: Mutex::default(),
             cap: AtomicUsize::new(usize::MAX),
+            lent: AtomicUsize::new(0),
         }
     }
 }
@@ -63,10 +66,11 @@ impl Bell {
         }
     }
 
-    /// How many slots others leave to the pool.
-    pub(crate) fn cap(&self) -> usize {
-        // Relaxed: a number by itself.
-        self.cap.load(Ordering::Relaxed)
+    /// How many slots the pool has that wants so many.
+    pub(crate) fn slots(&self, wanted: usize) -> usize {
+        // Relaxed, both: numbers by themselves.
+        let fair = wanted.min(self.cap.load(Ordering::Relaxed));
+        fair + self.lent.load(Ordering::Relaxed)
     }
 
     /// The pool ends.
@@ -98,12 +102,13 @@ pub(crate) struct Steward {
 pub(crate) const STACK: usize = 256 * 1024;
 
 impl Steward {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    /// The steward of a pool that takes its seat at `location`.
+    pub(crate) fn new(shared: Arc<Shared>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
             desire: sharing.desire_state.clone(),
             sight: Sight::default(),
-            presence: Presence::new(&shared.options.name, shared.options.explain),
+            presence: Presence::new(&shared.options.name, location, shared.options.explain),
             loans: Loans::default(),
             limits: Limits {
                 usable: machine().usable(),
@@ -138,8 +143,8 @@ impl Steward {
                 if self.shared.is_ending() {
                     return false;
                 }
-                // Relaxed: ordered by the ledger's lock.
-                let acts = ledger.held() > 0;
+                // Relaxed, both: ordered by the ledger's lock.
+                let acts = ledger.is_active() || self.bell().active.load(Ordering::Relaxed);
                 self.bell().asleep.store(!acts, Ordering::Relaxed);
                 if acts {
                     return true;
@@ -166,7 +171,7 @@ impl Steward {
         let cycle = Duration::from_nanos(EST_CYCLE.default);
         self.bell().parker.park_timeout(cycle);
         let _ = self.acts();
-        if self.shared.ledger().held() > 0 {
+        if self.shared.ledger().is_active() {
             return true;
         }
         self.bell().parker.park_timeout(cycle);
@@ -201,7 +206,7 @@ impl Steward {
         let ledger = self.shared.ledger();
         // Relaxed: ordered by the ledger's lock.
         let active = &self.bell().active;
-        let acts = active.load(Ordering::Relaxed) || ledger.held() > 0;
+        let acts = active.load(Ordering::Relaxed) || ledger.is_active();
         active.store(false, Ordering::Relaxed);
         acts
     }
@@ -212,10 +217,12 @@ impl Steward {
             return;
         }
         self.looked = now;
-        self.limits = machine().limits(Path::new("/"));
-        if !self.shared.workers_are_chosen() && self.limits.workers != self.shared.wanted() {
-            self.shared
-                .want(self.limits.workers.min(self.shared.room()));
+        if let Some(limits) = machine().limits(Path::new("/")) {
+            self.limits = limits;
+            let workers = self.limits.workers.min(self.shared.options.max_threads);
+            if !self.shared.workers_are_chosen() && workers != self.shared.wanted() {
+                self.shared.want(workers, false);
+            }
         }
         self.presence
             .look(sharing(&self.shared).share, self.shares.others);
@@ -225,12 +232,15 @@ impl Steward {
     /// Publishes what the pool is up to.
     fn say(&mut self) {
         let sharing = sharing(&self.shared);
-        let usage = self.shared.ledger().held();
+        let (usage, active) = {
+            let ledger = self.shared.ledger();
+            (ledger.held(), ledger.is_active())
+        };
         // What was estimated a moment ago may be over; and whoever holds a slot wants it.
-        let desire = if usage == 0 {
-            0
-        } else {
+        let desire = if active {
             self.desire.desire().max(1)
+        } else {
+            0
         };
         let limit = self.limits.workers.min(self.shared.wanted()).max(1);
         let report = Report {
@@ -256,33 +266,43 @@ impl Steward {
             true => wanted,
             false => slots(share, wanted, self.shares.allotment, self.shares.others),
         };
-        let cap = fair + self.lend(fair, now);
         // All of them, whatever number is wanted in a moment.
-        let cap = if cap >= wanted { usize::MAX } else { cap };
-        // Relaxed: a number by itself.
-        let changes = self.bell().cap.swap(cap, Ordering::Relaxed) != cap;
+        let cap = if fair >= wanted { usize::MAX } else { fair };
+        let lent = self.lend(fair, now);
+        let bell = self.bell();
+        // Relaxed, both: numbers by themselves.
+        let changes = bell.cap.swap(cap, Ordering::Relaxed) != cap;
+        let changes = bell.lent.swap(lent, Ordering::Relaxed) != lent || changes;
         if changes {
             self.shared.resize();
         }
         changes
     }
 
-    /// How many slots to lend beyond `fair` because nothing moves. Asks those who run without a slot to stop.
+    /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks again whoever should have stopped.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
-        let wanted = self.shared.wanted();
-        if fair >= wanted {
-            return self.loans.lend(false, now, (fair, fair, wanted));
-        }
-        let waits = self.shared.sees_work();
+        let most = self.shared.most();
+        let waits = fair < most && self.shared.sees_work();
         let ledger = self.shared.ledger();
-        if !ledger.has_free() {
-            self.shared.ask_overcommitted(&ledger);
+        self.shared.ask_again(&ledger);
+        let motion = if !waits || ledger.has_free() {
+            Motion::Free
+        } else if ledger.running().any(|t| self.has_polled(t)) {
+            Motion::Moves
+        } else {
+            Motion::Still
+        };
+        if waits {
+            self.shared.raise_at_running(&ledger, signal::PROBE);
         }
-        // Whoever has polled since the last cycle has taken the signal.
-        let polled = |t| self.shared.worker(t).deque.raised() & signal::PROBE == 0;
-        let still = waits && !ledger.has_free() && !ledger.running().any(polled);
-        self.shared.raise_at_running(&ledger, signal::PROBE);
-        self.loans.lend(still, now, (fair, ledger.held(), wanted))
+        self.loans.lend(motion, now, (fair, ledger.held(), most))
+    }
+
+    /// Whether the thread has taken the signal that it was sent in the last cycle. One that has only just been given a slot has no worker
+    /// yet.
+    fn has_polled(&self, t: usize) -> bool {
+        let worker = self.shared.worker_if(t);
+        worker.is_none_or(|worker| worker.deque.raised() & signal::PROBE == 0)
     }
 
     /// Sleeps until `until`; when the table changes meanwhile, follows it.
@@ -293,7 +313,8 @@ impl Steward {
                 return;
             }
             if !self.presence.wait(Duration::from_nanos(until - now)) {
-                // Without a table nothing happens until the next look.
+                // Without a table nobody else has any of it, and nothing happens until the next look.
+                let _ = self.apply(clock::now());
                 let length = if self.presence.is_alone() {
                     TABLE_LOOK.default
                 } else {
@@ -331,4 +352,29 @@ impl Steward {
 fn sharing(shared: &Shared) -> &Sharing {
     let sharing = shared.options.share.as_ref();
     sharing.expect("a pool that takes no part has no steward")
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::Pool;
+    use crate::options::Options;
+
+    /// Between `wake_for_work`, which gives the slot under the ledger's lock, and `start_thread`, which makes the worker after it.
+    #[test]
+    fn a_thread_that_has_a_slot_and_no_worker_yet_is_looked_at_without_a_panic() {
+        let builder = Pool::builder()
+            .workers(4)
+            .share(tidegate_policy::Share::Auto);
+        let shared = Shared::bare(Options::of(builder).unwrap());
+        let _ = shared.ledger().set_slots(1);
+        shared.injector.push(shared.task_alone(|| ()));
+        let wake = shared
+            .ledger()
+            .wake_for_work(|_| tidegate_policy::slots::Fit::Never);
+        assert_eq!(wake, tidegate_policy::slots::Wake::Start(0));
+        let mut steward = Steward::new(shared.clone(), Location::find());
+        assert_eq!(steward.lend(1, 0), 0);
+        std::mem::forget(shared);
+    }
 }

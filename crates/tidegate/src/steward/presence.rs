@@ -8,6 +8,7 @@ use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, 
 /// Whether the pool has a seat.
 pub(super) struct Presence {
     seat: Option<Seat>,
+    location: Result<Location, Refusal>,
     name: String,
     /// Whether to say where it is, or why it is not; each thing once.
     explain: bool,
@@ -20,9 +21,10 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    pub(super) fn new(name: &str, explain: bool) -> Self {
+    pub(super) fn new(name: &str, location: Result<Location, Refusal>, explain: bool) -> Self {
         Self {
             seat: None,
+            location,
             name: name.to_owned(),
             explain,
             said: None,
@@ -56,23 +58,24 @@ impl Presence {
         } else if let Some(seat) = &mut self.seat {
             match seat.measure(neighbours) {
                 Ok(load) => self.load = load,
-                Err(refusal) => self.lose(&refusal),
+                Err(refusal) => self.lose(&refusal.to_string()),
             }
         }
     }
 
     fn take(&mut self, share: Share) {
-        let taken = Location::find().and_then(|location| {
-            let seat = Seat::take(&location, &Name::new(&self.name))?;
-            Ok((seat, location))
+        let name = Name::new(&self.name);
+        let taken = self.location.as_ref().map_err(Refusal::to_string);
+        let taken = taken.and_then(|location| {
+            let seat = Seat::take(location, &name).map_err(|refusal| refusal.to_string())?;
+            let path = seat.path().display().to_string();
+            let (path, why) = (path.escape_debug(), location.why());
+            let said = format!("shares the machine ({share}) through {path} ({why})");
+            Ok((seat, said))
         });
         match taken {
-            Ok((seat, location)) => {
-                let (path, why) = (seat.path().display().to_string(), location.why());
-                self.say(format!(
-                    "shares the machine ({share}) through {} ({why})",
-                    path.escape_debug()
-                ));
+            Ok((seat, said)) => {
+                self.say(said);
                 self.seat = Some(seat);
             }
             Err(refusal) => self.lose(&refusal),
@@ -80,7 +83,7 @@ impl Presence {
     }
 
     /// From here on the pool runs alone, until the next look.
-    fn lose(&mut self, refusal: &Refusal) {
+    fn lose(&mut self, refusal: &str) {
         self.seat = None;
         self.say(format!("runs as if it were alone: {refusal}"));
     }
@@ -122,7 +125,7 @@ impl Presence {
         match act(self.seat.as_mut()?) {
             Ok(done) => Some(done),
             Err(refusal) => {
-                self.lose(&refusal);
+                self.lose(&refusal.to_string());
                 None
             }
         }
