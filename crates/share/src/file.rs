@@ -312,11 +312,11 @@ pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
 fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     let user = mapping::user();
     if found.uid() != user {
-        let what = format_args!("belongs to user {}, not {user}", found.uid());
+        let what = format!("belongs to user {}, not {user}", found.uid());
         return Err(Refusal::of(Kind::Untrusted, path, what));
     }
     if found.mode() & 0o077 != 0 {
-        let what = format_args!("is open to others: its mode is {:o}", found.mode() & 0o7777);
+        let what = format!("is open to others: its mode is {:o}", found.mode() & 0o7777);
         return Err(Refusal::of(Kind::Untrusted, path, what));
     }
     Ok(())
@@ -338,11 +338,11 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     }
     check_owner(path, found)?;
     if found.nlink() != 1 {
-        let what = format_args!("has {} names instead of one", found.nlink());
+        let what = format!("has {} names instead of one", found.nlink());
         return Err(Refusal::of(Kind::Untrusted, path, what));
     }
     if found.len() != LENGTH as u64 {
-        let what = format_args!("has {} bytes instead of {LENGTH}", found.len());
+        let what = format!("has {} bytes instead of {LENGTH}", found.len());
         return Err(Refusal::of(Kind::Damaged, path, what));
     }
     Ok(())
@@ -352,7 +352,7 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
 fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     let limit = mapping::file_size_limit();
     if end > limit {
-        let what = format_args!("cannot be written: files of this process may have {limit} bytes");
+        let what = format!("cannot be written: files of this process may have {limit} bytes");
         return Err(Refusal::of(Kind::Unreachable, path, what));
     }
     Ok(())

@@ -87,7 +87,7 @@ impl Seat {
         let table = Table::open(location, Access::Take)?;
         let table = table.ok_or_else(|| Refusal::of(Kind::Unreachable, path, "is not there"))?;
         let Some(index) = lock_any(&table)? else {
-            let what = format_args!("has no room: all of its {ROWS} rows are taken");
+            let what = format!("has no room: all of its {ROWS} rows are taken");
             return Err(Refusal::of(Kind::Full, path, what));
         };
         let claim = table.claim(index)?.next();

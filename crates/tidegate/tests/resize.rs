@@ -154,6 +154,18 @@ fn a_worker_stops_at_a_yield_point_when_the_number_falls() {
     });
 }
 
+/// Waits until nobody adds to `beats` for a while that is long for who spins and short for a grace.
+fn until_still(beats: &std::sync::atomic::AtomicUsize) {
+    use std::sync::atomic::Ordering;
+    loop {
+        let before = beats.load(Ordering::SeqCst);
+        std::thread::sleep(std::time::Duration::from_micros(300));
+        if beats.load(Ordering::SeqCst) == before {
+            return;
+        }
+    }
+}
+
 #[test]
 fn work_of_a_preempted_thread_that_runs_a_part_of_a_broadcast_is_stolen() {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -190,14 +202,8 @@ fn work_of_a_preempted_thread_that_runs_a_part_of_a_broadcast_is_stolen() {
             });
             ready.wait();
             pool.set_workers(1).unwrap();
-            // Until it sleeps; its grace is 10 ms.
-            loop {
-                let before = beats.load(Ordering::SeqCst);
-                std::thread::sleep(Duration::from_micros(300));
-                if beats.load(Ordering::SeqCst) == before {
-                    break;
-                }
-            }
+            // It sleeps; its grace is 10 ms.
+            until_still(&beats);
             threads.spawn(|| {
                 while !delivered.is_open() {
                     std::thread::yield_now();
