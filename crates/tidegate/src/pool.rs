@@ -113,7 +113,7 @@ impl Shared {
     }
 
     /// One without threads, for tests.
-    #[cfg(test)]
+    #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn bare(options: Options) -> Arc<Self> {
         Self::new(Arc::new(options))
     }
