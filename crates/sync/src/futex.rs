@@ -5,12 +5,17 @@ pub(crate) mod linux {
     use std::sync::atomic::AtomicU32;
     use std::time::Duration;
 
-    /// Sleeps while `word` holds `expected`, at most `limit`. May return early for any reason.
-    pub(crate) fn wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
-        let spec = limit.map(|limit| libc::timespec {
+    /// A length of time as the kernel takes it.
+    pub(super) fn timespec(limit: Duration) -> libc::timespec {
+        libc::timespec {
             tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
             tv_nsec: limit.subsec_nanos() as _,
-        });
+        }
+    }
+
+    /// Sleeps while `word` holds `expected`, at most `limit`. May return early for any reason.
+    pub(crate) fn wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+        let spec = limit.map(timespec);
         let spec_ptr = spec.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
         // SAFETY: `word` is a live, aligned u32 for the whole call; `spec_ptr` is null or points to `spec`, which
@@ -30,6 +35,7 @@ pub use shared::SharedWord;
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 mod shared {
+    use super::linux::timespec;
     use memmap2::{MmapOptions, MmapRaw};
     use std::fs::File;
     use std::io;
@@ -69,19 +75,19 @@ mod shared {
         /// # Errors
         /// The word is not there any more: the file is shorter than it was.
         pub fn wait(&self, expected: u32, limit: Duration) -> io::Result<()> {
-            let spec = libc::timespec {
-                tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
-                tv_nsec: limit.subsec_nanos() as _,
-            };
+            let spec = timespec(limit);
             let (op, spec) = (libc::FUTEX_WAIT, std::ptr::from_ref(&spec));
             // SAFETY: the address lies in a live mapping and is aligned; `spec` points to a live value; the kernel reads both, and
             // reports an address behind which there is no file.
             let done =
                 unsafe { libc::syscall(libc::SYS_futex, self.address(), op, expected, spec) };
-            match io::Error::last_os_error().raw_os_error() {
+            if done == 0 {
+                return Ok(());
+            }
+            let error = io::Error::last_os_error();
+            match error.raw_os_error() {
                 Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EINTR) => Ok(()),
-                _ if done == 0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
+                _ => Err(error),
             }
         }
 
