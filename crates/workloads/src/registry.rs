@@ -90,15 +90,15 @@ pub fn visit<V: Visitor>(
     visitor: V,
 ) -> Result<V::Out, ParameterError> {
     match name {
-        Fib::NAME => make::<Fib, V>(size, given, visitor),
-        Treesum::NAME => make::<Treesum, V>(size, given, visitor),
-        Uts::NAME => make::<Uts, V>(size, given, visitor),
-        Quicksort::NAME => make::<Quicksort, V>(size, given, visitor),
-        Loopy::NAME => make::<Loopy, V>(size, given, visitor),
-        Knary::NAME => make::<Knary, V>(size, given, visitor),
-        Phases::NAME => make::<Phases, V>(size, given, visitor),
-        Digest::NAME => make::<Digest, V>(size, given, visitor),
-        Loops::NAME => make::<Loops, V>(size, given, visitor),
+        Fib::NAME => Ok(visitor.visit(read::<Fib>(size, given)?)),
+        Treesum::NAME => Ok(visitor.visit(read::<Treesum>(size, given)?)),
+        Uts::NAME => Ok(visitor.visit(read::<Uts>(size, given)?)),
+        Quicksort::NAME => Ok(visitor.visit(read::<Quicksort>(size, given)?)),
+        Loopy::NAME => Ok(visitor.visit(read::<Loopy>(size, given)?)),
+        Knary::NAME => Ok(visitor.visit(read::<Knary>(size, given)?)),
+        Phases::NAME => Ok(visitor.visit(read::<Phases>(size, given)?)),
+        Digest::NAME => Ok(visitor.visit(read::<Digest>(size, given)?)),
+        Loops::NAME => Ok(visitor.visit(read::<Loops>(size, given)?)),
         _ => Err(unknown(name, ENTRIES.iter())),
     }
 }
@@ -114,14 +114,14 @@ pub fn visit_simulated<V: SimulatedVisitor>(
     visitor: V,
 ) -> Result<V::Out, ParameterError> {
     match name {
-        Fib::NAME => make_simulated::<Fib, V>(size, given, visitor),
-        Treesum::NAME => make_simulated::<Treesum, V>(size, given, visitor),
-        Uts::NAME => make_simulated::<Uts, V>(size, given, visitor),
-        Quicksort::NAME => make_simulated::<Quicksort, V>(size, given, visitor),
-        Loopy::NAME => make_simulated::<Loopy, V>(size, given, visitor),
-        Knary::NAME => make_simulated::<Knary, V>(size, given, visitor),
-        Phases::NAME => make_simulated::<Phases, V>(size, given, visitor),
-        Loops::NAME => make_simulated::<Loops, V>(size, given, visitor),
+        Fib::NAME => Ok(visitor.visit(read::<Fib>(size, given)?)),
+        Treesum::NAME => Ok(visitor.visit(read::<Treesum>(size, given)?)),
+        Uts::NAME => Ok(visitor.visit(read::<Uts>(size, given)?)),
+        Quicksort::NAME => Ok(visitor.visit(read::<Quicksort>(size, given)?)),
+        Loopy::NAME => Ok(visitor.visit(read::<Loopy>(size, given)?)),
+        Knary::NAME => Ok(visitor.visit(read::<Knary>(size, given)?)),
+        Phases::NAME => Ok(visitor.visit(read::<Phases>(size, given)?)),
+        Loops::NAME => Ok(visitor.visit(read::<Loops>(size, given)?)),
         _ => Err(unknown(
             name,
             ENTRIES.iter().filter(|entry| entry.simulated),
@@ -137,20 +137,7 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Entry>) -> ParameterE
     ))
 }
 
-fn make<P: Program, V: Visitor>(
-    size: Size,
-    given: &Given,
-    visitor: V,
-) -> Result<V::Out, ParameterError> {
-    let values = Values::parse(P::PARAMETERS, size, given)?;
-    Ok(visitor.visit(P::from_values(&values)?))
-}
-
-fn make_simulated<P: Simulated, V: SimulatedVisitor>(
-    size: Size,
-    given: &Given,
-    visitor: V,
-) -> Result<V::Out, ParameterError> {
-    let values = Values::parse(P::PARAMETERS, size, given)?;
-    Ok(visitor.visit(P::from_values(&values)?))
+/// The program with these parameters.
+fn read<P: Program>(size: Size, given: &Given) -> Result<P, ParameterError> {
+    P::from_values(&Values::parse(P::PARAMETERS, size, given)?)
 }
