@@ -92,8 +92,8 @@ pub(crate) struct Steward {
     limits: Limits,
     /// How many cycles in a row have changed nothing.
     calm: usize,
-    /// When the limits were read.
-    looked: Nanos,
+    /// When the limits were read and a seat was looked for; not at all yet.
+    looked: Option<Nanos>,
     /// What others leave, as of the last look at the table.
     shares: Shares,
 }
@@ -115,7 +115,7 @@ impl Steward {
                 workers: machine().default_workers(),
             },
             calm: 0,
-            looked: clock::now(),
+            looked: None,
             shares: Shares::default(),
             shared,
         }
@@ -213,10 +213,11 @@ impl Steward {
 
     /// About once a second: what seldom changes.
     fn look_around(&mut self, now: Nanos) {
-        if self.presence.has_looked() && now.saturating_sub(self.looked) < TABLE_LOOK.default {
+        let since = self.looked.map(|looked| now.saturating_sub(looked));
+        if since.is_some_and(|since| since < TABLE_LOOK.default) {
             return;
         }
-        self.looked = now;
+        self.looked = Some(now);
         if let Some(limits) = machine().limits(Path::new("/")) {
             self.limits = limits;
             let workers = self.limits.workers.min(self.shared.options.max_threads);

@@ -16,8 +16,6 @@ pub(super) struct Presence {
     neighbours: Neighbours,
     /// What strangers do, in thousandths of a processor.
     load: u64,
-    /// Somebody has looked for a seat.
-    looked: bool,
 }
 
 impl Presence {
@@ -30,12 +28,7 @@ impl Presence {
             said: None,
             neighbours: Neighbours::new(),
             load: 0,
-            looked: false,
         }
-    }
-
-    pub(super) fn has_looked(&self) -> bool {
-        self.looked
     }
 
     /// There is no table to divide anything by.
@@ -45,7 +38,6 @@ impl Presence {
 
     /// Takes a seat if there is none, or not any more; and measures what strangers do, if they are to be left room beside `others`.
     pub(super) fn look(&mut self, share: Share, others: usize) {
-        self.looked = true;
         if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
             self.leave();
         }
