@@ -10,6 +10,14 @@ impl Summary {
         Self(vec![sample])
     }
 
+    /// The summary of these; nothing if there are none.
+    pub fn of(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut samples = samples.into_iter();
+        let mut summary = Self::new(samples.next()?);
+        samples.for_each(|sample| summary.add(sample));
+        Some(summary)
+    }
+
     /// Adds a sample.
     pub fn add(&mut self, sample: f64) {
         let place = self.0.partition_point(|other| *other < sample);

@@ -7,6 +7,7 @@
 mod watched;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 use std::process::Command;
@@ -82,7 +83,7 @@ fn measure(arguments: &ShareArguments) -> Result<(), Failure> {
 
 /// What was measured, each in nanoseconds.
 #[derive(Default)]
-struct Figures(Vec<(&'static str, Summary)>);
+struct Figures(BTreeMap<&'static str, Summary>);
 
 /// The figures in the order in which they are shown, with the unit of each in nanoseconds.
 const FIGURES: &[(&str, f64)] = &[
@@ -98,24 +99,15 @@ impl Figures {
         let Some(nanos) = took.map(|took| took.as_nanos() as f64) else {
             return;
         };
-        match self.0.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, summary)) => summary.add(nanos),
-            None => self.0.push((name, Summary::new(nanos))),
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<&Summary> {
-        self.0
-            .iter()
-            .find(|(other, _)| *other == name)
-            .map(|(_, summary)| summary)
+        let figure = self.0.entry(name).and_modify(|figure| figure.add(nanos));
+        figure.or_insert_with(|| Summary::new(nanos));
     }
 
     fn print(&self, as_json: bool) -> Result<(), Failure> {
         if as_json {
             let mut all = Map::new();
             for (name, unit) in FIGURES {
-                let figure = self.get(name);
+                let figure = self.0.get(name);
                 all.insert(
                     (*name).into(),
                     json!(figure.map(|figure| figure.median() / unit)),
@@ -129,7 +121,7 @@ impl Figures {
         }
         let mut table = Table::new(["figure", "median", "p99", "samples"]);
         for (name, _) in FIGURES {
-            let Some(figure) = self.get(name) else {
+            let Some(figure) = self.0.get(name) else {
                 continue;
             };
             let plain = name

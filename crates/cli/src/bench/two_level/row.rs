@@ -85,7 +85,10 @@ impl Row {
             .map(|(response, cpu)| (response.median(), cpu.median()))
             .collect();
         let responses: Vec<f64> = alone.iter().map(|(response, _)| *response).collect();
-        let median = |of: &dyn Fn(&Trial) -> f64| median(trials.iter().map(of));
+        let median = |of: &dyn Fn(&Trial) -> f64| {
+            let all = Summary::of(trials.iter().map(of));
+            all.map_or(f64::NAN, |all| all.median())
+        };
         let worst = |trial: &Trial| trial.responses().fold(0.0, f64::max);
         let cpu = |trial: &Trial| trial.done.iter().map(|done| done.cpu_seconds).sum::<f64>();
         let switches = |trial: &Trial| {
@@ -142,13 +145,4 @@ fn ideal(case: &Case, processors: usize, alone: &[(f64, f64)]) -> f64 {
     let jobs = case.jobs.iter().zip(alone);
     let longest = jobs.map(|(job, (response, _))| first * job.delay + response);
     longest.fold(work / processors as f64, f64::max)
-}
-
-fn median(samples: impl Iterator<Item = f64>) -> f64 {
-    let mut samples: Vec<f64> = samples.collect();
-    samples.sort_by(f64::total_cmp);
-    samples
-        .get((samples.len().max(1) - 1) / 2)
-        .copied()
-        .unwrap_or(f64::NAN)
 }
