@@ -7,7 +7,7 @@ mod support;
 mod share;
 
 use share::Home;
-use share::damage::{DAMAGES, state};
+use share::damage::each;
 use share::sys::{self, NOT_PERMITTED, WELL};
 use std::time::Duration;
 use support::jobs::{Job, plays, until_told};
@@ -44,16 +44,7 @@ fn runs_alone(home: &Home, says: &str, longer: Duration) {
 
 #[test]
 fn a_pool_beside_whatever_is_no_table_computes_and_says_why_it_runs_alone() {
-    for damage in DAMAGES {
-        let home = Home::new();
-        if let Err(error) = (damage.make)(&home) {
-            println!("skipped: {}: {error}", damage.name);
-            continue;
-        }
-        let before = state(home.folder.path());
-        runs_alone(&home, damage.says, Duration::ZERO);
-        assert_eq!(state(home.folder.path()), before, "{}", damage.name);
-    }
+    each(|home, damage| runs_alone(home, damage.says, Duration::ZERO));
 }
 
 #[test]

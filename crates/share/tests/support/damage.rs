@@ -21,6 +21,20 @@ pub struct Damage {
     pub says: &'static str,
 }
 
+/// Calls `check` with each damage done to a home of its own, which must be left as it was found.
+pub fn each(check: impl Fn(&Home, &Damage)) {
+    for damage in DAMAGES {
+        let home = Home::new();
+        if let Err(error) = (damage.make)(&home) {
+            println!("skipped: {}: {error}", damage.name);
+            continue;
+        }
+        let before = state(home.folder.path());
+        check(&home, damage);
+        assert_eq!(state(home.folder.path()), before, "{}", damage.name);
+    }
+}
+
 /// One that makes files of a length other than the table's, or other than its format.
 const fn damaged(
     name: &'static str,
@@ -50,7 +64,7 @@ const fn untrusted(
 
 const NOBODY: u32 = 65_534;
 
-pub const DAMAGES: &[Damage] = &[
+const DAMAGES: &[Damage] = &[
     damaged(
         "empty",
         |home| with_length(home, 0),
