@@ -42,7 +42,11 @@ fn start(home: &Home) -> (Child, File, OwnedFd) {
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
-    let pair = openpty(&size, None).expect("a pseudo terminal");
+    start_with(Some(&size), home)
+}
+
+fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
+    let pair = openpty(size, None).expect("a pseudo terminal");
     // Unlike these two, their copies are not passed on: a program that has the other side itself never sees it go.
     let copy = |side: OwnedFd| side.try_clone().expect("one more of it");
     let (keys, screen) = (copy(pair.master), copy(pair.slave));
@@ -176,6 +180,20 @@ fn it_ends_when_the_terminal_is_gone() {
         assert!(start.elapsed() < PATIENCE, "it goes on");
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn a_terminal_without_a_size_is_told() {
+    let (child, mut keys, screen) = start_with(None, &Home::new());
+    drop(screen);
+    let mut told = String::new();
+    // It ends with an error where the last program has left the other side.
+    let _ = keys.read_to_string(&mut told);
+    assert!(
+        told.contains("it has no size") && told.contains("stty"),
+        "{told}"
+    );
+    assert_eq!(Running(child).0.wait().expect("a child").code(), Some(3));
 }
 
 #[test]

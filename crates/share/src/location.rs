@@ -85,14 +85,18 @@ impl Location {
         {
             return within(runtime.join("tidegate"), RUNTIME_FOLDER);
         }
-        let memory = Path::new("/dev/shm");
-        let (parent, why) = if exists(memory) {
-            (memory, "XDG_RUNTIME_DIR is no folder of this user")
-        } else {
-            (
-                Path::new("/tmp"),
+        let (memory, other) = (Path::new("/dev/shm"), Path::new("/tmp"));
+        let (parent, why) = match (exists(memory), set(RUNTIME_FOLDER)) {
+            (true, None) => (memory, "XDG_RUNTIME_DIR is not set"),
+            (true, Some(_)) => (memory, "XDG_RUNTIME_DIR is no folder of this user"),
+            (false, None) => (
+                other,
+                "XDG_RUNTIME_DIR is not set, and there is no /dev/shm",
+            ),
+            (false, Some(_)) => (
+                other,
                 "XDG_RUNTIME_DIR is no folder of this user, and there is no /dev/shm",
-            )
+            ),
         };
         within(parent.join(format!("tidegate-{user}")), why)
     }
@@ -119,14 +123,27 @@ impl Location {
 mod tests {
     use super::*;
 
-    fn among(variables: &[(&str, &str)], memory: bool) -> String {
+    fn located(variables: &[(&str, &str)], memory: bool) -> Location {
         let variable = |name: &str| {
             let set = variables.iter().find(|(variable, _)| *variable == name);
             set.map(|(_, value)| value.into())
         };
         let own = |folder: &Path| folder == Path::new("/run/user/7");
-        let location = Location::among(variable, 7, |_| memory, own);
-        location.path.display().to_string()
+        Location::among(variable, 7, |_| memory, own)
+    }
+
+    fn among(variables: &[(&str, &str)], memory: bool) -> String {
+        located(variables, memory).path.display().to_string()
+    }
+
+    #[test]
+    fn the_reason_tells_a_variable_that_is_not_set_from_one_that_does_not_serve() {
+        for memory in [true, false] {
+            let unset = located(&[], memory).why;
+            assert!(unset.starts_with("XDG_RUNTIME_DIR is not set"), "{unset}");
+            let bad = located(&[(RUNTIME_FOLDER, "here")], memory).why;
+            assert!(bad.starts_with("XDG_RUNTIME_DIR is no folder"), "{bad}");
+        }
     }
 
     #[test]

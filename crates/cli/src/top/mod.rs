@@ -73,16 +73,12 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     let location = roster::find()?;
     let screen = Screen::new(roster::place(&location));
     let lost = |error| Failure::Impossible(format!("the terminal cannot be used: {error}"));
+    // In the background the kernel stops it here until the terminal is its own; a signal that is not noted yet ends it even then.
+    let mut terminal = Terminal::open().map_err(lost)?;
     let signals = Signals::note().map_err(lost)?;
-    let shown = Terminal::open().and_then(|mut terminal| {
-        show(
-            screen,
-            Watch::new(location),
-            &mut terminal,
-            &signals,
-            interval,
-        )
-    });
+    let watch = Watch::new(location);
+    let shown = show(screen, watch, &mut terminal, &signals, interval);
+    drop(terminal);
     signals.obey();
     shown.map_err(lost)
 }

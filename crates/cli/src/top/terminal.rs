@@ -5,19 +5,29 @@
 //! | the loop ends, by key or error | the drop of [`Terminal`] |
 //! | a panic | ratatui's hook, before the message |
 //! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, and after the drop the process dies of the signal |
+//! | another one of them, as the loop does not come back | nobody: the process dies of it at once |
 //! | the terminal is gone | nobody: a thread of [`Signals`] ends the process, as the loop may not come back from reading |
 
 use std::io;
 use std::ops::{Deref, DerefMut};
 
 use ratatui::DefaultTerminal;
+use ratatui::crossterm::terminal;
 
 /// The terminal, on its second screen and without echo.
 pub struct Terminal(DefaultTerminal);
 
 impl Terminal {
     /// Takes the terminal.
+    ///
+    /// # Errors
+    /// If it has no size, as some pseudo terminals that nobody looks at, or cannot be taken.
     pub fn open() -> io::Result<Self> {
+        let (columns, lines) = terminal::size()?;
+        if columns == 0 || lines == 0 {
+            let what = "it has no size; tell it one, as in `stty rows 24 columns 80`";
+            return Err(io::Error::other(what));
+        }
         ratatui::try_init().map(Self).inspect_err(|_| {
             // Of several steps the first ones may have been taken.
             let _ = ratatui::try_restore();
@@ -54,7 +64,7 @@ mod imp {
     use std::io;
     use std::os::fd::AsFd;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
 
@@ -75,7 +85,11 @@ mod imp {
         /// Notes them from here on.
         pub fn note() -> io::Result<Self> {
             let noted = Arc::new(AtomicUsize::new(0));
+            let again = Arc::new(AtomicBool::new(false));
             for signal in [SIGTERM, SIGHUP, SIGINT] {
+                // In this order: the first one finds the flag down.
+                flag::register_conditional_default(signal, Arc::clone(&again))?;
+                flag::register(signal, Arc::clone(&again))?;
                 flag::register_usize(signal, Arc::clone(&noted), signal as usize)?;
             }
             let seen = Arc::clone(&noted);
