@@ -92,8 +92,9 @@ pub struct TopArguments {
 
 const AFTER_JOBS: &str = "\
 Desire is how many processors the job could use, allotment how many it is entitled to, in use
-  how many it keeps busy; efficiency is the part of their time that goes into work, and weight
-  how much the job counts beside others.
+  how many it keeps busy; while they change, allotments may add up to more than there are.
+  Efficiency is the part of their time that goes into work, and weight how much the job counts
+  beside others.
 
 JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of
   pid, name, desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors

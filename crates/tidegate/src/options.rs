@@ -54,12 +54,17 @@ pub(crate) struct Options {
 
 /// How a pool shares the machine.
 pub(crate) struct Sharing {
+    /// What the job is called in the table.
+    pub(crate) job: String,
     pub(crate) share: Share,
     pub(crate) weight: usize,
     pub(crate) desire: Desire,
     /// The state in which the estimate begins.
     pub(crate) desire_state: DesireState,
 }
+
+/// What a pool without a name calls its threads.
+const UNNAMED: &str = "tidegate";
 
 impl Options {
     /// The options of a pool that is built.
@@ -145,7 +150,8 @@ impl Sharing {
         // What a closed pool promises about its threads is the caller's business; it shares only where somebody says so.
         let wished = builder.closed.is_none() || from != Source::Default;
         Ok(
-            (share != Share::Off && wished && Self::POSSIBLE).then_some(Self {
+            (share != Share::Off && wished && Self::POSSIBLE).then(|| Self {
+                job: job(builder),
                 share,
                 weight,
                 desire,
@@ -167,8 +173,18 @@ fn is_forgiving(closed: Option<&Closed>) -> bool {
     closed.is_some_and(|closed| closed.forgiving)
 }
 
+/// The pool's own name, or the program's: in the table stand the jobs of many programs, and most pools have no name.
+fn job(builder: &Builder) -> String {
+    let own = builder.name.clone().filter(|_| builder.closed.is_none());
+    let program = || {
+        let path = std::env::current_exe().ok()?;
+        Some(path.file_name()?.to_string_lossy().into_owned())
+    };
+    own.or_else(program).unwrap_or_else(|| UNNAMED.into())
+}
+
 fn name(given: Option<String>) -> Result<String, BuildError> {
-    let name = given.unwrap_or_else(|| "tidegate".into());
+    let name = given.unwrap_or_else(|| UNNAMED.into());
     if name.contains('\0') {
         let error = format!(
             "Builder::name: {name:?} cannot name threads; allowed: text without a NUL character"

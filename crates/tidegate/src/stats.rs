@@ -172,7 +172,7 @@ pub struct Breakdown {
     pub stealing: f64,
     /// Asleep, for any reason.
     pub asleep: f64,
-    /// Between being woken, or ready, and running.
+    /// Able to go on and not yet running: woken, or without a slot because the pool's share of the machine is used up.
     pub switching: f64,
 }
 

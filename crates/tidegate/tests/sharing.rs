@@ -143,6 +143,22 @@ fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it
     });
 }
 
+#[test]
+fn a_pool_without_a_name_is_called_like_its_program() {
+    watched(|| {
+        let home = Home::new();
+        let works = Job::start(WORKS, &home.path(), &[]);
+        soon("it has come", PATIENCE, || {
+            job(&home.path(), works.pid()).is_some()
+        });
+        let program = std::env::current_exe().unwrap();
+        let program = program.file_name().unwrap().to_str().unwrap();
+        let named = job(&home.path(), works.pid()).unwrap().name;
+        assert_eq!(named.to_string(), program);
+        works.end();
+    });
+}
+
 const TWO_POOLS: &str = "job_with_two_pools";
 
 #[test]

@@ -15,6 +15,9 @@ use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 /// How many workers the pools here want.
 const WANTED: usize = 4;
 
+/// Who leaves them one.
+const GLUTTON: &str = "glutton";
+
 /// Runs the calling test in a process of its own.
 fn alone(test: &str) {
     let folder = tempfile::tempdir().unwrap();
@@ -29,7 +32,7 @@ fn beside_a_glutton(act: impl FnOnce(&Pool)) {
 /// As [`beside_a_glutton`], with somebody who desires each of `desires` for a few cycles in turn.
 fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
     let location = Location::find().unwrap();
-    let mut seat = Seat::take(&location, &Name::new("glutton")).unwrap();
+    let mut seat = Seat::take(&location, &Name::new(GLUTTON)).unwrap();
     let cpus = tidegate::machine::Machine::read().usable();
     let mask = CpuMask::from_cpus(cpus.as_slice().iter().copied());
     let report = Report {
@@ -53,7 +56,7 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
         let has_one = || {
             let jobs = observer.jobs().unwrap();
             jobs.iter()
-                .any(|job| job.name.to_string() == "tidegate" && job.allotment == 1)
+                .any(|job| job.name.to_string() != GLUTTON && job.allotment == 1)
         };
         let mut has_one = has_one;
         soon("the pool has one slot", PATIENCE, || {

@@ -108,7 +108,7 @@ impl Steward {
         Self {
             desire: sharing.desire_state.clone(),
             sight: Sight::default(),
-            presence: Presence::new(&shared.options.name, location, shared.options.explain),
+            presence: Presence::new(&shared.options, &sharing.job, location),
             loans: Loans::default(),
             limits: Limits {
                 usable: machine().usable(),

@@ -1,6 +1,7 @@
 //! The pool's seat in the table of jobs, or the reason why it has none.
 
 use crate::explain::tell;
+use crate::options::Options;
 use std::time::Duration;
 use tidegate_policy::Share;
 use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, Waker};
@@ -9,7 +10,9 @@ use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, 
 pub(super) struct Presence {
     seat: Option<Seat>,
     location: Result<Location, Refusal>,
-    name: String,
+    /// What the job is called in the table.
+    job: Name,
+    pool: String,
     /// Whether to say where it is, or why it is not; each thing once.
     explain: bool,
     said: Option<String>,
@@ -19,12 +22,14 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    pub(super) fn new(name: &str, location: Result<Location, Refusal>, explain: bool) -> Self {
+    /// That of a pool with these options.
+    pub(super) fn new(options: &Options, job: &str, location: Result<Location, Refusal>) -> Self {
         Self {
             seat: None,
             location,
-            name: name.to_owned(),
-            explain,
+            job: Name::new(job),
+            pool: options.name.clone(),
+            explain: options.explain,
             said: None,
             neighbours: Neighbours::new(),
             load: 0,
@@ -56,10 +61,9 @@ impl Presence {
     }
 
     fn take(&mut self, share: Share) {
-        let name = Name::new(&self.name);
         let taken = self.location.as_ref().map_err(Refusal::to_string);
         let taken = taken.and_then(|location| {
-            let seat = Seat::take(location, &name).map_err(|refusal| refusal.to_string())?;
+            let seat = Seat::take(location, &self.job).map_err(|refusal| refusal.to_string())?;
             let path = seat.path().display().to_string();
             let (path, why) = (path.escape_debug(), location.why());
             let said = format!("shares the machine ({share}) through {path} ({why})");
@@ -82,7 +86,7 @@ impl Presence {
 
     fn say(&mut self, what: String) {
         if self.explain && self.said.as_ref() != Some(&what) {
-            tell(format_args!("pool {}: {what}", self.name.escape_debug()));
+            tell(format_args!("pool {}: {what}", self.pool.escape_debug()));
             self.said = Some(what);
         }
     }
