@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// A process, as far as it can be told apart from a later one of the same number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
     /// When it started, in the kernel's ticks; 0 if unknown.

@@ -4,8 +4,10 @@
 //! magic tells. The magic is a hash of everything that a reader relies on, so that a program with another idea of it finds no table here.
 //! Nothing here is trusted when it is read: see [`Row::read`].
 
+use crate::identity::Identity;
 use crate::mask::{CpuMask, WORDS};
 use crate::refusal::{Kind, Refusal};
+use crate::report::Report;
 use std::fmt;
 use std::path::Path;
 use tidegate_policy::tunables::WEIGHT;
@@ -233,27 +235,14 @@ impl fmt::Debug for Name {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) generation: u64,
-    pub(crate) pid: u32,
-    /// When the process started, in the kernel's ticks.
-    pub(crate) started: u64,
-    /// The pid namespace in which `pid` holds; 0 if unknown.
-    pub(crate) namespace: u64,
+    pub(crate) owner: Identity,
     /// Nanoseconds since 1970.
     pub(crate) arrived: u64,
-    pub(crate) desire: usize,
-    pub(crate) usage: usize,
-    pub(crate) weight: usize,
-    pub(crate) limit: usize,
     pub(crate) beat: u64,
-    pub(crate) allotment: usize,
-    /// Per mille.
-    pub(crate) efficiency: u32,
     /// Nanoseconds that the process has computed.
     pub(crate) cpu_time: u64,
-    /// How many processors strangers keep busy, in thousandths, as this job has measured.
-    pub(crate) neighbours: u64,
     pub(crate) name: Name,
-    pub(crate) mask: CpuMask,
+    pub(crate) report: Report,
 }
 
 impl Row {
@@ -263,20 +252,20 @@ impl Row {
             bytes[index * WORD..][..WORD].copy_from_slice(&value.to_ne_bytes());
         };
         put(at::GENERATION, self.generation);
-        put(at::PID, self.pid.into());
-        put(at::STARTED, self.started);
-        put(at::NAMESPACE, self.namespace);
+        put(at::PID, self.owner.pid.into());
+        put(at::STARTED, self.owner.started);
+        put(at::NAMESPACE, self.owner.namespace);
         put(at::ARRIVED, self.arrived);
-        put(at::DESIRE, self.desire as u64);
-        put(at::USAGE, self.usage as u64);
-        put(at::WEIGHT, self.weight as u64);
-        put(at::LIMIT, self.limit as u64);
+        put(at::DESIRE, self.report.desire as u64);
+        put(at::USAGE, self.report.usage as u64);
+        put(at::WEIGHT, self.report.weight as u64);
+        put(at::LIMIT, self.report.limit as u64);
         put(at::BEAT, self.beat);
-        put(at::ALLOTMENT, self.allotment as u64);
-        put(at::EFFICIENCY, self.efficiency.into());
+        put(at::ALLOTMENT, self.report.allotment as u64);
+        put(at::EFFICIENCY, self.report.efficiency.into());
         put(at::CPU_TIME, self.cpu_time);
-        put(at::NEIGHBOURS, self.neighbours);
-        for (offset, set) in self.mask.0.into_iter().enumerate() {
+        put(at::NEIGHBOURS, self.report.neighbours);
+        for (offset, set) in self.report.mask.0.into_iter().enumerate() {
             put(at::MASK + offset, set);
         }
         bytes[at::NAME * WORD..][..NAME_BYTES].copy_from_slice(&self.name.bytes);
@@ -294,21 +283,25 @@ impl Row {
             .copy_from_slice(&bytes[at::NAME * WORD..][..NAME_BYTES]);
         Self {
             generation: get(at::GENERATION),
-            pid: u32::try_from(get(at::PID)).unwrap_or(0),
-            started: get(at::STARTED),
-            namespace: get(at::NAMESPACE),
+            owner: Identity {
+                pid: u32::try_from(get(at::PID)).unwrap_or(0),
+                started: get(at::STARTED),
+                namespace: get(at::NAMESPACE),
+            },
             arrived: get(at::ARRIVED),
-            desire: processors(at::DESIRE),
-            usage: processors(at::USAGE),
-            weight: WEIGHT.nearest(usize::try_from(get(at::WEIGHT)).unwrap_or(usize::MAX)),
-            limit: processors(at::LIMIT).max(1),
             beat: get(at::BEAT),
-            allotment: processors(at::ALLOTMENT),
-            efficiency: get(at::EFFICIENCY).min(1000) as u32,
             cpu_time: get(at::CPU_TIME),
-            neighbours: get(at::NEIGHBOURS).min(1000 * CpuMask::MOST as u64),
             name,
-            mask: CpuMask(std::array::from_fn(|offset| get(at::MASK + offset))),
+            report: Report {
+                desire: processors(at::DESIRE),
+                usage: processors(at::USAGE),
+                weight: WEIGHT.nearest(usize::try_from(get(at::WEIGHT)).unwrap_or(usize::MAX)),
+                limit: processors(at::LIMIT).max(1),
+                mask: CpuMask(std::array::from_fn(|offset| get(at::MASK + offset))),
+                allotment: processors(at::ALLOTMENT),
+                efficiency: get(at::EFFICIENCY).min(1000) as u32,
+                neighbours: get(at::NEIGHBOURS).min(1000 * CpuMask::MOST as u64),
+            },
         }
     }
 }

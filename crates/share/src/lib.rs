@@ -54,6 +54,7 @@ mod neighbours;
 mod observer;
 mod reader;
 mod refusal;
+mod report;
 mod seat;
 mod shares;
 
@@ -63,5 +64,6 @@ pub use mask::CpuMask;
 pub use neighbours::Neighbours;
 pub use observer::{Job, Observer, Soundness};
 pub use refusal::{Kind, Refusal};
-pub use seat::{Report, Seat, Waker};
+pub use report::Report;
+pub use seat::{Seat, Waker};
 pub use shares::Shares;

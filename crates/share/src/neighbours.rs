@@ -3,6 +3,7 @@
 //! The busy time of the processors, as the kernel counts it for the whole machine, less the processor time that the jobs in the table have
 //! published. What strangers do is known for a second that is over; so it is good for leaving them room, and for nothing quicker.
 
+use crate::identity::Identity;
 use crate::layout::Row;
 use crate::mask::CpuMask;
 use crate::reader::Snapshot;
@@ -23,10 +24,8 @@ struct Measured {
     /// Busy time of all processors that the jobs divide.
     busy: Nanos,
     /// The processor time of each job's process.
-    jobs: Vec<(Process, Nanos)>,
+    jobs: Vec<(Identity, Nanos)>,
 }
-
-type Process = (u32, u64, u64);
 
 /// The kernel counts in these.
 const TICK: Nanos = 10_000_000;
@@ -47,7 +46,7 @@ impl Neighbours {
 
     fn compare(&mut self, stat: &str, snapshot: &Snapshot, now: Nanos) -> u64 {
         let rows = || snapshot.alive.iter().map(|seen| &seen.row);
-        let set = rows().fold(CpuMask::default(), |set, row| set.union(&row.mask));
+        let set = rows().fold(CpuMask::default(), |set, row| set.union(&row.report.mask));
         let measured = Measured {
             at: now,
             busy: busy_time(stat, &set),
@@ -72,7 +71,7 @@ impl Measured {
         if !same || length == 0 {
             return None;
         }
-        let sum = |jobs: &[(Process, Nanos)]| {
+        let sum = |jobs: &[(Identity, Nanos)]| {
             jobs.iter()
                 .map(|(_, time)| *time)
                 .fold(0, u64::saturating_add)
@@ -85,10 +84,8 @@ impl Measured {
 }
 
 /// Each process once: several rows may belong to it.
-fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Process, Nanos)> {
-    let mut jobs: Vec<(Process, Nanos)> = rows
-        .map(|row| ((row.pid, row.started, row.namespace), row.cpu_time))
-        .collect();
+fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> {
+    let mut jobs: Vec<(Identity, Nanos)> = rows.map(|row| (row.owner, row.cpu_time)).collect();
     jobs.sort_unstable();
     // Of several times of one process the latest, which is the largest.
     jobs.reverse();
@@ -121,12 +118,10 @@ mod tests {
 
     fn snapshot(jobs: &[(u32, Nanos)]) -> Snapshot {
         let seen = |(index, (pid, cpu_time)): (usize, &(u32, Nanos))| {
-            let row = Row {
-                pid: *pid,
-                cpu_time: *cpu_time,
-                mask: CpuMask::from_cpus([0, 1]),
-                ..Row::read(&[0; ROW])
-            };
+            let mut row = Row::read(&[0; ROW]);
+            row.owner.pid = *pid;
+            row.cpu_time = *cpu_time;
+            row.report.mask = CpuMask::from_cpus([0, 1]);
             Seen {
                 index,
                 row,

@@ -131,15 +131,16 @@ impl Observer {
 
 impl Job {
     fn of(row: &Row, stalled: bool) -> Self {
+        let report = &row.report;
         Self {
-            pid: row.pid,
+            pid: row.owner.pid,
             name: row.name,
-            desire: row.desire,
-            allotment: row.allotment,
-            usage: row.usage,
-            limit: row.limit,
-            weight: row.weight,
-            efficiency: row.efficiency,
+            desire: report.desire,
+            allotment: report.allotment,
+            usage: report.usage,
+            limit: report.limit,
+            weight: report.weight,
+            efficiency: report.efficiency,
             since: row.arrived,
             cpu_time: row.cpu_time,
             stalled,

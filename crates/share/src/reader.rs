@@ -49,7 +49,7 @@ pub(crate) struct Seen {
 impl Seen {
     /// Whether the job is among those that divide the machine.
     pub(crate) fn takes_part(&self) -> bool {
-        self.beats && self.row.desire > 0
+        self.beats && self.row.report.desire > 0
     }
 }
 
@@ -103,17 +103,12 @@ impl Reader {
                 since: now.max(1),
             };
         }
-        row.desire == 0 || now.saturating_sub(seen.since) < TABLE_STALL.default
+        row.report.desire == 0 || now.saturating_sub(seen.since) < TABLE_STALL.default
     }
 
     /// Whether the process that has a row is gone, and only a child of it holds the lock.
     pub(crate) fn is_orphan(&self, row: &Row) -> bool {
-        let owner = Identity {
-            pid: row.pid,
-            started: row.started,
-            namespace: row.namespace,
-        };
-        owner.is_gone(self.identity)
+        row.owner.is_gone(self.identity)
     }
 }
 

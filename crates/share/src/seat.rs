@@ -8,60 +8,13 @@ use crate::mask::CpuMask;
 use crate::neighbours::Neighbours;
 use crate::reader::{Reader, Seen, sweep};
 use crate::refusal::{Kind, Refusal};
+use crate::report::Report;
 use crate::shares::Shares;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_policy::tunables::WEIGHT;
 use tidegate_sync::clock;
 use tidegate_sync::futex::SharedWord;
-
-/// What a job publishes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// How many processors it could put to good use; 0 if it has nothing to do.
-    pub desire: usize,
-    /// How many it keeps busy.
-    pub usage: usize,
-    /// How many it may keep busy at most, for instance by a quota; at least 1.
-    pub limit: usize,
-    /// How much it counts beside the others; [`WEIGHT`] has range and default.
-    pub weight: usize,
-    /// The processors on which it may run.
-    pub mask: CpuMask,
-    /// How many it takes itself to be entitled to, for observers.
-    pub allotment: usize,
-    /// How much of the time of its processors went into work, per mille, for observers.
-    pub efficiency: u32,
-    /// How many processors strangers keep busy, in thousandths, if it has measured that; see [`Neighbours`].
-    pub neighbours: u64,
-}
-
-impl Report {
-    /// That of a job that desires nothing, may use all of `mask`, and counts as much as any.
-    #[must_use]
-    pub fn new(mask: CpuMask) -> Self {
-        Self {
-            desire: 0,
-            usage: 0,
-            limit: mask.len().max(1),
-            weight: WEIGHT.default,
-            mask,
-            allotment: 0,
-            efficiency: 0,
-            neighbours: 0,
-        }
-    }
-
-    /// Whether others divide the machine otherwise for `self` than for `before`.
-    fn matters_after(&self, before: &Self) -> bool {
-        let divided = |report: &Self| {
-            let (desire, limit, weight) = (report.desire, report.limit, report.weight);
-            (desire, limit, weight, report.mask, report.neighbours)
-        };
-        divided(self) != divided(before)
-    }
-}
 
 /// A job's row in the table, from [`take`](Self::take) until it is dropped.
 #[derive(Debug)]
@@ -71,8 +24,6 @@ pub struct Seat {
     claim: Claim,
     row: Row,
     reader: Reader,
-    /// The last one, as others know it.
-    report: Option<Report>,
     /// The count of changes at the last look.
     seen: u32,
 }
@@ -94,21 +45,12 @@ impl Seat {
         let identity = Identity::of_this_process();
         let row = Row {
             generation: claim.generation(),
-            pid: identity.pid,
-            started: identity.started,
-            namespace: identity.namespace,
+            owner: identity,
             arrived: clock::wall(),
-            desire: 0,
-            usage: 0,
-            weight: WEIGHT.default,
-            limit: 1,
             beat: 0,
-            allotment: 0,
-            efficiency: 0,
             cpu_time: 0,
-            neighbours: 0,
             name: *name,
-            mask: CpuMask::default(),
+            report: Report::new(CpuMask::default()),
         };
         table.write_row(index, &row)?;
         table.write_claim(index, claim)?;
@@ -119,7 +61,6 @@ impl Seat {
             claim,
             row,
             reader: Reader::new(identity),
-            report: None,
             seen: 0,
         })
     }
@@ -131,24 +72,13 @@ impl Seat {
     /// The table is not what it was.
     pub fn publish(&mut self, report: &Report) -> Result<(), Refusal> {
         let row = &mut self.row;
-        row.desire = report.desire;
-        row.usage = report.usage;
-        row.limit = report.limit;
-        row.weight = report.weight;
-        row.mask = report.mask;
-        row.allotment = report.allotment;
-        row.efficiency = report.efficiency;
-        row.neighbours = report.neighbours;
+        let before = std::mem::replace(&mut row.report, *report);
         row.cpu_time = clock::process_time();
         row.beat = row.beat.wrapping_add(1);
-        self.table.write_row(self.index, &self.row)?;
-        if self
-            .report
-            .is_none_or(|before| report.matters_after(&before))
-        {
+        self.table.write_row(self.index, row)?;
+        if report.matters_after(&before) {
             self.table.announce()?;
         }
-        self.report = Some(*report);
         Ok(())
     }
 

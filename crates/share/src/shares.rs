@@ -1,8 +1,8 @@
 //! From a snapshot of the table to the number of processors of one job.
 
-use crate::layout::Row;
 use crate::mask::CpuMask;
 use crate::reader::{Seen, Snapshot};
+use crate::report::Report;
 use tidegate_policy::allot::{Bound, Claim, max_min};
 use tidegate_policy::share::neighbours;
 use tidegate_policy::tunables::WEIGHT;
@@ -32,18 +32,17 @@ impl Shares {
             .collect();
         jobs.sort_unstable_by_key(|seen| (seen.row.arrived, seen.index));
         let place = jobs.iter().position(|seen| seen.index == own);
-        let mut rows: Vec<Row> = jobs.iter().map(|seen| seen.row.clone()).collect();
-        let usual = place.map_or(CpuMask::default(), |place| rows[place].mask);
-        for row in rows.iter_mut().filter(|row| row.mask.is_empty()) {
-            row.mask = usual;
+        let mut reports: Vec<Report> = jobs.iter().map(|seen| seen.row.report).collect();
+        let usual = place.map_or(CpuMask::default(), |place| reports[place].mask);
+        for report in reports.iter_mut().filter(|report| report.mask.is_empty()) {
+            report.mask = usual;
         }
-        let rows: Vec<&Row> = rows.iter().collect();
-        let division = Division::of(&rows);
+        let division = Division::of(&reports);
         Self {
             allotment: place.map_or(0, |place| division.allotments[place]),
             processors: division.processors,
             others: jobs.len() - usize::from(place.is_some()),
-            usage: rows.iter().map(|row| row.usage).sum(),
+            usage: reports.iter().map(|report| report.usage).sum(),
             neighbours: division.neighbours,
         }
     }
@@ -58,19 +57,22 @@ struct Division {
 
 impl Division {
     /// For these jobs, in the order in which they came.
-    fn of(rows: &[&Row]) -> Self {
-        let all = rows
+    fn of(reports: &[Report]) -> Self {
+        let all = reports
             .iter()
-            .fold(CpuMask::default(), |all, row| all.union(&row.mask));
+            .fold(CpuMask::default(), |all, report| all.union(&report.mask));
         // All go by the measurement of one: they must not divide by different numbers.
-        let measured = rows.iter().map(|row| row.neighbours).find(|load| *load > 0);
+        let measured = reports
+            .iter()
+            .map(|report| report.neighbours)
+            .find(|load| *load > 0);
         let neighbours = neighbours(measured.unwrap_or(0)).min(all.len());
-        let mut claims: Vec<Claim> = rows.iter().map(|row| claim(row)).collect();
+        let mut claims: Vec<Claim> = reports.iter().map(Report::claim).collect();
         claims.push(Claim {
             weight: WEIGHT.default as u32,
             ..Claim::of(neighbours)
         });
-        let members = members(rows, &all, neighbours > 0);
+        let members = members(reports, &all, neighbours > 0);
         let bounds: Vec<Bound<'_>> = members
             .iter()
             .map(|(processors, members)| Bound {
@@ -80,7 +82,7 @@ impl Division {
             .collect();
         let mut allotments = Vec::new();
         max_min(&claims, &bounds, &mut allotments);
-        allotments.truncate(rows.len());
+        allotments.truncate(reports.len());
         Self {
             processors: all.len(),
             neighbours,
@@ -89,28 +91,20 @@ impl Division {
     }
 }
 
-fn claim(row: &Row) -> Claim {
-    Claim {
-        desire: row.desire,
-        weight: row.weight as u32,
-        limit: row.limit,
-    }
-}
-
 /// Each set of processors that some job is confined to, with the jobs that cannot leave it; the whole with all of them, strangers included.
-fn members(rows: &[&Row], all: &CpuMask, strangers: bool) -> Vec<(usize, Vec<usize>)> {
+fn members(reports: &[Report], all: &CpuMask, strangers: bool) -> Vec<(usize, Vec<usize>)> {
     let mut sets: Vec<&CpuMask> = Vec::new();
-    for row in rows {
-        if row.mask != *all && !sets.contains(&&row.mask) {
-            sets.push(&row.mask);
+    for report in reports {
+        if report.mask != *all && !sets.contains(&&report.mask) {
+            sets.push(&report.mask);
         }
     }
     let within = |set: &CpuMask| {
-        let confined = (0..rows.len()).filter(|job| rows[*job].mask.is_subset(set));
+        let confined = (0..reports.len()).filter(|job| reports[*job].mask.is_subset(set));
         (set.len(), confined.collect())
     };
     let mut bounds: Vec<(usize, Vec<usize>)> = sets.into_iter().map(within).collect();
-    let everybody = rows.len() + usize::from(strangers);
+    let everybody = reports.len() + usize::from(strangers);
     bounds.push((all.len(), (0..everybody).collect()));
     bounds
 }

@@ -3,21 +3,25 @@ use super::*;
 fn row() -> Row {
     Row {
         generation: 7,
-        pid: 4711,
-        started: 12,
-        namespace: 13,
+        owner: Identity {
+            pid: 4711,
+            started: 12,
+            namespace: 13,
+        },
         arrived: 14,
-        desire: 15,
-        usage: 16,
-        weight: 17,
-        limit: 18,
         beat: 19,
-        allotment: 20,
-        efficiency: 21,
         cpu_time: 22,
-        neighbours: 23,
         name: Name::new("render"),
-        mask: CpuMask::from_cpus([0, 64, 1023]),
+        report: Report {
+            desire: 15,
+            usage: 16,
+            weight: 17,
+            limit: 18,
+            mask: CpuMask::from_cpus([0, 64, 1023]),
+            allotment: 20,
+            efficiency: 21,
+            neighbours: 23,
+        },
     }
 }
 
@@ -61,10 +65,11 @@ fn every_field_of_a_row_has_bytes_of_its_own() {
 fn rows_at_their_extremes_are_brought_within_limits() {
     for byte in [0x00, 0x7f, 0x80, 0xff] {
         let row = Row::read(&[byte; ROW]);
-        assert!(row.desire <= CpuMask::MOST && row.usage <= CpuMask::MOST);
-        assert!((1..=CpuMask::MOST).contains(&row.limit));
-        assert_eq!(WEIGHT.nearest(row.weight), row.weight);
-        assert!(row.efficiency <= 1000 && row.neighbours <= 1000 * CpuMask::MOST as u64);
+        let report = row.report;
+        assert!(report.desire <= CpuMask::MOST && report.usage <= CpuMask::MOST);
+        assert!((1..=CpuMask::MOST).contains(&report.limit));
+        assert_eq!(WEIGHT.nearest(report.weight), report.weight);
+        assert!(report.efficiency <= 1000 && report.neighbours <= 1000 * CpuMask::MOST as u64);
         assert!(row.name.to_string().chars().all(|c| !c.is_control()));
     }
 }
