@@ -49,18 +49,51 @@ pub struct Entry {
     pub simulated: bool,
 }
 
-/// Every program.
-pub const ENTRIES: &[Entry] = &[
-    simulated::<Fib>(),
-    simulated::<Treesum>(),
-    simulated::<Uts>(),
-    simulated::<Quicksort>(),
-    simulated::<Loopy>(),
-    simulated::<Knary>(),
-    simulated::<Phases>(),
-    simulated::<Loops>(),
-    entry::<Digest>(),
-];
+/// From one list of all programs: [`ENTRIES`] and both ways to find one of them.
+macro_rules! programs {
+    (simulated: $($dag:ident)*; others: $($other:ident)*) => {
+        /// Every program.
+        pub const ENTRIES: &[Entry] = &[$(simulated::<$dag>(),)* $(entry::<$other>(),)*];
+
+        /// Hands the program called `name`, with the parameters given, to `visitor`.
+        ///
+        /// # Errors
+        /// If there is no such program or it cannot have these parameters.
+        pub fn visit<V: Visitor>(
+            name: &str,
+            size: Size,
+            given: &Given,
+            visitor: V,
+        ) -> Result<V::Out, ParameterError> {
+            match name {
+                $($dag::NAME => Ok(visitor.visit(read::<$dag>(size, given)?)),)*
+                $($other::NAME => Ok(visitor.visit(read::<$other>(size, given)?)),)*
+                _ => Err(unknown(name, ENTRIES.iter())),
+            }
+        }
+
+        /// The same for programs that can be simulated.
+        ///
+        /// # Errors
+        /// If there is no such program or it cannot have these parameters.
+        pub fn visit_simulated<V: SimulatedVisitor>(
+            name: &str,
+            size: Size,
+            given: &Given,
+            visitor: V,
+        ) -> Result<V::Out, ParameterError> {
+            match name {
+                $($dag::NAME => Ok(visitor.visit(read::<$dag>(size, given)?)),)*
+                _ => Err(unknown(name, ENTRIES.iter().filter(|entry| entry.simulated))),
+            }
+        }
+    };
+}
+
+programs! {
+    simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops;
+    others: Digest
+}
 
 const fn entry<P: Program>() -> Entry {
     Entry {
@@ -76,56 +109,6 @@ const fn simulated<P: Simulated>() -> Entry {
     Entry {
         simulated: true,
         ..entry::<P>()
-    }
-}
-
-/// Hands the program called `name`, with the parameters given, to `visitor`.
-///
-/// # Errors
-/// If there is no such program or it cannot have these parameters.
-pub fn visit<V: Visitor>(
-    name: &str,
-    size: Size,
-    given: &Given,
-    visitor: V,
-) -> Result<V::Out, ParameterError> {
-    match name {
-        Fib::NAME => Ok(visitor.visit(read::<Fib>(size, given)?)),
-        Treesum::NAME => Ok(visitor.visit(read::<Treesum>(size, given)?)),
-        Uts::NAME => Ok(visitor.visit(read::<Uts>(size, given)?)),
-        Quicksort::NAME => Ok(visitor.visit(read::<Quicksort>(size, given)?)),
-        Loopy::NAME => Ok(visitor.visit(read::<Loopy>(size, given)?)),
-        Knary::NAME => Ok(visitor.visit(read::<Knary>(size, given)?)),
-        Phases::NAME => Ok(visitor.visit(read::<Phases>(size, given)?)),
-        Digest::NAME => Ok(visitor.visit(read::<Digest>(size, given)?)),
-        Loops::NAME => Ok(visitor.visit(read::<Loops>(size, given)?)),
-        _ => Err(unknown(name, ENTRIES.iter())),
-    }
-}
-
-/// The same for programs that can be simulated.
-///
-/// # Errors
-/// If there is no such program or it cannot have these parameters.
-pub fn visit_simulated<V: SimulatedVisitor>(
-    name: &str,
-    size: Size,
-    given: &Given,
-    visitor: V,
-) -> Result<V::Out, ParameterError> {
-    match name {
-        Fib::NAME => Ok(visitor.visit(read::<Fib>(size, given)?)),
-        Treesum::NAME => Ok(visitor.visit(read::<Treesum>(size, given)?)),
-        Uts::NAME => Ok(visitor.visit(read::<Uts>(size, given)?)),
-        Quicksort::NAME => Ok(visitor.visit(read::<Quicksort>(size, given)?)),
-        Loopy::NAME => Ok(visitor.visit(read::<Loopy>(size, given)?)),
-        Knary::NAME => Ok(visitor.visit(read::<Knary>(size, given)?)),
-        Phases::NAME => Ok(visitor.visit(read::<Phases>(size, given)?)),
-        Loops::NAME => Ok(visitor.visit(read::<Loops>(size, given)?)),
-        _ => Err(unknown(
-            name,
-            ENTRIES.iter().filter(|entry| entry.simulated),
-        )),
     }
 }
 
