@@ -38,7 +38,7 @@ impl Current<'_> {
         self.deque().expose_all();
         self.deque().shut();
         self.stop_running(Status::Blocked);
-        self.shared().rouse(Some(self.worker()));
+        self.shared().rouse();
     }
 
     /// Takes a slot again. Whether this worker was inside of `blocking`.

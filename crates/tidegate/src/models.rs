@@ -213,3 +213,31 @@ fn loom_calls_a_joiner_robs_its_thief() {
         crate::join(|| begun.park(), stolen);
     });
 }
+
+#[test]
+fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
+    check_part(|| {
+        let pool = Pool::builder().workers(2).max_threads(3).build();
+        let pool = pool.expect("valid options");
+        let (begun, ended, news) = (Parker::new(), Parker::new(), Parker::new());
+        pool.install(|| {
+            let stolen = || {
+                begun.unpark();
+                crate::blocking(|| ended.park());
+            };
+            let awaited = || {
+                loom::stop_exploring();
+                news.unpark();
+                ended.unpark();
+            };
+            let forks = || {
+                begun.park();
+                // Whatever was asked for so far is answered.
+                crate::join(|| (), || ());
+                loom::explore();
+                crate::join(|| news.park(), awaited);
+            };
+            crate::join(forks, stolen);
+        });
+    });
+}

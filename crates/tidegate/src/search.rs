@@ -139,7 +139,7 @@ impl Current<'_> {
                 self.run_at_base(task, &mut searcher);
             } else if self.mail.len() > 0 {
                 // Somebody may have left work to this worker's search.
-                self.shared().rouse(None);
+                self.shared().rouse();
                 self.run_mail();
             } else if !self.rest(searcher.flags.rest()) {
                 return;

@@ -115,7 +115,7 @@ impl Current<'_> {
             }
             if self.run_mail_asleep(Status::Idle) {
                 // Signals may have been used up meanwhile.
-                shared.rouse(None);
+                shared.rouse();
                 looks = Looks::begin();
             } else {
                 if cfg!(tidegate_fault = "hungry-after-look") {
@@ -198,7 +198,7 @@ impl Current<'_> {
             self.set_waits_for(Some(thief));
             shared.worker(thief.worker).deque.raise(signal::HUNGRY);
         }
-        shared.rouse(None);
+        shared.rouse();
         Looks::begin()
     }
 
@@ -247,7 +247,7 @@ impl Current<'_> {
     pub(crate) fn sleep_owed(self, why: Slotless) {
         self.deque().expose_all();
         self.stop_running(Status::Owed);
-        self.shared().rouse(Some(self.worker()));
+        self.shared().rouse();
         self.resume_running(why);
     }
 

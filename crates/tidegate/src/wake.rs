@@ -60,7 +60,7 @@ impl Shared {
         // Relaxed: ordered by the fence.
         let sleeping = usize::from(self.vacancy.load(Ordering::Relaxed));
         if wakes_another(searching, sleeping) {
-            self.rouse(None);
+            self.rouse();
         }
     }
 
@@ -108,14 +108,24 @@ impl Shared {
     }
 
     /// A slot may be free: if there is work to see, somebody is woken for it, else all who run are told that others are
-    /// hungry.
-    pub(crate) fn rouse(&self, publisher: Option<&Worker>) {
+    /// hungry, and work is looked for once more.
+    pub(crate) fn rouse(&self) {
         if self.sees_work() {
-            return self.wake_for_work(publisher);
+            return self.wake_for_work(None);
         }
-        let ledger = self.ledger();
-        if ledger.has_vacancy() {
+        {
+            let ledger = self.ledger();
+            if !ledger.has_vacancy() {
+                return;
+            }
             self.raise_hunger(&ledger);
+        }
+        if cfg!(tidegate_fault = "rouse-looks-first") {
+            return;
+        }
+        // What was pushed between the first look and the signal. Without a barrier all pushes are public, and publish.
+        if barrier::heavy() && self.sees_work() {
+            self.wake_for_work(None);
         }
     }
 
@@ -265,7 +275,7 @@ impl Shared {
         }
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
-        self.rouse(None);
+        self.rouse();
         // A thread that is woken wakes the next; a waiter that is woken does not.
         for _ in 1..slots {
             // Relaxed: a hint.
@@ -386,7 +396,7 @@ impl Shared {
         }
         // Its slot is free. Where the pool ends everybody looks anyway, but may have done so before.
         if parts || !self.is_ending() {
-            self.rouse(None);
+            self.rouse();
         }
     }
 
@@ -404,7 +414,7 @@ impl Shared {
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
         if hungry {
-            self.rouse(None);
+            self.rouse();
         }
     }
 }

@@ -83,6 +83,7 @@ pub const GROUPS: &[Group] = &[
             "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
             "models::loom_calls_two_halves_that_wait_for_each_other_both_run",
             "models::loom_calls_a_joiner_robs_its_thief",
+            "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
         ],
         smoke: 1,
         full: 2,

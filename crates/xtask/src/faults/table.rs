@@ -88,4 +88,11 @@ pub const FAULTS: &[Fault] = &[
         test: "a_stolen_half_leaves_its_result_in_the_frame_that_waits_for_it",
         tool: Tool::Miri("small"),
     },
+    Fault {
+        name: "rouse-looks-first",
+        what: "one who leaves a slot free looks for work before it raises hunger, and not after",
+        package: "tidegate",
+        test: "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
+        tool: Tool::Loom(2),
+    },
 ];
