@@ -54,11 +54,17 @@ const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
 pub enum Slotless {
     /// It waited, was blocked or waited for memory, and no slot is free now.
     Owed,
-    /// The pool's allotment fell, for the how many-th time since the thread had a slot.
+    /// It had to leave its slot to others, for the how many-th time in a row.
     Preempted {
         /// How many times before.
         before: usize,
     },
+}
+
+/// Whether a preemption at `now` is in a row with the last one, after which a thread may have waited for as long as it ever does.
+#[must_use]
+pub const fn is_in_a_row(last: Nanos, now: Nanos) -> bool {
+    elapsed(last, now) < 4 * PREEMPTED_GRACE_MAX.default
 }
 
 impl Slotless {
@@ -79,6 +85,15 @@ impl Slotless {
                 }
             }
         }
+    }
+}
+
+impl Slotless {
+    /// How long the thread may then run without a slot before it is asked to stop: a quarter of what it has waited. Those who have the slots and
+    /// poll nothing may wait for it, so it must come to its end some time; or they compute, and it should be in their way but little.
+    #[must_use]
+    pub const fn spell(self) -> Nanos {
+        self.grace() / 4
     }
 }
 

@@ -7,6 +7,7 @@ use crate::Nanos;
 use crate::error::ParseError;
 use crate::tunables::{
     ALONE_CYCLE, CALM_CYCLES, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE,
+    TURN,
 };
 use core::fmt;
 use core::str::FromStr;
@@ -114,75 +115,66 @@ pub const fn cycle(share: Share, others: usize, calm: usize) -> Nanos {
     }
 }
 
-/// What a job that has fewer slots than it could use does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Motion {
-    /// A slot is free, or no task waits for one.
-    Free,
-    /// Tasks wait, and some of those who run have moved since this was last asked.
-    Moves,
-    /// Tasks wait, and none of those who run has moved.
-    Still,
-}
-
-/// Slots lent to a job that may have come to a stop because it has fewer than it could use: those who run wait for tasks that wait
-/// for a slot.
+/// Slots lent to a job that may have come to a stop because it has fewer than it could use: those who run wait for what waits for a slot.
 ///
-/// Where nothing moves that is likely, and the loan lasts until something does ([`STUCK_PATIENCE`]). Where something moves it may be one who
-/// looks again and again whether he may go on. So where tasks wait all the time, slots are lent for one cycle every now and then, one more each
-/// time ([`STARVED_PATIENCE`]).
+/// Who has a slot, polls nothing and uses no processor time is *stuck*: what it has is lent to another, for as long as that lasts. Who polls, or computes,
+/// may all the same be waiting in a loop. So where something waits for a slot all the time, slots are lent for one cycle every now and
+/// then: after [`STARVED_PATIENCE`] one, then twice as many after twice as long each time, up to 128 times as long.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Loans {
-    /// Since when nothing has moved, or the last loan; and how many are lent for that.
-    still: Option<Nanos>,
-    lent: usize,
-    /// Since when tasks have waited, or the last loan; and how many were lent for that.
-    starved: Option<Nanos>,
-    turns: usize,
+    /// Since when something has waited, or the last loan for that.
+    since: Option<Nanos>,
+    /// How many of these there were.
+    times: u32,
 }
 
 impl Loans {
-    /// How many slots to lend beyond `slots`, of which `held` are held, and of which there may be `most`.
+    /// How many slots to lend, of which there is `room` for so many more, where `stuck` of those who have one are stuck. `waits`: something
+    /// waits for a slot, and none is free.
     ///
     /// ```
-    /// use tidegate_policy::share::{Loans, Motion};
+    /// use tidegate_policy::share::Loans;
     ///
     /// let (mut loans, ms) = (Loans::default(), 1_000_000);
-    /// assert_eq!(loans.lend(Motion::Still, 0, (1, 1, 4)), 0);
-    /// assert_eq!(loans.lend(Motion::Still, 100 * ms, (1, 1, 4)), 1);
-    /// assert_eq!(loans.lend(Motion::Moves, 105 * ms, (1, 2, 4)), 0);
+    /// assert_eq!(loans.lend(true, 0, 3, 0), 0);
+    /// assert_eq!(loans.lend(true, 1, 3, 0), 1);
+    /// assert_eq!(loans.lend(true, 0, 3, 100 * ms), 1);
+    /// assert_eq!(loans.lend(true, 0, 3, 200 * ms), 0);
+    /// assert_eq!(loans.lend(true, 0, 3, 300 * ms), 2);
     /// ```
-    pub fn lend(
-        &mut self,
-        motion: Motion,
-        now: Nanos,
-        (slots, held, most): (usize, usize, usize),
-    ) -> usize {
-        let room = most.saturating_sub(slots);
-        if motion == Motion::Free || room == 0 {
+    pub fn lend(&mut self, waits: bool, stuck: usize, room: usize, now: Nanos) -> usize {
+        if !waits {
             *self = Self::default();
-            return 0;
+            return stuck.min(room);
         }
-        let turn = is_over(&mut self.starved, now, STARVED_PATIENCE.default);
-        self.turns = room.min(self.turns + usize::from(turn));
-        if motion == Motion::Moves {
-            (self.still, self.lent) = (None, 0);
-            return if turn { self.turns } else { 0 };
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_sub(since) >= STARVED_PATIENCE.default << self.times.min(7) {
+            self.since = Some(now);
+            self.times = (self.times + 1).min(usize::BITS - 1);
         }
-        if is_over(&mut self.still, now, STUCK_PATIENCE.default) {
-            self.lent = self.lent.max(held.saturating_sub(slots)) + 1;
-        }
-        self.lent.min(room)
+        let fresh = now.saturating_sub(self.since.unwrap_or(now)) < EST_CYCLE.default;
+        let turn: usize = match self.times {
+            times @ 1.. if fresh => 1 << (times - 1),
+            _ => 0,
+        };
+        turn.saturating_add(stuck).min(room)
     }
 }
 
-/// Whether `patience` is over since the first time or the last time that it was.
-fn is_over(since: &mut Option<Nanos>, now: Nanos, patience: Nanos) -> bool {
-    let over = now.saturating_sub(*since.get_or_insert(now)) >= patience;
-    if over {
-        *since = Some(now);
+/// Whether who has not polled for `silent`, and has `computed` meanwhile, is stuck ([`STUCK_PATIENCE`]): `None` if that is not known yet.
+#[must_use]
+pub const fn is_stuck(silent: Nanos, computed: Nanos) -> Option<bool> {
+    if silent < STUCK_PATIENCE.default {
+        None
+    } else {
+        Some(computed < silent / 2)
     }
-    over
+}
+
+/// Whether those who have slots take turns with those who are owed one, since a turn ended at `last` ([`TURN`]).
+#[must_use]
+pub const fn is_next_turn(last: Nanos, now: Nanos) -> bool {
+    now.saturating_sub(last) >= TURN.default
 }
 
 /// How many whole processors to leave to programs that keep `load` thousandths of a processor busy ([`NEIGHBOUR_LOAD`]).
@@ -208,38 +200,48 @@ mod tests {
     }
 
     #[test]
-    fn loans_grow_while_nothing_moves_and_end_when_something_does() {
-        use Motion::{Free, Moves, Still};
+    fn what_is_stuck_is_lent_whether_or_not_anything_waits() {
         let mut loans = Loans::default();
-        let patience = STUCK_PATIENCE.default;
-        let mut lend = |motion, times, held| loans.lend(motion, times * patience, (1, held, 4));
-        assert_eq!(lend(Still, 0, 1), 0);
-        let loaned = [lend(Still, 1, 1), lend(Still, 2, 2), lend(Still, 3, 3)];
-        assert_eq!(loaned, [1, 2, 3]);
-        assert_eq!(lend(Still, 4, 4), 3, "no more than there may be");
-        assert_eq!(lend(Moves, 5, 3), 0);
-        let again = [lend(Still, 6, 3), lend(Still, 7, 3)];
-        assert_eq!(again, [0, 3], "one more than are held");
-        assert_eq!(lend(Free, 8, 3), 0);
-        assert_eq!(loans.lend(Still, 9 * patience, (4, 4, 4)), 0);
+        for waits in [false, true] {
+            assert_eq!(loans.lend(waits, 2, 3, 0), 2);
+            assert_eq!(loans.lend(waits, 4, 3, 0), 3, "no more than there may be");
+            assert_eq!(loans.lend(waits, 4, 0, 0), 0);
+        }
     }
 
     #[test]
-    fn where_tasks_wait_all_the_time_slots_are_lent_for_a_cycle_now_and_then() {
+    fn where_something_waits_all_the_time_slots_are_lent_for_a_cycle_now_and_then() {
         let mut loans = Loans::default();
         let patience = STARVED_PATIENCE.default;
-        let mut lend = |motion, now| loans.lend(motion, now, (1, 1, 3));
-        assert_eq!(lend(Motion::Moves, 0), 0);
-        assert_eq!(lend(Motion::Moves, patience), 1);
-        assert_eq!(lend(Motion::Moves, patience + 1), 0, "one cycle");
-        assert_eq!(lend(Motion::Moves, 2 * patience), 2);
-        assert_eq!(
-            lend(Motion::Moves, 3 * patience),
-            2,
-            "no more than there may be"
+        let mut lend = |waits, times: u64, more| loans.lend(waits, 0, 5, times * patience + more);
+        assert_eq!(lend(true, 0, 0), 0);
+        for (times, lent) in [(1, 1), (3, 2), (7, 4), (15, 5), (31, 5)] {
+            assert_eq!(lend(true, times, 0), lent);
+            assert_eq!(lend(true, times, EST_CYCLE.default - 1), lent, "a cycle");
+            assert_eq!(lend(true, times, EST_CYCLE.default), 0, "and no longer");
+        }
+        assert_eq!(lend(false, 40, 0), 0);
+        assert_eq!(lend(true, 41, 0), 0, "from the beginning");
+        assert_eq!(lend(true, 42, 0), 1);
+    }
+
+    #[test]
+    fn loans_stay_within_numbers_however_long_it_takes() {
+        let mut loans = Loans::default();
+        let moments = (0..200).map(|times| times * 200 * STARVED_PATIENCE.default);
+        assert!(
+            moments
+                .map(|now| loans.lend(true, 0, 7, now))
+                .all(|lent| lent <= 7)
         );
-        assert_eq!(lend(Motion::Free, 4 * patience), 0);
-        assert_eq!(lend(Motion::Moves, 5 * patience), 0, "from the beginning");
+    }
+
+    #[test]
+    fn who_is_silent_is_stuck_unless_it_computes() {
+        let patience = STUCK_PATIENCE.default;
+        assert_eq!(is_stuck(patience - 1, 0), None);
+        assert_eq!(is_stuck(patience, patience / 10), Some(true));
+        assert_eq!(is_stuck(patience, patience), Some(false));
     }
 
     #[test]

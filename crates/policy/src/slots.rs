@@ -9,7 +9,9 @@
 //! thread, then a waiter that may run any work from the pool's queues. If a slot is free and work lies in a queue but no thread
 //! can run it because all of them wait, the latest waiter is *rescued*: it runs that work on top of its frame.
 //!
-//! Invariant: while somebody is owed a slot, none is free.
+//! A thread whose grace is over runs without a slot, and is *in debt*: the next slot that is free and that nobody is owed is its own.
+//!
+//! Invariant: while somebody is owed a slot or in debt, none is free.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -90,6 +92,7 @@ pub struct Ledger {
     idle: Vec<usize>,
     waiting: Vec<usize>,
     owed: VecDeque<usize>,
+    debtors: Vec<usize>,
 }
 
 impl Ledger {
@@ -107,6 +110,7 @@ impl Ledger {
             idle: Vec::new(),
             waiting: Vec::new(),
             owed: VecDeque::new(),
+            debtors: Vec::new(),
         }
     }
 
@@ -114,6 +118,24 @@ impl Ledger {
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
+    }
+
+    /// Whether somebody has a better right to a slot than who is between two tasks: is owed one, or in debt.
+    #[must_use]
+    pub fn owes(&self) -> bool {
+        !(self.owed.is_empty() && self.debtors.is_empty())
+    }
+
+    /// How many threads are owed a slot.
+    #[must_use]
+    pub fn owed(&self) -> usize {
+        self.owed.len()
+    }
+
+    /// How many threads run, with or without a slot.
+    #[must_use]
+    pub fn active(&self) -> usize {
+        self.held + self.overcommitted
     }
 
     /// How many slots are held.
@@ -125,7 +147,7 @@ impl Ledger {
     /// Whether any thread runs, with or without a slot.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.held + self.overcommitted > 0
+        self.active() > 0
     }
 
     /// Whether a slot is free.
@@ -249,6 +271,7 @@ impl Ledger {
             Status::Idle => self.idle.retain(|other| *other != t),
             Status::Waiting => self.waiting.retain(|other| *other != t),
             Status::Owed => self.owed.retain(|other| *other != t),
+            Status::Overcommitted => self.debtors.retain(|other| *other != t),
             _ => {}
         }
     }
@@ -257,9 +280,15 @@ impl Ledger {
         if !self.has_free() {
             return None;
         }
-        let t = self.owed.pop_front()?;
-        self.grant(t);
-        Some(t)
+        if let Some(t) = self.owed.pop_front() {
+            self.grant(t);
+            return Some(t);
+        }
+        while self.has_free() {
+            let t = self.debtors.pop()?;
+            self.grant(t);
+        }
+        None
     }
 
     /// Thread `t` can go on by itself (its call returned, or it found work before it slept): whether it has a slot.
@@ -307,6 +336,7 @@ impl Ledger {
         }
         self.leave(t);
         self.mark(t, Status::Overcommitted);
+        self.debtors.push(t);
         true
     }
 
@@ -314,6 +344,7 @@ impl Ledger {
     #[must_use]
     pub fn repay(&mut self, t: usize) -> bool {
         if self.threads[t] == Status::Overcommitted && self.has_free() {
+            self.leave(t);
             self.grant(t);
         }
         self.threads[t] == Status::Running

@@ -1,5 +1,7 @@
 //! Time in nanoseconds since some fixed moment of the process.
 
+use std::sync::atomic::{AtomicI32, Ordering};
+
 /// Nanoseconds since the first call; never falls.
 ///
 /// Under loom each reading is a second after the last: whatever spins for a while has spun long enough at its second
@@ -40,22 +42,82 @@ pub fn process_time() -> u64 {
     imp::process_time()
 }
 
-#[cfg(all(unix, not(any(loom, miri))))]
+/// The clock of one thread's processor time, for other threads of the process to read.
+#[derive(Debug, Default)]
+pub struct ThreadClock(AtomicI32);
+
+impl ThreadClock {
+    /// From now on it is the calling thread's.
+    pub fn take(&self) {
+        // Relaxed: the name of a clock carries no data.
+        self.0.store(imp::own_clock(), Ordering::Relaxed);
+    }
+
+    /// The processor time that the thread has used, in nanoseconds; `None` where the system does not tell, or if the thread is gone.
+    #[must_use]
+    pub fn read(&self) -> Option<u64> {
+        // Relaxed: as in `take`. 0 names a clock that is no thread's.
+        let clock = self.0.load(Ordering::Relaxed);
+        (clock != 0).then(|| imp::read(clock))?
+    }
+}
+
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
 mod imp {
     pub(super) fn process_time() -> u64 {
+        read(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
+    }
+
+    pub(super) fn read(clock: libc::clockid_t) -> Option<u64> {
         let mut time = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // SAFETY: `time` is live and writable.
-        unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        // SAFETY: `time` is live and writable; a clock that does not exist is an error code.
+        let failed = unsafe { libc::clock_gettime(clock, &mut time) };
+        (failed == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
+    pub(super) fn own_clock() -> libc::clockid_t {
+        let mut clock = 0;
+        // SAFETY: it has no duties for its caller.
+        let this = unsafe { libc::pthread_self() };
+        // SAFETY: the calling thread is alive; `clock` is live and writable.
+        let failed = unsafe { libc::pthread_getcpuclockid(this, &mut clock) };
+        if failed == 0 { clock } else { 0 }
     }
 }
 
-#[cfg(not(all(unix, not(any(loom, miri)))))]
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod imp {
     pub(super) fn process_time() -> u64 {
         0
+    }
+
+    pub(super) fn read(_: i32) -> Option<u64> {
+        None
+    }
+
+    pub(super) fn own_clock() -> i32 {
+        0
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_thread_reads_what_a_thread_has_computed() {
+        let clock = ThreadClock::default();
+        assert_eq!(clock.read(), None);
+        clock.take();
+        let before = clock.read().unwrap();
+        while clock.read() == Some(before) {}
+        let seen = std::thread::scope(|scope| scope.spawn(|| clock.read()).join().unwrap());
+        assert!(seen.unwrap() > before);
+        // A clock is gone soon after its thread, and has stood still since.
+        std::thread::scope(|scope| _ = scope.spawn(|| clock.take()).join());
+        let _ = clock.read();
     }
 }

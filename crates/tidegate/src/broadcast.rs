@@ -80,7 +80,13 @@ impl Current<'_> {
     /// there was any.
     pub(crate) fn run_mail_asleep(self, status: Status) -> bool {
         let shared = self.shared();
-        if self.mail.len() == 0 || !shared.ledger.lock().rise(self.index) {
+        let rises = self.mail.len() > 0 && {
+            let mut ledger = shared.ledger.lock();
+            let rises = ledger.rise(self.index);
+            shared.publish(&ledger);
+            rises
+        };
+        if !rises {
             return false;
         }
         self.run_mail();

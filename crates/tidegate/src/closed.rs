@@ -23,6 +23,7 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use tidegate_policy::Share;
 use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
 
 /// What a closed pool has beside the options of any pool.
@@ -90,10 +91,14 @@ impl ClosedPool {
         if with_caller && Current::get().is_some() {
             return Err(Refused::Caller);
         }
-        let builder = Builder {
+        let mut builder = Builder {
             closed: Some(closed),
             ..builder.spare_threads(0)
         };
+        if with_caller {
+            // That thread has a slot for good and does as it likes: it cannot be asked for it.
+            builder = builder.share(Share::Off);
+        }
         let options = Options::of(builder).map_err(Refused::Options)?;
         let pool = Pool::start_by(options, with_caller, start).map_err(Refused::Thread)?;
         Ok(Self(pool))
@@ -276,5 +281,33 @@ impl Shared {
     fn is_breadth_first(&self) -> bool {
         let closed = self.options.closed.as_ref();
         closed.is_some_and(|closed| closed.breadth_first)
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_with_its_caller_takes_no_part_in_dividing_the_machine() {
+        let build = |with_caller| {
+            let closed = Closed {
+                on_panic: Box::new(|_, _| ()),
+                threads_by: "a test",
+                breadth_first: false,
+                forgiving: false,
+            };
+            let builder = Pool::builder().workers(2).share(Share::Auto);
+            let start = |thread: UnstartedThread| thread.start("closed".into());
+            ClosedPool::build(builder, closed, with_caller, start).unwrap()
+        };
+        let stewards = [false, true].map(|with_caller| {
+            let pool = build(with_caller);
+            let has = pool.0.shared().bell.is_some();
+            // Its caller is one of its threads for good.
+            std::mem::forget(pool);
+            has
+        });
+        assert_eq!(stewards, [true, false]);
     }
 }

@@ -33,6 +33,8 @@ pub(crate) mod signal {
     pub(crate) const GIVE_UP: u32 = 4;
     /// Somebody wants to know whether this worker still polls: nothing is done but to take the signal.
     pub(crate) const PROBE: u32 = 8;
+    /// Others have waited for a slot for long, and are to have this one for a while.
+    pub(crate) const TURN: u32 = 16;
 }
 
 /// What the threads of a pool share.
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     worker_count: AtomicUsize,
     /// Mirror of `Ledger::has_vacancy`.
     pub(crate) vacancy: AtomicBool,
+    /// Mirror of the ledger: whether somebody is owed a slot.
+    pub(crate) owes: AtomicBool,
     pub(crate) searching: AtomicUsize,
     /// How many slots the user wants, and how many there are: fewer where others have a share of the machine.
     wanted: AtomicUsize,
@@ -94,6 +98,7 @@ impl Shared {
             workers: (0..room).map(|_| OnceLock::new()).collect(),
             worker_count: AtomicUsize::new(0),
             vacancy: AtomicBool::new(true),
+            owes: AtomicBool::new(false),
             searching: AtomicUsize::new(0),
             wanted: AtomicUsize::new(slots),
             slots: AtomicUsize::new(slots),

@@ -132,6 +132,7 @@ impl Current<'_> {
         let mut searcher = Searcher::new(self.shared(), self.index);
         loop {
             self.poll_at_base();
+            self.make_way();
             if self.must_stop() && !self.rest(searcher.flags.rest()) {
                 return;
             }
@@ -176,9 +177,10 @@ impl Current<'_> {
             return;
         }
         let signals = self.deque().answer();
-        if signals & signal::GIVE_UP != 0 && self.deque().is_empty() {
+        const LEAVE: u32 = signal::GIVE_UP | signal::TURN;
+        if signals & LEAVE != 0 && self.deque().is_empty() {
             self.set_must_stop(self.is_in_excess());
-            self.act_on(signals & !signal::GIVE_UP);
+            self.act_on(signals & !LEAVE);
         } else {
             self.act_on(signals);
         }
@@ -187,6 +189,7 @@ impl Current<'_> {
     fn run_at_base(self, task: Task, searcher: &mut Searcher) {
         let started = searcher.found.take();
         self.tally.tasks.add(1);
+        self.forget_preemptions();
         self.enter_base(&task);
         self.set_busy(true);
         self.run_taken(task);
@@ -248,7 +251,8 @@ impl Current<'_> {
             if let Some(task) = self.find(searcher) {
                 break Some(task);
             }
-            if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
+            let called = self.must_stop() || shared.owes() || self.mail.len() > 0;
+            if called || shared.is_ending() {
                 break None;
             }
             self.poll_at_base();

@@ -66,6 +66,7 @@ impl Current<'_> {
         self.set_must_stop(false);
         let served = {
             let mut ledger = shared.ledger();
+            self.set_unasked_until(None);
             if shared.is_ending() {
                 // Tasks that still wait are finished first, by whoever has a slot: this thread, or one that runs.
                 let stays = shared.sees_work() && ledger.repay(self.index);
@@ -133,7 +134,7 @@ impl Current<'_> {
         let runs = given || (sees_work() && ledger.ready_if_free(self.index));
         if runs {
             shared.publish(ledger);
-            shared.pass_hunger_on(ledger, self.worker());
+            shared.greet(ledger, self.worker());
         }
         runs
     }
@@ -223,6 +224,7 @@ impl Current<'_> {
     pub(crate) fn stop_running(self, to: Status) {
         let shared = self.shared();
         self.set_must_stop(false);
+        self.set_unasked_until(None);
         let mut ledger = shared.ledger();
         let served = ledger.stop(self.index, to);
         shared.publish(&ledger);
@@ -236,7 +238,7 @@ impl Current<'_> {
         let mut ledger = shared.ledger();
         let has_slot = ledger.ready(self.index);
         shared.publish(&ledger);
-        shared.pass_hunger_on(&ledger, self.worker());
+        shared.greet(&ledger, self.worker());
         drop(ledger);
         if !has_slot {
             self.asleep(Phase::Switching, || self.park_owed(why));
@@ -259,48 +261,50 @@ impl Current<'_> {
             self.parker.park_timeout(Duration::from_nanos(left.max(1)));
             self.run_mail_asleep(Status::Owed);
             let mut ledger = shared.ledger();
-            let overcommits = left == 0 && ledger.overcommit(self.index);
-            if overcommits {
+            if left == 0 && ledger.overcommit(self.index) {
                 // To be paid back when its next task begins or waits.
                 self.tally.overcommits.add(1);
+                self.set_unasked_until(Some(clock::now() + why.spell()));
             }
             if ledger.status(self.index) != Status::Owed {
-                if !overcommits {
-                    self.forget_preemptions();
-                }
-                return shared.pass_hunger_on(&ledger, self.worker());
+                return shared.greet(&ledger, self.worker());
             }
         }
     }
 
-    /// Whether this worker, at its base, must stop running: too many slots are held, or it holds none.
-    pub(crate) fn is_in_excess(self) -> bool {
-        let mut ledger = self.shared().ledger();
-        !ledger.repay(self.index) || ledger.excess() > 0
+    /// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
+    pub(crate) fn make_way(self) {
+        if self.shared().owes() || self.unasked_until().is_some() {
+            self.set_must_stop(self.is_in_excess());
+        }
     }
 
-    /// Asked to give the slot up, or running without one: does so if the ledger still wants it.
-    pub(crate) fn give_up(self) {
-        let (must, preempted) = {
+    /// Whether this worker, at its base, must stop running: too many slots are held, somebody else is owed one, or it holds none.
+    pub(crate) fn is_in_excess(self) -> bool {
+        let mut ledger = self.shared().ledger();
+        !self.repay(&mut ledger) || ledger.excess() > 0 || ledger.owes()
+    }
+
+    /// Takes a free slot if this worker runs without one. Whether it has one now.
+    fn repay(self, ledger: &mut Ledger) -> bool {
+        let has_slot = ledger.repay(self.index);
+        if has_slot {
+            self.set_unasked_until(None);
+        }
+        has_slot
+    }
+
+    /// Asked to give the slot up, or running without one: does so if the ledger still wants it, or if it is others' `turn` and there are any.
+    pub(crate) fn give_up(self, turn: bool) {
+        let must = {
             let mut ledger = self.shared().ledger();
-            if ledger.repay(self.index) {
-                // It has had a slot since it was preempted last.
-                self.forget_preemptions();
-            }
-            let excess = ledger.excess() > 0;
-            let must = excess || ledger.status(self.index) != Status::Running;
-            (
-                must,
-                excess || ledger.status(self.index) == Status::Overcommitted,
-            )
+            !self.repay(&mut ledger) || ledger.excess() > 0 || (turn && ledger.owes())
         };
-        if must && preempted {
+        if must {
             let before = self.add_preemption();
-            self.set_preempted(true);
+            let outer = self.set_preempted(true);
             self.sleep_owed(Slotless::Preempted { before });
-            self.set_preempted(false);
-        } else if must {
-            self.sleep_owed(Slotless::Owed);
+            self.set_preempted(outer);
         }
     }
 

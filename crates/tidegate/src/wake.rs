@@ -10,9 +10,9 @@ use crate::pool::{Shared, signal};
 use crate::steward::Bell;
 use crate::wait::HOPS;
 use crate::worker::{Current, Worker};
-use tidegate_policy::Wait;
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
+use tidegate_policy::{Nanos, Wait};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::barrier;
 use tidegate_sync::lock::MutexGuard;
@@ -28,9 +28,17 @@ impl Shared {
     pub(crate) fn publish(&self, ledger: &Ledger) {
         // Relaxed: ordered by the full fences in `work_visible` and before each last look.
         self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
+        // Relaxed: a worker that sees it late takes one more task.
+        self.owes.store(ledger.owes(), Ordering::Relaxed);
         if ledger.is_active() {
             self.bell.iter().for_each(Bell::pool_acts);
         }
+    }
+
+    /// Whether somebody is owed a slot.
+    pub(crate) fn owes(&self) -> bool {
+        // Relaxed: as in `publish`.
+        self.owes.load(Ordering::Relaxed)
     }
 
     /// One worker more searches. `false`: enough of them do, go to sleep after one look.
@@ -133,21 +141,15 @@ impl Shared {
         self.raise_at_running(ledger, signal::HUNGRY);
     }
 
-    /// Asks for the slots that are too many, and all who run without one to stop while none is free. Not everybody was there to be asked
-    /// when the number of slots fell.
-    pub(crate) fn ask_again(&self, ledger: &Ledger) {
-        if ledger.excess() > 0 {
-            return self.raise_at_running(ledger, signal::GIVE_UP);
-        }
-        if ledger.has_free() {
-            return;
-        }
+    /// Asks those who run without a slot, and have done so for long enough, to stop while none is free.
+    pub(crate) fn ask_overcommitted(&self, ledger: &Ledger, now: Nanos) {
+        let is_over = |worker: &&Worker| worker.unasked_until().is_some_and(|until| until <= now);
         let overcommitted = |t: &usize| ledger.status(*t) == Status::Overcommitted;
-        let workers = ledger
-            .running()
-            .filter(overcommitted)
-            .filter_map(|t| self.worker_if(t));
-        workers.for_each(|w| w.deque.raise(signal::GIVE_UP));
+        if !ledger.has_free() {
+            let workers = ledger.running().filter(overcommitted);
+            let workers = workers.filter_map(|t| self.worker_if(t)).filter(is_over);
+            workers.for_each(|worker| worker.deque.raise(signal::GIVE_UP));
+        }
     }
 
     /// Raises a signal at all who run. One who was granted a slot and has not started yet begins with a search anyway.
@@ -265,8 +267,8 @@ impl Shared {
     /// Sets the number of slots to what is wanted and others leave: wakes those who are owed one, or asks for some back.
     pub(crate) fn resize(&self) {
         let mut ledger = self.ledger();
-        let bell = self.bell.as_ref();
-        let slots = bell.map_or(self.wanted(), |bell| bell.slots(self.wanted()));
+        let (bell, wanted) = (self.bell.as_ref(), self.wanted());
+        let slots = bell.map_or(wanted, |bell| bell.slots(wanted, self.most()));
         self.set_slots(slots);
         let served = ledger.set_slots(slots);
         self.publish(&ledger);
@@ -330,7 +332,7 @@ impl Shared {
         self.publish(&ledger);
         let worker = self.worker_or_new(t);
         worker.set_guest(true);
-        self.pass_hunger_on(&ledger, worker);
+        self.greet(&ledger, worker);
         Some(t)
     }
 
@@ -357,10 +359,14 @@ impl Shared {
         self.workers().filter(here).map(|w| w.index)
     }
 
-    /// One who begins to run while others sleep is to publish at its first push.
-    pub(crate) fn pass_hunger_on(&self, ledger: &Ledger, worker: &Worker) {
+    /// One who begins to run was not there when the others were asked: while somebody sleeps it is to publish at its first push, and while too
+    /// many run it is to leave.
+    pub(crate) fn greet(&self, ledger: &Ledger, worker: &Worker) {
         if ledger.has_vacancy() {
             worker.deque.raise(signal::HUNGRY);
+        }
+        if ledger.excess() > 0 {
+            worker.deque.raise(signal::GIVE_UP);
         }
     }
 

@@ -22,7 +22,9 @@ use crate::stats::Tally;
 use crate::wait::Awaited;
 use std::ptr::{NonNull, null};
 use tidegate_deque::Split;
+use tidegate_policy::Nanos;
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use tidegate_sync::clock::ThreadClock;
 use tidegate_sync::park::Parker;
 use tidegate_sync::{Line, clock};
 
@@ -59,8 +61,12 @@ pub(crate) struct Worker {
     rescue: AtomicBool,
     /// The joiner of a half that this worker has stolen would rather have run it itself.
     regretted: AtomicBool,
-    /// It could go on, but lost its slot to the pool's allotment.
+    /// It could go on, but had to leave its slot to others.
     preempted: AtomicBool,
+    /// Until when it may run without a slot unasked; 0 while it has one, or needs none.
+    unasked_until: AtomicU64,
+    /// What it has computed, for the steward.
+    pub(crate) computed: ThreadClock,
     /// Whether this worker, if it waits, may run something meanwhile, and whether whatever lies in the pool's queues.
     may_help: AtomicBool,
     may_run_queued: AtomicBool,
@@ -79,8 +85,9 @@ struct Own {
     must_stop: AtomicBool,
     /// When this worker has last answered a flag.
     exposed_at: AtomicU64,
-    /// How many times in a row this thread was preempted without getting a slot in between.
+    /// How many times in a row this thread was preempted, and when last.
     preemptions: AtomicUsize,
+    preempted_at: AtomicU64,
     /// Inside of `blocking`: this thread has no slot, and all that it pushes is public.
     blocking: AtomicBool,
     /// A spawn runs another task on its stack.
@@ -112,6 +119,8 @@ impl Worker {
             rescue: AtomicBool::new(false),
             regretted: AtomicBool::new(false),
             preempted: AtomicBool::new(false),
+            unasked_until: AtomicU64::new(0),
+            computed: ThreadClock::default(),
             may_help: AtomicBool::new(false),
             may_run_queued: AtomicBool::new(false),
             elsewhere: Elsewhere::default(),
@@ -122,6 +131,7 @@ impl Worker {
                 must_stop: AtomicBool::new(false),
                 exposed_at: AtomicU64::new(0),
                 preemptions: AtomicUsize::new(0),
+                preempted_at: AtomicU64::new(0),
                 blocking: AtomicBool::new(false),
                 inlining: AtomicBool::new(false),
                 blocks: Blocks::default(),
@@ -214,8 +224,19 @@ impl Worker {
         self.preempted.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_preempted(&self, preempted: bool) {
-        self.preempted.store(preempted, Ordering::Relaxed);
+    /// Returns what it was.
+    pub(crate) fn set_preempted(&self, preempted: bool) -> bool {
+        self.preempted.swap(preempted, Ordering::Relaxed)
+    }
+
+    /// Until when this worker runs without a slot unasked, if it was let run without one.
+    pub(crate) fn unasked_until(&self) -> Option<Nanos> {
+        Some(self.unasked_until.load(Ordering::Relaxed)).filter(|until| *until > 0)
+    }
+
+    pub(crate) fn set_unasked_until(&self, until: Option<Nanos>) {
+        self.unasked_until
+            .store(until.unwrap_or(0), Ordering::Relaxed);
     }
 
     pub(crate) fn set_awaited(&self, awaited: Awaited<'_>) {

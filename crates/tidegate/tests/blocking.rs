@@ -282,3 +282,39 @@ fn one_who_runs_without_a_slot_waits_for_its_grace_once() {
         }
     });
 }
+
+#[test]
+fn one_who_is_back_comes_before_the_next_task_of_who_has_the_slot() {
+    watched(|| {
+        let pool = built(Pool::builder().workers(1).max_threads(4));
+        let (occupied, stop) = (shared::<Gate>(), shared::<Gate>());
+        let begun = shared::<Tally>();
+        let back = {
+            let (occupied, stop, begun) = (occupied.clone(), stop.clone(), begun.clone());
+            pool.spawn(move || {
+                tidegate::blocking(|| occupied.wait());
+                let before = begun.get();
+                // Each fork is a chance to lose the slot.
+                (0..20_000).for_each(|_| assert_eq!(fib(12), 144));
+                stop.open();
+                begun.get() - before
+            })
+        };
+        for _ in 0..20_000 {
+            let (occupied, stop, begun) = (occupied.clone(), stop.clone(), begun.clone());
+            drop(pool.spawn(move || {
+                occupied.open();
+                if !stop.is_open() {
+                    begun.come();
+                    fib(15);
+                }
+            }));
+        }
+        let meanwhile = back.join();
+        assert!(meanwhile < 200, "{meanwhile} tasks came first");
+    });
+}
+
+fn shared<T: Default>() -> std::sync::Arc<T> {
+    std::sync::Arc::default()
+}

@@ -159,6 +159,43 @@ fn a_pool_without_a_name_is_called_like_its_program() {
     });
 }
 
+const BROADCASTS: &str = "job_that_broadcasts";
+
+#[test]
+fn job_that_broadcasts() {
+    if plays(BROADCASTS) {
+        let pool = pool(processors());
+        let seen = std::path::PathBuf::from(std::env::var_os("TIDEGATE_TABLE").unwrap());
+        let (table, seen) = (seen.clone(), seen.with_extension("seen"));
+        until_told(|| {
+            assert_eq!(pool.install(|| fib(18)), 2584);
+            let idle = job(&table, std::process::id()).is_some_and(|job| job.desire == 0);
+            if idle && !seen.exists() {
+                // Until the test has seen it.
+                pool.broadcast(|_| support::until(|| seen.exists()));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        });
+    }
+}
+
+#[test]
+fn a_job_desires_processors_while_a_broadcast_keeps_them_busy() {
+    watched(|| {
+        let home = Home::new();
+        let works = Job::start(BROADCASTS, &home.path(), &[]);
+        // A little while after the last fork only the broadcast is left to be seen.
+        let mut seen = 0;
+        soon("it desires some again and again", PATIENCE, || {
+            let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);
+            seen = if desires { seen + 1 } else { 0 };
+            seen > 50
+        });
+        std::fs::write(home.path().with_extension("seen"), "").unwrap();
+        works.end();
+    });
+}
+
 const TWO_POOLS: &str = "job_with_two_pools";
 
 #[test]

@@ -197,3 +197,34 @@ fn a_half_that_polls_while_it_waits_for_the_other_ends_with_one_slot() {
         assert!(ended.0, "the second half was not begun in 20 s");
     });
 }
+
+#[test]
+fn a_preempted_thread_ends_that_the_others_wait_for_whether_they_poll_or_not() {
+    const NAME: &str = "a_preempted_thread_ends_that_the_others_wait_for_whether_they_poll_or_not";
+    if !plays(NAME) {
+        return alone(NAME);
+    }
+    beside_a_glutton(|pool| {
+        for poll in [true, false] {
+            let (begun, done) = (Gate::new(), Gate::new());
+            let (begun, done) = (&begun, &done);
+            pool.scope(|scope| {
+                scope.spawn(move |_| {
+                    begun.wait();
+                    // Forks, and so leaves whenever it is asked to.
+                    assert_eq!(support::fib(22), 17_711);
+                    done.open();
+                });
+                scope.spawn(move |_| {
+                    begun.open();
+                    while poll && !done.is_open() {
+                        tidegate::yield_point();
+                    }
+                    while !done.is_open() {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                });
+            });
+        }
+    });
+}

@@ -28,13 +28,15 @@ table! {
         "After how many cycles that change nothing the next ones are longer: each takes a processor away from somebody for a moment.",
         GUESSED;
     STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
-        "How long tasks wait while nothing moves in any deque before a slot beyond the allotment is lent: the running ones may wait for them.",
-        GUESSED;
-    STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, S),
-        "How long tasks wait while all slots are held before slots are lent for one cycle, whatever moves: who moves may only look whether \
-         he can go on.", GUESSED;
+        "How long who has a slot polls nothing and hardly uses the processor before the slot is lent to another: it is stuck, and may wait for that \
+         one.", GUESSED;
+    STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, 100 * MS),
+        "How long something waits for a slot before one is lent for a cycle, whatever those do who have the slots: they may only look whether \
+         they can go on.", GUESSED;
+    TURN: u64 = time("turn", MS, 10 * S, 100 * MS),
+        "How long who has lost its slot waits before others take turns with it: they may wait for it.", GUESSED;
     PREEMPTED_GRACE_MAX: u64 = time("preempted-grace-max", 10 * MS, 60 * S, 1_280 * MS),
-        "The longest that a thread waits which is preempted again and again; it then runs for a cycle, in case that others wait for it.",
+        "The longest that a thread waits which is preempted again and again; it then runs for a while, in case that others wait for it.",
         GUESSED;
     NEIGHBOUR_LOAD: f64 = ratio("neighbour-load", 0.0, 1.0, 0.75),
         "From which part on a processor that programs outside of the table keep busy is left to them.", GUESSED;

@@ -1,23 +1,25 @@
 //! The thread that makes a pool use as many processors as it is entitled to. The protocol and its argument are docs/steward.md.
 //!
 //! [`Bell`] is what the pool has of it: the workers ring when the pool begins to do something, and read the cap. The estimate of the
-//! desire and the rules are `tidegate_policy`'s, the table of jobs is `tidegate_share`'s; here the counters are read ([`sight`]) and
-//! slots are moved.
+//! desire and the rules are `tidegate_policy`'s, the table of jobs is `tidegate_share`'s; here the counters are read ([`sight`]), those who
+//! run are watched ([`holders`]) and slots are moved.
 //!
 //! Without a table the pool has what is wanted. Nothing here is on a worker's way but a load of a flag where a slot changes hands.
 
+mod holders;
 mod presence;
 mod sight;
 
 use crate::machine::Limits;
 use crate::options::{Sharing, machine};
 use crate::pool::{Shared, signal};
+use holders::Holders;
 use presence::Presence;
 use sight::Sight;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_policy::share::{Loans, Motion, cycle, slots};
+use tidegate_policy::share::{Loans, cycle, slots};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, TABLE_LOOK};
 use tidegate_policy::{DesireState, Nanos};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
@@ -35,7 +37,7 @@ pub(crate) struct Bell {
     parker: Parker,
     /// Ends the steward's wait for a change of the table.
     waker: Mutex<Option<Waker>>,
-    /// How many slots others leave to the pool, and how many are lent beyond them.
+    /// How many slots others leave to the pool, and how many are lent beyond them; written under the ledger's lock.
     cap: AtomicUsize,
     lent: AtomicUsize,
 }
@@ -66,11 +68,11 @@ impl Bell {
         }
     }
 
-    /// How many slots the pool has that wants so many.
-    pub(crate) fn slots(&self, wanted: usize) -> usize {
-        // Relaxed, both: numbers by themselves.
+    /// How many slots the pool has that wants so many, and may have `most`. Under the ledger's lock.
+    pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
+        // Relaxed, both: ordered by the ledger's lock.
         let fair = wanted.min(self.cap.load(Ordering::Relaxed));
-        fair + self.lent.load(Ordering::Relaxed)
+        most.min(fair + self.lent.load(Ordering::Relaxed))
     }
 
     /// The pool ends.
@@ -88,6 +90,7 @@ pub(crate) struct Steward {
     desire: DesireState,
     sight: Sight,
     presence: Presence,
+    holders: Holders,
     loans: Loans,
     limits: Limits,
     /// How many cycles in a row have changed nothing.
@@ -109,6 +112,7 @@ impl Steward {
             desire: sharing.desire_state.clone(),
             sight: Sight::default(),
             presence: Presence::new(&shared.options, &sharing.job, location),
+            holders: Holders::default(),
             loans: Loans::default(),
             limits: Limits {
                 usable: machine().usable(),
@@ -161,6 +165,7 @@ impl Steward {
         }
         self.desire = sharing(&self.shared).desire_state.clone();
         self.sight = Sight::of(&self.shared);
+        self.holders = Holders::default();
         self.loans = Loans::default();
         self.calm = 0;
         true
@@ -174,7 +179,9 @@ impl Steward {
         if self.shared.ledger().is_active() {
             return true;
         }
-        self.bell().parker.park_timeout(cycle);
+        if !self.shared.is_ending() {
+            self.bell().parker.park_timeout(cycle);
+        }
         self.acts()
     }
 
@@ -183,10 +190,10 @@ impl Steward {
         let from = clock::now();
         self.look_around(from);
         let acts = self.acts();
-        self.say();
+        self.say(acts);
         if self.apply(from) {
             // So that observers see what holds now.
-            self.say();
+            self.say(acts);
             self.calm = 0;
         }
         if !acts {
@@ -230,18 +237,15 @@ impl Steward {
         *self.bell().waker.lock() = self.presence.waker();
     }
 
-    /// Publishes what the pool is up to.
-    fn say(&mut self) {
+    /// Publishes what the pool is up to. One that does not act any more has nothing to say but that, whatever has begun since: it may be
+    /// over before anybody takes it back.
+    fn say(&mut self, acts: bool) {
         let sharing = sharing(&self.shared);
-        let (usage, active) = {
-            let ledger = self.shared.ledger();
-            (ledger.held(), ledger.is_active())
-        };
-        // What was estimated a moment ago may be over; and whoever holds a slot wants it.
-        let desire = if active {
-            self.desire.desire().max(1)
-        } else {
-            0
+        let usage = self.shared.ledger().active();
+        // What was estimated a moment ago may be over; and whoever runs wants to.
+        let desire = match acts && usage > 0 {
+            true => self.desire.desire().max(1),
+            false => 0,
         };
         let limit = self.limits.workers.min(self.shared.wanted()).max(1);
         let report = Report {
@@ -270,40 +274,37 @@ impl Steward {
         // All of them, whatever number is wanted in a moment.
         let cap = if fair >= wanted { usize::MAX } else { fair };
         let lent = self.lend(fair, now);
-        let bell = self.bell();
-        // Relaxed, both: numbers by themselves.
-        let changes = bell.cap.swap(cap, Ordering::Relaxed) != cap;
-        let changes = bell.lent.swap(lent, Ordering::Relaxed) != lent || changes;
+        let changes = {
+            let _ledger = self.shared.ledger();
+            let bell = self.bell();
+            // Relaxed, both: ordered by the ledger's lock.
+            let before = bell.cap.swap(cap, Ordering::Relaxed);
+            bell.lent.swap(lent, Ordering::Relaxed) != lent || before != cap
+        };
         if changes {
             self.shared.resize();
         }
         changes
     }
 
-    /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks again whoever should have stopped.
+    /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks whoever should have stopped.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
-        let most = self.shared.most();
-        let waits = fair < most && self.shared.sees_work();
+        let room = self.shared.most().saturating_sub(fair);
+        let sees_work = room > 0 && self.shared.sees_work();
         let ledger = self.shared.ledger();
-        self.shared.ask_again(&ledger);
-        let motion = if !waits || ledger.has_free() {
-            Motion::Free
-        } else if ledger.running().any(|t| self.has_polled(t)) {
-            Motion::Moves
-        } else {
-            Motion::Still
-        };
-        if waits {
-            self.shared.raise_at_running(&ledger, signal::PROBE);
+        if ledger.excess() > 0 {
+            // Not everybody was there to be asked when the number of slots fell.
+            self.shared.raise_at_running(&ledger, signal::GIVE_UP);
         }
-        self.loans.lend(motion, now, (fair, ledger.held(), most))
-    }
-
-    /// Whether the thread has taken the signal that it was sent in the last cycle. One that has only just been given a slot has no worker
-    /// yet.
-    fn has_polled(&self, t: usize) -> bool {
-        let worker = self.shared.worker_if(t);
-        worker.is_none_or(|worker| worker.deque.raised() & signal::PROBE == 0)
+        if room == 0 {
+            (self.holders, self.loans) = (Holders::default(), Loans::default());
+            return 0;
+        }
+        self.shared.ask_overcommitted(&ledger, now);
+        self.holders.take_turns(&self.shared, &ledger, now);
+        let waits = !ledger.has_free() && (sees_work || ledger.owes());
+        let stuck = self.holders.stuck(&self.shared, &ledger, waits, now);
+        self.loans.lend(waits, stuck, room, now)
     }
 
     /// Sleeps until `until`; when the table changes meanwhile, follows it.
@@ -377,5 +378,46 @@ mod tests {
         let mut steward = Steward::new(shared.clone(), Location::find());
         assert_eq!(steward.lend(1, 0), 0);
         std::mem::forget(shared);
+    }
+
+    fn bare() -> Arc<Shared> {
+        let builder = Pool::builder()
+            .workers(4)
+            .share(tidegate_policy::Share::Auto);
+        Shared::bare(Options::of(builder).unwrap())
+    }
+
+    /// A task begins after the steward has asked whether the pool acts, and is over before it asks again.
+    #[test]
+    fn a_pool_that_is_idle_when_the_steward_parks_desires_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::at(folder.path().join("table"));
+        let shared = bare();
+        let mut steward = Steward::new(shared.clone(), Ok(location.clone()));
+        steward.look_around(clock::now());
+        let acts = steward.acts();
+        assert!(!acts);
+        let t = shared.admit_all(1)[0];
+        steward.say(acts);
+        let _ = steward.apply(clock::now());
+        shared.dismiss(t);
+        assert!(steward.sleep_until_active());
+        assert!(!steward.begin(), "it is done already");
+        let observer = tidegate_share::Observer::open(&location).unwrap();
+        let desire = observer.unwrap().jobs().unwrap()[0].desire;
+        std::mem::forget((steward, shared));
+        assert_eq!(desire, 0);
+    }
+
+    #[test]
+    fn a_loan_adds_nothing_to_what_is_wanted() {
+        let shared = bare();
+        let bell = shared.bell.as_ref().unwrap();
+        bell.cap.store(1, Ordering::Relaxed);
+        bell.lent.store(3, Ordering::Relaxed);
+        shared.want(2, true);
+        let slots = shared.slots();
+        std::mem::forget(shared);
+        assert_eq!(slots, 2);
     }
 }

@@ -10,8 +10,9 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
 use tidegate_policy::Nanos;
+use tidegate_policy::search::is_in_a_row;
 use tidegate_sync::atomic::Ordering;
-use tidegate_sync::{barrier, worker_local};
+use tidegate_sync::{barrier, clock, worker_local};
 
 worker_local!(static CURRENT: Cell<*const Worker> = Cell::new(null()));
 
@@ -176,12 +177,18 @@ impl<'a> Current<'a> {
         self.worker.own.exposed_at.store(now, Ordering::Relaxed);
     }
 
-    /// One preemption more in a row; how many there were before.
+    /// One preemption more; how many there were before in a row.
     pub(crate) fn add_preemption(self) -> usize {
-        // Relaxed: only this thread uses it.
-        self.worker.own.preemptions.fetch_add(1, Ordering::Relaxed)
+        let (own, now) = (&self.worker.own, clock::now());
+        // Relaxed, all: only this thread uses them.
+        let last = own.preempted_at.swap(now, Ordering::Relaxed);
+        if !is_in_a_row(last, now) {
+            own.preemptions.store(0, Ordering::Relaxed);
+        }
+        own.preemptions.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// What begins now has a slot of its own.
     pub(crate) fn forget_preemptions(self) {
         // Relaxed: only this thread uses it.
         self.worker.own.preemptions.store(0, Ordering::Relaxed);
@@ -266,6 +273,9 @@ impl Membership {
             .before
             .store(before.cast_mut(), Ordering::Relaxed);
         worker.tally.arrive();
+        if shared.bell.is_some() {
+            worker.computed.take();
+        }
         let membership = Self { shared, index };
         membership.current().forget_base();
         if barrier::available() != Some(true) {

@@ -190,8 +190,8 @@ impl Current<'_> {
                 }
             }
         }
-        if signals & signal::GIVE_UP != 0 && !self.is_blocking() {
-            self.give_up();
+        if signals & (signal::GIVE_UP | signal::TURN) != 0 && !self.is_blocking() {
+            self.give_up(signals & signal::TURN != 0);
         }
         if self.is_blocking() {
             deque.expose_all();

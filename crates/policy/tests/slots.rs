@@ -1,0 +1,123 @@
+//! The ledger of slots: who gets one, and what holds after every verb.
+
+use tidegate_policy::Rng;
+use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
+
+/// A ledger with so many threads that run.
+fn running(slots: usize, threads: usize) -> Ledger {
+    let mut ledger = Ledger::new(slots, 8);
+    for t in 0..threads {
+        assert_eq!(ledger.admit(), Some(t));
+        assert!(ledger.ready(t));
+    }
+    ledger
+}
+
+#[test]
+fn who_is_owed_a_slot_gets_the_next_one_and_then_who_runs_without_one() {
+    let mut ledger = running(2, 2);
+    let (debtor, owed) = (2, 3);
+    for t in [debtor, owed] {
+        assert_eq!(ledger.admit(), Some(t));
+        assert!(!ledger.ready(t), "both slots are held");
+    }
+    assert!(ledger.overcommit(debtor));
+    assert_eq!((ledger.owed(), ledger.active()), (1, 3));
+    assert_eq!(
+        ledger.stop(0, Status::Idle),
+        Some(owed),
+        "it is to be woken"
+    );
+    assert!(ledger.owes(), "one still runs without a slot");
+    assert_eq!(ledger.stop(1, Status::Idle), None, "it runs already");
+    assert_eq!(ledger.status(debtor), Status::Running);
+    assert!(!ledger.owes() && !ledger.has_free());
+}
+
+#[test]
+fn more_slots_serve_the_owed_and_the_debtors_and_only_then_are_free() {
+    let mut ledger = running(1, 1);
+    for t in 1..4 {
+        assert_eq!(ledger.admit(), Some(t));
+        assert!(!ledger.ready(t));
+    }
+    assert!(ledger.overcommit(2));
+    assert_eq!(ledger.set_slots(5), [1, 3]);
+    assert_eq!((ledger.held(), ledger.active()), (4, 4));
+    assert!(!ledger.owes() && ledger.has_free());
+}
+
+#[test]
+fn who_runs_a_part_of_a_broadcast_without_a_slot_is_given_none() {
+    let mut ledger = running(1, 1);
+    assert_eq!(ledger.admit(), Some(1));
+    assert_eq!(ledger.stop(1, Status::Idle), None);
+    assert!(ledger.rise(1));
+    assert!(!ledger.owes());
+    assert_eq!(ledger.stop(0, Status::Idle), None);
+    assert!(ledger.has_free());
+    assert_eq!(ledger.stop(1, Status::Idle), None);
+    assert!(!ledger.is_active());
+}
+
+/// Verbs in any order that the runtime may call them in.
+#[test]
+fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_owed() {
+    let seeds = if cfg!(miri) { 5 } else { 2_000 };
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed);
+        let mut ledger = Ledger::new(1 + rng.below(3) as usize, 8);
+        let mut threads = 0;
+        for _ in 0..200 {
+            let t = rng.below(threads.max(1) as u64) as usize;
+            match rng.below(8) {
+                0 => threads = threads.max(ledger.admit().map_or(threads, |t| t + 1)),
+                1 => drop(ledger.set_slots(1 + rng.below(4) as usize)),
+                2 => match ledger.wake_for_work(|_| Fit::Queued) {
+                    Wake::Start(t) => threads = threads.max(t + 1),
+                    Wake::Nobody | Wake::Thread(_) | Wake::Rescue(_) => {}
+                },
+                _ if threads == 0 => {}
+                3 => step(&mut ledger, t, &mut rng),
+                4 => {
+                    let _ = ledger.overcommit(t);
+                }
+                5 => {
+                    let _ = ledger.repay(t);
+                }
+                6 => {
+                    let giver = rng.below(threads as u64) as usize;
+                    let given = ledger.opened(t, Some(giver).filter(|giver| *giver != t));
+                    assert!(given != Opened::Given || ledger.status(t) == Status::Running);
+                }
+                _ => {
+                    let _ = ledger.rise(t);
+                }
+            }
+            let holders = (0..threads).filter(|t| ledger.status(*t) == Status::Running);
+            assert_eq!(holders.count(), ledger.held(), "seed {seed}");
+            assert_eq!(ledger.running().count(), ledger.active(), "seed {seed}");
+            assert!(!(ledger.owes() && ledger.has_free()), "seed {seed}");
+        }
+    }
+}
+
+/// A thread that runs stops for some reason, any other goes on.
+fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
+    match ledger.status(t) {
+        Status::Running | Status::Overcommitted => {
+            let reasons = [
+                Status::Idle,
+                Status::Waiting,
+                Status::Owed,
+                Status::Blocked,
+                Status::Gone,
+            ];
+            let _ = ledger.stop(t, reasons[rng.below(5) as usize]);
+        }
+        Status::Gone => {}
+        _ => {
+            let _ = ledger.ready(t);
+        }
+    }
+}

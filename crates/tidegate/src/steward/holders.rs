@@ -1,0 +1,109 @@
+//! Those who have slots, as the steward sees them from cycle to cycle: who is stuck, and whose turn is over.
+
+use crate::pool::{Shared, signal};
+use crate::worker::Worker;
+use tidegate_policy::Nanos;
+use tidegate_policy::share::{is_next_turn, is_stuck};
+use tidegate_policy::slots::{Ledger, Status};
+
+/// What is known of each thread that runs.
+#[derive(Default)]
+pub(super) struct Holders {
+    threads: Vec<Option<Silence>>,
+    /// When the last turn ended, while somebody is owed a slot.
+    turned: Option<Nanos>,
+    /// Where to look for the first who leaves at the next turn.
+    next: usize,
+}
+
+/// A thread has not taken the probe that was sent to it.
+#[derive(Clone, Copy)]
+struct Silence {
+    since: Nanos,
+    /// What it had computed by then.
+    computed: Option<Nanos>,
+    stuck: bool,
+}
+
+impl Holders {
+    /// How many of those who have a slot are stuck. While something `waits` for one, all who run are probed.
+    pub(super) fn stuck(
+        &mut self,
+        shared: &Shared,
+        ledger: &Ledger,
+        waits: bool,
+        now: Nanos,
+    ) -> usize {
+        let before = std::mem::take(&mut self.threads);
+        self.threads.resize(shared.worker_count(), None);
+        let mut stuck = 0;
+        // One that has only just been given a slot has no worker yet.
+        for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
+            let silence = before.get(worker.index).copied().flatten();
+            let silence = silence.filter(|_| worker.deque.raised() & signal::PROBE != 0);
+            if waits && silence.is_none() {
+                worker.deque.raise(signal::PROBE);
+            }
+            let silence = silence.map_or_else(
+                || waits.then(|| Silence::begin(worker, now)),
+                |silence| Some(silence.go_on(worker, now)),
+            );
+            let holds = ledger.status(worker.index) == Status::Running;
+            stuck += usize::from(holds && silence.is_some_and(|silence| silence.stuck));
+            if let Some(place) = self.threads.get_mut(worker.index) {
+                *place = silence;
+            }
+        }
+        stuck
+    }
+
+    /// Asks as many as are owed a slot, of those who have one, to leave, if it is time.
+    pub(super) fn take_turns(&mut self, shared: &Shared, ledger: &Ledger, now: Nanos) {
+        if !ledger.owes() {
+            self.turned = None;
+            return;
+        }
+        let last = *self.turned.get_or_insert(now);
+        if !is_next_turn(last, now) {
+            return;
+        }
+        self.turned = Some(now);
+        let holds = |t: &usize| ledger.status(*t) == Status::Running;
+        let (first, second): (Vec<usize>, Vec<usize>) = ledger
+            .running()
+            .filter(holds)
+            .partition(|t| *t >= self.next);
+        for t in first.into_iter().chain(second).take(ledger.owed()) {
+            self.next = t + 1;
+            if let Some(worker) = shared.worker_if(t) {
+                worker.deque.raise(signal::TURN);
+            }
+        }
+    }
+}
+
+impl Silence {
+    fn begin(worker: &Worker, now: Nanos) -> Self {
+        Self {
+            since: now,
+            computed: worker.computed.read(),
+            stuck: false,
+        }
+    }
+
+    /// Judges the time since it was judged last, once that is long enough.
+    fn go_on(self, worker: &Worker, now: Nanos) -> Self {
+        let computed = worker.computed.read();
+        // Where the system does not tell, it may be computing.
+        let since = |then| computed.map(|computed| computed.saturating_sub(then));
+        let spent = self.computed.and_then(since).unwrap_or(Nanos::MAX);
+        match is_stuck(now.saturating_sub(self.since), spent) {
+            None => self,
+            Some(stuck) => Self {
+                since: now,
+                computed,
+                stuck,
+            },
+        }
+    }
+}
