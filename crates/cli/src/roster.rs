@@ -134,7 +134,9 @@ pub fn place(location: &Location) -> String {
 /// Why the table at a place cannot be read, and what that means to jobs. What to do about it the refusal says itself.
 pub fn refused(refusal: &Refusal) -> Failure {
     let meaning = match refusal.kind() {
-        Kind::Untrusted | Kind::Damaged => "; jobs that find it run as if they were alone",
+        Kind::Untrusted | Kind::NoFile | Kind::Damaged => {
+            "; jobs that find it run as if they were alone"
+        }
         _ => "",
     };
     Failure::Impossible(format!("{refusal}{meaning}"))

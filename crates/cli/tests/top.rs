@@ -159,7 +159,7 @@ fn a_table_that_comes_goes_and_is_spoilt_is_told() {
     fs::remove_file(home.table()).unwrap();
     screen.wait_for("no jobs yet");
     fs::create_dir(home.table()).unwrap();
-    screen.wait_for("is no regular file");
+    screen.wait_for("is a folder");
     fs::remove_dir(home.table()).unwrap();
     screen.wait_for("no jobs yet");
     let _job = home.job("");

@@ -5,9 +5,9 @@ use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, clai
 use crate::location::{Access, Location};
 use crate::mapping;
 use crate::refusal::{Kind, Refusal};
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, FileType, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -276,8 +276,8 @@ fn metadata(path: &Path, file: &File) -> Result<fs::Metadata, Refusal> {
 fn refused(path: &Path, error: &io::Error) -> Refusal {
     match error.raw_os_error() {
         Some(libc::ELOOP) => Refusal::of(Kind::Untrusted, path, "is a symbolic link"),
-        Some(libc::EISDIR) => Refusal::of(Kind::Damaged, path, "is a folder and no table"),
-        Some(libc::ENXIO) => Refusal::of(Kind::Damaged, path, "is no regular file"),
+        Some(libc::EISDIR) => Refusal::of(Kind::NoFile, path, "is a folder"),
+        Some(libc::ENXIO) => Refusal::of(Kind::NoFile, path, "is no regular file"),
         _ => Refusal::system(path, "opened", error),
     }
 }
@@ -329,12 +329,23 @@ fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     check_owner(folder, found)
 }
 
+/// What people call that which is no regular file.
+fn word_for(kind: FileType) -> &'static str {
+    match kind {
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_fifo() => "a pipe",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
 fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     if found.is_symlink() {
         return Err(Refusal::of(Kind::Untrusted, path, "is a symbolic link"));
     }
     if !found.is_file() {
-        return Err(Refusal::of(Kind::Damaged, path, "is no regular file"));
+        let what = format_args!("is {}", word_for(found.file_type()));
+        return Err(Refusal::of(Kind::NoFile, path, what));
     }
     check_owner(path, found)?;
     if found.nlink() != 1 {

@@ -14,6 +14,8 @@ pub enum Kind {
     Unreachable,
     /// It is there and is not to be trusted.
     Untrusted,
+    /// What is there is no regular file, and so nothing that anybody has made as a table.
+    NoFile,
     /// It is there and is no table of this kind, or not any more.
     Damaged,
     /// Every row is taken.
@@ -28,7 +30,11 @@ impl Kind {
             Self::Untrusted => {
                 "remove it or make it yours alone, or name another file by TIDEGATE_TABLE"
             }
-            Self::Damaged => "remove it, and a new one is made",
+            // It may be a folder or a device of the system's: nobody is to be told to remove that.
+            Self::NoFile => "name another file by TIDEGATE_TABLE",
+            Self::Damaged => {
+                "remove it, and a new one is made, or name another file by TIDEGATE_TABLE"
+            }
             Self::Full => "it has room again when some of them end",
         }
     }

@@ -62,6 +62,19 @@ const fn untrusted(
     }
 }
 
+const fn no_file(
+    name: &'static str,
+    make: fn(&Home) -> io::Result<()>,
+    says: &'static str,
+) -> Damage {
+    Damage {
+        name,
+        make,
+        kind: Kind::NoFile,
+        says,
+    }
+}
+
 const NOBODY: u32 = 65_534;
 
 const DAMAGES: &[Damage] = &[
@@ -113,25 +126,25 @@ const DAMAGES: &[Damage] = &[
         |home| spoilt(home, &[1]),
         "is no table of this version",
     ),
-    damaged(
+    no_file(
         "a folder",
         |home| fs::create_dir(home.path()),
-        "is no regular file",
+        "is a folder",
     ),
-    damaged(
+    no_file(
         "a pipe",
         |home| sys::make_node(&home.path(), libc::S_IFIFO, (0, 0)),
-        "is no regular file",
+        "is a pipe",
     ),
-    damaged(
+    no_file(
         "a socket",
         |home| UnixListener::bind(home.path()).map(drop),
-        "is no regular file",
+        "is a socket",
     ),
-    damaged(
+    no_file(
         "a device",
         |home| sys::make_node(&home.path(), libc::S_IFCHR, (1, 3)),
-        "is no regular file",
+        "is a device",
     ),
     untrusted(
         "open to the group",
