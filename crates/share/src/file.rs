@@ -348,6 +348,14 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
         return Err(Refusal::of(Kind::NoFile, path, what));
     }
     check_owner(path, found)?;
+    // An observer could read it, and would find nobody in it for ever.
+    if found.mode() & 0o600 != 0o600 {
+        let what = format!(
+            "is closed to its owner: its mode is {:o}",
+            found.mode() & 0o7777
+        );
+        return Err(Refusal::of(Kind::Untrusted, path, what));
+    }
     if found.nlink() != 1 {
         let what = format!("has {} names instead of one", found.nlink());
         return Err(Refusal::of(Kind::Untrusted, path, what));

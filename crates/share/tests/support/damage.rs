@@ -157,6 +157,11 @@ const DAMAGES: &[Damage] = &[
         "its mode is 606",
     ),
     untrusted(
+        "read-only",
+        |home| with_mode(home, 0o400),
+        "its mode is 400",
+    ),
+    untrusted(
         "somebody else's",
         |home| chown(good(home), Some(NOBODY), None),
         "belongs to user 65534, not",
