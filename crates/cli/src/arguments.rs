@@ -117,7 +117,8 @@ JSON: table (the path), why (it is that one), exists (whether there is a table),
   has), alive, dead (died without leaving), orphaned (dead, and a child holds the row): lists of
   jobs as in `tidegate jobs --help`, freed (how many rows).
 
-Exit codes: 0 sound, also after rows were freed or without a table; 2 bad usage, 3 the file is not to be trusted.";
+Exit codes: 0 sound, also after rows were freed or where the first job can make the table; 2 bad usage,
+  3 the file is not to be trusted or cannot be made.";
 
 /// How the answer is printed.
 #[derive(Args, Clone, Copy, Debug)]

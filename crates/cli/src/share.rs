@@ -1,7 +1,7 @@
 //! `tidegate share`: the table through which jobs share the machine, as a file that may be in disorder.
 //!
 //! `check` says which file it is and why that one, who lives, who has died without leaving, and frees the rows of the dead,
-//! as any job would do in passing. A file that is not to be trusted it leaves as it is.
+//! as any job would do in passing. A file that is not to be trusted it leaves as it is. Where there is none it says whether a job can make it.
 
 use std::io;
 

@@ -103,6 +103,18 @@ fn without_a_table_there_are_no_jobs_and_none_is_made() {
 }
 
 #[test]
+fn a_check_fails_where_no_job_could_make_the_table() {
+    for path in ["/proc/self/table", "/nowhere/table"] {
+        for arguments in ["share check", "share check --json"] {
+            let told = complaint(tidegate(arguments).env("TIDEGATE_TABLE", path), 3);
+            let begin = format!("tidegate: {path} cannot be made: ");
+            assert!(told.starts_with(&begin), "{told}");
+            assert!(told.contains("; TIDEGATE_TABLE may name"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn no_folder_is_made_either_and_the_reason_for_the_path_is_told() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in ["jobs --json", "share check --json"] {

@@ -58,6 +58,17 @@ impl Table {
         ))
     }
 
+    /// Whether a job could make a table at `location`, where there is none; makes nothing that anybody could see.
+    pub(crate) fn could_be_made(location: &Location) -> Result<(), Refusal> {
+        let path = location.path();
+        // Where the folder, too, is yet to be made, the one around it tells.
+        let near = match location.folder() {
+            Some(folder) if !folder.exists() => folder,
+            _ => path,
+        };
+        nameless(path, near).map(drop)
+    }
+
     /// Removes a table of an earlier start of the machine, unless somebody has a row of it: that would be another machine.
     fn replace(&self) -> Result<(), Refusal> {
         for index in 0..ROWS {
@@ -379,12 +390,29 @@ fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
 
 /// Makes the table whole before anybody can see it. Fine, too, if somebody else was faster.
 fn create(path: &Path) -> Result<(), Refusal> {
-    let folder = match path.parent() {
+    let file = nameless(path, path)?;
+    match mapping::name_file(&file, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Refusal::system(path, "made", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The table for `path`, whole, in the folder of `near`, and without a name: it is gone when it is closed.
+fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
+    let folder = match near.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     check_limit(path, LENGTH as u64)?;
-    let refuse = |error: io::Error| Refusal::system(path, "made", &error);
+    let refuse = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let what = "cannot be made: its folder is missing, make that first";
+            Refusal::of(Kind::Unreachable, path, what)
+        }
+        _ => Refusal::system(path, "made", &error),
+    };
     let file = mapping::options(true)
         .write(true)
         .open(folder)
@@ -396,8 +424,5 @@ fn create(path: &Path) -> Result<(), Refusal> {
     content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);
     // Writing takes the blocks: a file system without room for them says so here.
     file.write_all_at(&content, 0).map_err(refuse)?;
-    match mapping::name_file(&file, path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refuse(error)),
-        _ => Ok(()),
-    }
+    Ok(file)
 }

@@ -103,13 +103,13 @@ impl Observer {
         self.table.path()
     }
 
-    /// Checks the table at `location`, and frees the rows of jobs that have died. `None` if there is no table.
+    /// Checks the table at `location`, and frees the rows of jobs that have died. `None` if there is no table, and the first job can make it.
     ///
     /// # Errors
-    /// As [`open`](Self::open); the file is left as it is.
+    /// As [`open`](Self::open), the file is left as it is; or there is no table, and no job can make it.
     pub fn check(location: &Location) -> Result<Option<Soundness>, Refusal> {
         let Some(mut observer) = Self::with(location, Access::Repair)? else {
-            return Ok(None);
+            return Table::could_be_made(location).map(|()| None);
         };
         let snapshot = observer.reader.read(&observer.table, None, clock::now())?;
         let repaired = sweep(&observer.table, &snapshot.dead)?;

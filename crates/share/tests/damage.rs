@@ -198,14 +198,27 @@ fn where_there_is_no_folder_no_table_is_made() {
     let home = Home::new();
     let path = home.folder.path().join("missing/table");
     let location = Location::at(&path);
-    let says = (
-        Kind::Unreachable,
-        "cannot be made: No such file or directory",
-    );
+    let says = (Kind::Unreachable, "cannot be made: its folder is missing");
     is_in_order(&take(&location).unwrap_err(), says, &path, "take");
+    let refusal = Observer::check(&location).unwrap_err();
+    is_in_order(&refusal, says, &path, "check");
     assert!(Observer::open(&location).unwrap().is_none());
-    assert!(Observer::check(&location).unwrap().is_none());
     assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_check_tells_whether_a_table_can_be_made_and_makes_nothing() {
+    let home = Home::new();
+    let before = state(home.folder.path());
+    assert!(Observer::check(&home.location()).unwrap().is_none());
+    in_runtime_folder(&home, |location| {
+        Observer::check(&location).unwrap().is_none()
+    });
+    assert_eq!(state(home.folder.path()), before);
+    let path = Path::new("/proc/1/table");
+    let says = (Kind::Unreachable, "cannot be made: ");
+    let refusal = Observer::check(&Location::at(path)).unwrap_err();
+    is_in_order(&refusal, says, path, "check");
 }
 
 /// What a child meets that has a tmpfs of its own in `home`.
@@ -234,6 +247,8 @@ fn on_a_full_file_system_no_table_is_made_and_nothing_is_left_behind() {
             let error = take(&home.location()).unwrap_err();
             let says = (Kind::Unreachable, "cannot be made: No space left on device");
             is_in_order(&error, says, &home.path(), "take");
+            let error = Observer::check(&home.location()).unwrap_err();
+            is_in_order(&error, says, &home.path(), "check");
             assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0);
             fs::write(home.folder.path().join("room"), [1; 4000]).unwrap();
         });
