@@ -39,9 +39,13 @@ impl Summary {
         self.0[self.0.len() - 1]
     }
 
-    /// The middle sample, of an even number the lower of the two.
+    /// The middle sample, of an even number the mean of the two.
     pub fn median(&self) -> f64 {
-        self.at_least(0.5)
+        let middle = self.0.len() / 2;
+        match self.0.len() % 2 {
+            0 => (self.0[middle - 1] + self.0[middle]) / 2.0,
+            _ => self.0[middle],
+        }
     }
 
     /// The least sample that 99 % of them do not exceed; of fewer than a hundred it is the greatest.
@@ -65,8 +69,17 @@ mod tests {
         let mut summary = Summary::new(200.0);
         (1..200).for_each(|sample| summary.add(f64::from(sample)));
         assert_eq!((summary.min(), summary.max()), (1.0, 200.0));
-        assert_eq!((summary.median(), summary.p99()), (100.0, 198.0));
+        assert_eq!(summary.p99(), 198.0);
         assert_eq!(summary.count(), 200);
+    }
+
+    #[test]
+    fn the_median_is_the_middle_or_the_mean_of_the_two_in_the_middle() {
+        let mut summary = Summary::new(8.0);
+        summary.add(1.0);
+        assert_eq!(summary.median(), 4.5);
+        summary.add(2.0);
+        assert_eq!(summary.median(), 2.0);
     }
 
     #[test]
