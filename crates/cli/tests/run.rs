@@ -313,6 +313,16 @@ fn bad_values_are_told_with_what_is_allowed() {
 }
 
 #[test]
+fn a_name_of_no_program_is_told_with_the_usage_of_what_was_asked_to_run_it() {
+    for command in ["run", "compare", "sim"] {
+        let text = complaint(&mut tidegate(&format!("{command} nothing")), 2);
+        assert!(text.contains("\"nothing\" is none of: fib, "), "{text}");
+        let usage = format!("Usage: tidegate {command} [OPTIONS] <WORKLOAD>");
+        assert!(text.contains(&usage), "{text}");
+    }
+}
+
+#[test]
 fn a_bad_environment_variable_is_named() {
     for (variable, value) in [
         ("TIDEGATE_WORKERS", "0"),

@@ -6,11 +6,15 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches, Subcommand};
+use clap::{
+    Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches, Subcommand,
+};
 use tidegate_workloads::digest::Digest;
 use tidegate_workloads::parameter::{Kind, Parameter, Preset};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 use tidegate_workloads::{Given, Program};
+
+use super::Cli;
 
 /// A program with what was given for its parameters.
 #[derive(Clone, Debug)]
@@ -99,7 +103,11 @@ impl FromArgMatches for Chosen {
         let entry = subcommand(matches).and_then(|(name, matches)| Some((entry(name)?, matches)));
         match entry {
             Some((entry, matches)) => Ok(Self::read(entry, matches)),
-            None => Err(unknown(matches, ENTRIES.iter().map(|entry| entry.name))),
+            None => Err(unknown(
+                "run",
+                matches,
+                ENTRIES.iter().map(|entry| entry.name),
+            )),
         }
     }
 
@@ -139,7 +147,8 @@ impl FromArgMatches for Contest {
             }
             None => {
                 let programs = ENTRIES.iter().map(|entry| entry.name);
-                Err(unknown(matches, programs.chain(Case::ALL.map(Case::name))))
+                let known = programs.chain(Case::ALL.map(Case::name));
+                Err(unknown("compare", matches, known))
             }
         }
     }
@@ -201,13 +210,20 @@ pub(super) fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-pub(super) fn unknown<'a>(matches: &ArgMatches, known: impl Iterator<Item = &'a str>) -> Error {
+/// What `command` was asked for is none of these.
+pub(super) fn unknown<'a>(
+    command: &str,
+    matches: &ArgMatches,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
     let name = matches.subcommand_name().unwrap_or_default();
     let known: Vec<_> = known.collect();
-    Error::raw(
-        ErrorKind::InvalidSubcommand,
-        format!("{name:?} is none of: {}", known.join(", ")),
-    )
+    let told = format!("{name:?} is none of: {}", known.join(", "));
+    // The usage that an error shows is that of the command which makes it.
+    let mut cli = Cli::command();
+    cli.build();
+    let command = cli.find_subcommand_mut(command).expect("it was given");
+    command.error(ErrorKind::InvalidSubcommand, told)
 }
 
 /// The option that restricts `compare iter`.
@@ -329,8 +345,6 @@ fn digest_flags() -> [Arg; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::Cli;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {

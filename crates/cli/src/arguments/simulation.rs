@@ -106,7 +106,7 @@ impl FromArgMatches for Simulation {
             }
             _ => {
                 let programs = simulated().map(|entry| entry.name);
-                Err(unknown(matches, programs.chain([JOBS])))
+                Err(unknown("sim", matches, programs.chain([JOBS])))
             }
         }
     }
