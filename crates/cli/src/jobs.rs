@@ -23,8 +23,8 @@ pub fn print(format: Format) -> Result<(), Failure> {
         None => writeln!(out, "no jobs: there is no table at {place}"),
         Some([]) => writeln!(out, "no jobs in the table at {place}"),
         Some(rows) => {
-            let noun = if rows.len() == 1 { "job" } else { "jobs" };
-            writeln!(out, "{} {noun} in the table at {place}", rows.len())?;
+            let jobs = output::show_count(rows.len(), "job");
+            writeln!(out, "{jobs} in the table at {place}")?;
             writeln!(out, "{}", roster::table(rows))
         }
     })

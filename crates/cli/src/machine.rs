@@ -16,7 +16,8 @@ pub fn print(format: Format) -> Result<(), Failure> {
         return output::print_json(&to_json(&machine, workers, &why));
     }
     output::to_stdout(|out| {
-        writeln!(out, "a pool gets {workers} workers: {why}")?;
+        let workers = output::show_count(workers, "worker");
+        writeln!(out, "a pool gets {workers}: {why}")?;
         write!(out, "{machine}")
     })
 }

@@ -99,8 +99,9 @@ fn explanation(options: &Options, workers: usize) -> String {
         [] => "default options".to_owned(),
         some => some.join(" "),
     };
+    let ending = if workers == 1 { "" } else { "s" };
     format!(
-        "version {}, pool {}, {workers} workers ({why}), {differing}",
+        "version {}, pool {}, {workers} worker{ending} ({why}), {differing}",
         env!("CARGO_PKG_VERSION"),
         options.name.escape_debug(),
     )

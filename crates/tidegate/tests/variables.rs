@@ -197,7 +197,7 @@ fn a_pool_explains_itself_at_its_first_use_and_not_before_or_again() {
         "{told:#?}"
     );
     assert!(
-        told[0].contains("1 workers (set by Builder::workers), share=off"),
+        told[0].contains("1 worker (set by Builder::workers), share=off"),
         "{told:#?}"
     );
     assert!(

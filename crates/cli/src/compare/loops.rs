@@ -19,6 +19,7 @@ use super::row::Outcome;
 use crate::arguments::Rival;
 use crate::failure::Failure;
 use crate::options;
+use crate::output::show_count;
 use crate::usage::Usage;
 
 /// Samples of a row.
@@ -57,7 +58,8 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         rows,
         measure: format!("one loop over {ITEMS} items"),
         notes: vec![format!(
-            "outside, tidegate runs on its global pool, here of {global_workers} workers (TIDEGATE_WORKERS sets it)"
+            "outside, tidegate runs on its global pool, here of {} (TIDEGATE_WORKERS sets it)",
+            show_count(global_workers, "worker")
         )],
         summary: None,
     })

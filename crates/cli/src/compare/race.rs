@@ -8,6 +8,7 @@ use tidegate_workloads::{Chili, Rayon, Runtime, Threads, Tidegate};
 use super::lane::Lane;
 use crate::arguments::Rival;
 use crate::failure::Failure;
+use crate::output::show_count;
 
 /// The runtime of serial lanes.
 pub const SERIAL: &str = "serial";
@@ -75,8 +76,9 @@ pub fn lanes<'a>(
 pub fn start<R: Runtime>(workers: usize) -> Result<R, Failure> {
     let refused = |error: io::Error| {
         Failure::Impossible(format!(
-            "{} does not start with {workers} workers: {error}",
-            R::NAME
+            "{} does not start with {}: {error}",
+            R::NAME,
+            show_count(workers, "worker")
         ))
     };
     R::with_workers(workers).map_err(refused)

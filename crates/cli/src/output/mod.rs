@@ -13,7 +13,9 @@ mod units;
 pub use fields::{show_fields, show_value};
 pub use progress::Progress;
 pub use table::Table;
-pub use units::{show_age, show_bytes, show_nanos, show_rate, show_ratio, show_seconds};
+pub use units::{
+    show_age, show_bytes, show_count, show_nanos, show_rate, show_ratio, show_seconds,
+};
 
 use crate::failure::Failure;
 

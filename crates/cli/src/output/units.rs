@@ -22,6 +22,12 @@ pub fn show_rate(bytes_per_second: f64) -> String {
     format!("{}/s", show_bytes(bytes_per_second))
 }
 
+/// So many of something, whose plural ends in s.
+pub fn show_count(number: usize, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
+
 /// How many times something.
 pub fn show_ratio(ratio: f64) -> String {
     format!("{ratio:.2}x")
@@ -58,6 +64,12 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_of_one_the_noun_has_no_ending() {
+        let shown = [0, 1, 2].map(|number| show_count(number, "job"));
+        assert_eq!(shown, ["0 jobs", "1 job", "2 jobs"]);
+    }
 
     #[test]
     fn an_age_has_two_units_at_most() {

@@ -8,7 +8,7 @@ use tidegate_workloads::{Answer, Program};
 
 use super::counts;
 use super::measure::{Check, Plan, Run};
-use crate::output::{show_bytes, show_fields, show_ratio, show_seconds, show_value};
+use crate::output::{show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value};
 use crate::statistics::Summary;
 
 /// What is printed of a run.
@@ -99,8 +99,8 @@ impl fmt::Display for Report<'_> {
             true => writeln!(f, ", serial version")?,
             false => writeln!(
                 f,
-                ", {} workers ({})",
-                self.workers(),
+                ", {} ({})",
+                show_count(self.workers(), "worker"),
                 self.plan.options.why
             )?,
         }
@@ -123,8 +123,9 @@ impl fmt::Display for Report<'_> {
         self.stats.map_or(Ok(()), |stats| {
             writeln!(
                 f,
-                "allotment   {} of {} workers when the runs ended",
-                stats.allotment, stats.workers
+                "allotment   {} of {} when the runs ended",
+                stats.allotment,
+                show_count(stats.workers, "worker")
             )?;
             counts::write(stats, f)
         })

@@ -22,6 +22,7 @@ use ratatui::widgets::{Paragraph, Widget, Wrap};
 
 use super::column::Column;
 use super::screen::{Screen, Tracked};
+use crate::output::show_count;
 
 /// Heights of a part of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -139,12 +140,9 @@ fn put<'a>(buffer: &mut Buffer, line: Rect, text: impl Into<Line<'a>>) {
 fn title(screen: &Screen, width: u16) -> Line<'static> {
     let load = &screen.load;
     let mut parts = vec![(1, Span::styled("tidegate top", STRONG))];
-    match load.processors.len() {
-        0 => {}
-        1 => parts.push((3, "1 processor".into())),
-        number => parts.push((3, format!("{number} processors").into())),
-    }
     if !load.processors.is_empty() {
+        let processors = show_count(load.processors.len(), "processor");
+        parts.push((3, processors.into()));
         let bars: String = load.processors.iter().map(|part| bar(*part, 1)).collect();
         parts.push((0, Span::styled(bars, CONTENT)));
     }
@@ -160,13 +158,11 @@ fn title(screen: &Screen, width: u16) -> Line<'static> {
 /// How many jobs there are, and what they have together; and which of them are on the screen.
 fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'static> {
     let sum = |of: fn(&Tracked) -> usize| rows.iter().map(of).sum::<usize>();
-    let jobs = match rows.len() {
-        0 => return Line::from("no jobs at the moment"),
-        1 => "1 job".into(),
-        jobs => format!("{jobs} jobs"),
-    };
+    if rows.is_empty() {
+        return Line::from("no jobs at the moment");
+    }
     let mut parts = vec![
-        (4, jobs.into()),
+        (4, show_count(rows.len(), "job").into()),
         (2, format!("desire {}", sum(|job| job.row.desire)).into()),
         (
             0,
