@@ -14,7 +14,7 @@ impl Table {
         Self(table)
     }
 
-    /// Adds a row. Cells that begin with a number are set to the right.
+    /// Adds a row. Cells that begin with a number are set to the right; a `|` within one would begin the next, and is escaped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let aligned = cells.into_iter().map(|text| {
             let unsigned = text.strip_prefix('-').unwrap_or(&text);
@@ -22,7 +22,7 @@ impl Table {
                 true => CellAlignment::Right,
                 false => CellAlignment::Left,
             };
-            Cell::new(text).set_alignment(alignment)
+            Cell::new(text.replace('|', "\\|")).set_alignment(alignment)
         });
         self.0.add_row(aligned);
     }
@@ -31,5 +31,18 @@ impl Table {
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.trim_fmt().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_in_a_cell_ends_no_cell() {
+        let mut table = Table::new(["name", "n"]);
+        table.row(["a | b".into(), "7".into()]);
+        let text = table.to_string();
+        assert_eq!(text.lines().last(), Some("| a \\| b | 7 |"));
     }
 }
