@@ -162,11 +162,11 @@ impl Builder {
         self
     }
 
-    /// What the pool is called, and its threads, followed by their number. In the table of jobs a pool without a name is called
-    /// like its program.
+    /// What the pool is called, and its threads, followed by their number. In the table of jobs a pool without a name, or with an empty
+    /// one, is called like its program.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.name = Some(name.into()).filter(|name| !name.is_empty());
         self
     }
 

@@ -365,6 +365,11 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_name_is_none() {
+        assert_eq!(Options::of(two().name("")).unwrap().name, UNNAMED);
+    }
+
+    #[test]
     fn idle_parameters_that_do_not_fit_together_name_the_method() {
         let idle = Idle::Elastic(tidegate_policy::idle::Elastic { search: 1, spin: 2 });
         let error = error(two().idle(idle));
