@@ -86,8 +86,8 @@ pub enum ShareCommand {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TopArguments {
     /// Time between two pictures
-    #[arg(long, value_name = "TIME", value_parser = top::interval, help = top::help_of_interval())]
-    pub interval: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = top::every, help = top::help_of_every())]
+    pub every: Option<Duration>,
 }
 
 const AFTER_JOBS: &str = "\

@@ -209,10 +209,7 @@ fn the_help_of_each_command_lists_its_options_and_the_fields_of_its_json() {
             "jobs --help",
             &["--json", "in_use", "seconds", "since 1970"][..],
         ),
-        (
-            "top --help",
-            &["--interval <TIME>", "500ms", "100ms to 60s"],
-        ),
+        ("top --help", &["--every <TIME>", "500ms", "100ms to 60s"]),
         ("share --help", &["check"]),
         ("share check --help", &["--json", "orphaned", "freed"]),
         ("--help", &["jobs", "top", "share"]),

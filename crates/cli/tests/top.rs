@@ -51,7 +51,7 @@ fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
     let copy = |side: OwnedFd| side.try_clone().expect("one more of it");
     let (keys, screen) = (copy(pair.master), copy(pair.slave));
     let end = || screen.try_clone().expect("one more of it");
-    let mut command = home.program("top --interval 100ms");
+    let mut command = home.program("top --every 100ms");
     let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
     (child.expect("it starts"), keys.into(), screen)
 }
@@ -204,11 +204,11 @@ fn without_a_terminal_it_says_what_to_use() {
 }
 
 #[test]
-fn an_interval_out_of_range_is_told_with_what_is_allowed() {
+fn a_time_out_of_range_is_told_with_what_is_allowed() {
     for value in ["1ms", "2h", "2", "soon"] {
-        let told = complaint(&mut tidegate(&format!("top --interval {value}")), 2);
+        let told = complaint(&mut tidegate(&format!("top --every {value}")), 2);
         assert!(
-            told.contains("'--interval <TIME>'") && told.contains("100ms to"),
+            told.contains("'--every <TIME>'") && told.contains("100ms to"),
             "{told}"
         );
     }

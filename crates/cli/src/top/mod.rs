@@ -34,8 +34,8 @@ use terminal::{Signals, Terminal};
 use watch::Watch;
 
 /// How often the screen shows something new. No tunable of the runtime's, so it is not listed among them.
-const INTERVAL: Tunable<u64> = Tunable {
-    name: "--interval",
+const EVERY: Tunable<u64> = Tunable {
+    name: "--every",
     unit: Unit::Time,
     allowed: Allowed::Between(100_000_000, 60_000_000_000),
     default: 500_000_000,
@@ -47,15 +47,15 @@ const INTERVAL: Tunable<u64> = Tunable {
 /// The most time between two looks at the table and at signals.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Reads an interval.
-pub fn interval(text: &str) -> Result<Duration, String> {
-    let nanos = INTERVAL.parse(text).map_err(|error| error.to_string())?;
+/// Reads a time between two pictures.
+pub fn every(text: &str) -> Result<Duration, String> {
+    let nanos = EVERY.parse(text).map_err(|error| error.to_string())?;
     Ok(Duration::from_nanos(nanos))
 }
 
 /// What the help says of that option.
-pub fn help_of_interval() -> String {
-    let row = INTERVAL.row();
+pub fn help_of_every() -> String {
+    let row = EVERY.row();
     let (why, allowed, default) = (row.why, row.allowed, row.default);
     format!("{why} [allowed: {allowed}] [default: {default}]")
 }
@@ -67,9 +67,9 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
             "top needs a terminal for its keys and its screen; use `tidegate jobs`".into(),
         ));
     }
-    let interval = arguments
-        .interval
-        .unwrap_or(Duration::from_nanos(INTERVAL.default));
+    let every = arguments
+        .every
+        .unwrap_or(Duration::from_nanos(EVERY.default));
     let location = roster::find()?;
     let screen = Screen::new(roster::place(&location));
     let lost = |error| Failure::Impossible(format!("the terminal cannot be used: {error}"));
@@ -77,7 +77,7 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     let mut terminal = Terminal::open().map_err(lost)?;
     let signals = Signals::note().map_err(lost)?;
     let watch = Watch::new(location);
-    let shown = show(screen, watch, &mut terminal, &signals, interval);
+    let shown = show(screen, watch, &mut terminal, &signals, every);
     drop(terminal);
     signals.obey();
     shown.map_err(lost)
@@ -89,7 +89,7 @@ fn show(
     mut watch: Watch,
     terminal: &mut Terminal,
     signals: &Signals,
-    interval: Duration,
+    every: Duration,
 ) -> io::Result<()> {
     let mut meter = Meter::start();
     let mut due = Instant::now();
@@ -98,7 +98,7 @@ fn show(
         if Instant::now() >= due {
             screen.update(seen, meter.read(), roster::now());
             terminal.draw(|frame| draw::draw(&screen, frame))?;
-            due = Instant::now() + interval;
+            due = Instant::now() + every;
         }
         if event::poll(LOOK.min(due.saturating_duration_since(Instant::now())))? {
             if let Event::Key(key) = event::read()? {
