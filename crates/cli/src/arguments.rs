@@ -104,7 +104,7 @@ Exit codes: 0 done, also without a table; 2 bad usage, 3 there is a table and it
 
 const AFTER_TOP: &str = "\
 Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses;
-  arrows, PgUp, PgDn, Home and End scroll; q, Esc and Ctrl-C end.
+  arrows, PgUp, PgDn, Home and End scroll; q, Esc and Ctrl-C end; Ctrl-Z stops until `fg`.
 
 The last column is what a job kept busy of late: a full cell is the most that it desired in that
   time, and yellow is less than it desired then.

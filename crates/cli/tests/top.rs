@@ -10,16 +10,16 @@ mod support;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jobs::{Home, PATIENCE, Running};
+use jobs::{Home, PATIENCE, Running, eventually};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::termios::{LocalFlags, tcgetattr};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use support::{complaint, tidegate};
 
@@ -52,6 +52,8 @@ fn start_with(size: Option<&Winsize>, home: &Home) -> (Child, File, OwnedFd) {
     let (keys, screen) = (copy(pair.master), copy(pair.slave));
     let end = || screen.try_clone().expect("one more of it");
     let mut command = home.program("top --every 100ms");
+    // A job by itself, as shells make them: what it stops is not the test.
+    command.process_group(0);
     let child = command.stdin(end()).stdout(end()).stderr(end()).spawn();
     (child.expect("it starts"), keys.into(), screen)
 }
@@ -98,8 +100,22 @@ impl Screen {
         self.keys.write_all(keys).expect("it reads");
     }
 
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id() as i32);
+        kill(pid, signal).expect("it runs");
+    }
+
+    fn is_stopped(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        stat.expect("it runs").contains(") T ")
+    }
+
+    fn state(&self) -> Termios {
+        tcgetattr(&self.terminal).expect("a terminal")
+    }
+
     fn is_raw(&self) -> bool {
-        let state = tcgetattr(&self.terminal).expect("a terminal");
+        let state = self.state();
         let kept = LocalFlags::ECHO | LocalFlags::ICANON;
         !state.local_flags.intersects(kept)
     }
@@ -142,10 +158,51 @@ fn a_signal_ends_it_as_it_ends_others_and_leaves_the_terminal_as_it_was() {
     for signal in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
         let mut screen = Screen::open(&home);
         screen.wait_for("quit");
-        let pid = Pid::from_raw(screen.child.id() as i32);
-        kill(pid, signal).expect("it runs");
+        screen.signal(signal);
         assert_eq!(screen.end().signal(), Some(signal as i32));
     }
+}
+
+#[test]
+fn it_stops_with_the_terminal_as_it_was_and_draws_everything_when_it_goes_on() {
+    let home = Home::new();
+    let mut screen = Screen::open(&home);
+    screen.wait_for("quit");
+    for by_key in [true, false] {
+        match by_key {
+            true => screen.press(b"\x1a"),
+            false => screen.signal(Signal::SIGTSTP),
+        }
+        eventually(|| screen.is_stopped());
+        screen.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());
+        assert!(!screen.is_raw());
+        screen.signal(Signal::SIGCONT);
+        screen.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
+        screen.wait_for("quit");
+        assert!(screen.is_raw());
+    }
+    screen.press(b"q");
+    assert!(screen.end().success());
+}
+
+#[test]
+fn it_takes_the_terminal_again_that_others_had_while_it_was_stopped() {
+    let home = Home::new();
+    let mut screen = Screen::open(&home);
+    screen.wait_for("quit");
+    screen.signal(Signal::SIGSTOP);
+    eventually(|| screen.is_stopped());
+    // What a shell does.
+    let mut state = screen.state();
+    state.local_flags |= LocalFlags::ECHO | LocalFlags::ICANON;
+    tcsetattr(&screen.terminal, SetArg::TCSANOW, &state).expect("a terminal");
+    screen.seen.process(b"\x1b[?1049l\x1b[?25h\x1b[2J$ ");
+    screen.signal(Signal::SIGCONT);
+    screen.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
+    screen.wait_for("quit");
+    assert!(screen.is_raw());
+    screen.press(b"q");
+    assert!(screen.end().success());
 }
 
 #[test]

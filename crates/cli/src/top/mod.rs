@@ -79,7 +79,7 @@ pub fn run(arguments: &TopArguments) -> Result<(), Failure> {
     let watch = Watch::new(location);
     let shown = show(screen, watch, &mut terminal, &signals, every);
     drop(terminal);
-    signals.obey();
+    signals.end();
     shown.map_err(lost)
 }
 
@@ -93,7 +93,15 @@ fn show(
 ) -> io::Result<()> {
     let mut meter = Meter::start();
     let mut due = Instant::now();
-    while !signals.is_noted() {
+    while !signals.is_end_noted() {
+        if signals.is_stop_noted() {
+            terminal.give_back();
+            signals.stop();
+        }
+        if signals.goes_on() {
+            terminal.take_again()?;
+            due = Instant::now();
+        }
         let seen = watch.look();
         if Instant::now() >= due {
             screen.update(seen, meter.read(), roster::now());
@@ -104,8 +112,10 @@ fn show(
             if let Event::Key(key) = event::read()? {
                 let size = terminal.size()?;
                 let room = draw::room((ratatui::layout::Position::ORIGIN, size).into());
-                if screen.press(key, room) == Asked::Quit {
-                    return Ok(());
+                match screen.press(key, room) {
+                    Asked::Quit => return Ok(()),
+                    Asked::Stop => signals.ask_to_stop(),
+                    Asked::Draw => {}
                 }
             }
             terminal.draw(|frame| draw::draw(&screen, frame))?;

@@ -45,6 +45,8 @@ pub struct Tracked {
 pub enum Asked {
     /// To end.
     Quit,
+    /// To stop until somebody continues the process.
+    Stop,
     /// To go on, with a screen that may look otherwise.
     Draw,
 }
@@ -80,10 +82,10 @@ impl Screen {
             return Asked::Draw;
         }
         let page = room.max(1);
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                return Asked::Quit;
-            }
+            KeyCode::Char('c') if control => return Asked::Quit,
+            KeyCode::Char('z') if control => return Asked::Stop,
             KeyCode::Char('q') | KeyCode::Esc => return Asked::Quit,
             KeyCode::Char('r') => self.reverse = !self.reverse,
             KeyCode::Char(letter) => self.sort_by(letter),

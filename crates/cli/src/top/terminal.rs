@@ -5,14 +5,17 @@
 //! | the loop ends, by key or error | the drop of [`Terminal`] |
 //! | a panic | ratatui's hook, before the message |
 //! | SIGTERM, SIGHUP, SIGINT | [`Signals`]: the loop ends, and after the drop the process dies of the signal |
-//! | another one of them, as the loop does not come back | nobody: the process dies of it at once |
+//! | SIGTSTP, which Ctrl-Z sends to the whole job as elsewhere | the loop, before the process stops; it takes the terminal again after SIGCONT |
+//! | SIGSTOP | nobody: a shell has its own ways, and after SIGCONT the loop takes the terminal again |
+//! | another one of those that end, as the loop does not come back | nobody: the process dies of it at once |
 //! | the terminal is gone | nobody: a thread of [`Signals`] ends the process, as the loop may not come back from reading |
 
-use std::io;
+use std::io::{self, stdout};
 use std::ops::{Deref, DerefMut};
 
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::terminal;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{self, EnterAlternateScreen, disable_raw_mode, enable_raw_mode};
 
 /// The terminal, on its second screen and without echo.
 pub struct Terminal(DefaultTerminal);
@@ -33,13 +36,30 @@ impl Terminal {
             let _ = ratatui::try_restore();
         })
     }
+
+    /// Makes the terminal what it was.
+    pub fn give_back(&mut self) {
+        // Where the terminal is gone there is nothing to restore, and nobody to tell.
+        let _ = ratatui::try_restore();
+        let _ = self.0.show_cursor();
+    }
+
+    /// Takes the terminal again, whatever others have made of it, so that the next picture is drawn as a whole.
+    ///
+    /// # Errors
+    /// If it cannot be taken.
+    pub fn take_again(&mut self) -> io::Result<()> {
+        // First the one: what was made raw once is not looked at by the other.
+        disable_raw_mode()?;
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen)?;
+        self.0.clear()
+    }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Where the terminal is gone there is nothing to restore, and nobody to tell.
-        let _ = ratatui::try_restore();
-        let _ = self.0.show_cursor();
+        self.give_back();
     }
 }
 
@@ -69,7 +89,9 @@ mod imp {
     use std::time::Duration;
 
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::{Pid, getpid, getsid};
+    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
     use signal_hook::{flag, low_level};
 
     /// Time between two looks whether the terminal is still there, in milliseconds.
@@ -78,38 +100,78 @@ mod imp {
     /// How long the loop may take to end after a signal. It takes a fraction of that, if it ends at all.
     const GRACE: Duration = Duration::from_secs(1);
 
-    /// Signals that end the process, noted instead.
-    pub struct Signals(Arc<AtomicUsize>);
+    /// Signals that end, stop or continue the process, noted instead.
+    pub struct Signals {
+        ends: Arc<AtomicUsize>,
+        stops: Arc<AtomicBool>,
+        goes_on: Arc<AtomicBool>,
+    }
 
     impl Signals {
         /// Notes them from here on.
         pub fn note() -> io::Result<Self> {
-            let noted = Arc::new(AtomicUsize::new(0));
+            let ends = Arc::new(AtomicUsize::new(0));
             let again = Arc::new(AtomicBool::new(false));
             for signal in [SIGTERM, SIGHUP, SIGINT] {
                 // In this order: the first one finds the flag down.
                 flag::register_conditional_default(signal, Arc::clone(&again))?;
                 flag::register(signal, Arc::clone(&again))?;
-                flag::register_usize(signal, Arc::clone(&noted), signal as usize)?;
+                flag::register_usize(signal, Arc::clone(&ends), signal as usize)?;
             }
-            let seen = Arc::clone(&noted);
+            let noted = |signal| {
+                let noted = Arc::new(AtomicBool::new(false));
+                flag::register(signal, Arc::clone(&noted)).map(|_| noted)
+            };
+            let (stops, goes_on) = (noted(SIGTSTP)?, noted(SIGCONT)?);
+            let seen = Arc::clone(&ends);
             thread::Builder::new()
                 .name("tidegate-hangup".into())
                 .spawn(move || end_where_the_loop_cannot(&seen))?;
-            Ok(Self(noted))
+            Ok(Self {
+                ends,
+                stops,
+                goes_on,
+            })
         }
 
-        /// Whether one has come.
-        pub fn is_noted(&self) -> bool {
-            self.0.load(Ordering::Relaxed) != 0
+        /// Whether one has come that ends.
+        pub fn is_end_noted(&self) -> bool {
+            self.ends.load(Ordering::Relaxed) != 0
         }
 
-        /// Does what the one that has come would have done.
-        pub fn obey(&self) {
-            match self.0.load(Ordering::Relaxed) {
+        /// Does what the one that ends would have done.
+        pub fn end(&self) {
+            match self.ends.load(Ordering::Relaxed) {
                 0 => {}
-                signal => die_of(signal as i32),
+                signal => obey(signal as i32),
             }
+        }
+
+        /// Asks all processes of the job to stop, this one included, as the terminal does at Ctrl-Z where it is not raw.
+        pub fn ask_to_stop(&self) {
+            // Who leads a session was started by nobody who could continue it.
+            if getsid(None) != Ok(getpid()) {
+                let whole_job = Pid::from_raw(0);
+                // Nobody may refuse that to a process of its own job.
+                let _ = kill(whole_job, Signal::SIGTSTP);
+            }
+        }
+
+        /// Whether one has come that stops; once for each.
+        pub fn is_stop_noted(&self) -> bool {
+            self.stops.swap(false, Ordering::Relaxed)
+        }
+
+        /// Stops the process until it is continued.
+        pub fn stop(&self) {
+            obey(SIGTSTP);
+            // Another thread may take the signal a moment later.
+            self.goes_on.store(true, Ordering::Relaxed);
+        }
+
+        /// Whether the process has been continued; once for each time.
+        pub fn goes_on(&self) -> bool {
+            self.goes_on.swap(false, Ordering::Relaxed)
         }
     }
 
@@ -118,8 +180,8 @@ mod imp {
         while noted.load(Ordering::Relaxed) == 0 && !has_hung_up() {}
         thread::sleep(GRACE);
         match noted.load(Ordering::Relaxed) {
-            0 => die_of(SIGHUP),
-            signal => die_of(signal as i32),
+            0 => obey(SIGHUP),
+            signal => obey(signal as i32),
         }
     }
 
@@ -134,8 +196,9 @@ mod imp {
         }
     }
 
-    fn die_of(signal: i32) {
-        // It ends the process; where it cannot, there is nothing more to try.
+    /// Does what the signal does to who has not noted it.
+    fn obey(signal: i32) {
+        // Where that cannot be done, there is nothing more to try.
         let _ = low_level::emulate_default_handler(signal);
     }
 }
@@ -152,10 +215,22 @@ mod imp {
             Ok(Self)
         }
 
-        pub fn is_noted(&self) -> bool {
+        pub fn is_end_noted(&self) -> bool {
             false
         }
 
-        pub fn obey(&self) {}
+        pub fn end(&self) {}
+
+        pub fn ask_to_stop(&self) {}
+
+        pub fn is_stop_noted(&self) -> bool {
+            false
+        }
+
+        pub fn stop(&self) {}
+
+        pub fn goes_on(&self) -> bool {
+            false
+        }
     }
 }

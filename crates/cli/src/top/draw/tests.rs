@@ -252,7 +252,7 @@ fn keys_scroll_to_the_ends_and_no_further() {
 }
 
 #[test]
-fn three_keys_end_and_no_other_one() {
+fn three_keys_end_and_one_stops_and_no_other_one() {
     use crate::top::screen::Asked;
     let mut screen = screen(1, 1);
     let mut asked = |code, modifiers| screen.press(KeyEvent::new(code, modifiers), 10);
@@ -263,7 +263,11 @@ fn three_keys_end_and_no_other_one() {
         asked(KeyCode::Char('c'), KeyModifiers::CONTROL),
         Asked::Quit
     );
-    for code in [KeyCode::Char('c'), KeyCode::Char('x'), KeyCode::Enter] {
+    assert_eq!(
+        asked(KeyCode::Char('z'), KeyModifiers::CONTROL),
+        Asked::Stop
+    );
+    for code in [KeyCode::Char('c'), KeyCode::Char('z'), KeyCode::Enter] {
         assert_eq!(asked(code, none), Asked::Draw);
     }
 }
