@@ -155,9 +155,11 @@ fn title(screen: &Screen, width: u16) -> Line<'static> {
     fitting(parts, width)
 }
 
-/// How many jobs there are, and what they have together; and which of them are on the screen.
+/// How many jobs there are, and what those have together that move; and which of them are on the screen.
 fn sums(rows: &[Tracked], first: usize, shown: usize, width: u16) -> Line<'static> {
-    let sum = |of: fn(&Tracked) -> usize| rows.iter().map(of).sum::<usize>();
+    // A job that stands still says what it had when it stopped, and others have that by now.
+    let moving = || rows.iter().filter(|job| !job.row.stalled);
+    let sum = |of: fn(&Tracked) -> usize| moving().map(of).sum::<usize>();
     if rows.is_empty() {
         return Line::from("no jobs at the moment");
     }

@@ -294,3 +294,20 @@ fn a_job_that_stands_still_is_marked_and_a_history_follows_its_job() {
     assert_eq!(known, [(1001, 1), (1003, 2)]);
     assert!(picture(&screen, (80, 24)).join("\n").contains("stalled"));
 }
+
+#[test]
+fn the_sums_are_those_of_the_jobs_that_move() {
+    let job = |pid, stalled| Row {
+        pid,
+        desire: 4,
+        allotment: 2,
+        in_use: 1,
+        stalled,
+        ..row(0)
+    };
+    let mut screen = Screen::new(String::new());
+    let rows = vec![job(1, false), job(2, true)];
+    screen.update(Ok(rows), Load::default(), Duration::from_secs(9));
+    let sums = &picture(&screen, (80, 24))[2];
+    assert_eq!(sums, " 2 jobs   desire 4   allotment 2   in use 1");
+}
