@@ -91,34 +91,33 @@ pub struct TopArguments {
 }
 
 const AFTER_JOBS: &str = "\
-Desire is how many processors the job could use, allotment how many it is entitled to, in use
-  how many it keeps busy; while they change, allotments may add up to more than there are.
-  Efficiency is the part of their time that goes into work, and weight how much the job counts
-  beside others.
+Desire is how many processors the job could use, allotment how many it is entitled to, in use how many it \
+keeps busy; while they change, allotments may add up to more than there are. Efficiency is the part of their \
+time that goes into work, and weight how much the job counts beside others.
 
-JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of
-  pid, name, desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors
-  it may have), since (when it came, in seconds since 1970), cpu_seconds (of its process so far).
+JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, \
+desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors it may have), since (when \
+it came, in seconds since 1970), cpu_seconds (of its process so far).
 
 Exit codes: 0 done, also without a table; 2 bad usage, 3 there is a table and it cannot be used.";
 
 const AFTER_TOP: &str = "\
-Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses;
-  arrows, PgUp, PgDn, Home and End scroll; q, Esc and Ctrl-C end; Ctrl-Z stops until `fg`.
+Keys: p n d a u e s sort by pid, name, desire, allotment, in use, efficiency, since; r reverses; arrows, PgUp, \
+PgDn, Home and End scroll; q, Esc and Ctrl-C end; Ctrl-Z stops until `fg`.
 
-The last column is what a job kept busy of late: a full cell is the most that it desired in that
-  time, and yellow is less than it desired then.
+The last column is what a job kept busy of late: a full cell is the most that it desired in that time, and \
+yellow is less than it desired then.
 
-Exit codes: 0 done, 2 bad usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or
-  this system has no table.";
+Exit codes: 0 done, 2 bad usage or no terminal (use `tidegate jobs`), 3 the terminal is lost or this system \
+has no table.";
 
 const AFTER_CHECK: &str = "\
-JSON: table (the path), why (it is that one), exists (whether there is a table), rows (how many it
-  has), alive, dead (died without leaving), orphaned (dead, and a child holds the row): lists of
-  jobs as in `tidegate jobs --help`, freed (how many rows).
+JSON: table (the path), why (it is that one), exists (whether there is a table), rows (how many it has), \
+alive, dead (died without leaving), orphaned (dead, and a child holds the row): lists of jobs as in `tidegate \
+jobs --help`, freed (how many rows).
 
-Exit codes: 0 sound, also after rows were freed or where the first job can make the table; 2 bad usage,
-  3 the file is not to be trusted or cannot be made.";
+Exit codes: 0 sound, also after rows were freed or where the first job can make the table; 2 bad usage, 3 the \
+file is not to be trusted or cannot be made.";
 
 /// How the answer is printed.
 #[derive(Args, Clone, Copy, Debug)]
@@ -173,19 +172,19 @@ pub struct RunArguments {
 }
 
 const AFTER_RUN: &str = "\
-JSON: workload, parameters, workers, options (null with --serial), result (its fields: `run WORKLOAD --help`), verified
-  (whether every run had the answer that reference names), reference (null if there was none to compare with), changed
-  (what was left out because it changed between the runs), repetitions, seconds {min, median, max} of a run,
-  serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, and of the pool: allotment (how many workers
-  other jobs left to it when the runs ended), and for all runs: counters, breakdown (seconds by activity, summed and per
-  worker), slotless (seconds without a slot by reason).
+JSON: workload, parameters, workers, options (null with --serial), result (its fields: `run WORKLOAD --help`), \
+verified (whether every run had the answer that reference names), reference (null if there was none to compare \
+with), changed (what was left out because it changed between the runs), repetitions, seconds {min, median, \
+max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, and of the pool: \
+allotment (how many workers other jobs left to it when the runs ended), and for all runs: counters, breakdown \
+(seconds by activity, summed and per worker), slotless (seconds without a slot by reason).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_COMPARE: &str = "\
-JSON: a list of rows: case, runtime, version, workers, median_ns, p99_ns, min_ns, max_ns (null where the runtime cannot do
-  it), repetitions, over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; rayon's with as many workers),
-  cpu_seconds and wakeups (of the whole process during all repetitions).
+JSON: a list of rows: case, runtime, version, workers, median_ns, p99_ns, min_ns, max_ns (null where the \
+runtime cannot do it), repetitions, over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; \
+rayon's with as many workers), cpu_seconds and wakeups (of the whole process during all repetitions).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -313,23 +312,23 @@ pub struct ShareArguments {
 }
 
 const AFTER_TWO_LEVEL: &str = "\
-Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, with an equal
-  part of the processors for each job), rayon, serial.
+Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, \
+with an equal part of the processors for each job), rayon, serial.
 
-JSON: a list of rows: experiment, program, scheme, jobs, processors, median_of (repetitions), mean_response and
-  worst_response (seconds from a job's start to its end), makespan (from the first start to the last end),
-  ideal_makespan (the larger of all CPU time divided by the processors and the longest job alone), throughput (jobs per
-  second of the makespan), power (throughput / mean_response), cpu_seconds, context_switches, slowdown_ratio (the
-  largest over the smallest of the jobs' responses, each divided by its response alone).
+JSON: a list of rows: experiment, program, scheme, jobs, processors, median_of (repetitions), mean_response \
+and worst_response (seconds from a job's start to its end), makespan (from the first start to the last end), \
+ideal_makespan (the larger of all CPU time divided by the processors and the longest job alone), throughput \
+(jobs per second of the makespan), power (throughput / mean_response), cpu_seconds, context_switches, \
+slowdown_ratio (the largest over the smallest of the jobs' responses, each divided by its response alone).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_SHARE: &str = "\
-JSON: handover_us (from one job's last word to the first task on the processor it leaves), futex_us (a bare wake-up of a
-  thread in another process, measured beside it), release_us (from another job's first word to the end of the last task
-  on the processor that it is given, less one task), recover_ms (from kill -9 of a job to the first task on its
-  processor), all_procs_ms (loopy with 64 subtasks: from its start until every worker has had work); each a median,
-  with _p99 beside it.
+JSON: handover_us (from one job's last word to the first task on the processor it leaves), futex_us (a bare \
+wake-up of a thread in another process, measured beside it), release_us (from another job's first word to the \
+end of the last task on the processor that it is given, less one task), recover_ms (from kill -9 of a job to \
+the first task on its processor), all_procs_ms (loopy with 64 subtasks: from its start until every worker has \
+had work); each a median, with _p99 beside it.
 
 Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -349,12 +348,12 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, sim_seed, options (desire null: all processors),
-  in seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait
-  for each other), t (the run), all_procs_seconds (until every processor has had work; null if one
-  never had), asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the
-  mean), tasks, attempts (to steal), steals, partly_failed, purely_failed, events (moments that the
-  simulator went through).
+JSON of a program: workload, parameters, processors, sim_seed, options (desire null: all processors), in \
+seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
+other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
+asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
+(to steal), steals, partly_failed, purely_failed, events (moments that the simulator went through).
+
 JSON of jobs: events, a list of event (as in the file) and allotments (processors by job, after it).
 
 The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim.

@@ -247,13 +247,13 @@ fn chains(matches: &ArgMatches) -> Vec<String> {
 
 /// What the help of `compare iter` says of its output.
 const AFTER_ITER: &str = "\
-JSON: an object of rows (as in the other comparisons, `compare --help`) and summary, a list of what,
-  value, goal and reached (null where there is no goal). A missed goal is no failure.
+JSON: an object of rows (as in the other comparisons, `compare --help`) and summary, a list of what, \
+value, goal and reached (null where there is no goal). A missed goal is no failure.
 ";
 
 /// What the help of `run digest` says of times.
 const SECOND_READING: &str = "
-The serial version runs last and reads the files a second time, from the system's cache if they fit:
+The serial version runs last and reads the files a second time, from the system's cache if they fit: \
 no speedup is told, for the first run may have waited for the disk. `compare digest` warms up first.
 ";
 
@@ -349,6 +349,30 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    fn all_commands(command: &Command) -> Vec<&Command> {
+        let below = command.get_subcommands().flat_map(all_commands);
+        [command].into_iter().chain(below).collect()
+    }
+
+    /// The parser breaks lines where the terminal ends, so that any break before would make them ragged.
+    #[test]
+    fn no_paragraph_of_a_help_has_breaks_of_its_own_but_for_lists() {
+        let cli = Cli::command();
+        let mut helps = 0;
+        for command in all_commands(&cli) {
+            let Some(help) = command.get_after_help() else {
+                continue;
+            };
+            let help = help.to_string();
+            for paragraph in help.trim().split("\n\n") {
+                let list = |line: &str| line.starts_with("  ");
+                assert!(paragraph.lines().skip(1).all(list), "{paragraph}");
+            }
+            helps += 1;
+        }
+        assert!(helps > 10);
     }
 
     #[test]
