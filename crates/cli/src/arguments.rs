@@ -91,9 +91,16 @@ pub struct TopArguments {
 }
 
 const AFTER_JOBS: &str = "\
-Desire is how many processors the job could use, allotment how many it is entitled to, in use how many it \
-keeps busy; while they change, allotments may add up to more than there are. Efficiency is the part of their \
+Desire is how many processors the job could use, allotment how many it is entitled to, in use how many workers \
+it has running, whether or not each of them has a processor at that moment. Efficiency is the part of their \
 time that goes into work, and weight how much the job counts beside others.
+
+Each job that works is entitled to one processor at least: where there are more such jobs than processors, \
+allotments add up to more than there are, and for a moment also while desires change. An allotment beside a \
+desire of 0 takes nothing from others: the job would begin with it.
+
+This looks once. Whether a job stands still, because it was stopped, shows only to who keeps looking: see \
+`tidegate top`.
 
 JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, \
 desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors it may have), since (when \

@@ -22,7 +22,7 @@ pub struct Row {
     pub desire: usize,
     /// How many it is entitled to.
     pub allotment: usize,
-    /// How many it keeps busy.
+    /// How many workers it has running.
     pub in_use: usize,
     /// How much of the time of its processors goes into work, per mille.
     pub efficiency: u32,

@@ -16,7 +16,7 @@ pub enum Column {
     Desire,
     /// How many it is entitled to.
     Allotment,
-    /// How many it keeps busy.
+    /// How many workers it has running.
     InUse,
     /// How much of their time goes into work.
     Efficiency,
