@@ -23,7 +23,7 @@
 //! 4. **Say what blocks.** A task that reads from a slow disk does so in [`blocking`]; another thread has its place meanwhile.
 //! 5. **Choose.** There is a global pool, made at first use. [`Pool::builder`] makes others, with as many workers and with such policies as
 //!    you say; [`Pool::install`] moves a call into one, and inside everything above uses that one.
-//! 6. **Look.** [`Pool::stats`] tells what the workers did; `TIDEGATE_EXPLAIN=1` makes each pool say why it has so many.
+//! 6. **Look.** [`Pool::stats`] and, for the global pool, [`stats`] tell what the workers did; `TIDEGATE_EXPLAIN=1` makes each pool say why it has so many.
 //!
 //! # Waiting
 //!
@@ -106,6 +106,7 @@
 //! [`spawn`]: fn@spawn
 //! [`blocking`]: fn@blocking
 //! [`broadcast`]: fn@broadcast
+//! [`stats`]: fn@stats
 
 #![deny(missing_docs)]
 
@@ -306,5 +307,23 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     match Current::get() {
         Some(current) => current.shared().as_arc().broadcast(f),
         None => pool::global().broadcast(f),
+    }
+}
+
+/// What a pool has done so far: that of the task which calls this, else the global one, which is made if there is none yet.
+///
+/// [`Pool::stats`] says what it costs and what is counted when.
+///
+/// ```
+/// let (a, b) = tidegate::join(|| 1, || 2);
+/// let stats = tidegate::stats();
+/// assert_eq!(a + b, 3);
+/// println!("{} tasks on {} workers", stats.counters.tasks, stats.workers);
+/// ```
+#[must_use]
+pub fn stats() -> Stats {
+    match Current::get() {
+        Some(current) => Stats::of(current.shared()),
+        None => Stats::of(pool::global()),
     }
 }

@@ -202,7 +202,7 @@ pub struct WorkerStats {
     pub slotless: Slotless,
 }
 
-/// What a pool has done since it was made; from [`Pool::stats`](crate::Pool::stats).
+/// What a pool has done since it was made; from [`Pool::stats`](crate::Pool::stats) or [`stats`](fn@crate::stats).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {

@@ -48,6 +48,22 @@ fn use_all_methods(pool: &Pool) {
 }
 
 #[test]
+fn stats_are_those_of_the_pool_of_the_task_and_outside_of_all_those_of_the_global_one() {
+    watched(|| {
+        let global = tidegate::stats().workers;
+        let other = built(Pool::builder().workers(global + 1));
+        assert_eq!(other.install(tidegate::stats).workers, global + 1);
+        let on_global = tidegate::broadcast(|_| tidegate::stats().workers);
+        assert!(on_global.iter().all(|workers| *workers == global));
+        let before = tidegate::stats().counters.tasks;
+        // Whoever waits may run the task itself, which is not counted.
+        while tidegate::stats().counters.tasks == before {
+            tidegate::spawn(|| ()).join();
+        }
+    });
+}
+
+#[test]
 fn a_thread_of_no_pool_may_call_everything() {
     watched(|| {
         for _ in 0..50 {
