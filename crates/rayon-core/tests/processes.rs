@@ -57,6 +57,23 @@ fn a_pool_explains_itself() {
 }
 
 #[test]
+fn a_pool_says_whether_it_shares_and_why_it_does_not() {
+    for (share, says) in [
+        (None, "share=off (TIDEGATE_SHARE is not set)\n"),
+        (Some("off"), "share=off\n"),
+        (Some("auto"), "share=auto\n"),
+        (Some("on"), "share=on\n"),
+    ] {
+        // No table of whoever runs the tests.
+        let mut variables = vec![("TIDEGATE_EXPLAIN", "1"), ("TIDEGATE_TABLE", "/dev/null")];
+        variables.extend(share.map(|share| ("TIDEGATE_SHARE", share)));
+        let output = in_child("child_sums", &variables);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(says), "{share:?}: {text}");
+    }
+}
+
+#[test]
 fn a_stack_for_all_threads_that_is_too_large_here_is_made_smaller() {
     let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
     let told = String::from_utf8_lossy(&output.stderr);

@@ -84,16 +84,8 @@ fn explanation(options: &Options, workers: usize) -> String {
         ));
     }
     differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
-    match &options.share {
-        Some(sharing) => {
-            differing.extend(difference(sharing.share, &tunables::SHARE));
-            differing.extend(difference(sharing.weight, &tunables::WEIGHT));
-            differing.extend(difference(sharing.desire, &tunables::DESIRE));
-        }
-        None if Sharing::POSSIBLE && options.closed.is_none() => {
-            differing.extend(difference(Share::Off, &tunables::SHARE));
-        }
-        None => {}
+    if Sharing::POSSIBLE {
+        differing.extend(sharing(options));
     }
     let differing = match differing.as_slice() {
         [] => "default options".to_owned(),
@@ -107,13 +99,35 @@ fn explanation(options: &Options, workers: usize) -> String {
     )
 }
 
+/// How the pool shares the machine, where that differs. What is the default for others is none for a closed pool.
+fn sharing(options: &Options) -> Vec<String> {
+    let closed = options.closed.is_some();
+    let share = options.share.as_ref().map_or(Share::Off, |by| by.share);
+    let mut differing = Vec::new();
+    differing.extend(match (closed, options.share_from) {
+        (true, Source::Default) => Some("share=off (TIDEGATE_SHARE is not set)".to_owned()),
+        (true, _) => Some(shown(share, &tunables::SHARE)),
+        (false, _) => difference(share, &tunables::SHARE),
+    });
+    if let Some(sharing) = &options.share {
+        differing.extend(difference(sharing.weight, &tunables::WEIGHT));
+        differing.extend(difference(sharing.desire, &tunables::DESIRE));
+    }
+    differing
+}
+
 /// The option in the form of its text, if it has not the default's value.
 fn difference<T: Setting>(value: T, tunable: &Tunable<T>) -> Option<String> {
-    let shown = Tunable {
+    (value != tunable.default).then(|| shown(value, tunable))
+}
+
+/// The option in the form of its text.
+fn shown<T: Setting>(value: T, tunable: &Tunable<T>) -> String {
+    let own = Tunable {
         default: value,
         ..*tunable
     };
-    (value != tunable.default).then(|| format!("{}={}", tunable.name, shown.row().default))
+    format!("{}={}", tunable.name, own.row().default)
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ pub(crate) struct Options {
     pub(crate) on_panic: Option<PanicHandler>,
     /// How the pool shares the machine, if it does.
     pub(crate) share: Option<Sharing>,
+    pub(crate) share_from: Source,
     /// What a closed pool has beside these, see [`crate::closed`].
     pub(crate) closed: Option<Closed>,
 }
@@ -88,7 +89,7 @@ impl Options {
     }
 
     fn resolve(builder: Builder, environment: Environment) -> Result<Self, BuildError> {
-        let share = Sharing::of(&builder, environment)?;
+        let (share, share_from) = Sharing::of(&builder, environment)?;
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
         let Builder {
@@ -123,6 +124,7 @@ impl Options {
             stack_size,
             explain: environment.explain()?,
             share,
+            share_from,
             on_start: builder.on_start,
             on_exit: builder.on_exit,
             on_panic: builder.on_panic,
@@ -135,7 +137,11 @@ impl Sharing {
     /// The models and Miri run one pool, and know no files.
     pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
 
-    fn of(builder: &Builder, environment: Environment) -> Result<Option<Self>, BuildError> {
+    /// How the pool shares, if it does, and who has chosen that.
+    fn of(
+        builder: &Builder,
+        environment: Environment,
+    ) -> Result<(Option<Self>, Source), BuildError> {
         let (share, from) =
             environment.option("Builder::share", builder.share, &tunables::SHARE)?;
         let weight = environment
@@ -149,15 +155,14 @@ impl Sharing {
             DesireState::new(&desire).map_err(|error| error.within("Builder::desire"))?;
         // What a closed pool promises about its threads is the caller's business; it shares only where somebody says so.
         let wished = builder.closed.is_none() || from != Source::Default;
-        Ok(
-            (share != Share::Off && wished && Self::POSSIBLE).then(|| Self {
-                job: job(builder),
-                share,
-                weight,
-                desire,
-                desire_state,
-            }),
-        )
+        let sharing = (share != Share::Off && wished && Self::POSSIBLE).then(|| Self {
+            job: job(builder),
+            share,
+            weight,
+            desire,
+            desire_state,
+        });
+        Ok((sharing, from))
     }
 }
 

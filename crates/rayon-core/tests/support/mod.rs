@@ -48,6 +48,7 @@ pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
         "RAYON_RS_NUM_CPUS",
         "TIDEGATE_WORKERS",
         "TIDEGATE_EXPLAIN",
+        "TIDEGATE_SHARE",
     ] {
         command.env_remove(variable);
     }
