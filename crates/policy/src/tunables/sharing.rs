@@ -33,7 +33,7 @@ table! {
     STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, 100 * MS),
         "How long something waits for a slot before one is lent for a cycle, whatever those do who have the slots: they may only look whether \
          they can go on.", GUESSED;
-    TURN: u64 = time("turn", MS, 10 * S, 100 * MS),
+    TURN: u64 = time("turn", MS, 10 * S, S),
         "How long who has lost its slot waits before others take turns with it: they may wait for it.", GUESSED;
     PREEMPTED_GRACE_MAX: u64 = time("preempted-grace-max", 10 * MS, 60 * S, 1_280 * MS),
         "The longest that a thread waits which is preempted again and again; it then runs for a while, in case that others wait for it.",
