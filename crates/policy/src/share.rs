@@ -119,7 +119,8 @@ pub const fn cycle(share: Share, others: usize, calm: usize) -> Nanos {
 ///
 /// Who has a slot, polls nothing and uses no processor time is *stuck*: what it has is lent to another, for as long as that lasts. Who polls, or computes,
 /// may all the same be waiting in a loop. So where something waits for a slot all the time, slots are lent for one cycle every now and
-/// then: after [`STARVED_PATIENCE`] one, then twice as many after twice as long each time, up to 128 times as long.
+/// then: one after [`STUCK_PATIENCE`] if somebody polls nothing, else after [`STARVED_PATIENCE`]; then twice as many after twice as long each
+/// time, up to 128 times as long.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Loans {
     /// Since when something has waited, or the last loan for that.
@@ -129,26 +130,36 @@ pub struct Loans {
 }
 
 impl Loans {
-    /// How many slots to lend, of which there is `room` for so many more, where `stuck` of those who have one are stuck. `waits`: something
-    /// waits for a slot, and none is free.
+    /// How many slots to lend, of which there is `room` for so many more, where `stuck` of those who have one are stuck, and `silent` poll
+    /// nothing. `waits`: something waits for a slot, and none is free.
     ///
     /// ```
     /// use tidegate_policy::share::Loans;
     ///
     /// let (mut loans, ms) = (Loans::default(), 1_000_000);
-    /// assert_eq!(loans.lend(true, 0, 3, 0), 0);
-    /// assert_eq!(loans.lend(true, 1, 3, 0), 1);
-    /// assert_eq!(loans.lend(true, 0, 3, 100 * ms), 1);
-    /// assert_eq!(loans.lend(true, 0, 3, 200 * ms), 0);
-    /// assert_eq!(loans.lend(true, 0, 3, 300 * ms), 2);
+    /// assert_eq!(loans.lend(true, (0, 1), 3, 0), 0);
+    /// assert_eq!(loans.lend(true, (1, 1), 3, 0), 1);
+    /// assert_eq!(loans.lend(true, (0, 1), 3, 100 * ms), 1);
+    /// assert_eq!(loans.lend(true, (0, 1), 3, 200 * ms), 0);
+    /// assert_eq!(loans.lend(true, (0, 1), 3, 300 * ms), 2);
     /// ```
-    pub fn lend(&mut self, waits: bool, stuck: usize, room: usize, now: Nanos) -> usize {
+    pub fn lend(
+        &mut self,
+        waits: bool,
+        (stuck, silent): (usize, usize),
+        room: usize,
+        now: Nanos,
+    ) -> usize {
         if !waits {
             *self = Self::default();
             return stuck.min(room);
         }
         let since = *self.since.get_or_insert(now);
-        if now.saturating_sub(since) >= STARVED_PATIENCE.default << self.times.min(7) {
+        let patience = match silent {
+            0 => STARVED_PATIENCE.default,
+            _ => STUCK_PATIENCE.default,
+        };
+        if now.saturating_sub(since) >= patience << self.times.min(7) {
             self.since = Some(now);
             self.times = (self.times + 1).min(usize::BITS - 1);
         }
@@ -203,26 +214,33 @@ mod tests {
     fn what_is_stuck_is_lent_whether_or_not_anything_waits() {
         let mut loans = Loans::default();
         for waits in [false, true] {
-            assert_eq!(loans.lend(waits, 2, 3, 0), 2);
-            assert_eq!(loans.lend(waits, 4, 3, 0), 3, "no more than there may be");
-            assert_eq!(loans.lend(waits, 4, 0, 0), 0);
+            assert_eq!(loans.lend(waits, (2, 2), 3, 0), 2);
+            assert_eq!(
+                loans.lend(waits, (4, 4), 3, 0),
+                3,
+                "no more than there may be"
+            );
+            assert_eq!(loans.lend(waits, (4, 4), 0, 0), 0);
         }
     }
 
     #[test]
     fn where_something_waits_all_the_time_slots_are_lent_for_a_cycle_now_and_then() {
-        let mut loans = Loans::default();
-        let patience = STARVED_PATIENCE.default;
-        let mut lend = |waits, times: u64, more| loans.lend(waits, 0, 5, times * patience + more);
-        assert_eq!(lend(true, 0, 0), 0);
-        for (times, lent) in [(1, 1), (3, 2), (7, 4), (15, 5), (31, 5)] {
-            assert_eq!(lend(true, times, 0), lent);
-            assert_eq!(lend(true, times, EST_CYCLE.default - 1), lent, "a cycle");
-            assert_eq!(lend(true, times, EST_CYCLE.default), 0, "and no longer");
+        for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {
+            let mut loans = Loans::default();
+            let mut lend = |waits, times: u64, more| {
+                loans.lend(waits, (0, silent), 5, times * patience + more)
+            };
+            assert_eq!(lend(true, 0, 0), 0);
+            for (times, lent) in [(1, 1), (3, 2), (7, 4), (15, 5), (31, 5)] {
+                assert_eq!(lend(true, times, 0), lent);
+                assert_eq!(lend(true, times, EST_CYCLE.default - 1), lent, "a cycle");
+                assert_eq!(lend(true, times, EST_CYCLE.default), 0, "and no longer");
+            }
+            assert_eq!(lend(false, 40, 0), 0);
+            assert_eq!(lend(true, 41, 0), 0, "from the beginning");
+            assert_eq!(lend(true, 42, 0), 1);
         }
-        assert_eq!(lend(false, 40, 0), 0);
-        assert_eq!(lend(true, 41, 0), 0, "from the beginning");
-        assert_eq!(lend(true, 42, 0), 1);
     }
 
     #[test]
@@ -231,7 +249,7 @@ mod tests {
         let moments = (0..200).map(|times| times * 200 * STARVED_PATIENCE.default);
         assert!(
             moments
-                .map(|now| loans.lend(true, 0, 7, now))
+                .map(|now| loans.lend(true, (0, 1), 7, now))
                 .all(|lent| lent <= 7)
         );
     }

@@ -30,8 +30,8 @@ table! {
     STUCK_PATIENCE: u64 = time("stuck-patience", MS, 10 * S, 100 * MS),
         "How long who has a slot polls nothing and hardly uses the processor before the slot is lent to another: it is stuck, and may wait for that \
          one.", GUESSED;
-    STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, 100 * MS),
-        "How long something waits for a slot before one is lent for a cycle, whatever those do who have the slots: they may only look whether \
+    STARVED_PATIENCE: u64 = time("starved-patience", 10 * MS, 60 * S, S),
+        "How long something waits for a slot before one is lent for a cycle, also where all who have one poll: they may only look whether \
          they can go on.", GUESSED;
     TURN: u64 = time("turn", MS, 10 * S, S),
         "How long who has lost its slot waits before others take turns with it: they may wait for it.", GUESSED;

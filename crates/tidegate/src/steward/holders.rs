@@ -22,21 +22,22 @@ struct Silence {
     since: Nanos,
     /// What it had computed by then.
     computed: Option<Nanos>,
-    stuck: bool,
+    /// Whether it was stuck when that was last judged.
+    stuck: Option<bool>,
 }
 
 impl Holders {
-    /// How many of those who have a slot are stuck. While something `waits` for one, all who run are probed.
-    pub(super) fn stuck(
+    /// How many of those who have a slot are stuck, and how many poll nothing. While something `waits` for one, all who run are probed.
+    pub(super) fn look(
         &mut self,
         shared: &Shared,
         ledger: &Ledger,
         waits: bool,
         now: Nanos,
-    ) -> usize {
+    ) -> (usize, usize) {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(shared.worker_count(), None);
-        let mut stuck = 0;
+        let (mut stuck, mut silent) = (0, 0);
         // One that has only just been given a slot has no worker yet.
         for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
@@ -48,13 +49,16 @@ impl Holders {
                 || waits.then(|| Silence::begin(worker, now)),
                 |silence| Some(silence.go_on(worker, now)),
             );
-            let holds = ledger.status(worker.index) == Status::Running;
-            stuck += usize::from(holds && silence.is_some_and(|silence| silence.stuck));
+            if ledger.status(worker.index) == Status::Running {
+                let judged = silence.and_then(|silence| silence.stuck);
+                silent += usize::from(judged.is_some());
+                stuck += usize::from(judged == Some(true));
+            }
             if let Some(place) = self.threads.get_mut(worker.index) {
                 *place = silence;
             }
         }
-        stuck
+        (stuck, silent)
     }
 
     /// Asks as many as are owed a slot, of those who have one, to leave, if it is time.
@@ -87,7 +91,7 @@ impl Silence {
         Self {
             since: now,
             computed: worker.computed.read(),
-            stuck: false,
+            stuck: None,
         }
     }
 
@@ -99,7 +103,7 @@ impl Silence {
         let spent = self.computed.and_then(since).unwrap_or(Nanos::MAX);
         match is_stuck(now.saturating_sub(self.since), spent) {
             None => self,
-            Some(stuck) => Self {
+            stuck => Self {
                 since: now,
                 computed,
                 stuck,

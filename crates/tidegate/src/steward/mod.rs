@@ -303,8 +303,8 @@ impl Steward {
         self.shared.ask_overcommitted(&ledger, now);
         self.holders.take_turns(&self.shared, &ledger, now);
         let waits = !ledger.has_free() && (sees_work || ledger.owes());
-        let stuck = self.holders.stuck(&self.shared, &ledger, waits, now);
-        self.loans.lend(waits, stuck, room, now)
+        let still = self.holders.look(&self.shared, &ledger, waits, now);
+        self.loans.lend(waits, still, room, now)
     }
 
     /// Sleeps until `until`; when the table changes meanwhile, follows it.
