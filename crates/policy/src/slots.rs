@@ -248,11 +248,12 @@ impl Ledger {
     pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
         let had_slot = self.threads[t] == Status::Running;
         self.leave(t);
+        self.mark(t, Status::Blocked);
+        self.held -= usize::from(had_slot);
+        // First the others: who leaves a slot although it could go on is the last to have it back.
+        let served = self.serve_owed();
         self.enter(t, to);
-        if had_slot {
-            self.held -= 1;
-        }
-        self.serve_owed()
+        served.or_else(|| self.serve_owed())
     }
 
     fn enter(&mut self, t: usize, to: Status) {

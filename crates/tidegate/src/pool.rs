@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     worker_count: AtomicUsize,
     /// Mirror of `Ledger::has_vacancy`.
     pub(crate) vacancy: AtomicBool,
-    /// Mirror of the ledger: whether somebody is owed a slot.
+    /// Mirror of the ledger: whether somebody is owed a slot, or in debt for one.
     pub(crate) owes: AtomicBool,
     pub(crate) searching: AtomicUsize,
     /// How many slots the user wants, and how many there are: fewer where others have a share of the machine.

@@ -189,7 +189,9 @@ impl Current<'_> {
     fn run_at_base(self, task: Task, searcher: &mut Searcher) {
         let started = searcher.found.take();
         self.tally.tasks.add(1);
-        self.forget_preemptions();
+        if self.unasked_until().is_none() {
+            self.forget_preemptions();
+        }
         self.enter_base(&task);
         self.set_busy(true);
         self.run_taken(task);
@@ -251,8 +253,8 @@ impl Current<'_> {
             if let Some(task) = self.find(searcher) {
                 break Some(task);
             }
-            let called = self.must_stop() || shared.owes() || self.mail.len() > 0;
-            if called || shared.is_ending() {
+            self.make_way();
+            if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
                 break None;
             }
             self.poll_at_base();

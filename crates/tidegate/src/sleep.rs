@@ -59,9 +59,9 @@ impl Current<'_> {
     /// unasked. `false`: the pool ends and so does this thread.
     pub(crate) fn rest(self, content: Nanos) -> bool {
         let shared = self.shared();
-        if self.must_stop() && !self.deque().is_empty() {
-            self.sleep_owed(Slotless::Owed);
-            return true;
+        if self.must_stop() {
+            // What is left here is for whoever has a slot; this thread has no frames and is owed none.
+            self.clear_above(0);
         }
         self.set_must_stop(false);
         let served = {
@@ -274,7 +274,8 @@ impl Current<'_> {
 
     /// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
     pub(crate) fn make_way(self) {
-        if self.shared().owes() || self.unasked_until().is_some() {
+        let shared = self.shared();
+        if (shared.owes() || self.unasked_until().is_some()) && !shared.is_ending() {
             self.set_must_stop(self.is_in_excess());
         }
     }
@@ -294,11 +295,17 @@ impl Current<'_> {
         has_slot
     }
 
-    /// Asked to give the slot up, or running without one: does so if the ledger still wants it, or if it is others' `turn` and there are any.
+    /// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
+    /// time is over for which it may, or its slot went to another.
     pub(crate) fn give_up(self, turn: bool) {
         let must = {
             let mut ledger = self.shared().ledger();
-            !self.repay(&mut ledger) || ledger.excess() > 0 || (turn && ledger.owes())
+            if self.repay(&mut ledger) {
+                ledger.excess() > 0 || (turn && ledger.owes())
+            } else {
+                let over = |until| until <= clock::now();
+                self.must_stop() || self.unasked_until().is_some_and(over)
+            }
         };
         if must {
             let before = self.add_preemption();

@@ -12,7 +12,7 @@ use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::Steal;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
-use tidegate_policy::search::gives_slot_up;
+use tidegate_policy::search::{Slotless, gives_slot_up};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop};
 
@@ -122,6 +122,10 @@ impl Current<'_> {
                 self.sleep_until(awaited);
                 since = None;
             }
+        }
+        if self.must_stop() {
+            // What it ran on top has opened a latch, and its slot went along.
+            self.sleep_owed(Slotless::Owed);
         }
     }
 

@@ -35,7 +35,7 @@ impl Shared {
         }
     }
 
-    /// Whether somebody is owed a slot.
+    /// Whether somebody has a better right to a slot than who is between two tasks.
     pub(crate) fn owes(&self) -> bool {
         // Relaxed: as in `publish`.
         self.owes.load(Ordering::Relaxed)
@@ -131,8 +131,10 @@ impl Shared {
         if cfg!(tidegate_fault = "rouse-looks-first") {
             return;
         }
-        // What was pushed between the first look and the signal. Without a barrier all pushes are public, and publish.
-        if barrier::heavy() && self.sees_work() {
+        // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
+        // seen by this look.
+        let _ = barrier::heavy();
+        if self.sees_work() {
             self.wake_for_work(None);
         }
     }
@@ -149,6 +151,17 @@ impl Shared {
             let workers = ledger.running().filter(overcommitted);
             let workers = workers.filter_map(|t| self.worker_if(t)).filter(is_over);
             workers.for_each(|worker| worker.deque.raise(signal::GIVE_UP));
+        }
+    }
+
+    /// Asks all who have a slot to give it up, while there are too many.
+    pub(crate) fn ask_holders(&self, ledger: &Ledger) {
+        if ledger.excess() > 0 {
+            let holders = ledger
+                .running()
+                .filter(|t| ledger.status(*t) == Status::Running);
+            let holders = holders.filter_map(|t| self.worker_if(t));
+            holders.for_each(|worker| worker.deque.raise(signal::GIVE_UP));
         }
     }
 
@@ -272,9 +285,7 @@ impl Shared {
         self.set_slots(slots);
         let served = ledger.set_slots(slots);
         self.publish(&ledger);
-        if ledger.excess() > 0 {
-            self.raise_at_running(&ledger, signal::GIVE_UP);
-        }
+        self.ask_holders(&ledger);
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
         self.rouse();
@@ -365,7 +376,7 @@ impl Shared {
         if ledger.has_vacancy() {
             worker.deque.raise(signal::HUNGRY);
         }
-        if ledger.excess() > 0 {
+        if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {
             worker.deque.raise(signal::GIVE_UP);
         }
     }

@@ -63,7 +63,7 @@ pub(crate) struct Worker {
     regretted: AtomicBool,
     /// It could go on, but had to leave its slot to others.
     preempted: AtomicBool,
-    /// Until when it may run without a slot unasked; 0 while it has one, or needs none.
+    /// Until when it may run without a slot unasked; 0 if it was not let run without one since it had one.
     unasked_until: AtomicU64,
     /// What it has computed, for the steward.
     pub(crate) computed: ThreadClock,

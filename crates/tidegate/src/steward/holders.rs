@@ -98,8 +98,8 @@ impl Silence {
     /// Judges the time since it was judged last, once that is long enough.
     fn go_on(self, worker: &Worker, now: Nanos) -> Self {
         let computed = worker.computed.read();
-        // Where the system does not tell, it may be computing.
-        let since = |then| computed.map(|computed| computed.saturating_sub(then));
+        // Where the system does not tell, or another thread has this number now, it may be computing.
+        let since = |then| computed.and_then(|computed| computed.checked_sub(then));
         let spent = self.computed.and_then(since).unwrap_or(Nanos::MAX);
         match is_stuck(now.saturating_sub(self.since), spent) {
             None => self,

@@ -12,7 +12,7 @@ mod sight;
 
 use crate::machine::Limits;
 use crate::options::{Sharing, machine};
-use crate::pool::{Shared, signal};
+use crate::pool::Shared;
 use holders::Holders;
 use presence::Presence;
 use sight::Sight;
@@ -292,10 +292,8 @@ impl Steward {
         let room = self.shared.most().saturating_sub(fair);
         let sees_work = room > 0 && self.shared.sees_work();
         let ledger = self.shared.ledger();
-        if ledger.excess() > 0 {
-            // Not everybody was there to be asked when the number of slots fell.
-            self.shared.raise_at_running(&ledger, signal::GIVE_UP);
-        }
+        // Not everybody was there to be asked when the number of slots fell.
+        self.shared.ask_holders(&ledger);
         if room == 0 {
             (self.holders, self.loans) = (Holders::default(), Loans::default());
             return 0;

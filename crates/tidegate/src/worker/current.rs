@@ -276,8 +276,10 @@ impl Membership {
         if shared.bell.is_some() {
             worker.computed.take();
         }
+        worker.set_unasked_until(None);
         let membership = Self { shared, index };
         membership.current().forget_base();
+        membership.current().forget_preemptions();
         if barrier::available() != Some(true) {
             // Nobody can expose our work by force, now or ever: each push goes the cold way and publishes.
             membership.current().deque().shut();
