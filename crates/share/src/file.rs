@@ -355,7 +355,7 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
         return Err(Refusal::of(Kind::Untrusted, path, "is a symbolic link"));
     }
     if !found.is_file() {
-        let what = format_args!("is {}", word_for(found.file_type()));
+        let what = format!("is {}", word_for(found.file_type()));
         return Err(Refusal::of(Kind::NoFile, path, what));
     }
     check_owner(path, found)?;
