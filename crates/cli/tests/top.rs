@@ -110,6 +110,19 @@ impl Screen {
         stat.expect("it runs").contains(") T ")
     }
 
+    /// Continues it after a stop, and waits until it has the terminal again and has drawn.
+    fn go_on(&mut self) {
+        self.signal(Signal::SIGCONT);
+        self.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
+        self.wait_for("quit");
+        assert!(self.is_raw());
+    }
+
+    fn quit(mut self) {
+        self.press(b"q");
+        assert!(self.end().success());
+    }
+
     fn state(&self) -> Termios {
         tcgetattr(&self.terminal).expect("a terminal")
     }
@@ -176,13 +189,9 @@ fn it_stops_with_the_terminal_as_it_was_and_draws_everything_when_it_goes_on() {
         eventually(|| screen.is_stopped());
         screen.wait_until(|seen| !seen.alternate_screen() && !seen.hide_cursor());
         assert!(!screen.is_raw());
-        screen.signal(Signal::SIGCONT);
-        screen.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
-        screen.wait_for("quit");
-        assert!(screen.is_raw());
+        screen.go_on();
     }
-    screen.press(b"q");
-    assert!(screen.end().success());
+    screen.quit();
 }
 
 #[test]
@@ -197,12 +206,8 @@ fn it_takes_the_terminal_again_that_others_had_while_it_was_stopped() {
     state.local_flags |= LocalFlags::ECHO | LocalFlags::ICANON;
     tcsetattr(&screen.terminal, SetArg::TCSANOW, &state).expect("a terminal");
     screen.seen.process(b"\x1b[?1049l\x1b[?25h\x1b[2J$ ");
-    screen.signal(Signal::SIGCONT);
-    screen.wait_until(|seen| seen.alternate_screen() && seen.hide_cursor());
-    screen.wait_for("quit");
-    assert!(screen.is_raw());
-    screen.press(b"q");
-    assert!(screen.end().success());
+    screen.go_on();
+    screen.quit();
 }
 
 #[test]
@@ -221,8 +226,7 @@ fn a_table_that_comes_goes_and_is_spoilt_is_told() {
     screen.wait_for("no jobs yet");
     let _job = home.job("");
     screen.wait_for("fib");
-    screen.press(b"q");
-    assert!(screen.end().success());
+    screen.quit();
 }
 
 #[test]

@@ -86,9 +86,7 @@ impl Slotless {
             }
         }
     }
-}
 
-impl Slotless {
     /// How long the thread may then run without a slot before it is asked to stop: a quarter of what it has waited. Those who have the slots and
     /// poll nothing may wait for it, so it must come to its end some time; or they compute, and it should be in their way but little.
     #[must_use]

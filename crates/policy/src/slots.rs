@@ -194,6 +194,12 @@ impl Ledger {
             .map(|(t, _)| t)
     }
 
+    /// The threads that have slots.
+    pub fn holders(&self) -> impl Iterator<Item = usize> + '_ {
+        self.running()
+            .filter(|t| self.threads[*t] == Status::Running)
+    }
+
     fn mark(&mut self, t: usize, status: Status) {
         self.overcommitted -= usize::from(self.threads[t] == Status::Overcommitted);
         self.overcommitted += usize::from(status == Status::Overcommitted);

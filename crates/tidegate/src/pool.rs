@@ -35,6 +35,8 @@ pub(crate) mod signal {
     pub(crate) const PROBE: u32 = 8;
     /// Others have waited for a slot for long, and are to have this one for a while.
     pub(crate) const TURN: u32 = 16;
+    /// The worker is to leave its slot, for either reason.
+    pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
 }
 
 /// What the threads of a pool share.

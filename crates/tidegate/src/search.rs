@@ -177,10 +177,9 @@ impl Current<'_> {
             return;
         }
         let signals = self.deque().answer();
-        const LEAVE: u32 = signal::GIVE_UP | signal::TURN;
-        if signals & LEAVE != 0 && self.deque().is_empty() {
+        if signals & signal::LEAVE != 0 && self.deque().is_empty() {
             self.set_must_stop(self.is_in_excess());
-            self.act_on(signals & !LEAVE);
+            self.act_on(signals & !signal::LEAVE);
         } else {
             self.act_on(signals);
         }

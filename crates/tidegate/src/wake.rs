@@ -140,37 +140,31 @@ impl Shared {
     }
 
     pub(crate) fn raise_hunger(&self, ledger: &Ledger) {
-        self.raise_at_running(ledger, signal::HUNGRY);
+        self.raise_at(ledger.running(), signal::HUNGRY);
     }
 
     /// Asks those who run without a slot, and have done so for long enough, to stop while none is free.
     pub(crate) fn ask_overcommitted(&self, ledger: &Ledger, now: Nanos) {
-        let is_over = |worker: &&Worker| worker.unasked_until().is_some_and(|until| until <= now);
-        let overcommitted = |t: &usize| ledger.status(*t) == Status::Overcommitted;
+        let is_over = |worker: &Worker| worker.unasked_until().is_some_and(|until| until <= now);
+        let to_stop = |t: &usize| {
+            ledger.status(*t) == Status::Overcommitted && self.worker_if(*t).is_some_and(is_over)
+        };
         if !ledger.has_free() {
-            let workers = ledger.running().filter(overcommitted);
-            let workers = workers.filter_map(|t| self.worker_if(t)).filter(is_over);
-            workers.for_each(|worker| worker.deque.raise(signal::GIVE_UP));
+            self.raise_at(ledger.running().filter(to_stop), signal::GIVE_UP);
         }
     }
 
     /// Asks all who have a slot to give it up, while there are too many.
     pub(crate) fn ask_holders(&self, ledger: &Ledger) {
         if ledger.excess() > 0 {
-            let holders = ledger
-                .running()
-                .filter(|t| ledger.status(*t) == Status::Running);
-            let holders = holders.filter_map(|t| self.worker_if(t));
-            holders.for_each(|worker| worker.deque.raise(signal::GIVE_UP));
+            self.raise_at(ledger.holders(), signal::GIVE_UP);
         }
     }
 
-    /// Raises a signal at all who run. One who was granted a slot and has not started yet begins with a search anyway.
-    pub(crate) fn raise_at_running(&self, ledger: &Ledger, bits: u32) {
-        ledger
-            .running()
-            .filter_map(|t| self.worker_if(t))
-            .for_each(|w| w.deque.raise(bits));
+    /// Raises a signal at these threads. One that was granted a slot and has not started yet begins with a search anyway.
+    pub(crate) fn raise_at(&self, threads: impl Iterator<Item = usize>, bits: u32) {
+        let workers = threads.filter_map(|t| self.worker_if(t));
+        workers.for_each(|worker| worker.deque.raise(bits));
     }
 
     fn carry_out(&self, wake: Wake, publisher: Option<&Worker>) {

@@ -49,43 +49,41 @@ pub struct Entry {
     pub simulated: bool,
 }
 
+/// A function that finds one of these programs by its name and hands it to a visitor.
+macro_rules! finder {
+    ($(#[$doc:meta])* $find:ident for $visitor:ident among $($program:ident)*, $known:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// If there is no such program or it cannot have these parameters.
+        pub fn $find<V: $visitor>(
+            name: &str,
+            size: Size,
+            given: &Given,
+            visitor: V,
+        ) -> Result<V::Out, ParameterError> {
+            match name {
+                $($program::NAME => Ok(visitor.visit(read::<$program>(size, given)?)),)*
+                _ => Err(unknown(name, ENTRIES.iter().filter($known))),
+            }
+        }
+    };
+}
+
 /// From one list of all programs: [`ENTRIES`] and both ways to find one of them.
 macro_rules! programs {
     (simulated: $($dag:ident)*; others: $($other:ident)*) => {
         /// Every program.
         pub const ENTRIES: &[Entry] = &[$(simulated::<$dag>(),)* $(entry::<$other>(),)*];
 
-        /// Hands the program called `name`, with the parameters given, to `visitor`.
-        ///
-        /// # Errors
-        /// If there is no such program or it cannot have these parameters.
-        pub fn visit<V: Visitor>(
-            name: &str,
-            size: Size,
-            given: &Given,
-            visitor: V,
-        ) -> Result<V::Out, ParameterError> {
-            match name {
-                $($dag::NAME => Ok(visitor.visit(read::<$dag>(size, given)?)),)*
-                $($other::NAME => Ok(visitor.visit(read::<$other>(size, given)?)),)*
-                _ => Err(unknown(name, ENTRIES.iter())),
-            }
+        finder! {
+            /// Hands the program called `name`, with the parameters given, to `visitor`.
+            visit for Visitor among $($dag)* $($other)*, |_| true
         }
 
-        /// The same for programs that can be simulated.
-        ///
-        /// # Errors
-        /// If there is no such program or it cannot have these parameters.
-        pub fn visit_simulated<V: SimulatedVisitor>(
-            name: &str,
-            size: Size,
-            given: &Given,
-            visitor: V,
-        ) -> Result<V::Out, ParameterError> {
-            match name {
-                $($dag::NAME => Ok(visitor.visit(read::<$dag>(size, given)?)),)*
-                _ => Err(unknown(name, ENTRIES.iter().filter(|entry| entry.simulated))),
-            }
+        finder! {
+            /// The same for programs that can be simulated.
+            visit_simulated for SimulatedVisitor among $($dag)*, |entry| entry.simulated
         }
     };
 }

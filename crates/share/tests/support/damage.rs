@@ -35,8 +35,9 @@ pub fn each(check: impl Fn(&Home, &Damage)) {
     }
 }
 
-/// One that makes files of a length other than the table's, or other than its format.
-const fn damaged(
+/// One that is refused as `kind`.
+const fn damage(
+    kind: Kind,
     name: &'static str,
     make: fn(&Home) -> io::Result<()>,
     says: &'static str,
@@ -44,33 +45,7 @@ const fn damaged(
     Damage {
         name,
         make,
-        kind: Kind::Damaged,
-        says,
-    }
-}
-
-const fn untrusted(
-    name: &'static str,
-    make: fn(&Home) -> io::Result<()>,
-    says: &'static str,
-) -> Damage {
-    Damage {
-        name,
-        make,
-        kind: Kind::Untrusted,
-        says,
-    }
-}
-
-const fn no_file(
-    name: &'static str,
-    make: fn(&Home) -> io::Result<()>,
-    says: &'static str,
-) -> Damage {
-    Damage {
-        name,
-        make,
-        kind: Kind::NoFile,
+        kind,
         says,
     }
 }
@@ -78,115 +53,152 @@ const fn no_file(
 const NOBODY: u32 = 65_534;
 
 const DAMAGES: &[Damage] = &[
-    damaged(
+    damage(
+        Kind::Damaged,
         "empty",
         |home| with_length(home, 0),
         "has 0 bytes instead of 135168",
     ),
-    damaged("one byte", |home| with_length(home, 1), "has 1 bytes"),
-    damaged(
+    damage(
+        Kind::Damaged,
+        "one byte",
+        |home| with_length(home, 1),
+        "has 1 bytes",
+    ),
+    damage(
+        Kind::Damaged,
         "half a head",
         |home| with_length(home, 2048),
         "has 2048 bytes",
     ),
-    damaged("a head", |home| with_length(home, 4096), "has 4096 bytes"),
-    damaged("half", |home| with_length(home, 70_000), "has 70000 bytes"),
-    damaged(
+    damage(
+        Kind::Damaged,
+        "a head",
+        |home| with_length(home, 4096),
+        "has 4096 bytes",
+    ),
+    damage(
+        Kind::Damaged,
+        "half",
+        |home| with_length(home, 70_000),
+        "has 70000 bytes",
+    ),
+    damage(
+        Kind::Damaged,
         "short of a byte",
         |home| with_length(home, 135_167),
         "has 135167 bytes",
     ),
-    damaged(
+    damage(
+        Kind::Damaged,
         "one byte more",
         |home| with_length(home, 135_169),
         "has 135169 bytes",
     ),
-    damaged(
+    damage(
+        Kind::Damaged,
         "huge",
         |home| with_length(home, 1 << 40),
         "bytes instead of",
     ),
-    damaged(
+    damage(
+        Kind::Damaged,
         "zeros",
         |home| spoilt(home, &[0; 135_168]),
         "is no table of this version",
     ),
-    damaged(
+    damage(
+        Kind::Damaged,
         "ones",
         |home| spoilt(home, &[0xff; 135_168]),
         "is no table of this version",
     ),
-    damaged(
+    damage(
+        Kind::Damaged,
         "text",
         |home| spoilt(home, b"#!/bin/sh\necho hello\n"),
         "is no table of this version",
     ),
-    damaged(
+    damage(
+        Kind::Damaged,
         "another version",
         |home| spoilt(home, &[1]),
         "is no table of this version",
     ),
-    no_file(
+    damage(
+        Kind::NoFile,
         "a folder",
         |home| fs::create_dir(home.path()),
         "is a folder",
     ),
-    no_file(
+    damage(
+        Kind::NoFile,
         "a pipe",
         |home| sys::make_node(&home.path(), libc::S_IFIFO, (0, 0)),
         "is a pipe",
     ),
-    no_file(
+    damage(
+        Kind::NoFile,
         "a socket",
         |home| UnixListener::bind(home.path()).map(drop),
         "is a socket",
     ),
-    no_file(
+    damage(
+        Kind::NoFile,
         "a device",
         |home| sys::make_node(&home.path(), libc::S_IFCHR, (1, 3)),
         "is a device",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "open to the group",
         |home| with_mode(home, 0o640),
         "its mode is 640",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "open to others",
         |home| with_mode(home, 0o606),
         "its mode is 606",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "read-only",
         |home| with_mode(home, 0o400),
         "its mode is 400",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "somebody else's",
         |home| chown(good(home), Some(NOBODY), None),
         "belongs to user 65534, not",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "two names",
         |home| fs::hard_link(good(home), home.folder.path().join("other")),
         "has 2 names instead of one",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "a link to a good table",
         |home| linked(home, true),
         "is a symbolic link",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "a link to a file",
         |home| linked(home, false),
         "is a symbolic link",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "a link to nowhere",
         |home| symlink(home.folder.path().join("nowhere"), home.path()),
         "is a symbolic link",
     ),
-    untrusted(
+    damage(
+        Kind::Untrusted,
         "a link to itself",
         |home| symlink(home.path(), home.path()),
         "is a symbolic link",

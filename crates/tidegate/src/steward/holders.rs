@@ -72,17 +72,10 @@ impl Holders {
             return;
         }
         self.turned = Some(now);
-        let holds = |t: &usize| ledger.status(*t) == Status::Running;
-        let (first, second): (Vec<usize>, Vec<usize>) = ledger
-            .running()
-            .filter(holds)
-            .partition(|t| *t >= self.next);
-        for t in first.into_iter().chain(second).take(ledger.owed()) {
-            self.next = t + 1;
-            if let Some(worker) = shared.worker_if(t) {
-                worker.deque.raise(signal::TURN);
-            }
-        }
+        let (first, second): (Vec<usize>, Vec<usize>) =
+            ledger.holders().partition(|t| *t >= self.next);
+        let chosen = first.into_iter().chain(second).take(ledger.owed());
+        shared.raise_at(chosen.inspect(|t| self.next = t + 1), signal::TURN);
     }
 }
 

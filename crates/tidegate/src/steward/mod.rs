@@ -360,13 +360,17 @@ mod tests {
     use crate::Pool;
     use crate::options::Options;
 
-    /// Between `wake_for_work`, which gives the slot under the ledger's lock, and `start_thread`, which makes the worker after it.
-    #[test]
-    fn a_thread_that_has_a_slot_and_no_worker_yet_is_looked_at_without_a_panic() {
+    fn bare() -> Arc<Shared> {
         let builder = Pool::builder()
             .workers(4)
             .share(tidegate_policy::Share::Auto);
-        let shared = Shared::bare(Options::of(builder).unwrap());
+        Shared::bare(Options::of(builder).unwrap())
+    }
+
+    /// Between `wake_for_work`, which gives the slot under the ledger's lock, and `start_thread`, which makes the worker after it.
+    #[test]
+    fn a_thread_that_has_a_slot_and_no_worker_yet_is_looked_at_without_a_panic() {
+        let shared = bare();
         let _ = shared.ledger().set_slots(1);
         shared.injector.push(shared.task_alone(|| ()));
         let wake = shared
@@ -376,13 +380,6 @@ mod tests {
         let mut steward = Steward::new(shared.clone(), Location::find());
         assert_eq!(steward.lend(1, 0), 0);
         std::mem::forget(shared);
-    }
-
-    fn bare() -> Arc<Shared> {
-        let builder = Pool::builder()
-            .workers(4)
-            .share(tidegate_policy::Share::Auto);
-        Shared::bare(Options::of(builder).unwrap())
     }
 
     /// A task begins after the steward has asked whether the pool acts, and is over before it asks again.

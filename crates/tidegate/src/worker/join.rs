@@ -190,7 +190,7 @@ impl Current<'_> {
                 }
             }
         }
-        if signals & (signal::GIVE_UP | signal::TURN) != 0 && !self.is_blocking() {
+        if signals & signal::LEAVE != 0 && !self.is_blocking() {
             self.give_up(signals & signal::TURN != 0);
         }
         if self.is_blocking() {
