@@ -4,6 +4,7 @@ mod cpus;
 mod fork;
 mod number;
 mod private;
+mod slice;
 
 use std::io;
 
@@ -11,6 +12,7 @@ pub use cpus::{CpuSet, Tid, current_cpu};
 pub use fork::{PerProcess, Process, watch_forks};
 pub use number::with_number;
 pub use private::PrivateFile;
+pub use slice::shorten_slice;
 
 #[cfg(loom)]
 pub use loom::thread::JoinHandle;

@@ -20,13 +20,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_policy::share::{Loans, cycle, slots};
-use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, TABLE_LOOK};
+use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};
 use tidegate_policy::{DesireState, Nanos};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::park::Parker;
+use tidegate_sync::thread::shorten_slice;
 
 /// What others have of a pool's steward.
 pub(crate) struct Bell {
@@ -131,6 +132,8 @@ impl Steward {
 
     /// Until the pool ends.
     pub(crate) fn run(mut self) {
+        // Where the system does not do so it comes later where all processors are busy.
+        let _ = shorten_slice(Duration::from_nanos(STEWARD_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
                 while !self.shared.is_ending() && self.cycle() {}
