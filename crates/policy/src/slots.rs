@@ -123,13 +123,19 @@ impl Ledger {
     /// Whether somebody has a better right to a slot than who is between two tasks: is owed one, or in debt.
     #[must_use]
     pub fn owes(&self) -> bool {
-        !(self.owed.is_empty() && self.debtors.is_empty())
+        self.ready_without_slot() > 0
     }
 
     /// How many threads are owed a slot.
     #[must_use]
     pub fn owed(&self) -> usize {
         self.owed.len()
+    }
+
+    /// How many threads could use a slot that they have not: are owed one, or in debt.
+    #[must_use]
+    pub fn ready_without_slot(&self) -> usize {
+        self.owed.len() + self.debtors.len()
     }
 
     /// How many threads run, with or without a slot.

@@ -177,12 +177,10 @@ impl Current<'_> {
             return;
         }
         let signals = self.deque().answer();
-        if signals & signal::LEAVE != 0 && self.deque().is_empty() {
+        if signals & signal::LEAVE != 0 {
             self.set_must_stop(self.is_in_excess());
-            self.act_on(signals & !signal::LEAVE);
-        } else {
-            self.act_on(signals);
         }
+        self.act_on(signals & !signal::LEAVE);
     }
 
     fn run_at_base(self, task: Task, searcher: &mut Searcher) {
@@ -252,11 +250,11 @@ impl Current<'_> {
             if let Some(task) = self.find(searcher) {
                 break Some(task);
             }
+            self.poll_at_base();
             self.make_way();
             if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
                 break None;
             }
-            self.poll_at_base();
             let rest = searcher
                 .idle
                 .sweep_failed(clock::now, || searcher.rng.draw());

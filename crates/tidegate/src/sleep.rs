@@ -259,7 +259,10 @@ impl Current<'_> {
         loop {
             let left = until.saturating_sub(clock::now());
             self.parker.park_timeout(Duration::from_nanos(left.max(1)));
-            self.run_mail_asleep(Status::Owed);
+            if why == Slotless::Owed {
+                // On top of a call that waits. Who is preempted is in the middle of a task, which may hold what its part of a broadcast wants.
+                self.run_mail_asleep(Status::Owed);
+            }
             let mut ledger = shared.ledger();
             if left == 0 && ledger.overcommit(self.index) {
                 // To be paid back when its next task begins or waits.

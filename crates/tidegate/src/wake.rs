@@ -18,7 +18,8 @@ use tidegate_sync::barrier;
 use tidegate_sync::lock::MutexGuard;
 
 impl Shared {
-    /// The ledger under its lock. Whoever changes it calls [`publish`](Self::publish) before unlocking.
+    /// The ledger under its lock. Whoever changes it calls [`publish`](Self::publish) before unlocking, but for who only takes a slot
+    /// that it runs without: then `vacancy` may stay set for nothing.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
         self.ledger.lock()
@@ -143,9 +144,9 @@ impl Shared {
         self.raise_at(ledger.running(), signal::HUNGRY);
     }
 
-    /// Asks those who run without a slot, and have done so for long enough, to stop while none is free.
+    /// Asks those who run without a slot, and not for a while that is theirs, to stop while none is free.
     pub(crate) fn ask_overcommitted(&self, ledger: &Ledger, now: Nanos) {
-        let is_over = |worker: &Worker| worker.unasked_until().is_some_and(|until| until <= now);
+        let is_over = |worker: &Worker| worker.unasked_until().is_none_or(|until| until <= now);
         let to_stop = |t: &usize| {
             ledger.status(*t) == Status::Overcommitted && self.worker_if(*t).is_some_and(is_over)
         };

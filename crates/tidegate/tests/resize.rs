@@ -167,64 +167,60 @@ fn until_still(beats: &std::sync::atomic::AtomicUsize) {
 }
 
 #[test]
-fn work_of_a_preempted_thread_that_runs_a_part_of_a_broadcast_is_stolen() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::{Duration, Instant};
+fn a_preempted_thread_runs_its_part_of_a_broadcast_after_its_task_and_not_in_the_middle() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    thread_local! { static IN_TASK: AtomicBool = const { AtomicBool::new(false) }; }
     watched(|| {
         // No steward: only `set_workers` preempts here.
-        let pool = built(Pool::builder().workers(2).share(tidegate::Share::Off));
-        let (busy, release) = (Gate::new(), Gate::new());
-        let (ready, done, beats) = (Gate::new(), Gate::new(), AtomicUsize::new(0));
-        let limit = Instant::now() + Duration::from_secs(10);
-        let preempted_worker = std::sync::Mutex::new(None);
-        let delivered = Gate::new();
-        let in_time = std::thread::scope(|threads| {
-            threads.spawn(|| {
-                pool.install(|| {
-                    busy.open();
-                    release.wait();
-                });
-            });
-            busy.wait();
-            threads.spawn(|| {
-                pool.install(|| {
-                    let me = tidegate::current_worker();
-                    *preempted_worker.lock().unwrap() = me;
-                    tidegate::scope(|scope| {
-                        scope.spawn(|_| done.open());
-                        ready.open();
-                        while !done.is_open() && Instant::now() < limit {
-                            beats.fetch_add(1, Ordering::SeqCst);
-                            tidegate::yield_point();
-                        }
-                    });
-                });
-            });
-            ready.wait();
-            pool.set_workers(1).unwrap();
-            // It sleeps; its grace is 10 ms.
-            until_still(&beats);
-            threads.spawn(|| {
-                while !delivered.is_open() {
-                    std::thread::yield_now();
-                }
-                release.open();
-            });
-            let parts = pool.broadcast(|_| {
-                let me = tidegate::current_worker();
-                delivered.open();
-                if me != *preempted_worker.lock().unwrap() {
-                    return true;
-                }
-                // Somebody else has a slot and nothing to do but this.
-                while !done.is_open() && Instant::now() < limit {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                done.is_open()
-            });
-            parts.into_iter().all(|it| it)
+        let pool = built(Pool::builder().workers(3).share(tidegate::Share::Off));
+        let [busy, release, ready, stop, delivered] =
+            std::array::from_fn(|_| Arc::new(Gate::new()));
+        let beats = Arc::new(AtomicUsize::new(0));
+        let holder = pool.spawn({
+            let (busy, release) = (busy.clone(), release.clone());
+            move || {
+                busy.open();
+                release.wait();
+            }
         });
-        assert!(in_time, "nobody stole from the preempted thread in 10 s");
+        busy.wait();
+        let preempted = pool.spawn({
+            let (ready, stop, beats) = (ready.clone(), stop.clone(), beats.clone());
+            move || {
+                IN_TASK.with(|it| it.store(true, Ordering::SeqCst));
+                ready.open();
+                while !stop.is_open() {
+                    beats.fetch_add(1, Ordering::SeqCst);
+                    tidegate::yield_point();
+                }
+                IN_TASK.with(|it| it.store(false, Ordering::SeqCst));
+            }
+        });
+        ready.wait();
+        pool.set_workers(1).unwrap();
+        // It sleeps; its grace is 10 ms.
+        until_still(&beats);
+        let in_task = std::thread::scope(|threads| {
+            let parts = threads.spawn(|| {
+                pool.broadcast(|_| {
+                    delivered.open();
+                    IN_TASK.with(|it| it.load(Ordering::SeqCst))
+                })
+            });
+            // The third thread sleeps, and runs its part at once.
+            delivered.wait();
+            let then = beats.load(Ordering::SeqCst);
+            while beats.load(Ordering::SeqCst) == then {
+                std::thread::yield_now();
+            }
+            stop.open();
+            release.open();
+            parts.join().unwrap()
+        });
+        assert_eq!(in_task, [false; 3]);
+        holder.join();
+        preempted.join();
     });
 }
 

@@ -297,13 +297,13 @@ impl Steward {
         let ledger = self.shared.ledger();
         // Not everybody was there to be asked when the number of slots fell.
         self.shared.ask_holders(&ledger);
-        if room == 0 {
+        if room == 0 && self.shares.others == 0 {
             (self.holders, self.loans) = (Holders::default(), Loans::default());
             return 0;
         }
         self.shared.ask_overcommitted(&ledger, now);
         self.holders.take_turns(&self.shared, &ledger, now);
-        let waits = !ledger.has_free() && (sees_work || ledger.owes());
+        let waits = room > 0 && !ledger.has_free() && (sees_work || ledger.owes());
         let still = self.holders.look(&self.shared, &ledger, waits, now);
         self.loans.lend(waits, still, room, now)
     }
@@ -383,6 +383,28 @@ mod tests {
         let mut steward = Steward::new(shared.clone(), Location::find());
         assert_eq!(steward.lend(1, 0), 0);
         std::mem::forget(shared);
+    }
+
+    #[test]
+    fn a_thread_that_is_ready_and_has_no_slot_counts_as_work_that_waits() {
+        let shared = bare();
+        let (first, second) = {
+            let mut ledger = shared.ledger();
+            let _ = ledger.set_slots(1);
+            (ledger.admit().unwrap(), ledger.admit().unwrap())
+        };
+        let queued = || {
+            Sight::of(&shared)
+                .look(&shared, Shares::default())
+                .seen()
+                .queued
+        };
+        assert!(shared.ledger().ready(first));
+        assert_eq!(queued(), 0);
+        assert!(!shared.ledger().ready(second), "owed");
+        assert_eq!(queued(), 1);
+        assert!(shared.ledger().overcommit(second), "in debt");
+        assert_eq!(queued(), 1);
     }
 
     /// A task begins after the steward has asked whether the pool acts, and is over before it asks again.

@@ -82,7 +82,11 @@ impl Sight {
         let cycle = &mut self.cycle;
         cycle.length = now.saturating_sub(self.at);
         cycle.allotment = shared.slots();
-        cycle.usage = shared.ledger().held();
+        let ready = {
+            let ledger = shared.ledger();
+            cycle.usage = ledger.held();
+            ledger.ready_without_slot()
+        };
         cycle.added = totals.since(&self.totals);
         cycle.deques.clear();
         cycle.deques.extend(
@@ -90,7 +94,7 @@ impl Sight {
                 .workers()
                 .map(|w| w.deque.waiting() as usize + w.kept.len()),
         );
-        cycle.queued = shared.queued();
+        cycle.queued = shared.queued() + ready;
         // Relaxed: a number by itself.
         let searching = shared.searching.load(Ordering::Relaxed);
         cycle.busy = cycle.usage.saturating_sub(searching);

@@ -11,6 +11,9 @@ use crate::unwind::{self, Payload, Stray};
 use tidegate_deque::split::Cold;
 use tidegate_sync::{barrier, clock};
 
+/// The signals that work answers.
+const FOR_WORK: u32 = signal::FLAG | signal::HUNGRY;
+
 impl Current<'_> {
     /// Takes a task from the own deque, at or above `base`.
     #[inline]
@@ -166,7 +169,6 @@ impl Current<'_> {
     /// Whether there is a signal to answer now. Flags and hunger are answered by work only: they wait for the next push.
     #[inline]
     pub(crate) fn is_called(self) -> bool {
-        const FOR_WORK: u32 = signal::FLAG | signal::HUNGRY;
         self.deque().is_signalled()
             && (self.worker().deque.raised() & !FOR_WORK != 0 || !self.deque().is_empty())
     }
@@ -177,16 +179,14 @@ impl Current<'_> {
             return;
         }
         let deque = self.deque();
-        if signals & (signal::FLAG | signal::HUNGRY) != 0 {
-            let public = deque.expose_half();
-            if public > 0 {
+        if signals & FOR_WORK != 0 {
+            if deque.expose_half() == 0 {
+                // They wait for work.
+                self.worker().deque.raise(signals & FOR_WORK);
+            } else {
                 self.set_exposed_at(clock::now());
-            }
-            if signals & signal::HUNGRY != 0 {
-                if public > 0 {
+                if signals & signal::HUNGRY != 0 {
                     self.shared().work_visible(Some(self.worker()));
-                } else {
-                    self.worker().deque.raise(signal::HUNGRY);
                 }
             }
         }
