@@ -3,12 +3,13 @@
 //! A part for each thread is put into that thread's mail, all under one lock (`Shared::deliver_to_all`), so that two
 //! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
 //! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one when it has nothing else left in
-//! its deque.
+//! its deque; one that was preempted when its task waits or is over.
 
 use crate::pool::Shared;
 use crate::scope::Scope;
 use crate::worker::Current;
 use std::sync::Arc;
+use tidegate_policy::Nanos;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
 
@@ -89,6 +90,7 @@ impl Current<'_> {
         if !rises {
             return false;
         }
+        self.set_unasked_until(Some(Nanos::MAX));
         self.run_mail();
         self.stop_running(status);
         true

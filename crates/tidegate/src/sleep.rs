@@ -294,6 +294,7 @@ impl Current<'_> {
         let has_slot = ledger.repay(self.index);
         if has_slot {
             self.set_unasked_until(None);
+            self.set_must_stop(false);
         }
         has_slot
     }
@@ -301,6 +302,10 @@ impl Current<'_> {
     /// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
     /// time is over for which it may, or its slot went to another.
     pub(crate) fn give_up(self, turn: bool) {
+        if self.unasked_until() == Some(Nanos::MAX) {
+            // A part of a broadcast on a thread that slept: it takes no slot, and so has none to give up.
+            return;
+        }
         let must = {
             let mut ledger = self.shared().ledger();
             if self.repay(&mut ledger) {

@@ -307,7 +307,7 @@ impl Shared {
             task.count();
             let worker = self.worker(thread);
             worker.mail.push(task);
-            // A sleeper looks at its mail after each park, and the bit stays set until a park has taken it.
+            // A sleeper looks at its mail after each park, and the bit stays set until a park has taken it. One that is preempted looks later.
             worker.parker.unpark();
         }
         // Before the user's closure is dropped that `task` may own.

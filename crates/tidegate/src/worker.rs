@@ -229,7 +229,7 @@ impl Worker {
         self.preempted.swap(preempted, Ordering::Relaxed)
     }
 
-    /// Until when this worker runs without a slot unasked, if it was let run without one.
+    /// Until when this worker runs without a slot unasked, if it was let run without one; for ever, while it runs what needs none.
     pub(crate) fn unasked_until(&self) -> Option<Nanos> {
         Some(self.unasked_until.load(Ordering::Relaxed)).filter(|until| *until > 0)
     }

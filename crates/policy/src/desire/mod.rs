@@ -65,7 +65,7 @@ pub struct Seen<'a> {
     pub searching: Nanos,
     /// How many tasks wait in each worker's deque at the end, by the worker's number.
     pub deques: &'a [usize],
-    /// How many tasks wait elsewhere at the end, in the queues of the pool.
+    /// How many tasks wait elsewhere at the end: in the queues of the pool, or begun and without a slot to go on with.
     pub queued: usize,
     /// How many workers run a task at the end.
     pub busy: usize,

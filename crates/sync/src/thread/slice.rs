@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 /// Asks the system to let the calling thread run for `length` at a time where others want the same processor, and so to let it run
-/// soon after it is woken. Its part of the processor stays what it was. Whether the system did so: Linux does since 6.12.
+/// soon after it is woken. Its part of the processor stays what it was, and what it starts has slices of the usual length. Not for a thread of negative
+/// niceness, which its children would not inherit then. Whether the system took the wish: Linux follows it since 6.12.
 pub fn shorten_slice(length: Duration) -> bool {
     imp::shorten(length)
 }
@@ -30,10 +31,11 @@ mod imp {
         let Some(mut attributes) = get() else {
             return false;
         };
-        if attributes.sched_policy != libc::SCHED_OTHER as u32 {
+        if attributes.sched_policy != libc::SCHED_OTHER as u32 || attributes.sched_nice < 0 {
             return false;
         }
         attributes.size = SIZE;
+        attributes.sched_flags |= libc::SCHED_FLAG_RESET_ON_FORK as u64;
         attributes.sched_runtime = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: `attributes` is a live sched_attr of SIZE bytes that the kernel reads.
         let failed = unsafe {
@@ -60,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shorter_slice_changes_nothing_else_of_how_the_thread_is_scheduled() {
+    fn a_shorter_slice_changes_nothing_else_of_the_thread_and_nothing_of_what_it_starts() {
         let thread = std::thread::spawn(|| {
             let before = imp::get().expect("Linux tells");
             let length = Duration::from_micros(100);
@@ -68,10 +70,15 @@ mod tests {
                 return;
             }
             let after = imp::get().expect("Linux tells");
-            let kept = |a: &libc::sched_attr| (a.sched_policy, a.sched_nice, a.sched_flags);
+            let kept = |a: &libc::sched_attr| (a.sched_policy, a.sched_nice);
             assert_eq!(kept(&after), kept(&before));
             // Before 6.12 it is taken and forgotten.
             assert!([100_000, before.sched_runtime].contains(&after.sched_runtime));
+            let started = std::thread::spawn(|| imp::get().expect("Linux tells"));
+            let started = started.join().unwrap();
+            assert_eq!(kept(&started), kept(&before));
+            assert_eq!(started.sched_runtime, before.sched_runtime);
+            assert_eq!(started.sched_flags, before.sched_flags);
         });
         thread.join().unwrap();
     }

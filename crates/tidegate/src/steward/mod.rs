@@ -293,7 +293,7 @@ impl Steward {
     /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks whoever should have stopped.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
         let room = self.shared.most().saturating_sub(fair);
-        let sees_work = room > 0 && self.shared.sees_work();
+        let sees_work = self.shared.sees_work();
         let ledger = self.shared.ledger();
         // Not everybody was there to be asked when the number of slots fell.
         self.shared.ask_holders(&ledger);
@@ -301,11 +301,15 @@ impl Steward {
             (self.holders, self.loans) = (Holders::default(), Loans::default());
             return 0;
         }
-        self.shared.ask_overcommitted(&ledger, now);
         self.holders.take_turns(&self.shared, &ledger, now);
-        let waits = room > 0 && !ledger.has_free() && (sees_work || ledger.owes());
-        let still = self.holders.look(&self.shared, &ledger, waits, now);
-        self.loans.lend(waits, still, room, now)
+        let waits = !ledger.has_free() && (sees_work || ledger.owes());
+        let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
+        if stuck == 0 {
+            // Else they are in nobody's way, and those who are stuck may wait for them.
+            self.shared.ask_overcommitted(&ledger, now);
+        }
+        self.loans
+            .lend(waits && room > 0, (stuck, silent), room, now)
     }
 
     /// Sleeps until `until`; when the table changes meanwhile, follows it.
