@@ -291,8 +291,8 @@ where
 /// Calls `f` once on each thread that belongs to the pool at this moment, with numbers from 0 on; results in that order.
 ///
 /// Calls need no slot: sleeping threads run theirs at once, waiting ones on top of their frames, running ones when
-/// they come to a boundary, and so do those that had to leave their processor to other jobs. Closures of one call may therefore meet at a barrier. The pool is that of the task which
-/// calls this, else the global one; guests are left out.
+/// they come to a boundary, and so do those that had to leave their processor to other jobs. Closures of one call may therefore
+/// meet at a barrier. The pool is that of the task which calls this, else the global one; guests are left out.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
