@@ -9,7 +9,6 @@ use crate::pool::Shared;
 use crate::scope::Scope;
 use crate::worker::Current;
 use std::sync::Arc;
-use tidegate_policy::Nanos;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
 
@@ -90,7 +89,7 @@ impl Current<'_> {
         if !rises {
             return false;
         }
-        self.set_unasked_until(Some(Nanos::MAX));
+        self.set_needs_no_slot();
         self.run_mail();
         self.stop_running(status);
         true

@@ -253,6 +253,13 @@ impl Current<'_> {
         self.resume_running(why);
     }
 
+    /// What was run on top of the caller's frame may have opened a latch, and the slot went along: waits for another.
+    pub(crate) fn regain_slot(self) {
+        if self.must_stop() {
+            self.sleep_owed(Slotless::Owed);
+        }
+    }
+
     fn park_owed(self, why: Slotless) {
         let shared = self.shared();
         let until = clock::now() + why.grace();
@@ -302,8 +309,7 @@ impl Current<'_> {
     /// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
     /// time is over for which it may, or its slot went to another.
     pub(crate) fn give_up(self, turn: bool) {
-        if self.unasked_until() == Some(Nanos::MAX) {
-            // A part of a broadcast on a thread that slept: it takes no slot, and so has none to give up.
+        if self.needs_no_slot() {
             return;
         }
         let must = {

@@ -12,7 +12,7 @@ use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::Steal;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
-use tidegate_policy::search::{Slotless, gives_slot_up};
+use tidegate_policy::search::gives_slot_up;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop};
 
@@ -123,10 +123,7 @@ impl Current<'_> {
                 since = None;
             }
         }
-        if self.must_stop() {
-            // What it ran on top has opened a latch, and its slot went along.
-            self.sleep_owed(Slotless::Owed);
-        }
+        self.regain_slot();
     }
 
     fn help(self, task: Task, awaited: Awaited<'_>) {

@@ -162,7 +162,8 @@ impl Shared {
         }
     }
 
-    /// Raises a signal at these threads. One that was granted a slot and has not started yet begins with a search anyway.
+    /// Raises a signal at these threads. One that was granted a slot and has no worker yet begins with a search anyway, and the steward asks again in
+    /// each cycle.
     pub(crate) fn raise_at(&self, threads: impl Iterator<Item = usize>, bits: u32) {
         let workers = threads.filter_map(|t| self.worker_if(t));
         workers.for_each(|worker| worker.deque.raise(bits));

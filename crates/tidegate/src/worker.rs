@@ -229,7 +229,16 @@ impl Worker {
         self.preempted.swap(preempted, Ordering::Relaxed)
     }
 
-    /// Until when this worker runs without a slot unasked, if it was let run without one; for ever, while it runs what needs none.
+    /// A thread that slept runs what needs no slot: it is never asked to stop, and takes none.
+    pub(crate) fn set_needs_no_slot(&self) {
+        self.set_unasked_until(Some(Nanos::MAX));
+    }
+
+    pub(crate) fn needs_no_slot(&self) -> bool {
+        self.unasked_until() == Some(Nanos::MAX)
+    }
+
+    /// Until when this worker runs without a slot unasked, if it was let run without one; for ever, while it needs none.
     pub(crate) fn unasked_until(&self) -> Option<Nanos> {
         Some(self.unasked_until.load(Ordering::Relaxed)).filter(|until| *until > 0)
     }

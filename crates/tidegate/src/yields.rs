@@ -7,7 +7,6 @@
 use crate::job::Task;
 use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::Steal;
-use tidegate_policy::search::Slotless;
 use tidegate_sync::clock;
 
 impl Current<'_> {
@@ -33,10 +32,7 @@ impl Current<'_> {
         let found = task.is_some();
         if let Some(task) = task {
             self.run_stranger(task);
-            if self.must_stop() {
-                // The slot went along with the latch of what was run.
-                self.sleep_owed(Slotless::Owed);
-            }
+            self.regain_slot();
         }
         found
     }
