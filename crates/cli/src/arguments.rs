@@ -261,6 +261,9 @@ pub enum Bench {
     /// How fast processors pass from one job to another
     #[command(after_help = AFTER_SHARE)]
     Share(ShareArguments),
+    /// What each queue of tasks costs its owner and its thieves
+    #[command(after_help = AFTER_QUEUES)]
+    Queues(QueuesArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
@@ -317,6 +320,25 @@ pub struct ShareArguments {
     #[command(flatten)]
     pub format: Format,
 }
+
+/// The arguments of `bench queues`.
+#[derive(Args, Debug)]
+pub struct QueuesArguments {
+    /// Repetitions; the figures are medians
+    #[arg(long, value_name = "R", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_QUEUES: &str = "\
+JSON: a list of rows: queue, put_take_ns (an owner alone), steal_ns and steal_contended_ns (a thief's time for a task \
+out of a full queue, alone and beside as many as there are processors; null if it gets none, as \
+from a split deque where the system has no membarrier), take_attempts, take_failures, \
+steal_attempts and steal_failures (while an owner unfolds trees and is robbed).
+
+Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_TWO_LEVEL: &str = "\
 Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, \

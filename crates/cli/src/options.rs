@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
-use tidegate::{Amount, Builder, Desire, Idle, Pool, Share, Victim, Wait};
+use tidegate::{Amount, Builder, Desire, Idle, Pool, Queue, Share, Victim, Wait};
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
 use crate::failure::Failure;
@@ -28,6 +28,8 @@ pub struct Flags {
     victim: Option<Victim>,
     #[arg(long, value_name = "RULE", global = true, help = help(&tunables::WAIT))]
     wait: Option<Wait>,
+    #[arg(long, value_name = "QUEUE", global = true, help = help(&tunables::QUEUE))]
+    queue: Option<Queue>,
     #[command(flatten)]
     sharing: SharingFlags,
 }
@@ -109,6 +111,7 @@ pub struct Options {
     steal: Amount,
     victim: Victim,
     wait: Wait,
+    queue: Queue,
     share: Share,
     weight: usize,
     desire: Desire,
@@ -127,6 +130,7 @@ impl Options {
             steal: value(flags.steal, &tunables::STEAL)?,
             victim: value(flags.victim, &tunables::VICTIM)?,
             wait: value(flags.wait, &tunables::WAIT)?,
+            queue: value(flags.queue, &tunables::QUEUE)?,
             share: value(sharing.share, &tunables::SHARE)?,
             weight: value(sharing.weight, &tunables::WEIGHT)?,
             desire: value(sharing.desire, &tunables::DESIRE)?,
@@ -141,6 +145,7 @@ impl Options {
             .steal(self.steal)
             .victim(self.victim)
             .wait(self.wait)
+            .queue(self.queue)
             .share(self.share)
             .weight(self.weight)
             .desire(self.desire);
@@ -157,6 +162,7 @@ impl Options {
             "steal": self.steal.to_string(),
             "victim": self.victim.to_string(),
             "wait": self.wait.to_string(),
+            "queue": self.queue.to_string(),
             "share": self.share.to_string(),
             "weight": self.weight,
             "desire": self.desire.to_string(),

@@ -5,6 +5,7 @@ mod support;
 
 use serde_json::Value;
 use support::{json, tidegate};
+use tidegate_policy::Queue;
 
 const NUMBERS: &[&str] = &[
     "jobs",
@@ -119,4 +120,33 @@ fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
         .stderr(predicates::str::contains(
             "`bench job` does not understand {}",
         ));
+}
+
+#[test]
+fn what_each_queue_costs_is_told_in_a_row_for_each() {
+    let found = json(&mut tidegate("bench queues --repeat 1 --json"));
+    let rows = found.as_array().expect("a list of rows");
+    let names: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row["queue"].as_str())
+        .collect();
+    let queues = Queue::ALL.iter().map(|queue| queue.name());
+    let expected: Vec<_> = queues.chain(["crossbeam"]).collect();
+    assert_eq!(names, expected);
+    for row in rows {
+        for figure in ["put_take_ns", "steal_ns", "steal_contended_ns"] {
+            let nanos = row[figure].as_f64();
+            // Where the system has no membarrier, nobody gets anything out of a split deque whose owner does nothing.
+            let may_miss = row["queue"] == "split" && figure != "put_take_ns";
+            assert!(
+                nanos.map_or(may_miss, |nanos| nanos > 0.0),
+                "{figure}: {row}"
+            );
+        }
+        for tried in ["take", "steal"] {
+            let count = |what| row[format!("{tried}_{what}")].as_f64().expect("a number");
+            assert!(count("failures") <= count("attempts"), "{row}");
+            assert!(count("attempts") > 0.0, "{row}");
+        }
+    }
 }

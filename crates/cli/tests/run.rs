@@ -41,8 +41,8 @@ fn every_program_runs_and_is_verified() {
 }
 
 /// The keys of a run's options.
-const OPTIONS: [&str; 7] = [
-    "idle", "steal", "victim", "wait", "share", "weight", "desire",
+const OPTIONS: [&str; 8] = [
+    "idle", "steal", "victim", "wait", "queue", "share", "weight", "desire",
 ];
 
 #[test]

@@ -35,7 +35,7 @@ impl Current<'_> {
     /// Gives the slot away and goes on without one. What is forked from here on is public at once.
     pub(crate) fn enter_blocking(self) {
         self.set_blocking(true);
-        self.deque().expose_all();
+        self.expose();
         self.deque().shut();
         self.stop_running(Status::Blocked);
         self.shared().rouse();

@@ -7,7 +7,7 @@ use crate::closed::Closed;
 use crate::options::{Options, PanicHandler, ThreadHandler};
 use crate::pool::Pool;
 use std::fmt;
-use tidegate_policy::{Amount, Desire, Idle, ParseError, Share, Victim, Wait};
+use tidegate_policy::{Amount, Desire, Idle, ParseError, Queue, Share, Victim, Wait};
 
 /// Why a pool could not be made.
 #[derive(Debug)]
@@ -61,6 +61,7 @@ pub struct Builder {
     pub(crate) amount: Option<Amount>,
     pub(crate) victim: Option<Victim>,
     pub(crate) wait: Option<Wait>,
+    pub(crate) queue: Option<Queue>,
     pub(crate) spare_threads: Option<usize>,
     pub(crate) max_threads: Option<usize>,
     pub(crate) share: Option<Share>,
@@ -116,6 +117,16 @@ impl Builder {
     #[must_use]
     pub fn wait(mut self, wait: Wait) -> Self {
         self.wait = Some(wait);
+        self
+    }
+
+    /// In which queue a worker keeps its tasks (`TIDEGATE_QUEUE`).
+    ///
+    /// Any but [`Queue::Split`] is for comparison: each fork goes the long way, and a worker that waits helps nobody and sleeps. With [`Queue::Blocks`]
+    /// and [`Queue::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever.
+    #[must_use]
+    pub fn queue(mut self, queue: Queue) -> Self {
+        self.queue = Some(queue);
         self
     }
 

@@ -225,7 +225,7 @@ impl<'a> Member<'a> {
     /// Whether tasks lie in its deque.
     #[must_use]
     pub fn has_work(self) -> bool {
-        self.0.has_work()
+        self.0.has_work() || self.0.offers()
     }
 
     /// Runs one task of its own on top of the caller's frame. Whether there was one.

@@ -77,6 +77,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.amount, &tunables::STEAL));
     differing.extend(difference(options.victim, &tunables::VICTIM));
     differing.extend(difference(options.wait, &tunables::WAIT));
+    differing.extend(difference(options.queue, &tunables::QUEUE));
     if options.max_threads_from != Source::Default && options.closed.is_none() {
         differing.extend(difference(
             Some(options.max_threads),

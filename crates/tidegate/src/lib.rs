@@ -78,6 +78,7 @@
 //! | `TIDEGATE_STEAL` | [`Builder::steal`] | `half` |
 //! | `TIDEGATE_VICTIM` | [`Builder::victim`] | `last-victim` |
 //! | `TIDEGATE_WAIT` | [`Builder::wait`] | `help-any` |
+//! | `TIDEGATE_QUEUE` | [`Builder::queue`] | `chase-lev` |
 //! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
 //! | `TIDEGATE_MAX_THREADS` | [`Builder::max_threads`] | `16` |
 //! | `TIDEGATE_STACK_SIZE` | [`Builder::stack_size`] | `64MiB` |
@@ -119,6 +120,7 @@ mod elsewhere;
 mod environment;
 mod events;
 mod explain;
+mod foreign;
 mod fork;
 mod job;
 mod latch;
@@ -149,7 +151,9 @@ pub use pool::Pool;
 pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, Stats, WorkerStats};
-pub use tidegate_policy::{Amount, Desire, Idle, ParseError, Share, Victim, Wait, desire, idle};
+pub use tidegate_policy::{
+    Amount, Desire, Idle, ParseError, Queue, Share, Victim, Wait, desire, idle,
+};
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 

@@ -12,7 +12,7 @@ use crate::unwind::Payload;
 use std::sync::OnceLock;
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Idle, IdleState, PlaceTree, Share, Victim, Wait,
+    Amount, Desire, DesireState, Idle, IdleState, PlaceTree, Queue, Share, Victim, Wait,
 };
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -38,6 +38,7 @@ pub(crate) struct Options {
     pub(crate) amount: Amount,
     pub(crate) victim: Victim,
     pub(crate) wait: Wait,
+    pub(crate) queue: Queue,
     pub(crate) places: PlaceTree,
     pub(crate) name: String,
     pub(crate) stack_size: usize,
@@ -97,6 +98,7 @@ impl Options {
             amount,
             victim,
             wait,
+            queue,
             stack_size,
             ..
         } = builder;
@@ -104,6 +106,7 @@ impl Options {
         let (amount, _) = environment.option("Builder::steal", amount, &tunables::STEAL)?;
         let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
         let (wait, _) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
+        let (queue, _) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
         let (stack_size, _) =
             environment.option("Builder::stack_size", stack_size, &tunables::STACK_SIZE)?;
         Ok(Self {
@@ -119,6 +122,7 @@ impl Options {
                 .map_err(|error| error.within("Builder::steal"))?,
             victim,
             wait,
+            queue,
             places: places(workers, victim),
             name: name(builder.name)?,
             stack_size,

@@ -170,8 +170,13 @@ impl Shared {
     }
 
     pub(crate) fn worker_or_new(&self, index: usize) -> &Worker {
-        let worker =
-            self.workers[index].get_or_init(|| Box::new(Worker::new(index, self.closed_threads())));
+        let worker = self.workers[index].get_or_init(|| {
+            Box::new(Worker::new(
+                index,
+                self.closed_threads(),
+                self.options.queue,
+            ))
+        });
         // Release pairs with `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);
         worker

@@ -5,11 +5,12 @@
 //! and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
 
 use crate::events;
+use crate::foreign::Cursors;
 use crate::job::Task;
 use crate::pool::{Shared, signal};
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
-use tidegate_deque::Steal;
+use tidegate_deque::{Miss, Steal};
 use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
 use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
@@ -36,6 +37,7 @@ pub(crate) struct Flags {
     /// Whether hunger was raised at the last rest and nothing was found since, and when.
     hungry: bool,
     hungry_at: Option<Nanos>,
+    pub(crate) cursors: Cursors,
 }
 
 impl Flags {
@@ -151,6 +153,7 @@ impl Current<'_> {
     /// Whether there is work again for this thread, which was about to leave: then it belongs to the pool again.
     pub(crate) fn comes_back(self) -> bool {
         let shared = self.shared();
+        self.spill();
         if self.deque().is_empty() && self.kept.len() == 0 && !shared.has_queued() {
             return false;
         }
@@ -223,7 +226,8 @@ impl Current<'_> {
 
     /// The youngest task that this worker has.
     fn own_task(self) -> Option<Task> {
-        self.pop(0).or_else(|| self.kept.pop_last())
+        let own = self.pop(0).or_else(|| self.take_foreign());
+        own.or_else(|| self.kept.pop_last())
     }
 
     /// Looks for work until the idle policy says to park, or there is mail.
@@ -340,6 +344,17 @@ impl Current<'_> {
                     if let Some(task) = victim.kept.pop() {
                         self.count_steal(victim, 1);
                         return Some(task);
+                    }
+                    match self.steal_foreign(victim, &mut flags.cursors) {
+                        Ok(task) => {
+                            self.count_steal(victim, 1);
+                            return Some(task);
+                        }
+                        Err(Miss::Lost) => {
+                            self.tally.partly_failed.add(1);
+                            continue;
+                        }
+                        Err(Miss::Empty) => {}
                     }
                     let busy = victim.is_busy() || victim.deque.has_private();
                     if busy {

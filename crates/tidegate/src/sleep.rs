@@ -62,6 +62,7 @@ impl Current<'_> {
         if self.must_stop() {
             // What is left here is for whoever has a slot; this thread has no frames and is owed none.
             self.clear_above(0);
+            self.spill();
         }
         self.set_must_stop(false);
         let served = {
@@ -142,7 +143,7 @@ impl Current<'_> {
     /// Gives the slot up and sleeps until what is awaited is over, or there is something to rob. Returns with a slot, or
     /// overcommitted.
     pub(crate) fn sleep_until(self, awaited: Awaited<'_>) {
-        self.deque().expose_all();
+        self.expose();
         self.set_awaited(awaited);
         self.stop_running(Status::Waiting);
         let asleep = || self.asleep(Phase::Latch, || self.park_waiting(awaited));
@@ -245,9 +246,15 @@ impl Current<'_> {
         }
     }
 
+    /// Leaves all that waits here to others.
+    pub(crate) fn expose(self) {
+        self.deque().expose_all();
+        self.spill();
+    }
+
     /// Gives the slot up although it could go on.
     pub(crate) fn sleep_owed(self, why: Slotless) {
-        self.deque().expose_all();
+        self.expose();
         self.stop_running(Status::Owed);
         self.shared().rouse();
         self.resume_running(why);

@@ -170,7 +170,8 @@ impl Current<'_> {
                     let mut workers = self.shared().workers();
                     workers.find_map(|w| w.kept.take_first(|task| task.is_of(scope)))
                 };
-                let queued = scope.pop_queued().or_else(kept);
+                let own = || self.take_foreign_if(|task| task.is_of(scope));
+                let queued = own().or_else(|| scope.pop_queued()).or_else(kept);
                 queued.or_else(|| self.rob_scope(scope, flags))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) => None,
@@ -221,7 +222,8 @@ impl Current<'_> {
         // One at a time, the own deque included: older tasks of a batch would lie above this frame.
         let mut of = |worker: &Worker| {
             let robbed = self.rob_one(worker, Thief::unnamed(worker.index), flags);
-            robbed.or_else(|| worker.kept.pop())
+            let kept = robbed.or_else(|| worker.kept.pop());
+            kept.or_else(|| self.steal_foreign(worker, &mut flags.cursors).ok())
         };
         shared
             .pop_queued()

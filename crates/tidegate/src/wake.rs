@@ -238,7 +238,8 @@ impl Shared {
 
     /// Whether any work can be seen that a thief may take: in a queue, public, or private and yet to be exposed.
     pub(crate) fn sees_work(&self) -> bool {
-        let enough = |worker: &Worker| self.has_enough(worker) || worker.kept.len() > 0;
+        let enough =
+            |worker: &Worker| self.has_enough(worker) || worker.kept.len() > 0 || worker.offers();
         self.has_queued() || self.workers().any(|w| enough(w) && !self.is_leaving(w))
     }
 
@@ -251,7 +252,8 @@ impl Shared {
     /// Whether work can be seen that its publisher has left to whoever looks: in a queue, or public.
     pub(crate) fn sees_published(&self) -> bool {
         let public = |worker: &Worker| worker.deque.public_len() > 0 && self.has_enough(worker);
-        let published = |worker: &Worker| public(worker) || worker.kept.len() > 0;
+        let published =
+            |worker: &Worker| public(worker) || worker.kept.len() > 0 || worker.offers();
         self.has_queued() || self.workers().any(|w| published(w) && !self.is_leaving(w))
     }
 

@@ -13,16 +13,17 @@ pub(crate) use current::{Admission, Current, Membership, leave_in_child};
 pub use local::WorkerLocal;
 
 use crate::elsewhere::Elsewhere;
+use crate::foreign::{self, Foreign};
 use crate::job::{Blocks, Header, Task};
 use crate::latch::Thief;
 use crate::pool::Shared;
-use crate::queue::Queue;
+use crate::queue;
 use crate::scope::ScopeCore;
 use crate::stats::Tally;
 use crate::wait::Awaited;
 use std::ptr::{NonNull, null};
 use tidegate_deque::Split;
-use tidegate_policy::Nanos;
+use tidegate_policy::{Nanos, Queue};
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock::ThreadClock;
 use tidegate_sync::park::Parker;
@@ -31,6 +32,8 @@ use tidegate_sync::{Line, clock};
 /// One worker as all see it.
 pub(crate) struct Worker {
     pub(crate) deque: Split<Header>,
+    /// Where the tasks lie, if not in the deque.
+    pub(crate) foreign: Option<Foreign>,
     pub(crate) index: usize,
     /// How many threads the pool has if it is a closed one, see [`crate::closed`]; else 0.
     pub(crate) closed_threads: usize,
@@ -47,11 +50,11 @@ pub(crate) struct Worker {
     /// Whether a task runs at the base of this worker's stack and does not wait.
     busy: AtomicBool,
     /// Parts of broadcasts for this thread alone.
-    pub(crate) mail: Queue,
+    pub(crate) mail: queue::Queue,
     /// Stolen in one batch with the task that runs, and not begun: for this worker when it has nothing else, or for anybody.
-    pub(crate) kept: Queue,
+    pub(crate) kept: queue::Queue,
     /// Detached tasks that this worker has spawned and that begin in that order: each has a stand-in elsewhere.
-    pub(crate) in_order: Queue,
+    pub(crate) in_order: queue::Queue,
     /// A thread of nobody that takes part for the length of a call.
     guest: AtomicBool,
     /// How often this worker was woken, and when last; 0 once it has noticed.
@@ -98,9 +101,10 @@ struct Own {
 }
 
 impl Worker {
-    pub(crate) fn new(index: usize, closed_threads: usize) -> Self {
+    pub(crate) fn new(index: usize, closed_threads: usize, queue: Queue) -> Self {
         Self {
             deque: Split::new(),
+            foreign: Foreign::of(queue),
             index,
             closed_threads,
             parker: Parker::new(),
@@ -110,9 +114,9 @@ impl Worker {
             awaits_scope: AtomicPtr::default(),
             last_victim: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
-            mail: Queue::default(),
-            kept: Queue::default(),
-            in_order: Queue::default(),
+            mail: queue::Queue::default(),
+            kept: queue::Queue::default(),
+            in_order: queue::Queue::default(),
             guest: AtomicBool::new(false),
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
@@ -138,6 +142,16 @@ impl Worker {
                 before: AtomicPtr::default(),
             }),
         }
+    }
+
+    /// The queue in place of the deque, if it is this worker's own.
+    pub(crate) fn own_queue(&self) -> Option<&foreign::Own> {
+        self.foreign.as_ref()?.own()
+    }
+
+    /// Whether tasks wait there for a thief.
+    pub(crate) fn offers(&self) -> bool {
+        self.own_queue().is_some_and(foreign::Own::offers)
     }
 
     /// Whether tasks wait in the deque, public or not.

@@ -4,6 +4,7 @@
 //! whose joiner is in a frame below. So the oldest task is stolen from there like a thief would, and not popped: the joiner then finds
 //! that its half was taken, and its latch open.
 
+use crate::foreign::Cursors;
 use crate::job::Task;
 use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::Steal;
@@ -42,6 +43,11 @@ impl Current<'_> {
             self.deque().expose_half();
         }
         let own = take_oldest(self.worker()).or_else(|| self.kept.pop());
+        let oldest = || {
+            self.steal_foreign(self.worker(), &mut Cursors::default())
+                .ok()
+        };
+        let own = own.or_else(oldest).or_else(|| self.take_foreign());
         own.or_else(|| self.mail.pop())
     }
 
@@ -50,7 +56,8 @@ impl Current<'_> {
         if victim.deque.has_private() && self.shared().expose_turn(clock::now()) {
             victim.deque.force_expose();
         }
-        let task = take_oldest(victim).or_else(|| victim.kept.pop());
+        let kept = take_oldest(victim).or_else(|| victim.kept.pop());
+        let task = kept.or_else(|| self.steal_foreign(victim, &mut Cursors::default()).ok());
         if task.is_some() {
             self.count_steal(victim, 1);
         }

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{AMOUNTS, Tally, built, fib, pool, watched};
-use tidegate::{Amount, Idle, Pool, Scope, Victim, Wait};
+use tidegate::{Amount, Idle, Pool, Queue, Scope, Victim, Wait};
 
 const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
 const WAITS: [Wait; 2] = [Wait::Descendants, Wait::HelpAny];
@@ -103,6 +103,25 @@ fn every_number_of_workers_and_spare_threads_computes_the_same() {
             }
             let pool = built(Pool::builder().workers(workers).max_threads(workers));
             everything_is_right(&pool, &|| format!("at most {workers} threads"));
+        }
+    });
+}
+
+#[test]
+fn every_queue_computes_the_same() {
+    watched(|| {
+        for queue in Queue::ALL {
+            for workers in [1, 2, 4] {
+                for (spares, wait) in [(0, WAITS[0]), (5, WAITS[0]), (5, WAITS[1])] {
+                    let builder = Pool::builder().workers(workers).spare_threads(spares);
+                    let pool = built(builder.queue(*queue).wait(wait));
+                    for _ in 0..20 {
+                        everything_is_right(&pool, &|| {
+                            format!("{queue} {workers}+{spares} {wait}")
+                        });
+                    }
+                }
+            }
         }
     });
 }

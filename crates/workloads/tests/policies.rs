@@ -4,7 +4,7 @@
 use std::fmt;
 
 use tidegate::idle::Backoff;
-use tidegate::{Amount, Idle, Pool, Victim, Wait};
+use tidegate::{Amount, Idle, Pool, Queue, Victim, Wait};
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
@@ -19,6 +19,7 @@ struct Policies {
     amount: Amount,
     victim: Victim,
     wait: Wait,
+    queue: Queue,
 }
 
 impl Policies {
@@ -26,7 +27,7 @@ impl Policies {
     fn pool(self) -> Tidegate {
         let builder = Pool::builder().workers(3).idle(self.idle);
         let builder = builder.steal(self.amount).victim(self.victim);
-        Tidegate::new(builder.wait(self.wait).build().unwrap())
+        Tidegate::new(builder.wait(self.wait).queue(self.queue).build().unwrap())
     }
 }
 
@@ -37,8 +38,9 @@ impl fmt::Display for Policies {
             amount,
             victim,
             wait,
+            queue,
         } = self;
-        write!(f, "{idle} {amount} {victim} {wait}")
+        write!(f, "{idle} {amount} {victim} {wait} {queue}")
     }
 }
 
@@ -58,7 +60,7 @@ fn idles() -> Vec<Idle> {
     idles.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// All combinations with this way to wait.
+/// All combinations with this way to wait; other queues than the usual one, which know nothing of the other policies, with the usual ones.
 fn combinations(wait: Wait) -> Vec<Policies> {
     let mut all = Vec::new();
     for idle in idles() {
@@ -69,10 +71,19 @@ fn combinations(wait: Wait) -> Vec<Policies> {
                     amount,
                     victim,
                     wait,
+                    queue: Queue::Split,
                 });
             }
         }
     }
+    let others = Queue::ALL.iter().filter(|queue| **queue != Queue::Split);
+    all.extend(others.map(|queue| Policies {
+        idle: Idle::default(),
+        amount: Amount::default(),
+        victim: Victim::default(),
+        wait,
+        queue: *queue,
+    }));
     all
 }
 

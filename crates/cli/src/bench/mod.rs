@@ -5,6 +5,7 @@
 
 mod crew;
 mod job;
+mod queues;
 mod share;
 mod two_level;
 
@@ -16,6 +17,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.bench {
         Bench::TwoLevel(arguments) => two_level::bench(arguments),
         Bench::Share(arguments) => share::bench(arguments),
+        Bench::Queues(arguments) => queues::bench(arguments),
         Bench::Job => job::serve(),
     }
 }

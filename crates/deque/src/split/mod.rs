@@ -8,6 +8,7 @@
 //! What it does not do: it never waits for work, never wakes anybody and never follows the pointers that it holds.
 
 mod owner;
+mod queue;
 mod thief;
 mod word;
 
@@ -15,7 +16,7 @@ use crate::ring::{CAPACITY, Ring};
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-pub use owner::{Cold, Full, Owner};
+pub use owner::{Cold, Owner};
 pub use thief::Steal;
 pub use word::Gen;
 use word::Public;

@@ -1,6 +1,7 @@
 //! The owner's steps.
 
 use super::{Gen, Public, Split};
+use crate::queue::Full;
 use crate::ring::CAPACITY;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -27,10 +28,6 @@ impl<T> Copy for Owner<'_, T> {}
 /// positions are used up.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cold(pub u64);
-
-/// A push that cannot be made: the ring is full.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Full;
 
 impl<'a, T> Owner<'a, T> {
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! The battery: smoke, a model in step, thieves in a stampede, the ring's edges.
 
-use super::{Cold, Full, Owner, Split, Steal, capacity};
+use super::{Cold, Owner, Split, Steal, capacity};
+use crate::Full;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tidegate_sync::barrier;

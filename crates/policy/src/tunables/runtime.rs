@@ -4,7 +4,7 @@ use super::{Basis, Row, Tunable, bytes, choice, count, table, time};
 use crate::desire::{Desire, Steady};
 use crate::idle::{Elastic, Idle};
 use crate::text::{GIB, KIB, MIB, MS, S, US};
-use crate::{Amount, Victim, Wait};
+use crate::{Amount, Queue, Victim, Wait};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -39,6 +39,9 @@ table! {
     WAIT: Wait = choice("wait", Wait::NAMES, Wait::Descendants).set_by("TIDEGATE_WAIT"),
         "What a waiting join runs; descendants only, so that no unrelated lock is taken on top of a waiting frame.",
         GUESSED;
+    QUEUE: Queue = choice("queue", Queue::NAMES, Queue::Split).set_by("TIDEGATE_QUEUE"),
+        "In which queue a worker keeps its tasks; the owner of a split deque needs neither fence nor compare-and-swap for what nobody steals.",
+        Basis::Measured;
     SPARE_THREADS: Option<usize> =
         count("spare-threads", "threads", Some(0), Some(MOST_THREADS), None).set_by("TIDEGATE_SPARE_THREADS"),
         "Threads beyond one per worker that may be made for workers that wait; derived: up to the limit on threads.",

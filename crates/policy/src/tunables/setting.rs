@@ -4,7 +4,7 @@ use super::Unit;
 use crate::desire::Desire;
 use crate::error::ParseError;
 use crate::idle::{Idle, Inefficient, Randomness};
-use crate::{Amount, Share, Victim, Wait, text};
+use crate::{Amount, Queue, Share, Victim, Wait, text};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -146,6 +146,7 @@ choices!(
     Desire,
     Amount,
     Victim,
+    Queue,
     Wait,
     Share,
     Randomness,

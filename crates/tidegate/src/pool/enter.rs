@@ -64,6 +64,7 @@ impl Shared {
                     current.finish();
                 }
                 current.clear_above(0);
+                current.spill();
                 current.set_must_stop(false);
             }
         }

@@ -92,7 +92,7 @@ impl Sight {
         cycle.deques.extend(
             shared
                 .workers()
-                .map(|w| w.deque.waiting() as usize + w.kept.len()),
+                .map(|w| w.deque.waiting() as usize + w.kept.len() + usize::from(w.offers())),
         );
         cycle.queued = shared.queued() + ready;
         // Relaxed: a number by itself.

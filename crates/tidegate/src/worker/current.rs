@@ -280,8 +280,8 @@ impl Membership {
         let membership = Self { shared, index };
         membership.current().forget_base();
         membership.current().forget_preemptions();
-        if barrier::available() != Some(true) {
-            // Nobody can expose our work by force, now or ever: each push goes the cold way and publishes.
+        if barrier::available() != Some(true) || membership.current().foreign.is_some() {
+            // Nobody can expose our work by force, now or ever, or it goes elsewhere: each push goes the cold way.
             membership.current().deque().shut();
         }
         membership

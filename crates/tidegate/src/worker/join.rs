@@ -5,7 +5,7 @@
 //! latch open; both end every use of the pointer by others. See docs/waiting.md for the waiting.
 
 use super::Current;
-use crate::job::{Half, Task};
+use crate::job::{Half, Header, Task};
 use crate::pool::signal;
 use crate::unwind::{self, Payload, Stray};
 use tidegate_deque::split::Cold;
@@ -110,7 +110,7 @@ impl Current<'_> {
         B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
-        let ended = if self.take_back(position) {
+        let ended = if self.take_back_cold(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the join is not going on.
             let b = unsafe { half.take_closure() };
             unwind::catch(|| b(false))
@@ -135,6 +135,20 @@ impl Current<'_> {
         } else {
             self.take_back_uneven(position)
         }
+    }
+
+    /// The same, wherever it lies.
+    fn take_back_cold(self, half: &Header, position: u64) -> bool {
+        self.take_back(position) || self.take_back_moved(half, position)
+    }
+
+    /// Whether the half was moved out of the deque, and lies there still.
+    fn take_back_moved(self, half: &Header, position: u64) -> bool {
+        let taken = self.take_back_foreign(half);
+        if taken {
+            self.deque().settle(position);
+        }
+        taken
     }
 
     /// The half was never pushed, or tasks spawned inside the first half lie above it.
@@ -179,7 +193,9 @@ impl Current<'_> {
             return;
         }
         let deque = self.deque();
-        if signals & FOR_WORK != 0 {
+        if let Some(foreign) = &self.worker().foreign {
+            self.move_out(foreign);
+        } else if signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
                 // They wait for work.
                 self.worker().deque.raise(signals & FOR_WORK);
@@ -194,7 +210,7 @@ impl Current<'_> {
             self.give_up(signals & signal::TURN != 0);
         }
         if self.is_blocking() {
-            deque.expose_all();
+            self.expose();
             deque.shut();
             self.shared().work_visible(Some(self.worker()));
         } else if barrier::available() != Some(true) {
@@ -210,6 +226,11 @@ impl Current<'_> {
         B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
+        if self.take_back_moved(half.header(), position) {
+            // SAFETY: 1. taken back just now; 2. the thief's side does not run.
+            let b = unsafe { half.take_closure() };
+            return b(false);
+        }
         self.wait_for_half(half.header());
         self.deque().settle(position);
         // SAFETY: 1. waited for; 2. once.
@@ -253,7 +274,7 @@ impl Current<'_> {
         B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
-        if self.take_back(position) {
+        if self.take_back_cold(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the join is not going on.
             drop(unsafe { half.take_closure() });
             return;

@@ -60,7 +60,7 @@ pub const ROOMS: &[Room] = &[
         folder: "deque",
         imports: &["sync"],
         outside: Outside::Only(&[]),
-        unsafe_in: &["ring", "split"],
+        unsafe_in: &["claim", "ring", "split"],
         code: Code::Runtime,
     },
     Room {

@@ -1,0 +1,309 @@
+//! The block-based queue: owner and thieves work on different blocks, so what they do to each task is plain loads and stores for the owner, and
+//! atomic operations meet once per block. See docs/queues.md.
+
+use crate::own::Own;
+use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
+use std::ptr::NonNull;
+use tidegate_sync::Line;
+use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+/// How many tasks a block holds.
+const LENGTH: u64 = if cfg!(any(loom, miri)) { 2 } else { 64 };
+/// How many blocks there are.
+const BLOCKS: u64 = if cfg!(any(loom, miri)) { 4 } else { 64 };
+
+/// After the idea of the block-based work stealing of Wang and others, "BWoS: formally verified block-based work stealing for parallel
+/// processing", OSDI 2023.
+pub struct Blocks<T> {
+    owner: Line<Young>,
+    /// The oldest block that may have something for thieves.
+    oldest: Line<AtomicU64>,
+    /// A thief found nothing.
+    wanted: Line<AtomicBool>,
+    blocks: Box<[Line<Block<T>>]>,
+}
+
+/// The owner's words.
+struct Young {
+    /// The number of the block on which it works. They count up and down, and lie in the ring by their low bits.
+    block: Own,
+    /// The tasks in it that are the owner's.
+    start: Own,
+    fill: Own,
+}
+
+struct Block<T> {
+    slots: Box<[AtomicPtr<T>]>,
+    /// Which slots are granted to thieves.
+    granted: AtomicU64,
+    /// How many tasks thieves have read, ever.
+    read: AtomicU64,
+    /// How many they had won, ever, by the time at which the grant was last taken over.
+    won: Own,
+    /// Where the grant began.
+    begin: Own,
+}
+
+/// The slots `next..end`.
+#[derive(Clone, Copy)]
+struct Grant(u64);
+
+impl Grant {
+    fn new(next: u64, end: u64) -> Self {
+        Self(next << 32 | end)
+    }
+
+    fn next(self) -> u64 {
+        self.0 >> 32
+    }
+
+    fn end(self) -> u64 {
+        self.0 & 0xffff_ffff
+    }
+
+    fn is_empty(self) -> bool {
+        self.next() == self.end()
+    }
+}
+
+/// The number of the oldest block, and a tag that differs after each grant.
+#[derive(Clone, Copy)]
+struct Oldest(u64);
+
+impl Oldest {
+    const TAG: u32 = 24;
+
+    fn block(self) -> u64 {
+        self.0 >> Self::TAG
+    }
+
+    /// Once more than before, at `block` or below.
+    fn granted(self, block: u64) -> Self {
+        let tag = self.0.wrapping_add(1) & ((1 << Self::TAG) - 1);
+        let block = if cfg!(tidegate_fault = "taken-over-block-skipped") {
+            self.block()
+        } else {
+            self.block().min(block)
+        };
+        Self(block << Self::TAG | tag)
+    }
+
+    fn passed(self) -> Self {
+        Self(self.0 + (1 << Self::TAG))
+    }
+}
+
+impl<T> Default for Blocks<T> {
+    fn default() -> Self {
+        Self {
+            owner: Line(Young {
+                block: Own::default(),
+                start: Own::default(),
+                fill: Own::default(),
+            }),
+            oldest: Line(AtomicU64::new(0)),
+            wanted: Line(AtomicBool::new(false)),
+            blocks: (0..BLOCKS).map(|_| Line(Block::empty())).collect(),
+        }
+    }
+}
+
+impl<T> Blocks<T> {
+    fn block(&self, number: u64) -> &Block<T> {
+        &self.blocks[(number % BLOCKS) as usize]
+    }
+
+    /// Grants what the owner has in its block, and goes on to the next one.
+    #[cold]
+    fn grant(&self) -> Result<(), Full> {
+        let young = &*self.owner;
+        let (number, start, fill) = (young.block.get(), young.start.get(), young.fill.get());
+        if !self.block(number + 1).is_free() {
+            return Err(Full);
+        }
+        self.block(number).grant(start, fill);
+        // Relaxed: the exchange below sees what is there.
+        let mut seen = self.oldest.load(Ordering::Relaxed);
+        loop {
+            let new = Oldest(seen).granted(number).0;
+            // Release pairs with the Acquire in `steal`: who sees it sees the grant.
+            let exchanged =
+                self.oldest
+                    .compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed);
+            match exchanged {
+                Ok(_) => break,
+                Err(now) => seen = now,
+            }
+        }
+        young.block.publish(number + 1);
+        young.start.set(0);
+        young.fill.set(0);
+        Ok(())
+    }
+
+    /// Goes back to the block before, with what thieves have left in it. Whether there is one to go back to.
+    #[cold]
+    fn take_over(&self) -> bool {
+        let young = &*self.owner;
+        let Some(number) = young.block.get().checked_sub(1) else {
+            return false;
+        };
+        // Acquire pairs with thieves' exchanges: below it they have seen all blocks empty.
+        let passed = Oldest(self.oldest.load(Ordering::Acquire)).block();
+        if number < passed {
+            return false;
+        }
+        let left = self.block(number).take_over();
+        young.block.publish(number);
+        young.start.set(left.next());
+        young.fill.set(left.end());
+        true
+    }
+}
+
+impl<T> Block<T> {
+    fn empty() -> Self {
+        let null = |_| AtomicPtr::new(std::ptr::null_mut());
+        Self {
+            slots: (0..LENGTH).map(null).collect(),
+            granted: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+            won: Own::default(),
+            begin: Own::default(),
+        }
+    }
+
+    /// For the owner: whether nobody has anything in it, nor reads anything.
+    fn is_free(&self) -> bool {
+        // Acquire pairs with the Release in `steal`: the slots have been read. Before the grant: what is counted here was won there.
+        let read = self.read.load(Ordering::Acquire);
+        // Relaxed: once it is empty only the owner changes it.
+        let granted = Grant(self.granted.load(Ordering::Relaxed));
+        granted.is_empty() && read == self.won.get() + (granted.next() - self.begin.get())
+    }
+
+    fn grant(&self, start: u64, fill: u64) {
+        // Relaxed: as in `is_free`.
+        let settled = Grant(self.granted.load(Ordering::Relaxed));
+        debug_assert!(settled.is_empty());
+        self.won
+            .set(self.won.get() + settled.next() - self.begin.get());
+        self.begin.set(start);
+        // Release pairs with the Acquire in `steal`: the slots are filled.
+        self.granted
+            .store(Grant::new(start, fill).0, Ordering::Release);
+    }
+
+    /// Takes back what has not been won.
+    fn take_over(&self) -> Grant {
+        // Relaxed: the exchange below sees what is there.
+        let mut seen = self.granted.load(Ordering::Relaxed);
+        loop {
+            let (next, end) = (Grant(seen).next(), Grant(seen).end());
+            // Empty, at the place up to which thieves have come. Acquire: their wins come before our puts.
+            let closed = Grant::new(next, next).0;
+            let exchanged = self.granted.compare_exchange_weak(
+                seen,
+                closed,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            match exchanged {
+                Ok(_) => return Grant::new(next, end),
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
+impl<T> Sealed for Blocks<T> {}
+
+impl<T> Queue<T> for Blocks<T> {
+    fn put(&self, task: NonNull<T>) -> Result<(), Full> {
+        let young = &*self.owner;
+        if young.fill.get() == LENGTH {
+            self.grant()?;
+        }
+        let fill = young.fill.get();
+        let slot = &self.block(young.block.get()).slots[fill as usize];
+        // Relaxed: released by the grant.
+        slot.store(task.as_ptr(), Ordering::Relaxed);
+        young.fill.set(fill + 1);
+        self.answer();
+        Ok(())
+    }
+
+    fn take(&self) -> Option<NonNull<T>> {
+        let young = &*self.owner;
+        while young.fill.get() == young.start.get() {
+            if !self.take_over() {
+                return None;
+            }
+        }
+        let fill = young.fill.get() - 1;
+        let slot = &self.block(young.block.get()).slots[fill as usize];
+        // Relaxed: the owner's own store.
+        let task = NonNull::new(slot.load(Ordering::Relaxed));
+        young.fill.set(fill);
+        self.answer();
+        task
+    }
+
+    fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        loop {
+            // Acquire pairs with the Release of a grant, and with other thieves': what they saw empty was empty.
+            let oldest = Oldest(self.oldest.load(Ordering::Acquire));
+            if oldest.block() >= self.owner.block.acquire() {
+                // Relaxed: a hint.
+                self.wanted.store(true, Ordering::Relaxed);
+                return Err(Miss::Empty);
+            }
+            let block = self.block(oldest.block());
+            // Acquire pairs with the grant.
+            let seen = Grant(block.granted.load(Ordering::Acquire));
+            if seen.is_empty() {
+                // AcqRel: passes on that it is empty. If it has been granted again meanwhile the tag is another one.
+                let _ = self.oldest.compare_exchange(
+                    oldest.0,
+                    oldest.passed().0,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+                continue;
+            }
+            let won = Grant::new(seen.next() + 1, seen.end());
+            // AcqRel: the slot is read after it, and the wins before it come before ours.
+            let exchanged =
+                block
+                    .granted
+                    .compare_exchange(seen.0, won.0, Ordering::AcqRel, Ordering::Relaxed);
+            if exchanged.is_err() {
+                return Err(Miss::Lost);
+            }
+            // Relaxed: acquired with the grant.
+            let task = block.slots[seen.next() as usize].load(Ordering::Relaxed);
+            // Release pairs with the Acquire in `is_free`: the slot may be filled again.
+            block.read.fetch_add(1, Ordering::Release);
+            return NonNull::new(task).ok_or(Miss::Empty);
+        }
+    }
+
+    fn offers(&self) -> bool {
+        // Relaxed, both: a hint.
+        let oldest = Oldest(self.oldest.load(Ordering::Relaxed)).block();
+        let granted = |number| Grant(self.block(number).granted.load(Ordering::Relaxed));
+        (oldest..self.owner.block.get()).any(|number| !granted(number).is_empty())
+    }
+}
+
+impl<T> Blocks<T> {
+    /// Grants what there is, if a thief has found nothing.
+    fn answer(&self) {
+        // Relaxed: a hint.
+        if self.wanted.load(Ordering::Relaxed) && self.owner.fill.get() > self.owner.start.get() {
+            self.wanted.store(false, Ordering::Relaxed);
+            // Without room the owner goes on alone until it comes back.
+            let _ = self.grant();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The dynamic circular deque: `top` only grows, a compare-and-swap on it settles every steal and the owner's last task. See docs/queues.md.
+
+use crate::array::Arrays;
+use crate::own::Own;
+use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
+use std::ptr::NonNull;
+use tidegate_sync::atomic::{AtomicU64, Ordering};
+use tidegate_sync::{Line, barrier};
+
+/// Chase and Lev, "Dynamic circular work-stealing deque", SPAA 2005, with the orderings of Lê, Pop, Cohen and Zappa Nardelli,
+/// "Correct and efficient work-stealing for weak memory models", PPoPP 2013.
+pub struct ChaseLev<T> {
+    top: Line<AtomicU64>,
+    bottom: Line<Own>,
+    arrays: Arrays<T>,
+}
+
+impl<T> Default for ChaseLev<T> {
+    fn default() -> Self {
+        Self {
+            // Not from 0: an empty deque's bottom goes below top for a moment.
+            top: Line(AtomicU64::new(1)),
+            bottom: Line(Own::new(1)),
+            arrays: Arrays::new(),
+        }
+    }
+}
+
+impl<T> ChaseLev<T> {
+    /// Whether the task at `top` is now the caller's.
+    fn wins(&self, top: u64) -> bool {
+        // SeqCst, as published. Release: our read of the slot comes before its reuse, for which the owner acquires `top`. Relaxed
+        // on failure: nothing is read after it.
+        self.top
+            .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+impl<T> Sealed for ChaseLev<T> {}
+
+impl<T> Queue<T> for ChaseLev<T> {
+    fn put(&self, task: NonNull<T>) -> Result<(), Full> {
+        let bottom = self.bottom.get();
+        // Acquire pairs with the Release in `wins`: slots below `top` have been read.
+        let top = self.top.load(Ordering::Acquire);
+        let mut array = self.arrays.own();
+        if bottom - top >= array.room() {
+            let grown = self.arrays.grow(top, bottom).ok_or(Full)?;
+            if !cfg!(tidegate_fault = "array-not-reloaded") {
+                array = grown;
+            }
+        }
+        array.set(bottom, task);
+        self.bottom.publish(bottom + 1);
+        Ok(())
+    }
+
+    fn take(&self) -> Option<NonNull<T>> {
+        let bottom = self.bottom.get() - 1;
+        let array = self.arrays.own();
+        // Release, as every store of it: a thief that reads this one has acquired the puts below.
+        self.bottom.publish(bottom);
+        // Pairs with the one in `steal`: a thief sees this bottom, or we see its top.
+        barrier::full();
+        // Relaxed: ordered by the fence.
+        let top = self.top.load(Ordering::Relaxed);
+        if top > bottom {
+            self.bottom.publish(bottom + 1);
+            return None;
+        }
+        let task = array.get(bottom);
+        if top < bottom {
+            return Some(task);
+        }
+        let won = self.wins(top);
+        self.bottom.publish(bottom + 1);
+        won.then_some(task)
+    }
+
+    fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        // Acquire: thefts that made `top` what it is come before ours.
+        let (top, bottom) = if cfg!(tidegate_fault = "steal-with-relaxed-ends") {
+            (self.top.load(Ordering::Relaxed), self.bottom.get())
+        } else {
+            let top = self.top.load(Ordering::Acquire);
+            // Pairs with the one in `take`.
+            barrier::full();
+            (top, self.bottom.acquire())
+        };
+        if top >= bottom {
+            return Err(Miss::Empty);
+        }
+        let task = self.arrays.load().peek(top);
+        task.if_won(self.wins(top))
+    }
+
+    fn offers(&self) -> bool {
+        // Relaxed: a hint.
+        self.bottom.get() > self.top.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,203 @@
+//! A list of small arrays instead of a cyclic one: memory grows and shrinks by pieces and nothing is ever copied. See docs/queues.md.
+
+use crate::own::Own;
+use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
+use crate::store::{Id, Store};
+use std::ptr::NonNull;
+use tidegate_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use tidegate_sync::{Line, barrier};
+
+/// How many tasks a node holds.
+const PIECE: u64 = if cfg!(any(loom, miri)) { 2 } else { 512 };
+
+/// After Hendler, Lev, Moir and Shavit, "A dynamic-sized nonblocking work stealing deque", 2005; that one tells empty from full by the distance of two
+/// places, this one by positions that only grow, as Chase and Lev do.
+pub struct Dynamic<T> {
+    top: Line<AtomicU64>,
+    owner: Line<Young>,
+    nodes: Store<Node<T>>,
+}
+
+/// The owner's words.
+struct Young {
+    /// Where the next task goes.
+    bottom: Own,
+    /// The node of that position.
+    node: Own,
+}
+
+struct Node<T> {
+    slots: Box<[AtomicPtr<T>]>,
+    older: Own,
+    /// The node after this one; anything if this one is not in use.
+    newer: Own,
+}
+
+impl<T> Default for Node<T> {
+    fn default() -> Self {
+        let null = |_| AtomicPtr::new(std::ptr::null_mut());
+        Self {
+            slots: (0..PIECE).map(null).collect(),
+            older: Own::default(),
+            newer: Own::default(),
+        }
+    }
+}
+
+impl<T> Node<T> {
+    fn slot(&self, position: u64) -> &AtomicPtr<T> {
+        &self.slots[(position % PIECE) as usize]
+    }
+
+    /// What lies there; the caller finds out whether it was the task.
+    fn peek(&self, position: u64) -> Option<NonNull<T>> {
+        // Relaxed: the reader has acquired the put through `bottom`.
+        NonNull::new(self.slot(position).load(Ordering::Relaxed))
+    }
+}
+
+/// Where the oldest task lies: its position, which only grows, and its node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Top(u64);
+
+impl Top {
+    const NODE: u32 = 24;
+    /// Positions are kept modulo this.
+    const AROUND: u64 = 1 << (64 - Self::NODE);
+
+    fn new(position: u64, node: Id) -> Self {
+        Self(position << Self::NODE | u64::from(node))
+    }
+
+    fn node(self) -> Id {
+        (self.0 & ((1 << Self::NODE) - 1)) as Id
+    }
+
+    /// How many tasks there are up to `bottom`; -1 while the owner takes from an empty deque.
+    fn distance(self, bottom: u64) -> i64 {
+        let position = self.0 >> Self::NODE;
+        let ahead = bottom.wrapping_sub(position) % Self::AROUND;
+        let back = ahead >= Self::AROUND / 2;
+        ahead as i64 - if back { Self::AROUND as i64 } else { 0 }
+    }
+
+    fn position(self) -> u64 {
+        self.0 >> Self::NODE
+    }
+}
+
+impl<T> Default for Dynamic<T> {
+    fn default() -> Self {
+        let nodes = Store::default();
+        let first = nodes.get().unwrap_or_else(|| unreachable!("the first"));
+        Self {
+            // Not from 0: see `ChaseLev`.
+            top: Line(AtomicU64::new(Top::new(1, first).0)),
+            owner: Line(Young {
+                bottom: Own::new(1),
+                node: Own::new(first.into()),
+            }),
+            nodes,
+        }
+    }
+}
+
+impl<T> Dynamic<T> {
+    /// Whether the task at `top` is now the caller's. Who empties a node gives it back.
+    fn wins(&self, top: Top) -> bool {
+        let (node, position) = (top.node(), top.position());
+        let leaves = (position + 1) % PIECE == 0;
+        let next = if leaves {
+            self.nodes.at(node).newer.get() as Id
+        } else {
+            node
+        };
+        let new = Top::new(position.wrapping_add(1), next);
+        // SeqCst and Relaxed: as in `ChaseLev`.
+        let won = self
+            .top
+            .compare_exchange(top.0, new.0, Ordering::SeqCst, Ordering::Relaxed);
+        if won.is_ok() && leaves {
+            self.nodes.give_back(node);
+        }
+        won.is_ok()
+    }
+}
+
+impl<T> Sealed for Dynamic<T> {}
+
+impl<T> Queue<T> for Dynamic<T> {
+    fn put(&self, task: NonNull<T>) -> Result<(), Full> {
+        let young = &*self.owner;
+        let bottom = young.bottom.get();
+        let node = young.node.get() as Id;
+        let next = bottom + 1;
+        if next % PIECE == 0 {
+            // Before the task is published: a thief that takes it goes on to the next node.
+            let newer = self.nodes.get().ok_or(Full)?;
+            self.nodes.at(node).newer.set(newer.into());
+            self.nodes.at(newer).older.set(node.into());
+            young.node.set(newer.into());
+        }
+        let slot = self.nodes.at(node).slot(bottom);
+        // Relaxed: released by `bottom`.
+        slot.store(task.as_ptr(), Ordering::Relaxed);
+        young.bottom.publish(next);
+        Ok(())
+    }
+
+    fn take(&self) -> Option<NonNull<T>> {
+        let young = &*self.owner;
+        let bottom = young.bottom.get();
+        // Relaxed: `top` only grows, so who sees it here sees rightly that there is nothing.
+        if Top(self.top.load(Ordering::Relaxed)).distance(bottom) <= 0 {
+            return None;
+        }
+        let node = young.node.get() as Id;
+        let crosses = bottom % PIECE == 0;
+        let from = if crosses {
+            self.nodes.at(node).older.get() as Id
+        } else {
+            node
+        };
+        // Release: as in `ChaseLev`.
+        young.bottom.publish(bottom - 1);
+        // Pairs with the one in `steal`.
+        barrier::full();
+        // Relaxed: ordered by the fence.
+        let top = Top(self.top.load(Ordering::Relaxed));
+        let left = top.distance(bottom - 1);
+        let task = self.nodes.at(from).peek(bottom - 1);
+        if left > 0 {
+            young.node.set(from.into());
+            if crosses {
+                self.nodes.keep(node);
+            }
+            return task;
+        }
+        let won = left == 0 && self.wins(top);
+        young.bottom.publish(bottom);
+        task.filter(|_| won)
+    }
+
+    fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        // Acquire: thefts that made `top` what it is come before ours.
+        let top = Top(self.top.load(Ordering::Acquire));
+        // Pairs with the one in `take`.
+        barrier::full();
+        if top.distance(self.owner.bottom.acquire()) <= 0 {
+            return Err(Miss::Empty);
+        }
+        let task = self.nodes.at(top.node()).peek(top.position());
+        if self.wins(top) {
+            Ok(task.unwrap_or_else(|| unreachable!("won a slot that was never filled")))
+        } else {
+            Err(Miss::Lost)
+        }
+    }
+
+    fn offers(&self) -> bool {
+        // Relaxed: a hint.
+        Top(self.top.load(Ordering::Relaxed)).distance(self.owner.bottom.get()) > 0
+    }
+}

@@ -1,0 +1,99 @@
+//! The lazy deque: the slots themselves say what was taken; the owner learns of thefts only where a take finds nothing. See docs/queues.md.
+
+use crate::array::Arrays;
+use crate::overwrite::Overwrite;
+use crate::own::Own;
+use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
+use crate::turn::Turn;
+use std::ptr::NonNull;
+use tidegate_sync::Line;
+use tidegate_sync::atomic::Ordering;
+
+/// Weibel, on intervals and locality-aware work stealing, 2010, section 9.2.
+pub struct Lazy<T> {
+    /// The oldest position that the owner takes to be filled.
+    head: Own,
+    tail: Line<Own>,
+    /// At most one thief at a time, or the owner while it replaces the array.
+    turn: Line<Turn>,
+    /// The oldest position that has not been stolen, written by who has the turn.
+    oldest: Own,
+    arrays: Arrays<T>,
+}
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Self {
+            head: Own::default(),
+            tail: Line(Own::default()),
+            turn: Line(Turn::default()),
+            oldest: Own::default(),
+            arrays: Arrays::new(),
+        }
+    }
+}
+
+impl<T> Lazy<T> {
+    /// Makes room: first by noticing what was stolen.
+    #[cold]
+    fn make_room(&self, tail: u64) -> Result<(), Full> {
+        let _turn = self.turn.wait();
+        let oldest = self.oldest.get();
+        self.head.set(oldest);
+        if tail - oldest >= self.arrays.own().room() {
+            self.arrays.grow(oldest, tail).ok_or(Full)?;
+        }
+        Ok(())
+    }
+}
+
+impl<T> Sealed for Lazy<T> {}
+
+impl<T> Queue<T> for Lazy<T> {
+    fn put(&self, task: NonNull<T>) -> Result<(), Full> {
+        let tail = self.tail.get();
+        if tail - self.head.get() >= self.arrays.own().room() {
+            self.make_room(tail)?;
+        }
+        let slot = self.arrays.own().slot(tail);
+        // Release pairs with the Acquire of the swap that empties the slot.
+        slot.overwrite(task.as_ptr(), Ordering::Release);
+        self.tail.set(tail + 1);
+        Ok(())
+    }
+
+    fn take(&self) -> Option<NonNull<T>> {
+        let (head, tail) = (self.head.get(), self.tail.get());
+        if head == tail {
+            return None;
+        }
+        let slot = self.arrays.own().slot(tail - 1);
+        // Acquire would do for another owner's put; of two swaps one gets the task.
+        let task = NonNull::new(slot.swap(std::ptr::null_mut(), Ordering::Acquire));
+        match task {
+            Some(_) => self.tail.set(tail - 1),
+            // Stolen, and so everything older: thieves go in order.
+            None => self.head.set(tail),
+        }
+        task
+    }
+
+    fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        let _turn = self.turn.attempt().ok_or(Miss::Lost)?;
+        let oldest = self.oldest.get();
+        let slot = self.arrays.load().slot(oldest);
+        // Relaxed: to leave alone what is empty.
+        if slot.load(Ordering::Relaxed).is_null() {
+            return Err(Miss::Empty);
+        }
+        // Acquire pairs with the Release in `put`.
+        let task = NonNull::new(slot.swap(std::ptr::null_mut(), Ordering::Acquire));
+        let task = task.ok_or(Miss::Lost)?;
+        self.oldest.set(oldest + 1);
+        Ok(task)
+    }
+
+    fn offers(&self) -> bool {
+        self.tail.get() > self.oldest.get()
+    }
+}

@@ -1,0 +1,271 @@
+//! Loom models of the queues, every interleaving within the preemption bound; those of the split deque are its own.
+//!
+//! Each model hands out tasks by identity and checks that what was written before the put is visible to who gets the task, that nothing is
+//! lost, and where a queue promises so that nothing comes out twice.
+
+use crate::{
+    Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
+    IdempotentLifo, Lazy, Multiplicity, Queue, Shared, claim,
+};
+use std::ptr::NonNull;
+use tidegate_sync::Arc;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+
+struct Task {
+    /// Written Relaxed before the put: who reads 0 has not acquired the put.
+    payload: AtomicUsize,
+    out: AtomicUsize,
+}
+
+struct Tasks(Vec<Task>);
+
+impl Tasks {
+    fn new(count: usize) -> Arc<Self> {
+        let task = |_| Task {
+            payload: AtomicUsize::new(0),
+            out: AtomicUsize::new(0),
+        };
+        Arc::new(Self((0..count).map(task).collect()))
+    }
+
+    /// Task `index`, ready to be put.
+    fn fill(&self, index: usize) -> NonNull<Task> {
+        self.0[index].payload.store(index + 1, Ordering::Relaxed);
+        NonNull::from(&self.0[index])
+    }
+
+    fn out(&self, task: NonNull<Task>) {
+        let mut all = self.0.iter();
+        let task = all.find(|own| NonNull::from(*own) == task);
+        let task = task.expect("a task of this model");
+        let payload = task.payload.load(Ordering::Relaxed);
+        assert_ne!(payload, 0, "it came out before it was put in");
+        task.out.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn check(&self, exact: bool) {
+        for (index, task) in self.0.iter().enumerate() {
+            let out = task.out.load(Ordering::Relaxed);
+            assert!(out > 0, "task {index} was lost");
+            assert!(!exact || out == 1, "task {index} came out {out} times");
+        }
+    }
+}
+
+fn put<Q: Queue<Task>>(queue: &Q, task: NonNull<Task>) -> bool {
+    queue.put(task).is_ok()
+}
+
+fn take<Q: Queue<Task>>(queue: &Q) -> Option<NonNull<Task>> {
+    queue.take()
+}
+
+/// So many attempts by one thief.
+fn thief<Q: Queue<Task> + 'static>(
+    queue: &Arc<Q>,
+    tasks: &Arc<Tasks>,
+    attempts: usize,
+) -> loom::thread::JoinHandle<()> {
+    let (queue, tasks) = (queue.clone(), tasks.clone());
+    loom::thread::spawn(move || {
+        let mut cursor = Cursor::default();
+        for _ in 0..attempts {
+            if let Ok(task) = queue.steal(&mut cursor) {
+                tasks.out(task);
+            }
+        }
+    })
+}
+
+/// The owner takes the steps while thieves come, and then what is left.
+fn model<Q: Queue<Task> + Default + 'static>(
+    exact: bool,
+    count: usize,
+    thieves: &'static [usize],
+    steps: fn(&Q, &Tasks),
+) {
+    loom::model(move || {
+        let (queue, tasks) = (Arc::new(Q::default()), Tasks::new(count));
+        let thieves: Vec<_> = thieves
+            .iter()
+            .map(|attempts| thief(&queue, &tasks, *attempts))
+            .collect();
+        steps(&queue, &tasks);
+        empty(&*queue, &tasks);
+        thieves
+            .into_iter()
+            .for_each(|thief| thief.join().expect("it ends"));
+        steal_the_rest(&*queue, &tasks, exact);
+        tasks.check(exact);
+    });
+}
+
+fn empty<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
+    while let Some(task) = take(queue) {
+        tasks.out(task);
+    }
+}
+
+/// What was granted to thieves that have not come.
+fn steal_the_rest<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, exact: bool) {
+    while let Ok(task) = queue.steal(&mut Cursor::default()) {
+        tasks.out(task);
+        if !exact {
+            break;
+        }
+    }
+}
+
+/// While a thief is at the only task the owner takes it and puts another in its place. The owner waits for the thief before it goes on, so that
+/// few preemptions are enough.
+fn only_task_is_replaced<Q: Queue<Task> + Default + 'static>(exact: bool) {
+    loom::model(move || {
+        let (queue, tasks) = (Arc::new(Q::default()), Tasks::new(2));
+        assert!(put(&*queue, tasks.fill(0)));
+        let thief = thief(&queue, &tasks, 1);
+        if let Some(task) = take(&*queue) {
+            tasks.out(task);
+        }
+        assert!(put(&*queue, tasks.fill(1)));
+        thief.join().expect("it ends");
+        empty(&*queue, &tasks);
+        steal_the_rest(&*queue, &tasks, exact);
+        tasks.check(exact);
+    });
+}
+
+fn put_all<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
+    for index in 0..tasks.0.len() {
+        while !put(queue, tasks.fill(index)) {
+            if let Some(task) = take(queue) {
+                tasks.out(task);
+            }
+        }
+    }
+}
+
+/// Puts two, takes one, puts another where that one lay.
+fn put_where_one_was_taken<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
+    for index in [0, 1] {
+        assert!(put(queue, tasks.fill(index)));
+    }
+    if let Some(task) = take(queue) {
+        tasks.out(task);
+    }
+    assert!(put(queue, tasks.fill(2)));
+}
+
+/// A block is granted, taken over and granted again while a thief passes it by.
+fn grant_a_block_again(queue: &Blocks<Task>, tasks: &Tasks) {
+    let put = |index| assert!(put(queue, tasks.fill(index)));
+    let take = || take(queue).into_iter().for_each(|task| tasks.out(task));
+    (0..3).for_each(put);
+    (0..2).for_each(|_| take());
+    (3..5).for_each(put);
+}
+
+#[test]
+fn loom_a_block_that_was_taken_over_is_granted_again() {
+    model::<Blocks<Task>>(true, 5, &[2], grant_a_block_again);
+}
+
+/// A thief reads a slot of a full array while the owner would put its next task there. The owner is the thread that comes later: the other way round loom
+/// does not try the order in question.
+#[test]
+fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
+    loom::model(|| {
+        let (queue, tasks) = (Arc::new(Duplicating::default()), Tasks::new(6));
+        let put = |index| assert!(put(&*queue, tasks.fill(index)));
+        let mut cursor = Cursor::default();
+        let mut steal = || {
+            if let Ok(task) = queue.steal(&mut cursor) {
+                tasks.out(task);
+            }
+        };
+        (0..3).for_each(put);
+        // A copy, for which the next put raises the border.
+        steal();
+        put(3);
+        steal();
+        put(4);
+        let owner = {
+            let (queue, tasks) = (queue.clone(), tasks.clone());
+            loom::thread::spawn(move || assert!(queue.put(tasks.fill(5)).is_ok()))
+        };
+        steal();
+        owner.join().expect("it ends");
+        empty(&*queue, &tasks);
+        steal_the_rest(&*queue, &tasks, false);
+        tasks.check(false);
+    });
+}
+
+macro_rules! models {
+    ($($name:ident: $queue:ident, $exact:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn loom_owner_and_thief_race_for_the_last_task() {
+                model::<$queue<Task>>($exact, 1, &[2], put_all);
+            }
+
+            #[test]
+            fn loom_two_thieves_and_the_owner() {
+                model::<$queue<Task>>($exact, 2, &[1, 1], put_all);
+            }
+
+            #[test]
+            fn loom_it_grows_under_theft() {
+                model::<$queue<Task>>($exact, 4, &[2], put_all);
+            }
+
+            #[test]
+            fn loom_a_position_is_filled_again_under_theft() {
+                model::<$queue<Task>>($exact, 3, &[2], put_where_one_was_taken);
+            }
+
+            #[test]
+            fn loom_the_only_task_is_replaced_under_theft() {
+                only_task_is_replaced::<$queue<Task>>($exact);
+            }
+
+            #[test]
+            fn loom_a_claimed_value_comes_out_once() {
+                claimed::<$queue<_>>();
+            }
+        }
+    )*};
+}
+
+models! {
+    lazy: Lazy, true;
+    chase_lev: ChaseLev, true;
+    dynamic: Dynamic, true;
+    blocks: Blocks, true;
+    shared: Shared, true;
+    idempotent_deque: IdempotentDeque, false;
+    idempotent_fifo: IdempotentFifo, false;
+    idempotent_lifo: IdempotentLifo, false;
+    duplicating: Duplicating, false;
+    multiplicity: Multiplicity, false;
+}
+
+fn claimed<Q: Queue<claim::Cell<usize>> + Default + 'static>() {
+    loom::model(|| {
+        let (mut owner, thieves) = claim::queue::<Q, usize>();
+        let thief = loom::thread::spawn(move || {
+            let mut cursor = Cursor::default();
+            [(); 2].map(|()| thieves.steal(&mut cursor).ok())
+        });
+        let mut got = Vec::new();
+        for value in [1, 2] {
+            owner.put(value).expect("there is room");
+        }
+        got.extend(std::iter::from_fn(|| owner.take()));
+        got.extend(thief.join().expect("it ends").into_iter().flatten());
+        got.extend(std::iter::from_fn(|| owner.take()));
+        got.sort_unstable();
+        assert_eq!(got, [1, 2]);
+    });
+}

@@ -1,0 +1,97 @@
+//! The fence-free queue with multiplicity: nothing but loads and stores, on every side. See docs/queues.md.
+
+use crate::array::Arrays;
+use crate::own::Own;
+use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
+use std::ptr::NonNull;
+use tidegate_sync::Line;
+use tidegate_sync::atomic::Ordering;
+
+/// After the idea of Castañeda and Piña, "Fully read/write fence-free work-stealing with multiplicity", DISC 2021.
+pub struct Multiplicity<T> {
+    tail: Line<Own>,
+    /// Everything older has been taken, as far as the owner knows.
+    taken: Own,
+    /// The same, as far as whoever wrote last knew. Written by all, and so it may fall back.
+    head: Line<Own>,
+    arrays: Arrays<T>,
+}
+
+impl<T> Default for Multiplicity<T> {
+    fn default() -> Self {
+        Self {
+            tail: Line(Own::default()),
+            taken: Own::default(),
+            head: Line(Own::default()),
+            arrays: Arrays::new(),
+        }
+    }
+}
+
+impl<T> Multiplicity<T> {
+    /// What is known to be taken, by the owner's memory and by everybody's.
+    fn catch_up(&self) -> u64 {
+        let taken = self.taken.get().max(self.head.acquire());
+        self.taken.publish(taken);
+        taken
+    }
+}
+
+impl<T> Sealed for Multiplicity<T> {}
+
+impl<T> Queue<T> for Multiplicity<T> {
+    fn put(&self, task: NonNull<T>) -> Result<(), Full> {
+        let tail = self.tail.get();
+        let mut array = self.arrays.own();
+        // One slot beyond the youngest task stays empty.
+        if tail + 1 - self.taken.get() >= array.room() {
+            let taken = self.catch_up();
+            if tail + 1 - taken >= array.room() {
+                array = self.arrays.grow(taken, tail).ok_or(Full)?;
+            }
+        }
+        // Relaxed: released by the store below.
+        let next = array.slot(tail + 1);
+        next.store(std::ptr::null_mut(), Ordering::Relaxed);
+        // Release pairs with the Acquire in `steal`, for the task and for the slot after it.
+        array.slot(tail).store(task.as_ptr(), Ordering::Release);
+        self.tail.set(tail + 1);
+        Ok(())
+    }
+
+    fn take(&self) -> Option<NonNull<T>> {
+        let taken = self.catch_up();
+        if taken >= self.tail.get() {
+            return None;
+        }
+        let task = self.arrays.own().get(taken);
+        self.taken.publish(taken + 1);
+        self.head.publish(taken + 1);
+        Some(task)
+    }
+
+    fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        // Acquire: who wrote them had seen the task before, and so what follows that one. Before the array: a newer position in an
+        // older array would be another one's task.
+        cursor.0 = cursor.0.max(self.head.acquire()).max(self.taken.acquire());
+        let slot = self.arrays.load().slot(cursor.0);
+        // Acquire pairs with the Release in `put`.
+        let Some(task) = NonNull::new(slot.load(Ordering::Acquire)) else {
+            if self.head.get() < cursor.0 {
+                // Somebody slow has let it fall back: what follows it is gone, and nobody is to look there.
+                self.head.publish(cursor.0);
+            }
+            return Err(Miss::Empty);
+        };
+        cursor.0 += 1;
+        self.head.publish(cursor.0);
+        Ok(task)
+    }
+
+    fn offers(&self) -> bool {
+        let first = self.head.get().max(self.taken.get());
+        // Relaxed: a hint.
+        let task = self.arrays.load().slot(first).load(Ordering::Relaxed);
+        !task.is_null()
+    }
+}

@@ -1,0 +1,34 @@
+//! A word that one thread at a time writes.
+
+use tidegate_sync::atomic::{AtomicU64, Ordering};
+
+/// A word that one thread at a time writes, the owner or who holds what it belongs to: atomic so that others may look at it where a method says so.
+#[derive(Default)]
+pub(crate) struct Own(AtomicU64);
+
+impl Own {
+    pub(crate) fn new(value: u64) -> Self {
+        Self(AtomicU64::new(value))
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: the owner reads its own stores; another owner follows by a happens-before edge.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, value: u64) {
+        // Relaxed: as in `get`.
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    /// For others: what was written before `value` was published is visible.
+    pub(crate) fn acquire(&self) -> u64 {
+        // Acquire pairs with the Release in `publish`.
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn publish(&self, value: u64) {
+        // Release pairs with the Acquire in `acquire`.
+        self.0.store(value, Ordering::Release);
+    }
+}

@@ -1,0 +1,43 @@
+//! One queue for all workers behind one lock: what the others are measured against.
+
+use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use tidegate_sync::atomic::{AtomicPtr, Ordering};
+use tidegate_sync::lock::Mutex;
+
+/// Everybody may put and take; a thief gets what has waited longest.
+pub struct Shared<T>(Mutex<VecDeque<AtomicPtr<T>>>);
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(Mutex::new(VecDeque::new()))
+    }
+}
+
+fn task<T>(slot: AtomicPtr<T>) -> Option<NonNull<T>> {
+    // Relaxed: the lock orders everything.
+    NonNull::new(slot.load(Ordering::Relaxed))
+}
+
+impl<T> Sealed for Shared<T> {}
+
+impl<T> Queue<T> for Shared<T> {
+    fn put(&self, task: NonNull<T>) -> Result<(), Full> {
+        self.0.lock().push_back(AtomicPtr::new(task.as_ptr()));
+        Ok(())
+    }
+
+    fn take(&self) -> Option<NonNull<T>> {
+        self.0.lock().pop_back().and_then(task)
+    }
+
+    fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        let oldest = self.0.lock().pop_front();
+        oldest.and_then(task).ok_or(Miss::Empty)
+    }
+
+    fn offers(&self) -> bool {
+        !self.0.lock().is_empty()
+    }
+}

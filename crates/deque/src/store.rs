@@ -1,0 +1,113 @@
+//! Things that are numbered, reused and never freed before the queue: who comes late finds something, if nothing that counts.
+
+use crate::own::Own;
+use std::sync::OnceLock;
+use tidegate_sync::atomic::{AtomicU64, Ordering};
+
+/// They are made in batches, each twice as large as the one before.
+const BATCHES: usize = 26;
+
+/// The number of a thing; never 0.
+pub(crate) type Id = u32;
+
+const NONE: u64 = 0;
+
+pub(crate) struct Store<V> {
+    batches: [OnceLock<Box<[Entry<V>]>>; BATCHES],
+    /// How many have been in use.
+    made: Own,
+    /// The owner's list of things not in use.
+    spare: Own,
+    /// The list of those that others have given back: they put one in, the owner takes all out.
+    returned: AtomicU64,
+}
+
+struct Entry<V> {
+    value: V,
+    /// The next one in its list.
+    after: Own,
+}
+
+impl<V> Default for Store<V> {
+    fn default() -> Self {
+        Self {
+            batches: std::array::from_fn(|_| OnceLock::new()),
+            made: Own::default(),
+            spare: Own::new(NONE),
+            returned: AtomicU64::new(NONE),
+        }
+    }
+}
+
+/// In which batch a thing lies, and where: 1 is alone in batch 0, 2 and 3 are in batch 1, and so on.
+fn place(id: Id) -> (usize, usize) {
+    let batch = id.ilog2();
+    (batch as usize, (id - (1 << batch)) as usize)
+}
+
+impl<V: Default> Store<V> {
+    /// For the owner: one that is not in use; `None` if there are too many.
+    pub(crate) fn get(&self) -> Option<Id> {
+        if self.spare.get() == NONE {
+            // Acquire pairs with the Release in `give_back`: nobody uses it any more.
+            self.spare.set(self.returned.swap(NONE, Ordering::Acquire));
+        }
+        if self.spare.get() == NONE {
+            return self.make();
+        }
+        let id = self.spare.get() as Id;
+        self.spare.set(self.entry(id).after.get());
+        Some(id)
+    }
+
+    fn make(&self) -> Option<Id> {
+        let id = self.made.get() as Id + 1;
+        let (batch, _) = place(id);
+        let entry = |_| Entry {
+            value: V::default(),
+            after: Own::default(),
+        };
+        let fresh = || (0..1_usize << batch).map(entry).collect();
+        self.batches.get(batch)?.get_or_init(fresh);
+        self.made.set(id.into());
+        Some(id)
+    }
+}
+
+impl<V> Store<V> {
+    fn entry(&self, id: Id) -> &Entry<V> {
+        let (batch, index) = place(id);
+        let batch = self.batches[batch].get();
+        &batch.unwrap_or_else(|| unreachable!("number {id} was never made"))[index]
+    }
+
+    pub(crate) fn at(&self, id: Id) -> &V {
+        &self.entry(id).value
+    }
+
+    /// For the owner: this one is not in use any more.
+    pub(crate) fn keep(&self, id: Id) {
+        self.entry(id).after.set(self.spare.get());
+        self.spare.set(id.into());
+    }
+
+    /// For everybody: the same. Whoever calls it is the only one to do so.
+    pub(crate) fn give_back(&self, id: Id) {
+        // Relaxed: the exchange below sees what is there.
+        let mut first = self.returned.load(Ordering::Relaxed);
+        loop {
+            self.entry(id).after.set(first);
+            // Release pairs with the Acquire in `get`; an exchange by somebody else on top of it continues it.
+            let exchanged = self.returned.compare_exchange_weak(
+                first,
+                id.into(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            match exchanged {
+                Ok(_) => return,
+                Err(seen) => first = seen,
+            }
+        }
+    }
+}

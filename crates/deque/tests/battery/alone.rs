@@ -1,0 +1,124 @@
+//! One thread at both ends.
+
+use super::{Cursor, End, Miss, Owner, Promise, Queue, Task, Tasks, many};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::collections::VecDeque;
+
+/// Three tasks in, and out at either end.
+pub fn ends<Q: Queue<Task> + Default>(promise: Promise) {
+    let (queue, tasks) = (Q::default(), Tasks::new(3));
+    let (owner, mut cursor) = (Owner(&queue), Cursor::default());
+    assert_eq!(owner.take(), None);
+    assert_eq!(queue.steal(&mut cursor), Err(Miss::Empty));
+    for index in 0..3 {
+        assert!(owner.put(tasks.at(index)));
+    }
+    let taken = tasks.index(owner.take().expect("there are three"));
+    assert_eq!(taken, if promise.take == End::Oldest { 0 } else { 2 });
+    if !promise.private {
+        let stolen = tasks.index(queue.steal(&mut cursor).expect("there are two"));
+        let left = [0, 1, 2].into_iter().filter(|index| *index != taken);
+        let expected = match promise.steal {
+            End::Oldest => left.min(),
+            End::Youngest => left.max(),
+        };
+        assert_eq!(Some(stolen), expected);
+        assert!(owner.take().is_some());
+    }
+    while owner.take().is_some() {}
+    assert_eq!(queue.steal(&mut cursor), Err(Miss::Empty));
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Put,
+    Take,
+    Steal,
+}
+
+/// Any sequence of steps, beside a plain deque.
+pub fn model<Q: Queue<Task> + Default>(promise: Promise) {
+    let config = Config {
+        cases: many(200) as u32,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let step = prop_oneof![3 => Just(Step::Put), 2 => Just(Step::Take), 1 => Just(Step::Steal)];
+    let steps = prop::collection::vec(step, 0..many(2_000).max(30));
+    let outcome = TestRunner::new(config).run(&steps, |steps| {
+        follow::<Q>(&steps, promise);
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
+    let (queue, tasks) = (Q::default(), Tasks::new(steps.len()));
+    let (owner, mut cursor) = (Owner(&queue), Cursor::default());
+    let mut model = VecDeque::new();
+    let mut next = 0;
+    let at = |model: &mut VecDeque<usize>, end| match end {
+        End::Oldest => model.pop_front(),
+        End::Youngest => model.pop_back(),
+    };
+    for step in steps {
+        match step {
+            Step::Put => {
+                if owner.put(tasks.at(next)) {
+                    model.push_back(next);
+                    next += 1;
+                }
+            }
+            Step::Take => {
+                let taken = owner.take().map(|task| tasks.index(task));
+                assert_eq!(taken, at(&mut model, promise.take));
+            }
+            Step::Steal => match queue.steal(&mut cursor).map(|task| tasks.index(task)) {
+                // A copy leaves the task where it is.
+                Ok(stolen) if promise.private && !promise.exact => {
+                    assert_eq!(Some(&stolen), model.front());
+                    if !still_in(&owner, &mut model, &tasks) {
+                        return;
+                    }
+                }
+                Ok(stolen) => assert_eq!(Some(stolen), at(&mut model, promise.steal)),
+                Err(Miss::Empty) => assert!(model.is_empty() || promise.private),
+                Err(Miss::Lost) => panic!("lost to nobody"),
+            },
+        }
+    }
+}
+
+/// After a steal that may have been a copy: empties the queue, which says whether the oldest is still there. Whether to go on.
+fn still_in<Q: Queue<Task>>(
+    owner: &Owner<'_, Q>,
+    model: &mut VecDeque<usize>,
+    tasks: &Tasks,
+) -> bool {
+    let oldest = model.pop_front();
+    while let Some(youngest) = model.pop_back() {
+        assert_eq!(owner.take().map(|task| tasks.index(task)), Some(youngest));
+    }
+    let left = owner.take().map(|task| tasks.index(task));
+    assert!(left.is_none() || left == oldest);
+    true
+}
+
+/// More tasks than there is room for at first, in and out, again and again.
+pub fn waves<Q: Queue<Task> + Default>() {
+    let (queue, tasks) = (Q::default(), Tasks::new(many(3_000).max(30)));
+    let owner = Owner(&queue);
+    for wave in 1..=5 {
+        let mut inside = 0;
+        for index in 0..tasks.0.len() / wave {
+            inside += usize::from(owner.put(tasks.at(index)));
+        }
+        assert!(inside > 4, "there is hardly any room");
+        let mut outside = 0;
+        while owner.take().is_some() {
+            outside += 1;
+        }
+        assert_eq!(outside, inside);
+    }
+}

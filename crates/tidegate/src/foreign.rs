@@ -1,0 +1,221 @@
+//! Queues in place of the split deque.
+//!
+//! A worker with another queue keeps the fast path of its deque shut: each push comes through the cold exit, which steals the new task from the worker's
+//! own deque, like any thief, and puts it into that queue. To the rest of the runtime it is then a stolen task that lies unstarted somewhere. A
+//! joiner that finds its half stolen looks for it there first.
+//!
+//! So the deque, positions and latches work as ever, the pool needs no type parameter, and a join pays for another queue only if it has one. What comes out
+//! of the queue is settled by a claim ([`tidegate_deque::claim`]): it may be one that promises no more than at least once.
+
+use crate::job::{Header, Task};
+use crate::latch::State;
+use crate::worker::{Current, Worker, steal_one};
+use tidegate_deque::claim::{self, Cell};
+use tidegate_deque::{
+    Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
+    IdempotentLifo, Lazy, Miss, Multiplicity,
+};
+use tidegate_policy::Queue;
+use tidegate_sync::lock::Mutex;
+
+/// Where a worker keeps its tasks, if not in its deque.
+pub(crate) enum Foreign {
+    /// In a queue of its own.
+    Own(Own),
+    /// In the pool's.
+    Shared,
+}
+
+/// A queue of one worker.
+pub(crate) struct Own {
+    /// Never contended: only the worker's own thread is the owner.
+    owner: Mutex<Box<dyn Owner>>,
+    thieves: Box<dyn Thieves>,
+}
+
+trait Owner: Send {
+    fn put(&mut self, task: Task) -> Result<(), Task>;
+    fn take(&mut self) -> Option<Task>;
+}
+
+trait Thieves: Send + Sync {
+    fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss>;
+    fn offers(&self) -> bool;
+}
+
+impl<Q: tidegate_deque::Queue<Cell<Task>>> Owner for claim::Owner<Q, Task> {
+    fn put(&mut self, task: Task) -> Result<(), Task> {
+        Self::put(self, task)
+    }
+
+    fn take(&mut self) -> Option<Task> {
+        Self::take(self)
+    }
+}
+
+impl<Q: tidegate_deque::Queue<Cell<Task>>> Thieves for claim::Thieves<Q, Task> {
+    fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss> {
+        Self::steal(self, cursor)
+    }
+
+    fn offers(&self) -> bool {
+        Self::offers(self)
+    }
+}
+
+impl Own {
+    fn new<Q: tidegate_deque::Queue<Cell<Task>> + Default + 'static>() -> Self {
+        let (owner, thieves) = claim::queue::<Q, Task>();
+        Self {
+            owner: Mutex::new(Box::new(owner)),
+            thieves: Box::new(thieves),
+        }
+    }
+
+    /// For everybody.
+    pub(crate) fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss> {
+        self.thieves.steal(cursor)
+    }
+
+    /// Whether a thief would seem to get something.
+    pub(crate) fn offers(&self) -> bool {
+        self.thieves.offers()
+    }
+}
+
+impl Foreign {
+    /// That of a worker of a pool with this queue.
+    pub(crate) fn of(queue: Queue) -> Option<Self> {
+        Some(Self::Own(match queue {
+            Queue::Split => return None,
+            Queue::Shared => return Some(Self::Shared),
+            Queue::Lazy => Own::new::<Lazy<_>>(),
+            Queue::ChaseLev => Own::new::<ChaseLev<_>>(),
+            Queue::Dynamic => Own::new::<Dynamic<_>>(),
+            Queue::Blocks => Own::new::<Blocks<_>>(),
+            Queue::IdempotentDeque => Own::new::<IdempotentDeque<_>>(),
+            Queue::IdempotentFifo => Own::new::<IdempotentFifo<_>>(),
+            Queue::IdempotentLifo => Own::new::<IdempotentLifo<_>>(),
+            Queue::Duplicating => Own::new::<Duplicating<_>>(),
+            Queue::Multiplicity => Own::new::<Multiplicity<_>>(),
+        }))
+    }
+
+    /// The worker's own queue, if it has one.
+    pub(crate) fn own(&self) -> Option<&Own> {
+        match self {
+            Self::Own(own) => Some(own),
+            Self::Shared => None,
+        }
+    }
+}
+
+impl Current<'_> {
+    /// Moves what the deque holds into the queue in its place.
+    pub(crate) fn move_out(self, foreign: &Foreign) {
+        self.deque().expose_all();
+        let mut moved = false;
+        while let (_, Some(task)) = steal_one(self.worker(), None) {
+            match foreign {
+                Foreign::Own(own) => self.put(own, task),
+                Foreign::Shared => self.pass_on(task),
+            }
+            moved = true;
+        }
+        self.deque().shut();
+        if moved {
+            self.shared().work_visible(Some(self.worker()));
+        }
+    }
+
+    fn put(self, own: &Own, task: Task) {
+        let latch = &task.header().latch;
+        if latch.is_half() {
+            // Its joiner is this thread, or waits for it: nobody sleeps on it.
+            let _ = latch.set_keeper(self.index);
+        }
+        let put = own.owner.lock().put(task);
+        if let Err(task) = put {
+            self.pass_on(task);
+        }
+    }
+
+    /// Takes a task out of the queue in place of the deque.
+    pub(crate) fn take_foreign(self) -> Option<Task> {
+        let own = self.own_queue()?;
+        let task = own.owner.lock().take();
+        if own.offers() {
+            // A take may give thieves something that was only the owner's.
+            self.shared().work_visible(Some(self.worker()));
+        }
+        task
+    }
+
+    /// The same if the next one is `wanted`.
+    pub(crate) fn take_foreign_if(self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let task = self.take_foreign()?;
+        if wanted(&task) {
+            return Some(task);
+        }
+        if let Some(own) = self.own_queue() {
+            self.put(own, task);
+            // While it was in our hands a last look has not seen it.
+            self.shared().work_visible(Some(self.worker()));
+        }
+        None
+    }
+
+    /// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.
+    pub(crate) fn take_back_foreign(self, half: &Header) -> bool {
+        if self.foreign.is_none() {
+            return false;
+        }
+        match half.latch.state() {
+            State::Kept(keeper) if keeper == self.index => self.dig_out(half),
+            State::Queued => self.shared().injector.take(half).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Takes tasks out of the own queue until this half comes. What comes before was spawned inside the first half; or is older, where the owner
+    /// gets the oldest first.
+    fn dig_out(self, half: &Header) -> bool {
+        while let Some(task) = self.take_foreign() {
+            if std::ptr::eq(task.header(), half) {
+                return true;
+            }
+            self.pass_on(task);
+        }
+        false
+    }
+
+    /// Whoever owns tasks and is about to stop leaves them where all find them: not every queue gives thieves everything.
+    pub(crate) fn spill(self) {
+        while let Some(task) = self.take_foreign() {
+            self.pass_on(task);
+        }
+    }
+
+    /// Tries to take a task out of the queue that `victim` has in place of its deque.
+    pub(crate) fn steal_foreign(
+        self,
+        victim: &Worker,
+        cursors: &mut Cursors,
+    ) -> Result<Task, Miss> {
+        let own = victim.own_queue().ok_or(Miss::Empty)?;
+        own.steal(cursors.of(victim.index))
+    }
+}
+
+/// What a thief remembers of each worker's queue.
+#[derive(Default)]
+pub(crate) struct Cursors(Vec<Cursor>);
+
+impl Cursors {
+    fn of(&mut self, victim: usize) -> &mut Cursor {
+        if self.0.len() <= victim {
+            self.0.resize(victim + 1, Cursor::default());
+        }
+        &mut self.0[victim]
+    }
+}
