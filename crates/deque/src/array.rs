@@ -111,6 +111,19 @@ impl<T> Array<T> {
         // Relaxed: released by a word of the queue.
         self.slot(position).store(task.as_ptr(), Ordering::Relaxed);
     }
+
+    /// As `peek`, where what is read counts even if it came later than the words that led to it.
+    pub(crate) fn acquire(&self, position: u64) -> Peeked<T> {
+        // Acquire pairs with the Release in `publish`.
+        let task = self.slot(position).load(Ordering::Acquire);
+        Peeked { task, position }
+    }
+
+    /// As `set`, for those who `acquire`.
+    pub(crate) fn publish(&self, position: u64, task: NonNull<T>) {
+        // Release pairs with the Acquire in `acquire`.
+        self.slot(position).store(task.as_ptr(), Ordering::Release);
+    }
 }
 
 /// What a thief has read from a slot.

@@ -72,6 +72,8 @@ struct Oldest(u64);
 
 impl Oldest {
     const TAG: u32 = 24;
+    /// Numbers of blocks are below this.
+    const BLOCKS: u64 = 1 << (u64::BITS - Self::TAG);
 
     fn block(self) -> u64 {
         self.0 >> Self::TAG
@@ -118,7 +120,7 @@ impl<T> Blocks<T> {
     fn grant(&self) -> Result<(), Full> {
         let young = &*self.owner;
         let (number, start, fill) = (young.block.get(), young.start.get(), young.fill.get());
-        if !self.block(number + 1).is_free() {
+        if !self.block(number + 1).is_free() || number + 1 == Oldest::BLOCKS {
             return Err(Full);
         }
         self.block(number).grant(start, fill);
@@ -301,9 +303,10 @@ impl<T> Blocks<T> {
     fn answer(&self) {
         // Relaxed: a hint.
         if self.wanted.load(Ordering::Relaxed) && self.owner.fill.get() > self.owner.start.get() {
-            self.wanted.store(false, Ordering::Relaxed);
-            // Without room the owner goes on alone until it comes back.
-            let _ = self.grant();
+            // Without room the owner goes on alone, and tries again at its next step.
+            if self.grant().is_ok() {
+                self.wanted.store(false, Ordering::Relaxed);
+            }
         }
     }
 }

@@ -130,8 +130,8 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
 impl<Q, T> Inner<Q, T> {
     /// The value of a cell that came out of the queue, if it is the caller's.
     fn win(&self, cell: NonNull<Cell<T>>) -> Option<T> {
-        // SAFETY: it came out of the queue, into which `put` alone puts cells, those of the store, which lasts as long as `self`; and
-        // nobody has a reference to a cell that is not shared.
+        // SAFETY: it came out of the queue, into which `put` alone puts cells, those of the store, which lasts as long as `self`; the
+        // cell was made before the put, which happens before this (`Queue`); and nobody has a reference to a cell that is not shared.
         let cell = unsafe { cell.as_ref() };
         let value = cell.win()?;
         // Relaxed: written before the cell was ready.

@@ -1,4 +1,4 @@
-//! A list of small arrays instead of a cyclic one: memory grows and shrinks by pieces and nothing is ever copied. See docs/queues.md.
+//! A list of small arrays instead of a cyclic one: what was emptied is used again, and nothing is ever copied. See docs/queues.md.
 
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
@@ -135,6 +135,10 @@ impl<T> Queue<T> for Dynamic<T> {
         if next % PIECE == 0 {
             // Before the task is published: a thief that takes it goes on to the next node.
             let newer = self.nodes.get().ok_or(Full)?;
+            if newer >> Top::NODE != 0 {
+                self.nodes.keep(newer);
+                return Err(Full);
+            }
             self.nodes.at(node).newer.set(newer.into());
             self.nodes.at(newer).older.set(node.into());
             young.node.set(newer.into());

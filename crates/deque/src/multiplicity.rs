@@ -4,11 +4,13 @@ use crate::array::Arrays;
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
-use tidegate_sync::Line;
 use tidegate_sync::atomic::Ordering;
+use tidegate_sync::{Line, serial};
 
 /// After the idea of Castañeda and Piña, "Fully read/write fence-free work-stealing with multiplicity", DISC 2021.
 pub struct Multiplicity<T> {
+    /// Tells its thieves' cursors from those of other queues.
+    number: u64,
     tail: Line<Own>,
     /// Everything older has been taken, as far as the owner knows.
     taken: Own,
@@ -20,6 +22,7 @@ pub struct Multiplicity<T> {
 impl<T> Default for Multiplicity<T> {
     fn default() -> Self {
         Self {
+            number: serial::next(),
             tail: Line(Own::default()),
             taken: Own::default(),
             head: Line(Own::default()),
@@ -71,20 +74,23 @@ impl<T> Queue<T> for Multiplicity<T> {
     }
 
     fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss> {
+        let position = cursor.in_queue(self.number);
         // Acquire: who wrote them had seen the task before, and so what follows that one. Before the array: a newer position in an
         // older array would be another one's task.
-        cursor.0 = cursor.0.max(self.head.acquire()).max(self.taken.acquire());
-        let slot = self.arrays.load().slot(cursor.0);
+        *position = (*position)
+            .max(self.head.acquire())
+            .max(self.taken.acquire());
+        let slot = self.arrays.load().slot(*position);
         // Acquire pairs with the Release in `put`.
         let Some(task) = NonNull::new(slot.load(Ordering::Acquire)) else {
-            if self.head.get() < cursor.0 {
+            if self.head.get() < *position {
                 // Somebody slow has let it fall back: what follows it is gone, and nobody is to look there.
-                self.head.publish(cursor.0);
+                self.head.publish(*position);
             }
             return Err(Miss::Empty);
         };
-        cursor.0 += 1;
-        self.head.publish(cursor.0);
+        *position += 1;
+        self.head.publish(*position);
         Ok(task)
     }
 

@@ -18,8 +18,8 @@ use std::ptr::NonNull;
 /// | [`Split`](crate::Split) | exactly once | youngest | oldest | 2^17 | - | - | 2 |
 /// | [`Lazy`](crate::Lazy) | exactly once | youngest | oldest | grows | - | 1 | 2, under a lock |
 /// | [`ChaseLev`](crate::ChaseLev) | exactly once | youngest | oldest | grows | - | a fence; last one 1 | a fence and 1 |
-/// | [`Dynamic`](crate::Dynamic) | exactly once | youngest | oldest | grows by pieces | - | a fence; last one 1 | a fence and 1 |
-/// | [`Blocks`](crate::Blocks) | exactly once | youngest | oldest of those granted | 127 to 4,096 | 1 per block | 1 per block | 2 |
+/// | [`Dynamic`](crate::Dynamic) | exactly once | youngest | oldest | grows by pieces, to 2^33 | - | a fence; last one 1 | a fence and 1 |
+/// | [`Blocks`](crate::Blocks) | exactly once | youngest | oldest of those granted | 127 to 4,096; 64 while a thief reads | 1 per block | 1 per block | 2 |
 /// | [`Shared`](crate::Shared) | exactly once | youngest | oldest | grows | lock | lock | lock |
 /// | [`IdempotentDeque`](crate::IdempotentDeque) | at least once | youngest | oldest | 2^19 | - | - | 1 |
 /// | [`IdempotentFifo`](crate::IdempotentFifo) | at least once | oldest | oldest | grows | - | - | 1 |
@@ -27,8 +27,8 @@ use std::ptr::NonNull;
 /// | [`Duplicating`](crate::Duplicating) | at least once | youngest | oldest, or a copy of it | grows | - | -; at the border a lock | lock |
 /// | [`Multiplicity`](crate::Multiplicity) | at least once | oldest | oldest | grows | - | - | - |
 ///
-/// The last three columns count atomic read-modify-writes and full fences; `-` is plain loads and stores. What grows does so up to 2^26 tasks, and keeps
-/// its smaller arrays until it is dropped: as much again at most. `docs/queues.md` has each protocol with its argument.
+/// The last three columns count atomic read-modify-writes and full fences; `-` is plain loads and stores. What grows keeps its memory until it is dropped. Where
+/// it is an array that is replaced it has room for 2^26 tasks at most, and the smaller arrays are as much again. `docs/queues.md` has each protocol with its argument.
 ///
 /// Tasks that come out more than once are for [`claim`](crate::claim) alone: whoever follows a pointer that somebody else may have had
 /// before must first win the task, and its memory must last.
@@ -71,6 +71,23 @@ pub enum Miss {
 }
 
 /// What one thief remembers of one queue between its steals: nothing but for [`Multiplicity`](crate::Multiplicity), whose thieves each know up to
-/// where they have seen all taken.
+/// where they have seen all taken. Used with another queue it forgets the first.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cursor(pub(crate) u64);
+pub struct Cursor {
+    /// The number of the queue.
+    queue: u64,
+    position: u64,
+}
+
+impl Cursor {
+    /// How far this thief is in the queue of this number.
+    pub(crate) fn in_queue(&mut self, number: u64) -> &mut u64 {
+        if self.queue != number {
+            *self = Self {
+                queue: number,
+                position: 0,
+            };
+        }
+        &mut self.position
+    }
+}

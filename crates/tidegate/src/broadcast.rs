@@ -91,7 +91,7 @@ impl Current<'_> {
         }
         self.set_needs_no_slot();
         self.run_mail();
-        self.spill();
+        self.bring_out();
         self.stop_running(status);
         true
     }

@@ -122,8 +122,9 @@ impl Builder {
 
     /// In which queue a worker keeps its tasks (`TIDEGATE_QUEUE`).
     ///
-    /// Any but [`Queue::Split`] is for comparison: each fork goes the long way, and a worker that waits helps nobody and sleeps. With [`Queue::Blocks`]
-    /// and [`Queue::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever.
+    /// Any but [`Queue::Split`] is for comparison: each fork goes the long way, and a worker that waits for a half helps nobody and sleeps. With [`Queue::Blocks`]
+    /// and [`Queue::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever; with any of them
+    /// they may do so in a pool without spare threads.
     #[must_use]
     pub fn queue(mut self, queue: Queue) -> Self {
         self.queue = Some(queue);

@@ -11,11 +11,13 @@ use crate::job::{Header, Task};
 use crate::latch::State;
 use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::claim::{self, Cell};
+use tidegate_deque::split::capacity;
 use tidegate_deque::{
     Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
     IdempotentLifo, Lazy, Miss, Multiplicity,
 };
 use tidegate_policy::Queue;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 
 /// Where a worker keeps its tasks, if not in its deque.
@@ -31,6 +33,8 @@ pub(crate) struct Own {
     /// Never contended: only the worker's own thread is the owner.
     owner: Mutex<Box<dyn Owner>>,
     thieves: Box<dyn Thieves>,
+    /// How many tasks were put and have not come out, a little late.
+    len: AtomicUsize,
 }
 
 trait Owner: Send {
@@ -69,12 +73,38 @@ impl Own {
         Self {
             owner: Mutex::new(Box::new(owner)),
             thieves: Box::new(thieves),
+            len: AtomicUsize::new(0),
         }
+    }
+
+    /// For the worker's own thread.
+    fn put(&self, task: Task) -> Result<(), Task> {
+        // Relaxed, here and below: nothing hangs on it but a bound on memory. Before the put: it never falls below 0.
+        self.len.fetch_add(1, Ordering::Relaxed);
+        let put = self.owner.lock().put(task);
+        put.inspect_err(|_| self.count_out())
+    }
+
+    /// For the worker's own thread.
+    fn take(&self) -> Option<Task> {
+        let task = self.owner.lock().take();
+        task.inspect(|_| self.count_out())
     }
 
     /// For everybody.
     pub(crate) fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss> {
-        self.thieves.steal(cursor)
+        self.thieves.steal(cursor).inspect(|_| self.count_out())
+    }
+
+    fn count_out(&self) {
+        // Relaxed: as in `put`.
+        self.len.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether as many tasks wait here as a deque would hold.
+    fn is_full(&self) -> bool {
+        // Relaxed: as in `put`.
+        self.len.load(Ordering::Relaxed) as u64 >= capacity()
     }
 
     /// Whether a thief would seem to get something.
@@ -108,6 +138,11 @@ impl Foreign {
             Self::Shared => None,
         }
     }
+
+    /// Whether a spawned task had better go to the queue of its scope: there so many wait already, or it would come to that one anyway.
+    pub(crate) fn is_full(&self) -> bool {
+        self.own().is_none_or(Own::is_full)
+    }
 }
 
 impl Current<'_> {
@@ -134,8 +169,7 @@ impl Current<'_> {
             // Its joiner is this thread, or waits for it: nobody sleeps on it.
             let _ = latch.set_keeper(self.index);
         }
-        let put = own.owner.lock().put(task);
-        if let Err(task) = put {
+        if let Err(task) = own.put(task) {
             self.pass_on(task);
         }
     }
@@ -143,7 +177,7 @@ impl Current<'_> {
     /// Takes a task out of the queue in place of the deque.
     pub(crate) fn take_foreign(self) -> Option<Task> {
         let own = self.own_queue()?;
-        let task = own.owner.lock().take();
+        let task = own.take();
         if own.offers() {
             // A take may give thieves something that was only the owner's.
             self.shared().work_visible(Some(self.worker()));
@@ -151,18 +185,21 @@ impl Current<'_> {
         task
     }
 
-    /// The same if the next one is `wanted`.
+    /// The same if the next one is `wanted`; another is kept where everybody finds it.
     pub(crate) fn take_foreign_if(self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         let task = self.take_foreign()?;
         if wanted(&task) {
             return Some(task);
         }
-        if let Some(own) = self.own_queue() {
-            self.put(own, task);
-            // While it was in our hands a last look has not seen it.
-            self.shared().work_visible(Some(self.worker()));
-        }
+        self.keep_own(task);
         None
+    }
+
+    /// Keeps a task among those that this worker has stolen and not begun, where all may have it but those who run what lies in the
+    /// pool's queues on top of a wait: it may descend from the frames below.
+    pub(crate) fn keep_own(self, task: Task) {
+        self.keep_stolen(task);
+        self.shared().work_visible(Some(self.worker()));
     }
 
     /// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.
@@ -171,7 +208,9 @@ impl Current<'_> {
             return false;
         }
         match half.latch.state() {
-            State::Kept(keeper) if keeper == self.index => self.dig_out(half),
+            State::Kept(keeper) if keeper == self.index => {
+                self.kept.take(half).is_some() || self.dig_out(half)
+            }
             State::Queued => self.shared().injector.take(half).is_some(),
             _ => false,
         }
@@ -184,14 +223,28 @@ impl Current<'_> {
             if std::ptr::eq(task.header(), half) {
                 return true;
             }
-            self.pass_on(task);
+            self.keep_own(task);
         }
         false
     }
 
-    /// Whoever owns tasks and is about to stop leaves them where all find them: not every queue gives thieves everything.
+    /// Whoever is about to stop in the middle of a task leaves what it owns where others find it: not every queue gives thieves everything.
+    pub(crate) fn bring_out(self) {
+        while let Some(task) = self.take_foreign() {
+            self.keep_own(task);
+        }
+    }
+
+    /// The same for who has no frames and leaves.
     pub(crate) fn spill(self) {
         while let Some(task) = self.take_foreign() {
+            self.pass_on(task);
+        }
+    }
+
+    /// Moves the youngest own tasks that belong to nobody to the pool's queues.
+    pub(crate) fn spill_detached(self) {
+        while let Some(task) = self.take_foreign_if(|task| task.header().latch.is_detached()) {
             self.pass_on(task);
         }
     }

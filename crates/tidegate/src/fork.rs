@@ -14,7 +14,8 @@
 //! * The frames below a `fork` inside a task belong to the parent's pool. If the child returns into them, they go on as long as
 //!   they need nobody else: a join finishes whose half was not stolen, a scope whose tasks are all still
 //!   here. What would wait for the parent's threads, and a thread of the pool whose task has ended, aborts the child with a
-//!   line that says so. So a task that forks should end its child by `exec` or `exit`.
+//!   line that says so. So a task that forks should end its child by `exec` or `exit`. In a pool with another queue than the split deque
+//!   even those joins and scopes may not end.
 //!
 //! How a fork is noticed is in [`tidegate_sync::thread`]. The check stands where a pool is entered from outside and where its
 //! ledger is asked, not in a join.

@@ -5,7 +5,7 @@
 //! | state | meaning | changed by |
 //! |---|---|---|
 //! | `New` | not stolen, or the thief has not said so yet | thief -> Kept, Taken, Queued; runner -> Open |
-//! | `Kept(worker)` | it lies unstarted with that thread, stolen in one batch with younger tasks | the next taker -> Kept, Taken, Queued; runner -> Open |
+//! | `Kept(worker)` | it lies unstarted with that thread: stolen in one batch with younger tasks, or in its queue in place of the deque ([`crate::foreign`]) | the next taker -> Kept, Taken, Queued; runner -> Open |
 //! | `Queued` | it lies unstarted in the pool's queue | the next taker -> Taken; runner -> Open |
 //! | `Taken(worker, gen)` | a thief runs it; with `gen` the joiner may rob that worker while its generation lasts | runner -> Open |
 //! | `Open` | finished; the result is written | nobody |

@@ -49,9 +49,13 @@ impl Queue {
         self.take_by(VecDeque::pop_back)
     }
 
-    /// Takes this very task, if it lies here.
+    /// Takes this very task, if it lies here. Of nested joins the innermost, whose half came last, ends first: looks from that end.
     pub(crate) fn take(&self, wanted: &Header) -> Option<Task> {
-        self.take_first(|task| std::ptr::eq(task.header(), wanted))
+        self.take_by(|tasks| {
+            let is_it = |task: &Task| std::ptr::eq(task.header(), wanted);
+            let at = tasks.iter().rposition(is_it)?;
+            tasks.remove(at)
+        })
     }
 
     /// Takes the first task that is `wanted`. Looks at each one: for rare cases.

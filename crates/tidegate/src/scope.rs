@@ -360,7 +360,7 @@ impl<'a> Current<'a> {
 
     /// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
     pub(crate) fn queue_detached(self) {
-        self.spill();
+        self.spill_detached();
         while let Some(task) = self.pop(self.floor()) {
             if task.header().latch.is_detached() {
                 self.pass_on(task);

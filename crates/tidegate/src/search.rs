@@ -379,7 +379,7 @@ impl Current<'_> {
 
     /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's
     /// descendants and hide them from those who wait for them.
-    fn keep_stolen(self, task: Task) {
+    pub(crate) fn keep_stolen(self, task: Task) {
         let joiner = self
             .kept
             .push_named(task, |latch| latch.set_keeper(self.index));

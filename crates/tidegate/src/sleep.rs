@@ -7,7 +7,7 @@ use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
 use crate::wait::Awaited;
-use crate::worker::Current;
+use crate::worker::{Current, Worker};
 use std::time::Duration;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::{Ledger, Status};
@@ -214,8 +214,9 @@ impl Current<'_> {
             return shared.sees_work();
         }
         let unstarted = |scope: &ScopeCore| {
-            let mut workers = shared.workers();
-            scope.has_queued() || workers.any(|w| w.kept.holds(|task| task.is_of(scope)))
+            let kept = |w: &Worker| w.kept.holds(|task| task.is_of(scope));
+            let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
+            scope.has_queued() || shared.workers().any(|w| kept(w) || offers(w))
         };
         let queued = || self.runs_queued(awaited) && shared.has_queued();
         awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)
@@ -249,7 +250,7 @@ impl Current<'_> {
     /// Leaves all that waits here to others.
     pub(crate) fn expose(self) {
         self.deque().expose_all();
-        self.spill();
+        self.bring_out();
     }
 
     /// Gives the slot up although it could go on.

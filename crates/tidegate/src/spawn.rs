@@ -203,7 +203,14 @@ impl Shared {
         let task = self.held_task(f, caller);
         match caller {
             Some(current) if std::ptr::eq(current.shared(), &**self) => {
-                if let Err(task) = current.push_task(task) {
+                // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
+                let stays = current.foreign.is_none() || current.is_busy();
+                let pushed = if stays {
+                    current.push_task(task)
+                } else {
+                    Err(task)
+                };
+                if let Err(task) = pushed {
                     current.pass_on(task);
                 }
             }

@@ -228,24 +228,38 @@ impl Current<'_> {
         shared
             .pop_queued()
             .or_else(|| shared.workers().find_map(&mut of))
+            .or_else(|| self.take_foreign())
     }
 
     /// Robs whoever runs a task of the scope.
     fn rob_scope(self, scope: &ScopeCore, flags: &mut Flags) -> Option<Task> {
         for worker in self.shared().workers() {
             let generation = worker.deque.generation();
-            // Acquire, after the generation: see `Current::enter_base`.
-            if std::ptr::eq(worker.base_scope.load(Ordering::Acquire), scope) {
+            // After the generation: see `Current::enter_base`.
+            if worker.runs_task_of(scope) {
                 let thief = Thief {
                     worker: worker.index,
                     generation: Some(generation),
                     on_top: false,
                 };
-                if let Some(task) = self.rob(thief, Some(scope), flags) {
-                    return Some(task);
+                let robbed = self.rob(thief, Some(scope), flags);
+                let task = robbed.or_else(|| self.rob_foreign(worker, scope, flags));
+                if task.is_some() {
+                    return task;
                 }
             }
         }
+        None
+    }
+
+    /// Robs the queue that `worker` has in place of its deque: a task of the scope that we wait for says so itself, of a half nothing does.
+    fn rob_foreign(self, worker: &Worker, scope: &ScopeCore, flags: &mut Flags) -> Option<Task> {
+        let task = self.steal_foreign(worker, &mut flags.cursors).ok()?;
+        self.count_steal(worker, 1);
+        if task.is_of(scope) {
+            return Some(task);
+        }
+        self.keep_own(task);
         None
     }
 

@@ -207,6 +207,8 @@ impl Shared {
             return true;
         }
         match publisher {
+            // What lies in another queue than the deque a scope's waiter may have, a joiner not.
+            Some(publisher) if publisher.foreign.is_some() => waiter.awaits_scope_of(publisher),
             Some(publisher) => self.leads_to(waiter, publisher),
             None => self
                 .workers()

@@ -159,6 +159,12 @@ impl Worker {
         self.deque.waiting() > 0
     }
 
+    /// Whether a task of the scope lies at the base of this worker's stack.
+    pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
+        // Acquire pairs with the Release in `Current::enter_base`.
+        std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
+    }
+
     /// Whom this worker waits for.
     pub(crate) fn waits_for(&self) -> Option<Thief> {
         // Acquire pairs with `set_waits_for`.

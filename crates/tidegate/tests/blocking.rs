@@ -5,7 +5,7 @@ mod support;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
 use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched};
-use tidegate::Pool;
+use tidegate::{Pool, Queue};
 
 #[test]
 fn another_task_runs_on_the_slot_of_one_that_blocks() {
@@ -211,7 +211,12 @@ fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
     const BLOCKED: usize = 4;
     watched(|| {
         for workers in [1, 2] {
-            let pool = built(Pool::builder().workers(workers).spare_threads(2 * BLOCKED));
+            let pool = built(
+                Pool::builder()
+                    .queue(Queue::Split)
+                    .workers(workers)
+                    .spare_threads(2 * BLOCKED),
+            );
             for _ in 0..20 {
                 let (blocked, ran) = (Tally::new(), Gate::new());
                 pool.scope(|s| {
@@ -249,7 +254,7 @@ fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
 
 /// What one who is back from a blocking call does while another has the only slot: `round` again and again.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
-    let pool = pool(1);
+    let pool = built(Pool::builder().queue(Queue::Split).workers(1));
     let (occupied, done) = (Gate::new(), Gate::new());
     pool.scope(|s| {
         // Holds the slot from before the other is back until it has finished.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use support::{Gate, Tally, fib, watched};
 use tidegate::closed::{self, Closed, ClosedPool, Member, Stray};
+use tidegate::{Pool, Queue};
 
 /// A closed pool whose threads are joined, which it does not do by itself.
 struct Joined {
@@ -20,7 +21,7 @@ struct Joined {
 
 impl Joined {
     fn new(count: usize) -> Self {
-        Self::build(tidegate::Pool::builder(), count)
+        Self::build(Pool::builder(), count)
     }
 
     fn build(builder: tidegate::Builder, count: usize) -> Self {
@@ -204,7 +205,7 @@ fn a_broadcast_comes_after_the_deque_and_reaches_every_thread_from_anywhere() {
 #[test]
 fn on_request_one_task_runs_on_top_even_if_it_is_the_half_of_a_frame_below() {
     watched(|| {
-        let joined = Joined::new(1);
+        let joined = Joined::build(Pool::builder().queue(Queue::Split), 1);
         let order = Mutex::new(Vec::new());
         let note = |i| order.lock().unwrap().push(i);
         joined.entry().inside(|member| {
@@ -270,7 +271,7 @@ fn a_pool_starts_no_thread_of_its_own_although_its_threads_spawn_when_they_end()
     watched(|| {
         let (starts, spawned) = (Arc::new(Tally::new()), Arc::new(Tally::new()));
         let (started, task) = (starts.clone(), spawned.clone());
-        let builder = tidegate::Pool::builder().on_start(move |_| started.come());
+        let builder = Pool::builder().on_start(move |_| started.come());
         let builder = builder.on_exit(move |_| {
             let task = task.clone();
             let here = Member::with(|member| member.unwrap().entry());
@@ -312,7 +313,7 @@ fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
             forgiving: false,
         };
         // Nobody is nearer to one than the other, so the machine is not read.
-        let builder = tidegate::Pool::builder().workers(3);
+        let builder = Pool::builder().workers(3);
         let builder = builder.victim(tidegate::Victim::Random);
         let refused = ClosedPool::build(builder, closed, false, |thread| {
             if thread.index() == 2 {

@@ -49,7 +49,7 @@ impl<T> Queue<T> for IdempotentDeque<T> {
         } else if size == array.room() {
             array = self.arrays.grow(head, head + size).ok_or(Full)?;
         }
-        array.set(head + size, task);
+        array.publish(head + size, task);
         self.anchor.publish(anchor.renewed(content(head, size + 1)));
         Ok(())
     }
@@ -67,7 +67,7 @@ impl<T> Queue<T> for IdempotentDeque<T> {
         let anchor = self.anchor.seen();
         let (head, size) = head_and_size(anchor);
         let left = size.checked_sub(1).ok_or(Miss::Empty)?;
-        let task = self.arrays.load().peek(head);
+        let task = self.arrays.load().acquire(head);
         let stolen = anchor.with(content(head + 1, left));
         task.if_won(self.anchor.replace(anchor, stolen))
     }

@@ -41,7 +41,7 @@ impl<T> Queue<T> for IdempotentFifo<T> {
         if tail - head >= array.room() {
             array = self.arrays.grow(head, tail).ok_or(Full)?;
         }
-        array.set(tail, task);
+        array.publish(tail, task);
         self.tail.publish(tail + 1);
         Ok(())
     }
@@ -62,7 +62,7 @@ impl<T> Queue<T> for IdempotentFifo<T> {
         if head >= self.tail.acquire() {
             return Err(Miss::Empty);
         }
-        let task = self.arrays.load().peek(head);
+        let task = self.arrays.load().acquire(head);
         // AcqRel: Release keeps the read of the slot before it.
         let won = self
             .head

@@ -36,7 +36,7 @@ impl<T> Queue<T> for IdempotentLifo<T> {
         } else if size == array.room() {
             array = self.arrays.grow(0, size).ok_or(Full)?;
         }
-        array.set(size, task);
+        array.publish(size, task);
         self.anchor.publish(anchor.renewed(size + 1));
         Ok(())
     }
@@ -52,7 +52,7 @@ impl<T> Queue<T> for IdempotentLifo<T> {
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
         let anchor = self.anchor.seen();
         let left = anchor.get().checked_sub(1).ok_or(Miss::Empty)?;
-        let task = self.arrays.load().peek(left);
+        let task = self.arrays.load().acquire(left);
         task.if_won(self.anchor.replace(anchor, anchor.with(left)))
     }
 

@@ -4,6 +4,7 @@ use super::{Cursor, End, Miss, Owner, Promise, Queue, Task, Tasks, many};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::VecDeque;
+use tidegate_deque::{Duplicating, Multiplicity};
 
 /// Three tasks in, and out at either end.
 pub fn ends<Q: Queue<Task> + Default>(promise: Promise) {
@@ -63,6 +64,9 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
         End::Youngest => model.pop_back(),
     };
     for step in steps {
+        if promise.exact && !promise.private {
+            assert_eq!(queue.offers(), !model.is_empty());
+        }
         match step {
             Step::Put => {
                 if owner.put(tasks.at(next)) {
@@ -78,9 +82,7 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
                 // A copy leaves the task where it is.
                 Ok(stolen) if promise.private && !promise.exact => {
                     assert_eq!(Some(&stolen), model.front());
-                    if !still_in(&owner, &mut model, &tasks) {
-                        return;
-                    }
+                    empty_after_copy(&owner, &mut model, &tasks);
                 }
                 Ok(stolen) => assert_eq!(Some(stolen), at(&mut model, promise.steal)),
                 Err(Miss::Empty) => assert!(model.is_empty() || promise.private),
@@ -90,19 +92,53 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
     }
 }
 
-/// After a steal that may have been a copy: empties the queue, which says whether the oldest is still there. Whether to go on.
-fn still_in<Q: Queue<Task>>(
+/// After a steal that may have been a copy: empties the queue, where the oldest may still be.
+fn empty_after_copy<Q: Queue<Task>>(
     owner: &Owner<'_, Q>,
     model: &mut VecDeque<usize>,
     tasks: &Tasks,
-) -> bool {
+) {
     let oldest = model.pop_front();
     while let Some(youngest) = model.pop_back() {
         assert_eq!(owner.take().map(|task| tasks.index(task)), Some(youngest));
     }
     let left = owner.take().map(|task| tasks.index(task));
     assert!(left.is_none() || left == oldest);
-    true
+}
+
+/// What lies below the border a thief takes and the owner has no more; what lies above, a thief only copies.
+#[test]
+fn a_thief_takes_what_a_duplicating_queue_has_promised_it() {
+    let (queue, tasks) = (Duplicating::default(), Tasks::new(4));
+    let (owner, mut cursor) = (Owner(&queue), Cursor::default());
+    let steal = |cursor: &mut Cursor| queue.steal(cursor).map(|task| tasks.index(task));
+    (0..3).for_each(|index| assert!(owner.put(tasks.at(index))));
+    assert_eq!(steal(&mut cursor), Ok(0), "a copy");
+    assert!(!queue.offers(), "the owner has not promised anything yet");
+    // It sees that more is wanted, and gives the older two.
+    assert!(owner.put(tasks.at(3)));
+    assert!(queue.offers());
+    assert_eq!((steal(&mut cursor), steal(&mut cursor)), (Ok(0), Ok(1)));
+    let left: Vec<_> = std::iter::from_fn(|| owner.take()).collect();
+    let left: Vec<_> = left.into_iter().map(|task| tasks.index(task)).collect();
+    assert_eq!(left, [3, 2]);
+}
+
+#[test]
+fn a_thief_of_a_queue_with_multiplicity_knows_its_place_in_each_queue() {
+    let (one, other, tasks) = (
+        Multiplicity::default(),
+        Multiplicity::default(),
+        Tasks::new(4),
+    );
+    let mut cursor = Cursor::default();
+    for index in 0..3 {
+        assert!(Owner(&one).put(tasks.at(index)));
+        assert_eq!(one.steal(&mut cursor), Ok(tasks.at(index)));
+    }
+    assert_eq!(other.steal(&mut cursor), Err(Miss::Empty));
+    assert!(Owner(&other).put(tasks.at(3)));
+    assert_eq!(other.steal(&mut cursor), Ok(tasks.at(3)));
 }
 
 /// More tasks than there is room for at first, in and out, again and again.

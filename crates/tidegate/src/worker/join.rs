@@ -1,10 +1,12 @@
 //! The fork-join fast path, and what a worker does at its cold exit.
 //!
 //! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the deque from the push until it is popped
-//! or stolen. `join` leaves the frame, by return or by panic, only after it has popped the pointer itself or seen the
-//! latch open; both end every use of the pointer by others. See docs/waiting.md for the waiting.
+//! or stolen. `join` leaves the frame, by return or by panic, only after it has popped the pointer itself, has taken it back out of a queue
+//! that it was moved to ([`crate::foreign`]; what comes out of one comes out once), or has seen the latch open; each ends
+//! every use of the pointer by others. See docs/waiting.md for the waiting.
 
 use super::Current;
+use crate::foreign::Foreign;
 use crate::job::{Half, Header, Task};
 use crate::pool::signal;
 use crate::unwind::{self, Payload, Stray};
@@ -29,10 +31,20 @@ impl Current<'_> {
     pub(crate) fn push_task(self, task: Task) -> Result<(), Task> {
         match self.deque().push(task.as_raw()) {
             Ok(_) => Ok(()),
-            Err(Cold(position)) => match self.push_cold(position) {
-                FULL => Err(task),
-                _ => Ok(()),
-            },
+            Err(Cold(position)) => self.push_task_cold(task, position),
+        }
+    }
+
+    #[cold]
+    fn push_task_cold(self, task: Task, position: u64) -> Result<(), Task> {
+        let full = self.foreign.as_ref().is_some_and(Foreign::is_full);
+        if full && self.deque().pop_at(position) {
+            self.poll();
+            return Err(task);
+        }
+        match self.push_cold(position) {
+            FULL => Err(task),
+            _ => Ok(()),
         }
     }
 

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-use tidegate::{Amount, Pool};
+use tidegate::{Amount, Pool, Queue};
 
 /// How long a test may take before it counts as hanging, times [`soak_scale`]; the longest needs a few seconds on a busy
 /// machine.
@@ -109,7 +109,9 @@ pub fn pool(workers: usize) -> Pool {
 
 /// A pool whose threads are its workers: nobody takes over the slot of one that waits.
 pub fn bare_pool(workers: usize) -> Pool {
-    built(Pool::builder().workers(workers).spare_threads(0))
+    // With other queues tasks that wait for each other need spare threads.
+    let builder = Pool::builder().queue(Queue::Split).workers(workers);
+    built(builder.spare_threads(0))
 }
 
 pub fn built(builder: tidegate::Builder) -> Pool {
