@@ -11,8 +11,11 @@
 //!
 //! A thread whose grace is over runs without a slot, and is *in debt*: the next slot that is free and that nobody is owed is its own.
 //!
+//! Who holds a slot stands somewhere ([`Stands`]), if it was said where there are stands.
+//!
 //! Invariant: while somebody is owed a slot or in debt, none is free.
 
+use crate::stands::Stands;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -93,6 +96,7 @@ pub struct Ledger {
     waiting: Vec<usize>,
     owed: VecDeque<usize>,
     debtors: Vec<usize>,
+    stands: Stands,
 }
 
 impl Ledger {
@@ -111,7 +115,26 @@ impl Ledger {
             waiting: Vec::new(),
             owed: VecDeque::new(),
             debtors: Vec::new(),
+            stands: Stands::default(),
         }
+    }
+
+    /// The same; who holds a slot stands on one of `stands`.
+    #[must_use]
+    pub fn with_stands(self, stands: Stands) -> Self {
+        Self { stands, ..self }
+    }
+
+    /// Where those stand who hold slots.
+    #[must_use]
+    pub fn stands(&self) -> &Stands {
+        &self.stands
+    }
+
+    /// Thread `t`, if it holds a slot, goes to a free stand of `group`. Whether it stands there now.
+    #[must_use]
+    pub fn move_to(&mut self, t: usize, group: usize) -> bool {
+        self.threads[t] == Status::Running && self.stands.move_to(t, group)
     }
 
     /// How many slots there are.
@@ -251,8 +274,14 @@ impl Ledger {
     }
 
     fn grant(&mut self, t: usize) {
+        self.grant_in(t, None);
+    }
+
+    /// The same, on a stand of the group `wanted` if one is free.
+    fn grant_in(&mut self, t: usize, wanted: Option<usize>) {
         self.held += 1;
         self.mark(t, Status::Running);
+        self.stands.take(t, wanted);
     }
 
     /// Thread `t` stops running and becomes `to`. Returns the owed thread that must be woken: it has the slot now.
@@ -262,6 +291,7 @@ impl Ledger {
         self.leave(t);
         self.mark(t, Status::Blocked);
         self.held -= usize::from(had_slot);
+        self.stands.leave(t);
         // First the others: who leaves a slot although it could go on is the last to have it back.
         let served = self.serve_owed();
         self.enter(t, to);
@@ -389,6 +419,28 @@ impl Ledger {
         rescued.map_or(Wake::Nobody, Wake::Rescue)
     }
 
+    /// Work became visible that is for those who stand in `group`: somebody without frames is to look for it from a free stand there, by preference
+    /// one who has stood there last.
+    pub fn wake_in(&mut self, group: usize) -> Wake {
+        if !self.has_free() || !self.stands.has_free_in(group) {
+            return Wake::Nobody;
+        }
+        let stood_there = |t: &usize| self.stands.was_in(*t, group);
+        let latest = self.idle.iter().rposition(stood_there);
+        if let Some(t) = latest
+            .map(|at| self.idle.remove(at))
+            .or_else(|| self.idle.pop())
+        {
+            self.grant_in(t, Some(group));
+            return Wake::Thread(t);
+        }
+        let started = self.start();
+        started.map_or(Wake::Nobody, |t| {
+            self.grant_in(t, Some(group));
+            Wake::Start(t)
+        })
+    }
+
     /// Gives a free slot to the waiter that is `wanted`, of several to the one that has waited least.
     fn grant_latest_waiter(&mut self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let mut latest_first = self.waiting.iter().rev().copied();
@@ -414,8 +466,10 @@ impl Ledger {
         }
         if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
             // `held` stays: one slot changes hands.
+            let giver = giver.unwrap_or(t);
             self.mark(t, Status::Running);
-            self.mark(giver.unwrap_or(t), Status::Overcommitted);
+            self.mark(giver, Status::Overcommitted);
+            self.stands.pass(giver, t);
             return Opened::Given;
         }
         self.enter(t, Status::Owed);

@@ -1,7 +1,7 @@
 //! The ledger of slots: who gets one, and what holds after every verb.
 
-use tidegate_policy::Rng;
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
+use tidegate_policy::{Rng, Stands};
 
 /// A ledger with so many threads that run.
 fn running(slots: usize, threads: usize) -> Ledger {
@@ -66,19 +66,32 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
     let seeds = if cfg!(miri) { 5 } else { 2_000 };
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
-        let mut ledger = Ledger::new(1 + rng.below(3) as usize, 8);
+        let stands = Stands::new(&[vec![0], vec![1, 2], vec![0, 1, 2]]);
+        let mut ledger = Ledger::new(1 + rng.below(3) as usize, 8).with_stands(stands);
         let mut threads = 0;
         for _ in 0..200 {
             let t = rng.below(threads.max(1) as u64) as usize;
-            match rng.below(8) {
+            match rng.below(10) {
                 0 => threads = threads.max(ledger.admit().map_or(threads, |t| t + 1)),
-                1 => drop(ledger.set_slots(1 + rng.below(4) as usize)),
-                2 => match ledger.wake_for_work(|_| Fit::Queued) {
-                    Wake::Start(t) => threads = threads.max(t + 1),
-                    Wake::Nobody | Wake::Thread(_) | Wake::Rescue(_) => {}
-                },
+                1 => drop(ledger.set_slots(1 + rng.below(3) as usize)),
+                draw @ (2 | 3) => {
+                    let group = rng.below(3) as usize;
+                    let wake = match draw {
+                        2 => ledger.wake_for_work(|_| Fit::Queued),
+                        _ => ledger.wake_in(group),
+                    };
+                    if let Wake::Start(t) = wake {
+                        threads = threads.max(t + 1);
+                    }
+                    if let (3, Wake::Start(t) | Wake::Thread(t)) = (draw, wake) {
+                        assert!(ledger.stands().was_in(t, group), "seed {seed}");
+                    }
+                }
                 _ if threads == 0 => {}
-                3 => step(&mut ledger, t, &mut rng),
+                8 => step(&mut ledger, t, &mut rng),
+                9 => {
+                    let _ = ledger.move_to(t, rng.below(3) as usize);
+                }
                 4 => {
                     let _ = ledger.overcommit(t);
                 }
@@ -98,8 +111,25 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
             assert_eq!(holders.count(), ledger.held(), "seed {seed}");
             assert_eq!(ledger.running().count(), ledger.active(), "seed {seed}");
             assert!(!(ledger.owes() && ledger.has_free()), "seed {seed}");
+            check_stands(&ledger, threads, seed);
         }
     }
+}
+
+/// Who holds a slot stands somewhere by itself, unless no stand is free; nobody else does.
+fn check_stands(ledger: &Ledger, threads: usize, seed: u64) {
+    let mut taken = [false; 3];
+    for t in 0..threads {
+        let at = ledger.stands().at(t);
+        let holds = ledger.status(t) == Status::Running;
+        assert!(holds || at.is_none(), "seed {seed}");
+        if let Some(stand) = at {
+            assert!(!std::mem::replace(&mut taken[stand], true), "seed {seed}");
+        }
+    }
+    let held = taken.iter().filter(|taken| **taken).count();
+    assert_eq!(held, ledger.held().min(3), "seed {seed}");
+    assert_eq!(ledger.stands().has_free_in(0), !taken[0], "seed {seed}");
 }
 
 /// A thread that runs stops for some reason, any other goes on.

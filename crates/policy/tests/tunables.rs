@@ -41,6 +41,8 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
         "TIDEGATE_VICTIM",
         "TIDEGATE_WAIT",
         "TIDEGATE_QUEUE",
+        "TIDEGATE_PLACES",
+        "TIDEGATE_BIND",
         "TIDEGATE_SPARE_THREADS",
         "TIDEGATE_MAX_THREADS",
         "TIDEGATE_STACK_SIZE",

@@ -4,10 +4,11 @@
 //! that methods may be called in any order and an error names everything that it is about.
 
 use crate::closed::Closed;
+use crate::machine::Topology;
 use crate::options::{Options, PanicHandler, ThreadHandler};
 use crate::pool::Pool;
 use std::fmt;
-use tidegate_policy::{Amount, Desire, Idle, ParseError, Queue, Share, Victim, Wait};
+use tidegate_policy::{Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Victim, Wait};
 
 /// Why a pool could not be made.
 #[derive(Debug)]
@@ -62,6 +63,9 @@ pub struct Builder {
     pub(crate) victim: Option<Victim>,
     pub(crate) wait: Option<Wait>,
     pub(crate) queue: Option<Queue>,
+    pub(crate) places: Option<PlaceBy>,
+    pub(crate) bind: Option<bool>,
+    pub(crate) topology: Option<Topology>,
     pub(crate) spare_threads: Option<usize>,
     pub(crate) max_threads: Option<usize>,
     pub(crate) share: Option<Share>,
@@ -105,8 +109,8 @@ impl Builder {
 
     /// Whom a thief robs (`TIDEGATE_VICTIM`).
     ///
-    /// [`Victim::Hierarchical`] takes what is near from the machine's caches and nodes, as if worker `i` ran on the `i`-th
-    /// CPU that may be used; threads are not bound to CPUs.
+    /// [`Victim::Hierarchical`] takes what is near from the machine's caches and nodes, and takes workers to stand where
+    /// [`places`](Self::places) says.
     #[must_use]
     pub fn victim(mut self, victim: Victim) -> Self {
         self.victim = Some(victim);
@@ -128,6 +132,35 @@ impl Builder {
     #[must_use]
     pub fn queue(mut self, queue: Queue) -> Self {
         self.queue = Some(queue);
+        self
+    }
+
+    /// What the workers of a place share (`TIDEGATE_PLACES`); see [`PlaceId`](crate::PlaceId).
+    ///
+    /// Worker `i` is taken to stand on the `i`-th CPU that may be used, on every core once before on any core's second hardware thread,
+    /// counting round. It stays there only if the pool is made to [`bind`](Self::bind).
+    #[must_use]
+    pub fn places(mut self, places: PlaceBy) -> Self {
+        self.places = Some(places);
+        self
+    }
+
+    /// Whether each running thread of the pool keeps to one CPU (`TIDEGATE_BIND`).
+    ///
+    /// Only CPUs are used that the process may use. Which of them a thread has goes along with its place among those that run; a thread that runs
+    /// beyond their number keeps to none, nor does a guest. Threads that a task starts inherit the CPU of the worker that runs it.
+    #[must_use]
+    pub fn bind(mut self, bind: bool) -> Self {
+        self.bind = Some(bind);
+        self
+    }
+
+    /// Takes the machine to be another one: places and distances follow from that.
+    ///
+    /// For tests and for machines that tell wrong things of themselves.
+    #[must_use]
+    pub fn topology(mut self, topology: Topology) -> Self {
+        self.topology = Some(topology);
         self
     }
 

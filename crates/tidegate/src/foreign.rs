@@ -101,10 +101,9 @@ impl Own {
         self.len.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether as many tasks wait here as a deque would hold.
-    fn is_full(&self) -> bool {
+    fn len(&self) -> usize {
         // Relaxed: as in `put`.
-        self.len.load(Ordering::Relaxed) as u64 >= capacity()
+        self.len.load(Ordering::Relaxed)
     }
 
     /// Whether a thief would seem to get something.
@@ -139,9 +138,11 @@ impl Foreign {
         }
     }
 
-    /// Whether a spawned task had better go to the queue of its scope: there so many wait already, or it would come to that one anyway.
-    pub(crate) fn is_full(&self) -> bool {
-        self.own().is_none_or(Own::is_full)
+    /// Whether a spawned task had better go to the queue of its scope: so many wait already, `kept` ones among them, or it would come to that
+    /// queue anyway.
+    pub(crate) fn is_full(&self, kept: usize) -> bool {
+        self.own()
+            .is_none_or(|own| own.len() + kept >= capacity() as usize)
     }
 }
 

@@ -79,6 +79,8 @@
 //! | `TIDEGATE_VICTIM` | [`Builder::victim`] | `last-victim` |
 //! | `TIDEGATE_WAIT` | [`Builder::wait`] | `help-any` |
 //! | `TIDEGATE_QUEUE` | [`Builder::queue`] | `chase-lev` |
+//! | `TIDEGATE_PLACES` | [`Builder::places`] | `package` |
+//! | `TIDEGATE_BIND` | [`Builder::bind`] | `on` |
 //! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
 //! | `TIDEGATE_MAX_THREADS` | [`Builder::max_threads`] | `16` |
 //! | `TIDEGATE_STACK_SIZE` | [`Builder::stack_size`] | `64MiB` |
@@ -129,6 +131,7 @@ pub mod machine;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
+mod place;
 mod pool;
 mod queue;
 mod scope;
@@ -147,12 +150,13 @@ mod yields;
 pub use blocking::{blocking, yield_point};
 pub use builder::{BuildError, Builder};
 pub use loops::{Items, for_each, map_reduce};
+pub use place::{PlaceId, current_place, places};
 pub use pool::Pool;
 pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, Stats, WorkerStats};
 pub use tidegate_policy::{
-    Amount, Desire, Idle, ParseError, Queue, Share, Victim, Wait, desire, idle,
+    Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Victim, Wait, desire, idle,
 };
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};

@@ -7,12 +7,13 @@ use crate::builder::{BuildError, Builder};
 use crate::closed::Closed;
 use crate::environment::Environment;
 use crate::latch::MAX_WORKERS;
-use crate::machine::Machine;
+use crate::machine::{CpuList, Machine, Topology};
+use crate::place::Layout;
 use crate::unwind::Payload;
 use std::sync::OnceLock;
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Idle, IdleState, PlaceTree, Queue, Share, Victim, Wait,
+    Amount, Desire, DesireState, Idle, IdleState, PlaceBy, Queue, Share, Victim, Wait,
 };
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -39,7 +40,12 @@ pub(crate) struct Options {
     pub(crate) victim: Victim,
     pub(crate) wait: Wait,
     pub(crate) queue: Queue,
-    pub(crate) places: PlaceTree,
+    pub(crate) places: PlaceBy,
+    /// Where the workers stand, and in which places.
+    pub(crate) layout: Layout,
+    /// Whether each worker keeps to the CPU of its stand, and where the pool may run.
+    pub(crate) bind: bool,
+    pub(crate) usable: CpuList,
     pub(crate) name: String,
     pub(crate) stack_size: usize,
     /// Whether the pool is to explain itself at its first use.
@@ -99,6 +105,9 @@ impl Options {
             victim,
             wait,
             queue,
+            places,
+            bind,
+            topology,
             stack_size,
             ..
         } = builder;
@@ -107,6 +116,12 @@ impl Options {
         let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
         let (wait, _) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
         let (queue, _) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
+        let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
+        let places = places
+            .check()
+            .map_err(|error| error.within("Builder::places"))?;
+        let (bind, _) = environment.option("Builder::bind", bind, &tunables::BIND)?;
+        let ground = Ground::of(topology, workers, places, bind)?;
         let (stack_size, _) =
             environment.option("Builder::stack_size", stack_size, &tunables::STACK_SIZE)?;
         Ok(Self {
@@ -123,7 +138,10 @@ impl Options {
             victim,
             wait,
             queue,
-            places: places(workers, victim),
+            places,
+            layout: ground.layout(workers, places),
+            bind: bind && Ground::KNOWN,
+            usable: ground.usable,
             name: name(builder.name)?,
             stack_size,
             explain: environment.explain()?,
@@ -308,18 +326,54 @@ pub(crate) fn machine() -> &'static Machine {
     }
 }
 
-/// Where the workers stand, as far as `victim` wants to know.
-///
-/// Threads are not bound to CPUs: worker `i` is taken to stand on the `i`-th CPU that may be used, counting round.
-fn places(workers: usize, victim: Victim) -> PlaceTree {
-    // Two are at the same distance wherever they stand.
-    if victim != Victim::Hierarchical || workers <= 2 {
-        return PlaceTree::flat(workers);
+/// The machine on which a pool's workers stand.
+struct Ground {
+    /// None where nothing hangs on it.
+    topology: Option<Topology>,
+    usable: CpuList,
+}
+
+impl Ground {
+    /// The models and Miri have no machine.
+    const KNOWN: bool = cfg!(not(any(loom, miri)));
+
+    fn of(
+        given: Option<Topology>,
+        workers: usize,
+        places: PlaceBy,
+        bind: bool,
+    ) -> Result<Self, BuildError> {
+        // One worker stands alone wherever it stands, and reading the machine takes a millisecond.
+        let asked = given.is_some() || bind || (workers > 1 && places != PlaceBy::Machine);
+        if !asked || !Self::KNOWN {
+            return Ok(Self {
+                topology: None,
+                usable: CpuList::default(),
+            });
+        }
+        let here = || machine().usable();
+        let usable = given
+            .as_ref()
+            .map_or_else(here, |made_up| made_up.cpus().clone());
+        if bind && !usable.is_subset(&here()) {
+            return Err(BuildError::new(format!(
+                "Builder::bind: the pool's CPUs are {usable}, and this process may run on {}; allowed: a topology of those",
+                here()
+            )));
+        }
+        let topology = given.unwrap_or_else(|| machine().topology().clone());
+        Ok(Self {
+            topology: Some(topology),
+            usable,
+        })
     }
-    let usable = machine().usable();
-    let round = usable.as_slice().iter().copied().cycle();
-    let stands: Vec<usize> = round.take(workers).collect();
-    machine().topology().places(&stands)
+
+    fn layout(&self, workers: usize, places: PlaceBy) -> Layout {
+        let on = |topology| Layout::on(topology, &self.usable, workers, places);
+        self.topology
+            .as_ref()
+            .map_or_else(|| Layout::nowhere(workers), on)
+    }
 }
 
 #[cfg(test)]
@@ -417,24 +471,5 @@ mod tests {
             options.max_threads,
             4_096 * tunables::THREADS_PER_SLOT.default
         );
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "reads the machine")]
-    fn the_tree_of_places_has_a_leaf_for_each_worker() {
-        for workers in [1, 2, 3, 100] {
-            for victim in [Victim::Hierarchical, Victim::Random] {
-                assert_eq!(places(workers, victim).workers(), workers);
-            }
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "reads the machine")]
-    fn workers_on_one_cpu_are_nearest_to_each_other() {
-        let cpus = machine().usable().len();
-        let tree = places(2 * cpus + 1, Victim::Hierarchical);
-        assert_eq!(tree.distance(0, cpus), 1);
-        assert_eq!(tree.distance(0, 2 * cpus), 1);
     }
 }

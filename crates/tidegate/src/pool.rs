@@ -11,6 +11,7 @@ pub use threads::UnstartedThread;
 use crate::builder::BuildError;
 use crate::job::Task;
 use crate::options::{Options, Source};
+use crate::place::Places;
 use crate::queue::Queue;
 use crate::steward::Bell;
 use crate::worker::Worker;
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     /// For the steward, if the pool has one.
     pub(crate) bell: Option<Bell>,
     pub(crate) injector: Queue,
+    /// What was put at places.
+    pub(crate) places: Places,
     /// The queues of scopes that have one.
     queues: Mutex<Vec<Arc<Queue>>>,
     queue_count: AtomicUsize,
@@ -96,7 +99,10 @@ impl Shared {
             process: Process::this(),
             unexplained: AtomicBool::new(options.explain),
             refused: AtomicBool::new(false),
-            ledger: Mutex::new(Ledger::new(slots, max_threads)),
+            ledger: Mutex::new(
+                Ledger::new(slots, max_threads).with_stands(options.layout.stands()),
+            ),
+            places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceLock::new()).collect(),
             worker_count: AtomicUsize::new(0),
             vacancy: AtomicBool::new(true),
@@ -187,16 +193,6 @@ impl Shared {
         self.options.max_threads <= self.options.workers
     }
 
-    /// How far apart two workers are; guests and spare threads beyond the tree are near everybody.
-    pub(crate) fn distance(&self, a: usize, b: usize) -> u32 {
-        let tree = &self.options.places;
-        if a < tree.workers() && b < tree.workers() {
-            tree.distance(a, b)
-        } else {
-            1
-        }
-    }
-
     /// Whether a thief may expose by force now: the barrier interrupts everybody, so not too often in one pool.
     pub(crate) fn expose_turn(&self, now: u64) -> bool {
         // Relaxed: a rate limit, no data.
@@ -243,10 +239,11 @@ impl Shared {
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }
 
-    /// How many tasks lie in the injector and the scopes' queues.
+    /// How many tasks lie in the injector, the scopes' queues and at places.
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
-        self.injector.len() + queues.iter().map(|queue| queue.len()).sum::<usize>()
+        let scopes = queues.iter().map(|queue| queue.len());
+        self.injector.len() + self.places.len() + scopes.sum::<usize>()
     }
 
     /// A counted reference to a pool that is borrowed.

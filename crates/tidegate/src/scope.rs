@@ -17,6 +17,7 @@ mod in_order;
 
 use crate::job::Task;
 use crate::latch::{Event, Latch};
+use crate::place::PlaceId;
 use crate::pool::Shared;
 use crate::queue::Queue;
 use crate::unwind::{self, Payload, Stray};
@@ -212,6 +213,32 @@ impl<'scope> Scope<'scope> {
             }
             _ => self.core.spawn_uncovered(task, caller),
         }
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// Spawns a task that is run by a worker of `place`, or by another one that has nothing else to do; see [`PlaceId`].
+    ///
+    /// It waits in the place's queue behind what was put there before, also if the caller itself is a worker of the place. What it
+    /// spawns or forks in turn belongs to no place. A panic of the task is resumed where the scope ends.
+    ///
+    /// # Panics
+    /// The place is one of another pool than the scope; or the scope belongs to the parent of a process made by `fork`.
+    pub fn spawn_at<F>(&self, place: PlaceId, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let pool = self.pool();
+        pool.check_place(place);
+        let caller = Current::get();
+        let here = caller.is_some_and(|current| std::ptr::eq(current.shared(), pool));
+        assert!(
+            here || !pool.is_inherited(),
+            "the scope belongs to the process that this one was forked from"
+        );
+        let task = self.task(f, caller);
+        task.count();
+        pool.put_at(place, task);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::{Miss, Steal};
 use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
-use tidegate_policy::slots::Status;
+use tidegate_policy::slots::{Ledger, Status};
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
 use tidegate_policy::{Idle, IdleState, Nanos, Peers, Rest, Rng, VictimState};
 use tidegate_sync::atomic::Ordering;
@@ -154,7 +154,8 @@ impl Current<'_> {
     pub(crate) fn comes_back(self) -> bool {
         let shared = self.shared();
         self.spill();
-        if self.deque().is_empty() && self.kept.len() == 0 && !shared.has_queued() {
+        let left = |ledger: &Ledger| self.kept.len() > 0 || shared.sees_queued(ledger);
+        if self.deque().is_empty() && !left(&shared.ledger()) {
             return false;
         }
         {
@@ -169,7 +170,7 @@ impl Current<'_> {
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(self) {
         let mut searcher = Searcher::new(self.shared(), self.index);
-        while let Some(task) = self.own_task().or_else(|| self.shared().pop_queued()) {
+        while let Some(task) = self.own_task().or_else(|| self.take_queued()) {
             self.run_at_base(task, &mut searcher);
         }
     }
@@ -197,6 +198,9 @@ impl Current<'_> {
         self.run_taken(task);
         self.shared().check_process();
         self.set_busy(false);
+        if self.home().is_some() {
+            self.set_home(None);
+        }
         if let Some(started) = started {
             let regretted = self.take_regretted();
             let gap = &mut searcher.flags.gap;
@@ -286,12 +290,16 @@ impl Current<'_> {
     /// One look at everything.
     fn find(self, searcher: &mut Searcher) -> Option<Task> {
         let shared = self.shared();
-        if let Some(task) = shared.pop_queued() {
+        let here = self.take_placed_here(|_| true);
+        let near = here.or_else(|| shared.pop_queued());
+        if let Some(task) = near.or_else(|| self.take_back_placed(searcher)) {
             return Some(task);
         }
         loop {
             let Searcher { victims, rng, .. } = searcher;
-            let victim = victims.next(&PeersOf(shared), || rng.draw())?;
+            let Some(victim) = victims.next(&PeersOf(shared), || rng.draw()) else {
+                return self.take_placed_elsewhere();
+            };
             let Some(victim) = shared.worker_if(victim) else {
                 continue;
             };
@@ -300,10 +308,7 @@ impl Current<'_> {
                 self.set_must_stop(true);
                 return None;
             }
-            if let Some(task) = self.attempt(victim, &mut searcher.flags) {
-                searcher.victims.stolen_from(victim.index);
-                self.set_last_victim(victim.index);
-                searcher.found = Some(clock::now());
+            if let Some(task) = self.steal(victim, searcher) {
                 return Some(task);
             }
             let rest = searcher.idle.attempt_failed(clock::now);
@@ -312,6 +317,21 @@ impl Current<'_> {
                 searcher.idle.rested(clock::now);
             }
         }
+    }
+
+    /// Tries to steal what a task of this worker's place has forked elsewhere.
+    fn take_back_placed(self, searcher: &mut Searcher) -> Option<Task> {
+        let shared = self.shared();
+        let mut takers = self.takers_of_own();
+        takers.find_map(|t| self.steal(shared.worker(t), searcher))
+    }
+
+    fn steal(self, victim: &Worker, searcher: &mut Searcher) -> Option<Task> {
+        let task = self.attempt(victim, &mut searcher.flags)?;
+        searcher.victims.stolen_from(victim.index);
+        self.set_last_victim(victim.index);
+        searcher.found = Some(clock::now());
+        Some(task)
     }
 
     /// Tries to steal from one victim.

@@ -70,7 +70,7 @@ impl Current<'_> {
             self.set_unasked_until(None);
             if shared.is_ending() {
                 // Tasks that still wait are finished first, by whoever has a slot: this thread, or one that runs.
-                let stays = shared.sees_work() && ledger.repay(self.index);
+                let stays = shared.sees_work(&ledger) && ledger.repay(self.index);
                 // Under the lock: from here on no broadcast counts on this thread.
                 self.set_guest(!stays);
                 return stays;
@@ -83,7 +83,9 @@ impl Current<'_> {
             served
         };
         served.into_iter().for_each(|t| shared.unpark(t));
-        self.asleep(Phase::NoWork, || self.park_idle(content))
+        let stays = self.asleep(Phase::NoWork, || self.park_idle(content));
+        self.bind();
+        stays
     }
 
     fn park_idle(self, content: Nanos) -> bool {
@@ -91,7 +93,7 @@ impl Current<'_> {
         if content > 0 {
             // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
             barrier::full();
-            if self.may_run(&mut shared.ledger(), || shared.sees_published()) {
+            if self.may_run(&mut shared.ledger(), |ledger| shared.sees_published(ledger)) {
                 return true;
             }
             self.parker.park_timeout(Duration::from_nanos(content));
@@ -106,7 +108,7 @@ impl Current<'_> {
                 let mut ledger = shared.ledger();
                 let ending = shared.is_ending();
                 let look = looks.remain() || ending;
-                if self.may_run(&mut ledger, || look && shared.sees_work()) {
+                if self.may_run(&mut ledger, |ledger| look && shared.sees_work(ledger)) {
                     return true;
                 }
                 if ending {
@@ -129,10 +131,10 @@ impl Current<'_> {
     }
 
     /// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.
-    fn may_run(self, ledger: &mut Ledger, sees_work: impl FnOnce() -> bool) -> bool {
+    fn may_run(self, ledger: &mut Ledger, sees_work: impl FnOnce(&Ledger) -> bool) -> bool {
         let shared = self.shared();
         let given = ledger.status(self.index) == Status::Running;
-        let runs = given || (sees_work() && ledger.ready_if_free(self.index));
+        let runs = given || (sees_work(ledger) && ledger.ready_if_free(self.index));
         if runs {
             shared.publish(ledger);
             shared.greet(ledger, self.worker());
@@ -168,7 +170,9 @@ impl Current<'_> {
                 // At first; and after each wake-up, because it may mean that somebody else has what we wait for.
                 looks = self.tell_hunger(awaited);
             }
-            if self.may_run(&mut shared.ledger(), || self.sees_help(awaited)) {
+            if self.may_run(&mut shared.ledger(), |ledger| {
+                self.sees_help(awaited, ledger)
+            }) {
                 return;
             }
             if self.run_mail_asleep(Status::Waiting) {
@@ -205,18 +209,19 @@ impl Current<'_> {
     }
 
     /// Whether there is something that this waiter may run.
-    fn sees_help(self, awaited: Awaited<'_>) -> bool {
+    fn sees_help(self, awaited: Awaited<'_>, ledger: &Ledger) -> bool {
         let shared = self.shared();
         if !awaited.may_help() {
             return false;
         }
         if shared.options.wait == Wait::HelpAny {
-            return shared.sees_work();
+            return shared.sees_work(ledger);
         }
         let unstarted = |scope: &ScopeCore| {
             let kept = |w: &Worker| w.kept.holds(|task| task.is_of(scope));
             let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
-            scope.has_queued() || shared.workers().any(|w| kept(w) || offers(w))
+            let placed = || shared.places.offer(ledger, |task| task.is_of(scope));
+            scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
         };
         let queued = || self.runs_queued(awaited) && shared.has_queued();
         awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)
@@ -245,6 +250,7 @@ impl Current<'_> {
         if !has_slot {
             self.asleep(Phase::Switching, || self.park_owed(why));
         }
+        self.bind();
     }
 
     /// Leaves all that waits here to others.
@@ -310,6 +316,7 @@ impl Current<'_> {
         if has_slot {
             self.set_unasked_until(None);
             self.set_must_stop(false);
+            self.set_stand(ledger.stands().at(self.index));
         }
         has_slot
     }

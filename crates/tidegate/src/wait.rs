@@ -146,7 +146,7 @@ impl Current<'_> {
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
         if self.take_rescue() || self.runs_queued(awaited) {
-            if let Some(task) = self.shared().pop_queued() {
+            if let Some(task) = self.take_queued() {
                 self.tally.helped_any.add(1);
                 self.run_stranger(task);
                 return None;
@@ -172,6 +172,7 @@ impl Current<'_> {
                 };
                 let own = || self.take_foreign_if(|task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(kept);
+                let queued = queued.or_else(|| self.take_placed_of(scope));
                 queued.or_else(|| self.rob_scope(scope, flags))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) => None,
@@ -225,8 +226,7 @@ impl Current<'_> {
             let kept = robbed.or_else(|| worker.kept.pop());
             kept.or_else(|| self.steal_foreign(worker, &mut flags.cursors).ok())
         };
-        shared
-            .pop_queued()
+        self.take_queued()
             .or_else(|| shared.workers().find_map(&mut of))
             .or_else(|| self.take_foreign())
     }

@@ -107,7 +107,7 @@ impl Shared {
         let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
         if !rouses && self.may_rob(t, publisher) {
             Fit::Robs
-        } else if !waiter.may_help() || !self.has_queued() {
+        } else if !waiter.may_help() || !(self.has_queued() || self.places.len() > 0) {
             Fit::Never
         } else if !rouses && waiter.may_run_queued() {
             Fit::Queued
@@ -119,7 +119,8 @@ impl Shared {
     /// A slot may be free: if there is work to see, somebody is woken for it, else all who run are told that others are
     /// hungry, and work is looked for once more.
     pub(crate) fn rouse(&self) {
-        if self.sees_work() {
+        let sees_work = || self.sees_work(&self.ledger());
+        if sees_work() {
             return self.wake_for_work(None);
         }
         {
@@ -135,7 +136,7 @@ impl Shared {
         // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
         // seen by this look.
         let _ = barrier::heavy();
-        if self.sees_work() {
+        if sees_work() {
             self.wake_for_work(None);
         }
     }
@@ -169,7 +170,7 @@ impl Shared {
         workers.for_each(|worker| worker.deque.raise(bits));
     }
 
-    fn carry_out(&self, wake: Wake, publisher: Option<&Worker>) {
+    pub(crate) fn carry_out(&self, wake: Wake, publisher: Option<&Worker>) {
         match wake {
             Wake::Nobody => {}
             Wake::Thread(t) | Wake::Rescue(t) => {
@@ -238,11 +239,11 @@ impl Shared {
         false
     }
 
-    /// Whether any work can be seen that a thief may take: in a queue, public, or private and yet to be exposed.
-    pub(crate) fn sees_work(&self) -> bool {
+    /// Whether any work can be seen that who gets a slot now may take: in a queue, public, or private and yet to be exposed.
+    pub(crate) fn sees_work(&self, ledger: &Ledger) -> bool {
         let enough =
             |worker: &Worker| self.has_enough(worker) || worker.kept.len() > 0 || worker.offers();
-        self.has_queued() || self.workers().any(|w| enough(w) && !self.is_leaving(w))
+        self.sees_queued(ledger) || self.workers().any(|w| enough(w) && !self.is_leaving(w))
     }
 
     /// Whether so many tasks lie in the worker's deque that a thief takes some.
@@ -252,11 +253,16 @@ impl Shared {
     }
 
     /// Whether work can be seen that its publisher has left to whoever looks: in a queue, or public.
-    pub(crate) fn sees_published(&self) -> bool {
+    pub(crate) fn sees_published(&self, ledger: &Ledger) -> bool {
         let public = |worker: &Worker| worker.deque.public_len() > 0 && self.has_enough(worker);
         let published =
             |worker: &Worker| public(worker) || worker.kept.len() > 0 || worker.offers();
-        self.has_queued() || self.workers().any(|w| published(w) && !self.is_leaving(w))
+        self.sees_queued(ledger) || self.workers().any(|w| published(w) && !self.is_leaving(w))
+    }
+
+    /// Whether a task lies in a queue of the pool, or at a place where who gets a slot now may take it.
+    pub(crate) fn sees_queued(&self, ledger: &Ledger) -> bool {
+        self.has_queued() || self.places.offer(ledger, |_| true)
     }
 
     /// Whether the worker has begun to leave a pool that ends: what it still forks it runs itself.
@@ -292,7 +298,7 @@ impl Shared {
         // A thread that is woken wakes the next; a waiter that is woken does not.
         for _ in 1..slots {
             // Relaxed: a hint.
-            if !self.vacancy.load(Ordering::Relaxed) || !self.sees_work() {
+            if !self.vacancy.load(Ordering::Relaxed) || !self.sees_work(&self.ledger()) {
                 break;
             }
             self.wake_for_work(None);
@@ -379,6 +385,7 @@ impl Shared {
         if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {
             worker.deque.raise(signal::GIVE_UP);
         }
+        worker.set_stand(ledger.stands().at(worker.index));
     }
 
     /// Gives each of the first threads a slot, before any of them runs.

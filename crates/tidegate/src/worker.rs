@@ -16,6 +16,7 @@ use crate::elsewhere::Elsewhere;
 use crate::foreign::{self, Foreign};
 use crate::job::{Blocks, Header, Task};
 use crate::latch::Thief;
+use crate::place::Binding;
 use crate::pool::Shared;
 use crate::queue;
 use crate::scope::ScopeCore;
@@ -62,6 +63,10 @@ pub(crate) struct Worker {
     woken_at: AtomicU64,
     /// Woken to run what lies in the pool's queues, see `Wake::Rescue`; written under the ledger's lock.
     rescue: AtomicBool,
+    /// Where it stands, and the group for which it runs a task elsewhere; one more than the number, or 0. Hints to others.
+    stand: AtomicUsize,
+    home: AtomicUsize,
+    pub(crate) binding: Binding,
     /// The joiner of a half that this worker has stolen would rather have run it itself.
     regretted: AtomicBool,
     /// It could go on, but had to leave its slot to others.
@@ -121,6 +126,9 @@ impl Worker {
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
+            stand: AtomicUsize::new(0),
+            home: AtomicUsize::new(0),
+            binding: Binding::default(),
             regretted: AtomicBool::new(false),
             preempted: AtomicBool::new(false),
             unasked_until: AtomicU64::new(0),
@@ -189,6 +197,24 @@ impl Worker {
 
     pub(crate) fn set_last_victim(&self, victim: usize) {
         self.last_victim.store(victim + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stand(&self) -> Option<usize> {
+        self.stand.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    pub(crate) fn set_stand(&self, stand: Option<usize>) {
+        let word = stand.map_or(0, |stand| stand + 1);
+        self.stand.store(word, Ordering::Relaxed);
+    }
+
+    pub(crate) fn home(&self) -> Option<usize> {
+        self.home.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    pub(crate) fn note_home(&self, home: Option<usize>) {
+        let word = home.map_or(0, |home| home + 1);
+        self.home.store(word, Ordering::Relaxed);
     }
 
     pub(crate) fn is_busy(&self) -> bool {

@@ -25,7 +25,7 @@ impl Current<'_> {
             let mut others = shared.workers().filter(|w| w.index != self.index);
             others.find_map(|worker| self.take_from(worker))
         };
-        let task = self.take_own().or_else(|| shared.pop_queued());
+        let task = self.take_own().or_else(|| self.take_queued());
         self.run_found(task.or_else(others))
     }
 

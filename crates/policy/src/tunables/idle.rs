@@ -1,6 +1,6 @@
 //! The parameters of the idle policies.
 
-use super::{Basis, Row, Tunable, choice, count, ratio, table, time};
+use super::{Basis, Row, SWITCH, Tunable, choice, count, ratio, table, time};
 use crate::idle::{Inefficient, Randomness};
 use crate::text::{MS, S, US};
 use alloc::vec;
@@ -17,7 +17,6 @@ const LONG_QUANTA: Basis = Basis::Published("Haselsteiner 2015, table 5.4");
 const FIGURE: Basis = Basis::Published("derived from Haselsteiner 2015, figure 5.11");
 
 /// On or off.
-const SWITCH: &[&str] = &["on", "off"];
 /// The longest sleep or step that makes sense, and the longest limit on sleeps.
 const LONGEST: u64 = S;
 /// Growth beyond this reaches any limit in a few steps.

@@ -240,6 +240,9 @@ const fn bytes(name: &'static str, min: usize, max: usize, default: usize) -> Tu
     Tunable::new(name, Unit::Bytes, Allowed::Between(min, max), default)
 }
 
+/// What a choice between two is called.
+const SWITCH: &[&str] = &["on", "off"];
+
 const fn choice<T: Copy>(
     name: &'static str,
     names: &'static [&'static str],

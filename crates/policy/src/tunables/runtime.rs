@@ -1,10 +1,10 @@
 //! What a user sets, and the numbers of the runtime.
 
-use super::{Basis, Row, Tunable, bytes, choice, count, table, time};
+use super::{Basis, Row, SWITCH, Tunable, bytes, choice, count, table, time};
 use crate::desire::{Desire, Steady};
 use crate::idle::{Elastic, Idle};
 use crate::text::{GIB, KIB, MIB, MS, S, US};
-use crate::{Amount, Queue, Victim, Wait};
+use crate::{Amount, PlaceBy, Queue, Victim, Wait};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -42,6 +42,14 @@ table! {
     QUEUE: Queue = choice("queue", Queue::NAMES, Queue::Split).set_by("TIDEGATE_QUEUE"),
         "In which queue a worker keeps its tasks; the owner of a split deque needs neither fence nor compare-and-swap for what nobody steals.",
         Basis::Measured;
+    PLACES: PlaceBy = choice("places", PlaceBy::NAMES, PlaceBy::Cache).set_by("TIDEGATE_PLACES"),
+        "What the workers of a place share; the last-level cache is the nearest in which a task's data outlives the task.",
+        Basis::Published("Weibel 2010, section 4.2");
+    PLACES_EACH: usize = count("places.each", "workers", 1, MOST_WORKERS, 1),
+        "How many workers a place has where their number is given; that number must be given.", GUESSED;
+    BIND: bool = choice("bind", SWITCH, false).set_by("TIDEGATE_BIND"),
+        "Whether each worker stays on one processor; off, because the kernel moves threads off processors that others need.",
+        GUESSED;
     SPARE_THREADS: Option<usize> =
         count("spare-threads", "threads", Some(0), Some(MOST_THREADS), None).set_by("TIDEGATE_SPARE_THREADS"),
         "Threads beyond one per worker that may be made for workers that wait; derived: up to the limit on threads.",

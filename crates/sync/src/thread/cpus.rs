@@ -16,6 +16,13 @@ impl Tid {
 #[derive(Clone, Copy)]
 pub struct CpuSet(imp::Set);
 
+impl FromIterator<usize> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(cpus: I) -> Self {
+        let none = Self(imp::none());
+        cpus.into_iter().fold(none, Self::with)
+    }
+}
+
 impl CpuSet {
     /// The processors that `thread` may run on; `None` where the system does not tell.
     #[must_use]
@@ -62,9 +69,13 @@ mod imp {
         Tid::try_from(tid).expect("thread numbers are small")
     }
 
-    pub(super) fn get(tid: Tid) -> Option<Set> {
+    pub(super) fn none() -> Set {
         // SAFETY: cpu_set_t is an array of integers, for which all zeroes is a value.
-        let mut set: Set = unsafe { std::mem::zeroed() };
+        unsafe { std::mem::zeroed() }
+    }
+
+    pub(super) fn get(tid: Tid) -> Option<Set> {
+        let mut set = none();
         // SAFETY: `set` is a live, writable cpu_set_t of SIZE bytes.
         let failed = unsafe { libc::sched_getaffinity(tid, SIZE, &mut set) } != 0;
         (!failed).then_some(set)
@@ -109,6 +120,10 @@ mod imp {
 
     pub(super) fn this() -> Tid {
         Tid
+    }
+
+    pub(super) fn none() -> Set {
+        Set
     }
 
     pub(super) fn get(_: Tid) -> Option<Set> {

@@ -207,6 +207,18 @@ impl Topology {
             .unwrap_or_else(|_| PlaceTree::flat(stands.len()))
     }
 
+    /// The groups of `among` that share such a thing; one group where the system tells of none.
+    pub(crate) fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
+        let sets = self.sets().into_iter().find(|(of, _)| *of == kind);
+        match sets {
+            Some((_, sets)) if !sets.is_empty() => {
+                let sets = sets.into_iter().map(|set| set.intersection(among));
+                coarsened(&among.apart(), sets)
+            }
+            _ => vec![among.clone()],
+        }
+    }
+
     /// All sets of CPUs by what they share, in the order in which a tie between equal sets is decided.
     fn sets(&self) -> Vec<(LevelKind, Vec<&CpuList>)> {
         let mut sets = vec![(LevelKind::Core, self.cores.iter().collect())];

@@ -52,7 +52,7 @@ impl Shared {
     }
 
     /// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
-    fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(Current<'_>) -> R) -> R {
+    pub(crate) fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(Current<'_>) -> R) -> R {
         struct Visit(Membership);
         impl Drop for Visit {
             fn drop(&mut self) {

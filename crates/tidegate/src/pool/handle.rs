@@ -2,7 +2,9 @@
 
 use super::{Shared, UnstartedThread};
 use crate::builder::{BuildError, Builder};
+use crate::machine::CpuList;
 use crate::options::Options;
+use crate::place::PlaceId;
 use crate::scope::Scope;
 use crate::spawn::Handle;
 use crate::stats::Stats;
@@ -79,6 +81,50 @@ impl Pool {
     /// With the panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         self.used().install(f)
+    }
+
+    /// Runs `f` on a worker of `place`, or on one that has nothing else to do, and waits for it; see [`PlaceId`].
+    ///
+    /// Called from a task of this very pool on a worker that stands there it is a plain call. Any other worker leaves its place among those that
+    /// run to another thread while it waits.
+    ///
+    /// # Panics
+    /// With the panic of `f`; or if the place is one of another pool.
+    pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
+        self.used().install_at(place, f)
+    }
+
+    /// The pool's places, the smallest that there are ([`Builder::places`]); together they hold all workers.
+    #[must_use]
+    pub fn places(&self) -> Vec<PlaceId> {
+        self.shared().places()
+    }
+
+    /// The place that `place` is a part of; none for the place of all workers.
+    ///
+    /// # Panics
+    /// The place is one of another pool.
+    #[must_use]
+    pub fn parent_of(&self, place: PlaceId) -> Option<PlaceId> {
+        self.shared().parent_of(place)
+    }
+
+    /// How many workers a place has.
+    ///
+    /// # Panics
+    /// The place is one of another pool.
+    #[must_use]
+    pub fn workers_at(&self, place: PlaceId) -> usize {
+        self.shared().extent_of(place).0
+    }
+
+    /// On which CPUs the workers of a place stand.
+    ///
+    /// # Panics
+    /// The place is one of another pool.
+    #[must_use]
+    pub fn cpus_at(&self, place: PlaceId) -> CpuList {
+        self.shared().extent_of(place).1
     }
 
     /// [`join`](crate::join) on this pool.

@@ -200,8 +200,12 @@ impl Shared {
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
         }
-        current.elsewhere.arrive();
+        if !self.options.bind {
+            current.elsewhere.arrive();
+        }
+        current.arrive_at_stand();
         current.live();
+        current.leave_stand();
         current.elsewhere.depart();
         // What was delivered before the thread said that it leaves.
         current.run_mail();

@@ -37,8 +37,8 @@ impl Current<'_> {
 
     #[cold]
     fn push_task_cold(self, task: Task, position: u64) -> Result<(), Task> {
-        let full = self.foreign.as_ref().is_some_and(Foreign::is_full);
-        if full && self.deque().pop_at(position) {
+        let is_full = |foreign: &Foreign| foreign.is_full(self.kept.len());
+        if self.foreign.as_ref().is_some_and(is_full) && self.deque().pop_at(position) {
             self.poll();
             return Err(task);
         }

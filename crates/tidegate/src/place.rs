@@ -1,0 +1,382 @@
+//! Places: groups of workers that share a cache, with queues of their own. The protocol is docs/places.md.
+//!
+//! A [`PlaceId`] names a group of stands of one pool. Tasks that are put there wait in the group's queues; who looks for work finds them in
+//! the order that [`Current::take_queued`] and the search keep. Who stands where is the ledger's to say, and is mirrored in each worker.
+//!
+//! It does not choose places for tasks that name none: those stay where they were forked, and thieves come from near by first.
+
+mod binding;
+mod layout;
+
+pub(crate) use binding::Binding;
+pub(crate) use layout::Layout;
+
+use crate::job::{Installed, Task};
+use crate::latch::Event;
+use crate::pool::{Shared, global};
+use crate::queue::Queue;
+use crate::scope::ScopeCore;
+use crate::unwind;
+use crate::worker::{Current, Worker};
+use std::sync::Arc;
+use tidegate_policy::slots::{Ledger, Wake};
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::barrier;
+
+/// A place of a pool: some of its workers, by default those that share a last-level cache ([`Builder::places`](crate::Builder::places)).
+///
+/// From [`Pool::places`](crate::Pool::places) or [`current_place`](fn@crate::current_place). A task that is put there ([`Scope::spawn_at`](crate::Scope::spawn_at),
+/// [`Pool::install_at`](crate::Pool::install_at)) is run by a worker of the place, or by another one that has nothing else to do.
+///
+/// ```
+/// use tidegate::Pool;
+///
+/// let pool = Pool::builder().workers(2).places("each:1".parse()?).build()?;
+/// let places = pool.places();
+/// assert_eq!(places.len(), 2);
+/// let there = pool.install_at(places[1].strict(), || tidegate::current_place());
+/// assert_eq!(there, Some(places[1]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlaceId {
+    /// The number of the pool's layout.
+    layout: u64,
+    group: u32,
+    strict: bool,
+}
+
+impl PlaceId {
+    fn new(layout: &Layout, group: usize) -> Self {
+        Self {
+            layout: layout.serial,
+            group: u32::try_from(group).expect("no more places than workers and their groups"),
+            strict: false,
+        }
+    }
+
+    /// The same place, from which no other worker takes: what is put there waits for its own.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self {
+            strict: true,
+            ..self
+        }
+    }
+
+    /// Whether only the place's own workers may run what is put there.
+    #[must_use]
+    pub fn is_strict(self) -> bool {
+        self.strict
+    }
+}
+
+/// The smallest place that the worker stands in which runs the calling task. None outside of a pool.
+///
+/// A task may find itself in another place after it has waited: places belong to those who run.
+#[must_use]
+pub fn current_place() -> Option<PlaceId> {
+    Current::get().map(Current::place)
+}
+
+/// The smallest places of the pool whose task calls this, else of the global pool; see [`Pool::places`](crate::Pool::places).
+#[must_use]
+pub fn places() -> Vec<PlaceId> {
+    match Current::get() {
+        Some(current) => current.shared().places(),
+        None => global().places(),
+    }
+}
+
+/// The queues of all groups.
+pub(crate) struct Places {
+    groups: Box<[Group]>,
+    /// How many tasks lie in any of them.
+    placed: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Group {
+    open: Queue,
+    strict: Queue,
+    /// How many workers that do not stand here run a task of this group.
+    away: AtomicUsize,
+}
+
+impl Places {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        Self {
+            groups: (0..layout.groups()).map(|_| Group::default()).collect(),
+            placed: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many tasks wait in any place.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        // Acquire, as in `Queue::len`: who goes to sleep on 0 has looked after the putter's addition.
+        self.placed.load(Ordering::Acquire)
+    }
+
+    fn queue(&self, group: usize, strict: bool) -> &Queue {
+        let group = &self.groups[group];
+        if strict { &group.strict } else { &group.open }
+    }
+
+    fn push(&self, place: PlaceId, task: Task) {
+        // Release pairs with the Acquire in `len`. Before the push: it never falls below 0.
+        self.placed.fetch_add(1, Ordering::Release);
+        self.queue(place.group as usize, place.strict).push(task);
+    }
+
+    fn take(&self, group: usize, strict: bool, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let task = self.queue(group, strict).take_first(wanted)?;
+        // Release: as in `push`.
+        self.placed.fetch_sub(1, Ordering::Release);
+        Some(task)
+    }
+
+    /// Whether a task lies somewhere that is `wanted` and that one who gets a slot now could run.
+    pub(crate) fn offer(&self, ledger: &Ledger, wanted: impl Fn(&Task) -> bool) -> bool {
+        let offers = |(number, group): (usize, &Group)| {
+            group.open.holds(&wanted)
+                || (ledger.stands().has_free_in(number) && group.strict.holds(&wanted))
+        };
+        self.len() > 0 && self.groups.iter().enumerate().any(offers)
+    }
+}
+
+impl Shared {
+    fn layout(&self) -> &Layout {
+        &self.options.layout
+    }
+
+    /// The places that hold no others.
+    pub(crate) fn places(&self) -> Vec<PlaceId> {
+        let layout = self.layout();
+        (0..layout.leaves())
+            .map(|group| PlaceId::new(layout, group))
+            .collect()
+    }
+
+    /// # Panics
+    /// The place is one of another pool.
+    pub(crate) fn check_place(&self, place: PlaceId) {
+        assert_eq!(
+            place.layout,
+            self.layout().serial,
+            "the place belongs to another pool than {:?}",
+            self.options.name
+        );
+    }
+
+    /// The number of a place in this pool.
+    ///
+    /// # Panics
+    /// The place is one of another pool.
+    fn group(&self, place: PlaceId) -> usize {
+        self.check_place(place);
+        place.group as usize
+    }
+
+    /// See [`Pool::parent_of`](crate::Pool::parent_of).
+    pub(crate) fn parent_of(&self, place: PlaceId) -> Option<PlaceId> {
+        let parent = self.layout().parent(self.group(place))?;
+        Some(PlaceId {
+            strict: place.strict,
+            ..PlaceId::new(self.layout(), parent)
+        })
+    }
+
+    /// How many workers a place has, and on which CPUs they stand.
+    pub(crate) fn extent_of(&self, place: PlaceId) -> (usize, crate::machine::CpuList) {
+        let group = self.group(place);
+        (
+            self.layout().workers_in(group),
+            self.layout().cpus_of(group),
+        )
+    }
+
+    /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
+    pub(crate) fn put_at(&self, place: PlaceId, task: Task) {
+        let group = self.group(place);
+        self.places.push(place, task);
+        // Pairs with the heavy barrier before a sleeper's last look, as in `work_visible`.
+        barrier::full();
+        let mut anybody = !place.strict;
+        // Relaxed: ordered by the fence.
+        if self.vacancy.load(Ordering::Relaxed) {
+            let mut ledger = self.ledger();
+            let wake = ledger.wake_in(group);
+            self.publish(&ledger);
+            anybody |= ledger.stands().has_free_in(group);
+            drop(ledger);
+            if wake != Wake::Nobody {
+                return self.carry_out(wake, None);
+            }
+        }
+        if anybody {
+            self.work_visible(None);
+        }
+    }
+
+    /// See [`Pool::install_at`](crate::Pool::install_at).
+    pub(crate) fn install_at<R: Send>(
+        self: &Arc<Self>,
+        place: PlaceId,
+        f: impl FnOnce() -> R + Send,
+    ) -> R {
+        let group = self.group(place);
+        if let Some(current) = Current::in_pool(self) {
+            if current.stands_in(group) {
+                return current.call(|_| f());
+            }
+        }
+        if let Some(t) = self.admit_if_alone() {
+            return self.visit(t, |_| f());
+        }
+        let offer = |task| self.put_at(place, task);
+        let result = Installed::new(f, Event::for_this_thread()).run(offer);
+        result.unwrap_or_else(|payload| unwind::resume(payload))
+    }
+
+    /// How far apart two workers stand.
+    pub(crate) fn distance(&self, a: usize, b: usize) -> u32 {
+        let stand = |t| self.worker_if(t).and_then(Worker::stand);
+        self.layout().distance(stand(a), stand(b))
+    }
+}
+
+/// A task and the group in whose queue it lay.
+type Placed = (Task, usize);
+
+impl Current<'_> {
+    /// The smallest place that this worker stands in.
+    pub(crate) fn place(self) -> PlaceId {
+        let layout = self.shared().layout();
+        let group = layout.around(self.stand()).next();
+        PlaceId::new(layout, group.expect("everybody stands among all"))
+    }
+
+    fn stands_in(self, group: usize) -> bool {
+        self.shared()
+            .layout()
+            .around(self.stand())
+            .any(|g| g == group)
+    }
+
+    /// Takes a task that waits in a place of this worker, or in one of the pool's queues, or in another place.
+    pub(crate) fn take_queued(self) -> Option<Task> {
+        let here = self.take_placed_here(|_| true);
+        let queued = here.or_else(|| self.shared().pop_queued());
+        queued.or_else(|| self.take_placed_elsewhere())
+    }
+
+    /// Takes a `wanted` task that waits in a place in which this worker stands, the smallest place first.
+    #[inline]
+    pub(crate) fn take_placed_here(self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let places = &self.shared().places;
+        if places.len() == 0 {
+            return None;
+        }
+        // Without a stand one belongs to no place strictly.
+        let strict = self.stand().is_some();
+        let mut around = self.shared().layout().around(self.stand());
+        around.find_map(|group| {
+            let own = strict.then(|| places.take(group, true, &wanted));
+            own.flatten().or_else(|| places.take(group, false, &wanted))
+        })
+    }
+
+    /// Takes what waits in another place.
+    pub(crate) fn take_placed_elsewhere(self) -> Option<Task> {
+        let (task, group) = self.take_placed_beyond(|_| true)?;
+        if !self.stands_in(group) {
+            self.set_home(Some(group));
+        }
+        Some(task)
+    }
+
+    /// Takes a task of the scope out of any place.
+    pub(crate) fn take_placed_of(self, scope: &ScopeCore) -> Option<Task> {
+        let wanted = |task: &Task| task.is_of(scope);
+        let here = self.take_placed_here(wanted);
+        here.or_else(|| self.take_placed_beyond(wanted).map(|(task, _)| task))
+    }
+
+    fn take_placed_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+        let places = &self.shared().places;
+        if places.len() == 0 {
+            return None;
+        }
+        let beyond = self.shared().layout().beyond(self.stand());
+        let open = |group: &usize| Some((places.take(*group, false, &wanted)?, *group));
+        let strict = |group: &usize| {
+            let there = places.queue(*group, true).holds(&wanted) && self.move_to(*group);
+            let task = there.then(|| places.take(*group, true, &wanted));
+            Some((task.flatten()?, *group))
+        };
+        let found = beyond.iter().find_map(open);
+        found.or_else(|| beyond.iter().find_map(strict))
+    }
+
+    /// This thread begins or ends its time as one of the pool's own, which may be bound.
+    pub(crate) fn arrive_at_stand(self) {
+        let shared = self.shared();
+        if shared.options.bind {
+            self.binding.arrive(&shared.options.usable);
+        }
+        self.set_stand(shared.ledger().stands().at(self.index));
+        self.bind();
+    }
+
+    /// See [`arrive_at_stand`](Self::arrive_at_stand).
+    pub(crate) fn leave_stand(self) {
+        self.binding.depart();
+    }
+
+    /// Runs on the CPU of its stand from now on, if threads are to be bound.
+    pub(crate) fn bind(self) {
+        let shared = self.shared();
+        if shared.options.bind {
+            let cpu = self.stand().map(|stand| shared.layout().cpu(stand));
+            self.binding.to(cpu);
+        }
+    }
+
+    /// Goes to a free stand of the group, if there is one. Whether it stands there.
+    fn move_to(self, group: usize) -> bool {
+        let mut ledger = self.shared().ledger();
+        let moved = ledger.move_to(self.index, group);
+        self.set_stand(ledger.stands().at(self.index));
+        drop(ledger);
+        self.bind();
+        moved
+    }
+
+    /// The workers that run a task of a place of this worker's somewhere else.
+    pub(crate) fn takers_of_own(self) -> impl Iterator<Item = usize> {
+        let (shared, around) = (self.shared(), self.shared().layout().around(self.stand()));
+        around.flat_map(move |group| {
+            // Relaxed: a hint.
+            let away = shared.places.groups[group].away.load(Ordering::Relaxed) > 0;
+            let count = if away { shared.worker_count() } else { 0 };
+            let runs_it =
+                move |t: &usize| shared.worker_if(*t).and_then(Worker::home) == Some(group);
+            (0..count).filter(runs_it)
+        })
+    }
+
+    /// Says for which place the task at the base is run, if this worker does not stand there.
+    pub(crate) fn set_home(self, home: Option<usize>) {
+        let groups = &self.shared().places.groups;
+        if let Some(before) = self.home() {
+            // Relaxed, here and below: hints.
+            groups[before].away.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(home) = home {
+            groups[home].away.fetch_add(1, Ordering::Relaxed);
+        }
+        self.note_home(home);
+    }
+}

@@ -1,0 +1,45 @@
+//! Keeping a thread on the CPU of its stand.
+//!
+//! Only threads that the pool has started are bound, and only while they have a stand; without one they may run wherever the pool may.
+
+use crate::machine::CpuList;
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::thread::{CpuSet, Tid};
+
+/// Where one thread is bound; none that must not be.
+#[derive(Default)]
+pub(crate) struct Binding(Mutex<Option<State>>);
+
+struct State {
+    /// Where the pool may run.
+    all: CpuSet,
+    at: Option<usize>,
+}
+
+impl Binding {
+    /// The calling thread may be bound from now on, to any of `usable`.
+    pub(super) fn arrive(&self, usable: &CpuList) {
+        let all = CpuSet::from_iter(usable.as_slice().iter().copied());
+        // Whoever has started it may itself have been bound.
+        all.bind(Tid::this());
+        *self.0.lock() = Some(State { all, at: None });
+    }
+
+    /// Binds the calling thread to this CPU, or lets it run wherever the pool may. Where the system refuses it stays where it is.
+    pub(super) fn to(&self, cpu: Option<usize>) {
+        let mut state = self.0.lock();
+        let Some(state) = state.as_mut().filter(|state| state.at != cpu) else {
+            return;
+        };
+        let set = cpu.map_or(state.all, |cpu| CpuSet::from_iter([cpu]));
+        if set.bind(Tid::this()) {
+            state.at = cpu;
+        }
+    }
+
+    /// The thread leaves the pool.
+    pub(super) fn depart(&self) {
+        self.to(None);
+        *self.0.lock() = None;
+    }
+}

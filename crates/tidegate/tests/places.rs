@@ -1,0 +1,315 @@
+//! Places: who runs what was put where, and that nobody is forgotten.
+
+mod support;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{Gate, Tally, built, fib, soak, watched};
+use tidegate::{Amount, Builder, PlaceBy, PlaceId, Pool, Share, current_place};
+
+/// So many places of so many workers each.
+fn placed(places: usize, each: usize) -> Builder {
+    let builder = Pool::builder().workers(places * each).share(Share::Off);
+    builder.places(PlaceBy::Each(each))
+}
+
+fn catch<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(f))
+}
+
+/// Whether this task runs at `place` or in a part of it.
+fn is_at(pool: &Pool, place: PlaceId) -> bool {
+    let place = if place.is_strict() {
+        place
+    } else {
+        place.strict()
+    };
+    let mut here = current_place().map(PlaceId::strict);
+    while here.is_some_and(|here| here != place) {
+        here = here.and_then(|here| pool.parent_of(here));
+    }
+    here.is_some()
+}
+
+#[test]
+fn places_hold_all_workers_and_lie_in_one_place_of_all() {
+    watched(|| {
+        let pool = built(placed(3, 2));
+        let places = pool.places();
+        let distinct: HashSet<_> = places.iter().copied().collect();
+        assert_eq!((places.len(), distinct.len()), (3, 3));
+        let all = pool.parent_of(places[0]).expect("one of three");
+        for place in places {
+            assert_eq!(
+                (pool.workers_at(place), pool.parent_of(place)),
+                (2, Some(all))
+            );
+            assert!(!pool.cpus_at(place).is_empty());
+        }
+        assert_eq!((pool.workers_at(all), pool.parent_of(all)), (6, None));
+        let one = built(Pool::builder().workers(2).places(PlaceBy::Machine));
+        assert_eq!(one.places().len(), 1);
+        assert_eq!(one.parent_of(one.places()[0]), None);
+        assert_eq!(current_place(), None, "no worker");
+    });
+}
+
+#[test]
+fn the_place_of_another_pool_is_refused() {
+    watched(|| {
+        let (pool, other) = (built(placed(2, 1)), built(placed(2, 1)));
+        let place = other.places()[0];
+        let refused = catch(|| pool.install_at(place, || ()));
+        let payload = refused.unwrap_err();
+        let text = payload.downcast_ref::<String>().expect("a message");
+        assert!(text.contains("belongs to another pool"), "{text}");
+        let refused = catch(|| pool.scope(|s| s.spawn_at(place, |_| ())));
+        assert!(refused.is_err());
+    });
+}
+
+#[test]
+fn what_is_strictly_placed_runs_nowhere_else() {
+    watched(|| {
+        for (places, each) in [(2, 1), (2, 2), (4, 1)] {
+            for amount in [Amount::One, Amount::Half] {
+                let pool = built(placed(places, each).steal(amount));
+                let all = pool.places();
+                let (ran, astray) = (Tally::new(), Tally::new());
+                pool.scope(|s| {
+                    for round in 0..300 {
+                        let place = all[round % places].strict();
+                        let (pool, ran, astray) = (&pool, &ran, &astray);
+                        s.spawn_at(place, move |s| {
+                            if !is_at(pool, place) {
+                                astray.come();
+                            }
+                            // Stands are left and taken again meanwhile.
+                            fib(8);
+                            s.spawn(|_| ran.come());
+                            tidegate::blocking(|| ran.come());
+                        });
+                    }
+                });
+                assert_eq!((ran.get(), astray.get()), (600, 0), "{places} places");
+            }
+        }
+    });
+}
+
+#[test]
+fn an_open_task_runs_elsewhere_while_its_place_is_busy_and_a_strict_one_does_not() {
+    watched(|| {
+        let pool = built(placed(2, 1));
+        let places = pool.places();
+        let (busy, open, strict) = (Gate::new(), Gate::new(), Gate::new());
+        let at_the_other = || {
+            tidegate::scope(|s| {
+                s.spawn_at(places[1].strict(), |_| {
+                    busy.open();
+                    open.wait();
+                    // All that others could do has been done, and the strict one was there first.
+                    assert!(!strict.is_open());
+                });
+                busy.wait();
+                s.spawn_at(places[1].strict(), |_| strict.open());
+                for _ in 0..100 {
+                    s.spawn_at(places[0], |_| _ = fib(10));
+                }
+                s.spawn_at(places[1], |_| {
+                    assert_eq!(current_place(), Some(places[0]));
+                    open.open();
+                });
+            })
+        };
+        pool.install_at(places[0].strict(), at_the_other);
+        assert!(strict.is_open());
+    });
+}
+
+#[test]
+fn a_task_that_waits_leaves_its_stand_to_others_of_its_place() {
+    watched(|| {
+        for builder in [placed(2, 1), placed(1, 1), placed(2, 1).max_threads(3)] {
+            let pool = built(builder);
+            let place = pool.places()[0].strict();
+            for _ in 0..50 {
+                let gate = Gate::new();
+                pool.scope(|s| {
+                    s.spawn_at(place, |_| tidegate::blocking(|| gate.wait()));
+                    s.spawn_at(place, |_| {
+                        tidegate::scope(|inner| {
+                            inner.spawn_at(place, |_| gate.open());
+                            inner.spawn_at(place, |_| _ = fib(5));
+                        });
+                    });
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn calls_go_from_place_to_place_and_back() {
+    fn bounce(pool: &Pool, places: &[PlaceId], left: usize) -> usize {
+        let place = places[left % places.len()];
+        pool.install_at(place, || {
+            assert!(!place.is_strict() || is_at(pool, place));
+            if left == 0 {
+                0
+            } else {
+                1 + bounce(pool, places, left - 1)
+            }
+        })
+    }
+    watched(|| {
+        for threads in [2, 8] {
+            let pool = built(placed(2, 1).max_threads(threads));
+            let mut places = pool.places();
+            assert_eq!(bounce(&pool, &places, 30), 30);
+            let both =
+                || tidegate::join(|| bounce(&pool, &places, 20), || bounce(&pool, &places, 21));
+            assert_eq!(pool.install(both), (20, 21));
+            if threads > 2 {
+                places = places.into_iter().map(PlaceId::strict).collect();
+                assert_eq!(bounce(&pool, &places, 5), 5);
+            }
+        }
+    });
+}
+
+#[test]
+fn with_fewer_slots_than_places_each_place_is_served() {
+    watched(|| {
+        let pool = built(placed(3, 1));
+        let places = pool.places();
+        for workers in [1, 2, 3, 1] {
+            pool.set_workers(workers).unwrap();
+            let counts = [0, 1, 2].map(|_| AtomicUsize::new(0));
+            pool.scope(|s| {
+                for task in 0..90 {
+                    let (place, count) = (places[task % 3].strict(), &counts[task % 3]);
+                    let pool = &pool;
+                    s.spawn_at(place, move |_| {
+                        assert!(is_at(pool, place));
+                        count.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+            });
+            assert_eq!(counts.map(AtomicUsize::into_inner), [30, 30, 30]);
+        }
+    });
+}
+
+#[test]
+fn a_task_for_a_place_is_found_however_sleepy_its_workers_are() {
+    watched(|| {
+        let rounds = soak(2_000, "tasks put at sleeping places");
+        let pool = built(placed(2, 1));
+        let places = pool.places();
+        for round in 0..rounds {
+            let place = places[(round / 2) % 2];
+            let place = if round % 2 == 0 {
+                place
+            } else {
+                place.strict()
+            };
+            let at = pool.install_at(place, current_place).expect("a worker");
+            assert!(!place.is_strict() || at.strict() == place);
+            if round % 5 == 0 {
+                std::thread::yield_now();
+            }
+        }
+    });
+}
+
+#[test]
+fn several_put_tasks_at_all_places_while_workers_come_and_go() {
+    watched(|| {
+        let tasks = soak(4_000, "tasks put by three threads");
+        let pool = built(placed(2, 2));
+        let places = pool.places();
+        let ran = Tally::new();
+        std::thread::scope(|threads| {
+            for thread in 0..3 {
+                let (pool, places, ran) = (&pool, &places, &ran);
+                threads.spawn(move || {
+                    for round in 0..tasks / 3 / 20 {
+                        pool.scope(|s| {
+                            for task in 0..20 {
+                                let place = places[(task + thread) % 2];
+                                let place = if task % 3 == 0 { place.strict() } else { place };
+                                s.spawn_at(place, move |_| {
+                                    assert!(!place.is_strict() || is_at(pool, place));
+                                    fib(task as u64 % 7);
+                                    ran.come();
+                                });
+                            }
+                        });
+                        if thread == 0 {
+                            pool.set_workers(1 + round % 4).unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(ran.get(), tasks / 3 / 20 * 20 * 3);
+    });
+}
+
+#[test]
+fn a_panic_of_a_placed_task_surfaces_at_its_scope() {
+    watched(|| {
+        let pool = built(placed(2, 1));
+        let place = pool.places()[1].strict();
+        let panicked = catch(|| {
+            pool.scope(|s| s.spawn_at(place, |_| std::panic::panic_any("from there")));
+        });
+        assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"from there"));
+        let panicked = catch(|| {
+            pool.install_at(place, || std::panic::panic_any("from there too"));
+        });
+        assert_eq!(
+            panicked.unwrap_err().downcast_ref(),
+            Some(&"from there too")
+        );
+    });
+}
+
+/// The CPUs that the calling thread may run on, as the kernel has them.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn allowed_here() -> tidegate::machine::CpuList {
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux has it");
+    let mut lines = status.lines();
+    let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.expect("a line of it").trim().parse().expect("a list")
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(miri)))]
+fn bound_workers_keep_to_the_cpu_of_their_stand() {
+    watched(|| {
+        let before = allowed_here();
+        let pool = built(placed(2, 1).bind(true));
+        for _ in 0..100 {
+            for place in pool.places() {
+                let (here, there) = (
+                    pool.cpus_at(place),
+                    pool.install_at(place.strict(), allowed_here),
+                );
+                assert_eq!(here, there);
+                // Who takes over a stand takes over its CPU.
+                pool.install_at(place.strict(), || {
+                    tidegate::blocking(std::thread::yield_now)
+                });
+            }
+        }
+        assert_eq!(
+            allowed_here(),
+            before,
+            "who calls from outside is never bound"
+        );
+        let free = built(placed(2, 1));
+        assert_eq!(free.install(allowed_here), before);
+    });
+}
