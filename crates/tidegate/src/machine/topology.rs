@@ -11,6 +11,7 @@
 //! It does not measure distances, bind threads or choose CPUs, and it does not follow CPUs that come and go: read it
 //! again. Dies and clusters have no level of their own; where they matter they share a cache.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use tidegate_policy::PlaceTree;
@@ -191,9 +192,13 @@ impl Topology {
     /// ```
     #[must_use]
     pub fn places(&self, stands: &[usize]) -> PlaceTree {
+        let mut workers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (worker, &cpu) in stands.iter().enumerate() {
+            workers.entry(cpu).or_default().push(worker);
+        }
         let workers_on = |group: &CpuList| -> Vec<usize> {
-            let here = (0..stands.len()).filter(|&worker| group.contains(stands[worker]));
-            here.collect()
+            let here = group.as_slice().iter().filter_map(|cpu| workers.get(cpu));
+            here.flatten().copied().collect()
         };
         let cpus: CpuList = stands.iter().copied().collect();
         let levels = self.levels(&cpus);
@@ -227,18 +232,25 @@ impl Topology {
 /// Joins the groups of a partition that lie in one of `sets`; a set that would cut through a group joins nothing.
 fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
     let mut coarser = Vec::new();
-    let mut rest = partition.to_vec();
+    // The group of each CPU, unless that has been joined to others.
+    let mut groups = BTreeMap::new();
+    for (group, cpus) in partition.iter().enumerate() {
+        groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));
+    }
     for set in sets.filter(|set| !set.is_empty()) {
-        let (inside, outside): (Vec<_>, Vec<_>) = rest
-            .iter()
-            .cloned()
-            .partition(|group| group.is_subset(&set));
-        if inside.iter().map(CpuList::len).sum::<usize>() == set.len() {
+        let inside = set.as_slice().iter().map(|cpu| groups.get(cpu));
+        let Some(inside) = inside.collect::<Option<BTreeSet<_>>>() else {
+            continue;
+        };
+        if inside.iter().map(|&&it| partition[it].len()).sum::<usize>() == set.len() {
+            for cpu in set.as_slice() {
+                groups.remove(cpu);
+            }
             coarser.push(set);
-            rest = outside;
         }
     }
-    coarser.append(&mut rest);
+    let rest: BTreeSet<usize> = groups.into_values().collect();
+    coarser.extend(rest.into_iter().map(|group| partition[group].clone()));
     coarser.sort_unstable();
     coarser
 }
