@@ -1,7 +1,7 @@
 //! What the CPUs of this machine share: cores, caches, NUMA nodes, packages.
 //!
 //! A machine that tells nothing (see [`sysfs`] for where it is asked) is a flat one: some CPUs that share nothing but the
-//! machine.
+//! machine. Machines that one does not have are written as [`text`].
 //!
 //! [`Topology::levels`] turns these sets into nested groups, finest first, from which the order of victims and the places
 //! are made. Which of node and cache is the larger is not the same everywhere (a cache that spans several nodes under
@@ -18,9 +18,12 @@ use tidegate_policy::PlaceTree;
 
 use super::cpus::CpuList;
 
+pub use text::TopologyError;
+
 mod sysfs;
 #[cfg(all(test, not(miri)))]
 mod tests;
+mod text;
 
 /// What a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +48,19 @@ pub struct Cache {
     pub bytes: Option<u64>,
     /// The CPUs that share it.
     pub cpus: CpuList,
+}
+
+impl Cache {
+    /// What it is called, such as `L1d`, `L1i` or `L2`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let holds = match self.kind {
+            CacheKind::Data => "d",
+            CacheKind::Instruction => "i",
+            CacheKind::Unified => "",
+        };
+        format!("L{}{holds}", self.level)
+    }
 }
 
 /// One NUMA node.
@@ -95,6 +111,24 @@ pub struct Level {
 }
 
 /// What the CPUs that are online share.
+///
+/// Its [`Display`](fmt::Display) form has one statement on a line, and can be parsed again; [`FromStr`](std::str::FromStr)
+/// says what may stand there.
+///
+/// # Examples
+/// ```
+/// use tidegate::machine::Topology;
+///
+/// let topology: Topology = "
+///     cpus 0-7
+///     core 0-1 2-3 4-5 6-7   # each with two hardware threads
+///     L3 0-3 4-7 size=16M
+/// "
+/// .parse()?;
+/// assert_eq!(topology.places(&[0, 1, 2, 4]).distance(0, 3), 3);
+/// assert_eq!(topology.to_string().parse(), Ok(topology));
+/// # Ok::<(), tidegate::machine::TopologyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
     cpus: CpuList,
