@@ -7,6 +7,7 @@
 //!
 //! Nothing is read twice: a value that the parser accepts is used as it stands.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -60,7 +61,8 @@ pub enum Command {
     )]
     Sim(SimArguments),
     /// Tell cores, caches, affinity and quotas, and why so many workers
-    Machine(Format),
+    #[command(after_help = AFTER_MACHINE)]
+    Machine(MachineArguments),
     /// List everything that can be set, with unit, range, default and reason
     Tunables(Format),
     /// List the jobs that share this machine: what each could use, may use and uses
@@ -81,6 +83,30 @@ pub enum ShareCommand {
     #[command(after_help = AFTER_CHECK)]
     Check(Format),
 }
+
+/// The arguments of `machine`.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArguments {
+    /// Tell it of a made-up machine, which this file says
+    #[arg(long, value_name = "FILE")]
+    pub topology: Option<PathBuf>,
+    /// Tell instead what the CPUs that may be used share, as a tree
+    #[arg(long)]
+    pub tree: bool,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_MACHINE: &str = "\
+The file has a statement a line, such as `cpus 0-7`, `core 0-1 2-3`, `L1d 0-1 2-3 size=32K`, `L3 0-3 4-7`, \
+`node 0-3 4-7`, `package 0-7`; docs/topology.md explains it.
+
+JSON with --tree: nested objects of kind (machine, package, node, L3, L1d, .., core), id (of packages and \
+nodes), size_bytes (of caches), cpus, children. Where two kinds have the same CPUs, one is the only child of \
+the other.
+
+Exit codes: 0 done, 2 bad usage or value, 3 the file cannot be read.";
 
 /// The arguments of `top`.
 #[derive(Args, Clone, Copy, Debug)]
