@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tidegate_policy::tunables;
 
 mod chosen;
 mod simulation;
@@ -394,16 +393,18 @@ pub struct SimArguments {
     /// What is simulated.
     #[command(subcommand)]
     pub simulation: Simulation,
-    #[arg(long, value_name = "P", global = true, default_value_t = tunables::SIM_PROCESSORS.default,
-        value_parser = simulation::processors(), help = "Processors of the simulated machine")]
-    pub processors: usize,
+    #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), help = simulation::processors_help())]
+    pub processors: Option<usize>,
+    /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these [see: tidegate machine]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub topology: Option<PathBuf>,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: Format,
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, sim_seed, options (desire null: all processors), in \
+JSON of a program: workload, parameters, processors, topology (the file or null), sim_seed, options (desire null: all processors), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \

@@ -191,7 +191,12 @@ fn a_file_that_is_no_topology_is_refused_with_what_is_wrong() {
         ),
         (&long, "is longer than 1048576 bytes; allowed: up to that"),
     ] {
-        for line in ["machine", "machine --tree --json"] {
+        for line in [
+            "machine",
+            "machine --tree --json",
+            "sim fib 10",
+            "sim jobs -",
+        ] {
             let (_folder, mut command) = with_content(line, content);
             let told = complaint(&mut command, 2);
             assert!(told.starts_with("tidegate: "), "{told}");
@@ -208,7 +213,10 @@ fn a_file_that_is_no_topology_is_refused_with_what_is_wrong() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_told() {
-    for line in ["machine --topology no/such/file"] {
+    for line in [
+        "machine --topology no/such/file",
+        "sim fib 10 --topology no/such/file",
+    ] {
         let told = complaint(&mut tidegate(line), 3);
         assert!(
             told.starts_with("tidegate: no/such/file cannot be read: "),
