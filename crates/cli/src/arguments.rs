@@ -7,11 +7,11 @@
 //!
 //! Nothing is read twice: a value that the parser accepts is used as it stands.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tidegate_policy::tunables;
 
 mod chosen;
 mod simulation;
@@ -60,7 +60,8 @@ pub enum Command {
     )]
     Sim(SimArguments),
     /// Tell cores, caches, affinity and quotas, and why so many workers
-    Machine(Format),
+    #[command(after_help = AFTER_MACHINE)]
+    Machine(MachineArguments),
     /// List everything that can be set, with unit, range, default and reason
     Tunables(Format),
     /// List the jobs that share this machine: what each could use, may use and uses
@@ -81,6 +82,30 @@ pub enum ShareCommand {
     #[command(after_help = AFTER_CHECK)]
     Check(Format),
 }
+
+/// The arguments of `machine`.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArguments {
+    /// Tell it of a made-up machine, which this file says
+    #[arg(long, value_name = "FILE")]
+    pub topology: Option<PathBuf>,
+    /// Tell instead what the CPUs that may be used share, as a tree
+    #[arg(long)]
+    pub tree: bool,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_MACHINE: &str = "\
+The file has a statement a line, such as `cpus 0-7`, `core 0-1 2-3`, `L1d 0-1 2-3 size=32K`, `L3 0-3 4-7`, \
+`node 0-3 4-7`, `package 0-7`; docs/topology.md explains it.
+
+JSON with --tree: nested objects of kind (machine, package, node, L3, L1d, .., core), id (of packages and \
+nodes), size_bytes (of caches), cpus, children. Where two kinds have the same CPUs, one is the only child of \
+the other.
+
+Exit codes: 0 done, 2 bad usage or value, 3 the file cannot be read.";
 
 /// The arguments of `top`.
 #[derive(Args, Clone, Copy, Debug)]
@@ -368,16 +393,18 @@ pub struct SimArguments {
     /// What is simulated.
     #[command(subcommand)]
     pub simulation: Simulation,
-    #[arg(long, value_name = "P", global = true, default_value_t = tunables::SIM_PROCESSORS.default,
-        value_parser = simulation::processors(), help = "Processors of the simulated machine")]
-    pub processors: usize,
+    #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), help = simulation::processors_help())]
+    pub processors: Option<usize>,
+    /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these [see: tidegate machine]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub topology: Option<PathBuf>,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: Format,
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, sim_seed, options (desire null: all processors), in \
+JSON of a program: workload, parameters, processors, topology (the file or null), sim_seed, options (desire null: all processors), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \

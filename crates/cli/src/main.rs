@@ -10,7 +10,7 @@
 //! | [`compare`] | a program or a case on several runtimes in turns, as a table |
 //! | [`bench`] | how jobs of several processes divide this machine |
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
-//! | [`machine`] | what this machine is and why so many workers |
+//! | [`machine`] | what this machine, or one from a file, is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
 //! | [`jobs`] | who divides the machine at this moment |
 //! | [`top`] | the same as a screen that follows it |
@@ -40,6 +40,7 @@ mod sim;
 mod stack;
 mod statistics;
 mod top;
+mod topology;
 mod tunables;
 mod usage;
 
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
-        Command::Machine(format) => machine::print(format),
+        Command::Machine(arguments) => machine::print(&arguments),
         Command::Tunables(format) => tunables::print(format),
         Command::Jobs(format) => jobs::print(format),
         Command::Top(arguments) => top::run(&arguments),

@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{complaint, json, keys, tidegate};
+use support::{complaint, json, keys, tidegate, with_topology};
 use tidegate_workloads::registry::ENTRIES;
 
 #[test]
@@ -12,6 +12,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "workload",
         "parameters",
         "processors",
+        "topology",
         "sim_seed",
         "options",
         "t1",
@@ -65,6 +66,62 @@ fn the_same_line_prints_the_same_bytes_and_the_seed_of_the_machine_is_not_the_pr
     assert_ne!(t, other_t);
     let ([.., sim_seed], seed) = tree(&format!("{line} --seed 7"));
     assert_eq!((sim_seed, seed), (1.into(), 7.into()));
+}
+
+#[test]
+fn a_file_says_how_many_processors_there_are_and_how_far_apart() {
+    for (file, processors, distance) in [
+        ("flat", 6, "6 processors up to 1 step apart"),
+        ("two_packages", 8, "8 processors up to 3 steps apart"),
+        ("chiplets", 12, "12 processors up to 2 steps apart"),
+        ("sub_numa", 16, "16 processors up to 4 steps apart"),
+    ] {
+        let found = json(&mut with_topology("sim fib 15 --json", file));
+        assert_eq!(found["processors"], processors, "{file}");
+        let named = found["topology"].as_str().unwrap();
+        assert!(named.ends_with(&format!("{file}.txt")), "{named}");
+        let output = with_topology("sim fib 15", file).assert().success();
+        let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        assert!(text.contains(distance), "{text}");
+        let mut without = json(&mut tidegate(&format!(
+            "sim fib 15 --processors {processors} --json"
+        )));
+        assert_eq!(without["topology"], Value::Null);
+        without["topology"] = found["topology"].clone();
+        assert_eq!(found == without, file == "flat", "distances count");
+    }
+}
+
+#[test]
+fn a_number_of_processors_may_say_the_same_as_the_file_and_nothing_else() {
+    let line = "sim fib 15 --json --processors 8";
+    assert_eq!(
+        json(&mut with_topology(line, "two_packages"))["processors"],
+        8
+    );
+    for line in [
+        "sim fib 15 --processors 4",
+        "sim --processors 4 fib 15",
+        "sim jobs - --processors 4",
+    ] {
+        let text = complaint(&mut with_topology(line, "two_packages"), 2);
+        assert!(
+            text.contains("--processors 4 contradicts --topology"),
+            "{text}"
+        );
+        assert!(
+            text.contains("two_packages.txt, which has 8; allowed: "),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn jobs_share_the_processors_that_a_file_says() {
+    let mut command = with_topology("sim jobs - --json", "chiplets");
+    command.write_stdin(r#"[["arrive", 1, 99]]"#);
+    let found = json(&mut command);
+    assert_eq!(found["events"][0]["allotments"], json!({"1": 12}));
 }
 
 #[test]

@@ -81,6 +81,13 @@ pub fn processors() -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(least..=most)
 }
 
+pub fn processors_help() -> String {
+    let default = tunables::SIM_PROCESSORS.default;
+    format!(
+        "Processors of the simulated machine [default: {default}, or as many as --topology says]"
+    )
+}
+
 fn simulated() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.simulated)
 }
@@ -147,7 +154,14 @@ mod tests {
         let flags = SimulationFlags::augment_args(Command::new("flags"));
         let options = sim.get_arguments().chain(flags.get_arguments());
         let options: Vec<_> = options.filter_map(Arg::get_long).collect();
-        for name in ["json", "processors", "sim-seed", "desire", "size"] {
+        for name in [
+            "json",
+            "processors",
+            "topology",
+            "sim-seed",
+            "desire",
+            "size",
+        ] {
             assert!(options.contains(&name), "{name}");
         }
         for parameter in simulated().flat_map(|entry| entry.parameters) {

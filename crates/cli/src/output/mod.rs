@@ -15,6 +15,7 @@ pub use progress::Progress;
 pub use table::Table;
 pub use units::{
     show_age, show_bytes, show_count, show_nanos, show_rate, show_ratio, show_seconds,
+    show_whole_bytes,
 };
 
 use crate::failure::Failure;

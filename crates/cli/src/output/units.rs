@@ -17,6 +17,14 @@ pub fn show_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
+/// A number of bytes that is whole in its unit, the largest in which it is.
+pub fn show_whole_bytes(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = |&(shift, _): &(u32, &str)| bytes > 0 && bytes % (1 << shift) == 0;
+    let (shift, unit) = units.into_iter().find(whole).unwrap_or((0, "B"));
+    format!("{} {unit}", bytes >> shift)
+}
+
 /// A number of bytes per second.
 pub fn show_rate(bytes_per_second: f64) -> String {
     format!("{}/s", show_bytes(bytes_per_second))
@@ -91,5 +99,12 @@ mod tests {
         assert_eq!(show_bytes(1536.0), "1.500 KiB");
         assert_eq!(show_bytes(0.0), "0 B");
         assert_eq!(show_rate(1048576.0), "1.000 MiB/s");
+    }
+
+    #[test]
+    fn whole_bytes_lose_nothing() {
+        let shown = [0, 1023, 1536, 32 << 10, 1536 << 10, 3 << 40].map(show_whole_bytes);
+        let expected = ["0 B", "1023 B", "1536 B", "32 KiB", "1536 KiB", "3072 GiB"];
+        assert_eq!(shown, expected);
     }
 }

@@ -3,9 +3,13 @@
 //! A program runs alone. Without `--desire` it has all processors, with it as many as it desires, from one on. `sim jobs` runs no
 //! task: it plays the arrivals, desires and departures of a file through the rule that shares processors out.
 //!
+//! With `--topology` the machine has a processor for each CPU of the file. Worker `i` stands on the `i`-th of them, so the file
+//! says whom a hierarchical thief asks first and what a look at a victim costs. `sim jobs` has no use for distances.
+//!
 //! It does not read the clock: the same command line prints the same bytes.
 
 mod jobs;
+mod processors;
 mod report;
 
 use tidegate_policy::tunables;
@@ -16,21 +20,23 @@ use crate::arguments::{Chosen, SimArguments, Simulation, SimulationFlags};
 use crate::failure::Failure;
 use crate::options::value;
 use crate::output::{self, Progress};
+use processors::Processors;
 use report::Report;
 
 /// Carries the subcommand out.
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
-    let (processors, json) = (arguments.processors, arguments.format.json);
+    let json = arguments.format.json;
+    let processors = Processors::of(arguments.processors, arguments.topology.as_deref())?;
     match &arguments.simulation {
         Simulation::Program(chosen, flags) => simulate(chosen, flags, processors, json),
-        Simulation::Jobs(arguments) => jobs::share_out(arguments, processors, json),
+        Simulation::Jobs(arguments) => jobs::share_out(arguments, processors.count, json),
     }
 }
 
 fn simulate(
     chosen: &Chosen,
     flags: &SimulationFlags,
-    processors: usize,
+    processors: Processors,
     json: bool,
 ) -> Result<(), Failure> {
     let settings = Settings {
@@ -38,13 +44,15 @@ fn simulate(
         idle: value(flags.idle, &tunables::IDLE)?,
         steal: value(flags.steal, &tunables::STEAL)?,
         victim: value(flags.victim, &tunables::VICTIM)?,
-        ..Settings::new(processors)
+        places: processors.places(),
+        ..Settings::new(processors.count)
     };
     let width = flags
         .desire
-        .map_or(Width::Fixed(processors), Width::Desired);
+        .map_or(Width::Fixed(processors.count), Width::Desired);
     let visitor = Printed {
         settings,
+        topology: processors.file(),
         width,
         json,
     };
@@ -54,6 +62,7 @@ fn simulate(
 /// Simulates the program it is shown and prints the report.
 struct Printed {
     settings: Settings,
+    topology: Option<String>,
     width: Width,
     json: bool,
 }
@@ -64,6 +73,7 @@ impl SimulatedVisitor for Printed {
     fn visit<P: Simulated>(self, program: P) -> Self::Out {
         let Self {
             settings,
+            topology,
             width,
             json,
         } = self;
@@ -77,7 +87,7 @@ impl SimulatedVisitor for Printed {
         let outcome =
             run(&settings, &[job]).map_err(|refusal| Failure::Usage(refusal.to_string()))?;
         drop(progress);
-        let report = Report::new(&program, &settings, width, &outcome);
+        let report = Report::new(&program, &settings, topology, width, &outcome);
         if json {
             return output::print_json(&report.to_json());
         }

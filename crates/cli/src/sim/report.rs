@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use tidegate_sim::{JobOutcome, Nanos, Outcome, Settings, Width};
 use tidegate_workloads::{Answer, Program};
 
-use crate::output::{show_fields, show_ratio, show_seconds};
+use crate::output::{show_count, show_fields, show_ratio, show_seconds};
 
 /// What is printed of a run.
 pub struct Report<'a> {
     workload: &'static str,
     parameters: Answer,
     settings: &'a Settings,
+    topology: Option<String>,
     desire: Option<String>,
     job: JobOutcome,
     events: u64,
@@ -27,6 +28,7 @@ impl<'a> Report<'a> {
     pub fn new<P: Program>(
         program: &P,
         settings: &'a Settings,
+        topology: Option<String>,
         width: Width,
         outcome: &Outcome,
     ) -> Self {
@@ -34,6 +36,7 @@ impl<'a> Report<'a> {
             workload: P::NAME,
             parameters: program.parameters(),
             settings,
+            topology,
             desire: match width {
                 Width::Fixed(_) => None,
                 Width::Desired(desire) => Some(desire.to_string()),
@@ -56,6 +59,7 @@ impl<'a> Report<'a> {
             "workload": self.workload,
             "parameters": self.parameters,
             "processors": self.settings.processors,
+            "topology": self.topology,
             "sim_seed": self.settings.seed,
             "options": {
                 "idle": idle.to_string(),
@@ -90,10 +94,16 @@ impl fmt::Display for Report<'_> {
             ..
         } = &self.job;
         let (time, processors) = (self.job.time(), self.settings.processors);
-        let width = match &self.desire {
-            Some(desire) => format!("{processors} processors, desire {desire}"),
-            None => format!("{processors} processors"),
-        };
+        let mut width = format!("{processors} processors");
+        if self.topology.is_some() {
+            width += &format!(
+                " up to {} apart",
+                show_count(self.settings.places.height() as usize, "step")
+            );
+        }
+        if let Some(desire) = &self.desire {
+            width += &format!(", desire {desire}");
+        }
         let parameters = show_fields(&self.parameters);
         writeln!(f, "{} {parameters}, simulated on {width}", self.workload)?;
         let mut row = |label: &str, value: String| writeln!(f, "{label:<12}{value}");

@@ -38,6 +38,16 @@ pub fn tidegate(arguments: &str) -> Command {
     command
 }
 
+/// The same with one of the topologies that lie beside these tests.
+pub fn with_topology(arguments: &str, name: &str) -> Command {
+    let mut command = tidegate(arguments);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topologies");
+    command
+        .arg("--topology")
+        .arg(folder.join(name).with_extension("txt"));
+    command
+}
+
 /// The JSON that a successful run prints, with nothing on standard error.
 pub fn json(command: &mut Command) -> Value {
     let output = command.assert().success().stderr("").get_output().clone();

@@ -12,6 +12,8 @@ mod job;
 mod search;
 mod shares;
 mod sleep;
+#[cfg(test)]
+mod tests;
 mod work;
 mod worker;
 

@@ -5,8 +5,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// CPU numbers from here on are taken for garbage; the largest machines that Linux is built for have 8192.
-const CPU_NUMBER_END: usize = 1 << 16;
+/// CPU numbers from here on are taken for garbage; the largest machines that Linux is built for have 8192. A list that names
+/// more CPUs than that, counted with those named again, is garbage as well.
+pub(super) const CPU_NUMBER_END: usize = 1 << 16;
 
 /// Nothing read here is longer in earnest; a longer file is cut off.
 const FILE_BYTES_MAX: u64 = 1 << 24;
@@ -93,6 +94,13 @@ impl FromStr for CpuList {
             return Ok(Self::default());
         }
         let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
+        let counted = |ranges: &Vec<std::ops::RangeInclusive<usize>>| {
+            ranges
+                .iter()
+                .map(|it| it.end() - it.start() + 1)
+                .sum::<usize>()
+        };
+        let ranges = ranges.filter(|ranges| counted(ranges) <= CPU_NUMBER_END);
         let ranges = ranges.ok_or_else(|| CpuListError(escaped(text)))?;
         Ok(ranges.into_iter().flatten().collect())
     }
@@ -207,7 +215,8 @@ pub(super) fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy())
 }
 
-fn escaped(text: &str) -> String {
+/// A text for a terminal: control characters escaped.
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_control() {

@@ -15,7 +15,8 @@
 //!
 //! Reading never fails. What cannot be read or understood is told in [`notes`](Machine::notes), and the rest is used; a
 //! system without `/proc` and `/sys` is asked for its own count. Everything is read as text, and everything can be read
-//! from a made-up tree instead ([`Machine::read_from`]).
+//! from a made-up tree instead ([`Machine::read_from`]). A machine that one does not have is made of a topology
+//! ([`Machine::made_up`]), which can be read from a text of a few lines.
 //!
 //! What this module does **not** do: it does not follow changes (a snapshot is cheap, take another one), reads no
 //! environment variables, binds no threads, and knows nothing of the load or of relative weights.
@@ -36,7 +37,7 @@ mod topology;
 
 pub use cpus::{CpuList, CpuListError};
 pub use quota::Quota;
-pub use topology::{Cache, CacheKind, Level, LevelKind, Node, Topology};
+pub use topology::{Cache, CacheKind, Level, LevelKind, Node, Topology, TopologyError};
 
 use cpus::{Below, Files, garbled, text, unreadable};
 
@@ -87,6 +88,33 @@ impl Machine {
     #[must_use]
     pub fn read_from(root: &Path) -> Self {
         Self::from_files(&Below(root), || None)
+    }
+
+    /// A machine made up of nothing but a topology: it has no quotas, its affinity is unknown and all of its CPUs may be used.
+    ///
+    /// A topology without any CPU is taken for one CPU.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate::machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-127\nL3 0-63 64-127".parse()?);
+    /// assert_eq!((machine.default_workers(), machine.usable().len()), (128, 128));
+    /// # Ok::<(), tidegate::machine::TopologyError>(())
+    /// ```
+    #[must_use]
+    pub fn made_up(topology: Topology) -> Self {
+        let topology = match topology.cpus().is_empty() {
+            true => Topology::flat(std::iter::once(0).collect()),
+            false => topology,
+        };
+        Self {
+            affinity: None,
+            counted: None,
+            quotas: Vec::new(),
+            topology,
+            notes: Vec::new(),
+        }
     }
 
     fn from_files(files: &dyn Files, count: impl FnOnce() -> Option<usize>) -> Self {

@@ -187,6 +187,19 @@ fn a_tree_that_tells_nothing_is_one_cpu() {
 }
 
 #[test]
+fn a_machine_made_of_a_topology_may_use_all_of_its_cpus() {
+    let topology: Topology = "cpus 0-3,8\nL3 0-3 size=8M".parse().unwrap();
+    let machine = Machine::made_up(topology.clone());
+    assert_eq!((machine.default_workers(), machine.cpus_online()), (5, 5));
+    assert_eq!(machine.usable(), *topology.cpus());
+    assert_eq!(machine.topology(), &topology);
+    assert_eq!((machine.affinity(), machine.quota()), (None, None));
+    assert_eq!(machine.reason(), "5 of 5 cpus: affinity unknown");
+    let nowhere = Machine::made_up(Topology::default());
+    assert_eq!((nowhere.default_workers(), nowhere.usable().len()), (1, 1));
+}
+
+#[test]
 fn the_report_names_everything_that_was_read() {
     let cpu = "/sys/devices/system/cpu/cpu0";
     let files = sixteen()

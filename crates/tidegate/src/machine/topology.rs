@@ -1,7 +1,7 @@
 //! What the CPUs of this machine share: cores, caches, NUMA nodes, packages.
 //!
 //! A machine that tells nothing (see [`sysfs`] for where it is asked) is a flat one: some CPUs that share nothing but the
-//! machine.
+//! machine. Machines that one does not have are written as [`text`].
 //!
 //! [`Topology::levels`] turns these sets into nested groups, finest first, from which the order of victims and the places
 //! are made. Which of node and cache is the larger is not the same everywhere (a cache that spans several nodes under
@@ -11,15 +11,19 @@
 //! It does not measure distances, bind threads or choose CPUs, and it does not follow CPUs that come and go: read it
 //! again. Dies and clusters have no level of their own; where they matter they share a cache.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use tidegate_policy::PlaceTree;
 
 use super::cpus::CpuList;
 
+pub use text::TopologyError;
+
 mod sysfs;
 #[cfg(all(test, not(miri)))]
 mod tests;
+mod text;
 
 /// What a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +48,19 @@ pub struct Cache {
     pub bytes: Option<u64>,
     /// The CPUs that share it.
     pub cpus: CpuList,
+}
+
+impl Cache {
+    /// What it is called, such as `L1d`, `L1i` or `L2`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let holds = match self.kind {
+            CacheKind::Data => "d",
+            CacheKind::Instruction => "i",
+            CacheKind::Unified => "",
+        };
+        format!("L{}{holds}", self.level)
+    }
 }
 
 /// One NUMA node.
@@ -94,6 +111,24 @@ pub struct Level {
 }
 
 /// What the CPUs that are online share.
+///
+/// Its [`Display`](fmt::Display) form has one statement on a line, and can be parsed again; [`FromStr`](std::str::FromStr)
+/// says what may stand there.
+///
+/// # Examples
+/// ```
+/// use tidegate::machine::Topology;
+///
+/// let topology: Topology = "
+///     cpus 0-7
+///     core 0-1 2-3 4-5 6-7   # each with two hardware threads
+///     L3 0-3 4-7 size=16M
+/// "
+/// .parse()?;
+/// assert_eq!(topology.places(&[0, 1, 2, 4]).distance(0, 3), 3);
+/// assert_eq!(topology.to_string().parse(), Ok(topology));
+/// # Ok::<(), tidegate::machine::TopologyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
     cpus: CpuList,
@@ -191,9 +226,13 @@ impl Topology {
     /// ```
     #[must_use]
     pub fn places(&self, stands: &[usize]) -> PlaceTree {
+        let mut workers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (worker, &cpu) in stands.iter().enumerate() {
+            workers.entry(cpu).or_default().push(worker);
+        }
         let workers_on = |group: &CpuList| -> Vec<usize> {
-            let here = (0..stands.len()).filter(|&worker| group.contains(stands[worker]));
-            here.collect()
+            let here = group.as_slice().iter().filter_map(|cpu| workers.get(cpu));
+            here.flatten().copied().collect()
         };
         let cpus: CpuList = stands.iter().copied().collect();
         let levels = self.levels(&cpus);
@@ -239,18 +278,25 @@ impl Topology {
 /// Joins the groups of a partition that lie in one of `sets`; a set that would cut through a group joins nothing.
 fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
     let mut coarser = Vec::new();
-    let mut rest = partition.to_vec();
+    // The group of each CPU, unless that has been joined to others.
+    let mut groups = BTreeMap::new();
+    for (group, cpus) in partition.iter().enumerate() {
+        groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));
+    }
     for set in sets.filter(|set| !set.is_empty()) {
-        let (inside, outside): (Vec<_>, Vec<_>) = rest
-            .iter()
-            .cloned()
-            .partition(|group| group.is_subset(&set));
-        if inside.iter().map(CpuList::len).sum::<usize>() == set.len() {
+        let inside = set.as_slice().iter().map(|cpu| groups.get(cpu));
+        let Some(inside) = inside.collect::<Option<BTreeSet<_>>>() else {
+            continue;
+        };
+        if inside.iter().map(|&&it| partition[it].len()).sum::<usize>() == set.len() {
+            for cpu in set.as_slice() {
+                groups.remove(cpu);
+            }
             coarser.push(set);
-            rest = outside;
         }
     }
-    coarser.append(&mut rest);
+    let rest: BTreeSet<usize> = groups.into_values().collect();
+    coarser.extend(rest.into_iter().map(|group| partition[group].clone()));
     coarser.sort_unstable();
     coarser
 }

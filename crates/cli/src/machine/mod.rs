@@ -1,18 +1,37 @@
-//! `tidegate machine`: what this machine is, and why a pool has so many workers here.
+//! `tidegate machine`: what this machine is, and why a pool has so many workers here; or what one from a file would be.
+
+mod tree;
 
 use serde_json::{Value, json};
 use tidegate::machine::{Cache, CpuList, Machine, Quota};
 
-use crate::arguments::Format;
+use crate::arguments::MachineArguments;
 use crate::failure::Failure;
 use crate::options;
 use crate::output;
+use crate::topology;
+use tree::Tree;
 
 /// Carries the subcommand out.
-pub fn print(format: Format) -> Result<(), Failure> {
-    let machine = Machine::read();
-    let (workers, why) = options::number_of_workers(None)?;
-    if format.json {
+pub fn print(arguments: &MachineArguments) -> Result<(), Failure> {
+    let machine = match &arguments.topology {
+        Some(file) => Machine::made_up(topology::read(file)?),
+        None => Machine::read(),
+    };
+    let json = arguments.format.json;
+    if arguments.tree {
+        let tree = Tree::of(&machine);
+        return match json {
+            true => output::print_json(&tree.to_json()),
+            false => output::to_stdout(|out| tree.draw(out)),
+        };
+    }
+    // What the environment says is said of this machine.
+    let (workers, why) = match arguments.topology {
+        Some(_) => (machine.default_workers(), machine.reason()),
+        None => options::number_of_workers(None)?,
+    };
+    if json {
         return output::print_json(&to_json(&machine, workers, &why));
     }
     output::to_stdout(|out| {

@@ -1,0 +1,192 @@
+//! What the usable CPUs share as a tree: a picture in text, or nested objects.
+//!
+//! A branch is a set of CPUs and all things that exactly these share, the largest kind first; it lies in the smallest branch
+//! that holds its CPUs. Sets are added from the smallest on. One that cuts through a smaller one becomes a leaf beside that,
+//! so what is known is in the tree even where it is no tree.
+//!
+//! This shows every set of a topology; its levels are only those that tell somebody apart.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+use tidegate::machine::{CpuList, Machine, Topology};
+
+use super::cpus;
+use crate::output::{show_count, show_whole_bytes};
+
+/// Something that CPUs share.
+struct Thing {
+    kind: String,
+    id: Option<usize>,
+    bytes: Option<u64>,
+}
+
+/// Some CPUs and what they share.
+struct Branch {
+    cpus: CpuList,
+    things: Vec<Thing>,
+    /// Whether it cuts through others beside it.
+    overlaps: bool,
+    /// Their numbers.
+    children: Vec<usize>,
+}
+
+/// All branches.
+pub struct Tree {
+    branches: Vec<Branch>,
+    /// The machine's number.
+    root: usize,
+}
+
+impl Tree {
+    /// The tree of the CPUs on which workers may stand.
+    pub fn of(machine: &Machine) -> Self {
+        let usable = machine.usable();
+        let mut branches: Vec<Branch> = Vec::new();
+        // The largest branch so far that each CPU is in.
+        let mut largest: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut across = Vec::new();
+        let all = (usable.clone(), vec![Thing::new("machine", None, None)]);
+        let sets = sets(machine.topology(), &usable);
+        for (cpus, things) in sets.into_iter().chain([all]) {
+            let met = cpus.as_slice().iter().filter_map(|cpu| largest.get(cpu));
+            let met: Vec<usize> = met.copied().collect();
+            let children: BTreeSet<usize> = met.iter().copied().collect();
+            let held: usize = children.iter().map(|&it| branches[it].cpus.len()).sum();
+            let branch = Branch {
+                overlaps: held > met.len(),
+                things,
+                children: children.into_iter().collect(),
+                cpus,
+            };
+            if branch.overlaps {
+                across.push(branch);
+                continue;
+            }
+            let number = branches.len();
+            largest.extend(branch.cpus.as_slice().iter().map(|&cpu| (cpu, number)));
+            branches.push(branch);
+        }
+        let root = branches.len() - 1;
+        let mut tree = Self { branches, root };
+        across.into_iter().for_each(|branch| tree.add_leaf(branch));
+        tree.sort();
+        tree
+    }
+
+    /// Adds a branch that cuts through others to the smallest that holds it.
+    fn add_leaf(&mut self, mut leaf: Branch) {
+        leaf.children.clear();
+        let mut parent = self.root;
+        let holds = |&&child: &&usize| {
+            let child = &self.branches[child];
+            !child.overlaps && leaf.cpus.is_subset(&child.cpus)
+        };
+        while let Some(&child) = self.branches[parent].children.iter().find(holds) {
+            parent = child;
+        }
+        let number = self.branches.len();
+        self.branches.push(leaf);
+        self.branches[parent].children.push(number);
+    }
+
+    /// Puts branches that lie beside each other into the order of their CPUs.
+    fn sort(&mut self) {
+        for parent in 0..self.branches.len() {
+            let mut children = std::mem::take(&mut self.branches[parent].children);
+            children.sort_by(|&a, &b| self.branches[a].cpus.cmp(&self.branches[b].cpus));
+            self.branches[parent].children = children;
+        }
+    }
+
+    /// The picture.
+    pub fn draw(&self, out: &mut dyn Write) -> io::Result<()> {
+        let all = &self.branches[self.root].cpus;
+        writeln!(out, "machine  {}: {all}", show_count(all.len(), "cpu"))?;
+        self.draw_below(self.root, "", out)
+    }
+
+    fn draw_below(&self, parent: usize, margin: &str, out: &mut dyn Write) -> io::Result<()> {
+        let children = &self.branches[parent].children;
+        for (index, &child) in children.iter().enumerate() {
+            let branch = &self.branches[child];
+            let things: Vec<String> = branch.things.iter().map(Thing::shown).collect();
+            let (corner, below) = match index + 1 == children.len() {
+                true => ("└─", "   "),
+                false => ("├─", "│  "),
+            };
+            let overlaps = if branch.overlaps { "  overlaps" } else { "" };
+            let (things, cpus) = (things.join(", "), &branch.cpus);
+            writeln!(out, "{margin}{corner} {things}  {cpus}{overlaps}")?;
+            self.draw_below(child, &format!("{margin}{below}"), out)?;
+        }
+        Ok(())
+    }
+
+    /// The same as nested objects, one for each thing.
+    pub fn to_json(&self) -> Value {
+        self.json_of(self.root)
+    }
+
+    fn json_of(&self, number: usize) -> Value {
+        let branch = &self.branches[number];
+        let below = branch.children.iter().map(|&child| self.json_of(child));
+        let mut children: Vec<Value> = below.collect();
+        for Thing { kind, id, bytes } in branch.things.iter().rev() {
+            children = vec![json!({
+                "kind": kind,
+                "id": id,
+                "size_bytes": bytes,
+                "cpus": cpus(&branch.cpus),
+                "children": children,
+            })];
+        }
+        // Each branch has a thing, so this is the first of them.
+        children.pop().unwrap_or_default()
+    }
+}
+
+impl Thing {
+    fn new(kind: &str, id: Option<usize>, bytes: Option<u64>) -> Self {
+        let kind = kind.into();
+        Self { kind, id, bytes }
+    }
+
+    /// `node 0`, `L3 16 MiB`
+    fn shown(&self) -> String {
+        let id = self.id.map(|id| id.to_string());
+        let size = self.bytes.map(show_whole_bytes);
+        let words = [Some(self.kind.clone()), id, size];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Each set of CPUs that share something, the smallest first, with what they share, the largest kind first.
+fn sets(topology: &Topology, usable: &CpuList) -> Vec<(CpuList, Vec<Thing>)> {
+    let mut sets: BTreeMap<CpuList, Vec<Thing>> = BTreeMap::new();
+    let mut add = |cpus: &CpuList, thing| {
+        let cpus = cpus.intersection(usable);
+        if !cpus.is_empty() {
+            sets.entry(cpus).or_default().push(thing);
+        }
+    };
+    for (id, package) in topology.packages().iter().enumerate() {
+        add(package, Thing::new("package", Some(id), None));
+    }
+    for node in topology.nodes() {
+        add(&node.cpus, Thing::new("node", Some(node.id), None));
+    }
+    let mut caches: Vec<_> = topology.caches().iter().collect();
+    caches.sort_by_key(|cache| Reverse(cache.level));
+    for cache in caches {
+        add(&cache.cpus, Thing::new(&cache.name(), None, cache.bytes));
+    }
+    for core in topology.cores() {
+        add(core, Thing::new("core", None, None));
+    }
+    let mut sets: Vec<_> = sets.into_iter().collect();
+    sets.sort_by_key(|(cpus, _)| cpus.len());
+    sets
+}

@@ -1,0 +1,228 @@
+//! `tidegate machine` of machines from files, and as a tree.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use support::{complaint, json, keys, tidegate, with_topology};
+use tidegate::machine::{Machine, Topology};
+
+const ALL: [&str; 4] = ["chiplets", "flat", "sub_numa", "two_packages"];
+
+fn text(command: &mut assert_cmd::Command) -> String {
+    let output = command.assert().success().stderr("").get_output().clone();
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The program with a topology of this content.
+fn with_content(arguments: &str, content: &[u8]) -> (tempfile::TempDir, assert_cmd::Command) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made up.txt");
+    std::fs::write(&file, content).unwrap();
+    let mut command = tidegate(arguments);
+    command.arg("--topology").arg(file);
+    (folder, command)
+}
+
+#[test]
+fn a_machine_from_a_file_is_told_as_this_one_is() {
+    let mut command = with_topology("machine --json", "two_packages");
+    let found = json(command.env("TIDEGATE_WORKERS", "3"));
+    let here = json(&mut tidegate("machine --json"));
+    assert_eq!(keys(&found), keys(&here));
+    assert_eq!(
+        found["workers"], 8,
+        "the environment is that of this machine"
+    );
+    assert_eq!(found["why"], "8 of 8 cpus: affinity unknown");
+    assert_eq!(found["affinity"], Value::Null);
+    assert_eq!(found["cores"][1], json!([1, 5]));
+    assert_eq!(found["caches"].as_array().unwrap().len(), 14);
+    assert_eq!(found["nodes"][1], json!({"id": 1, "cpus": [2, 3, 6, 7]}));
+    let told = text(&mut with_topology("machine", "chiplets"));
+    assert!(told.contains("a pool gets 12 workers"), "{told}");
+    assert!(told.contains("cache     L3 96 MiB, 1: 0-3"), "{told}");
+}
+
+#[test]
+fn two_packages_are_drawn_with_their_hardware_threads() {
+    let drawn = text(&mut with_topology("machine --tree", "two_packages"));
+    let expected = "\
+machine  8 cpus: 0-7
+├─ package 0, node 0, L3 16 MiB  0-1,4-5
+│  ├─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  0,4
+│  └─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  1,5
+└─ package 1, node 1, L3 16 MiB  2-3,6-7
+   ├─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  2,6
+   └─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  3,7
+";
+    assert_eq!(drawn, expected);
+}
+
+#[test]
+fn chiplets_lie_in_their_node_and_each_has_its_own_cache() {
+    let drawn = text(&mut with_topology("machine --tree", "chiplets"));
+    let expected = "\
+machine  12 cpus: 0-11
+└─ package 0, node 0  0-11
+   ├─ L3 96 MiB  0-3
+   │  ├─ L2 1 MiB, core  0
+";
+    assert!(drawn.starts_with(expected), "{drawn}");
+    assert!(drawn.contains("\n   └─ L3 32 MiB  8-11\n"), "{drawn}");
+}
+
+#[test]
+fn nodes_lie_in_a_cache_that_spans_them_and_memory_alone_has_no_branch() {
+    let drawn = text(&mut with_topology("machine --tree", "sub_numa"));
+    let expected = "\
+machine  16 cpus: 0-15
+├─ package 0, L3 30 MiB  0-7
+│  ├─ node 0  0-3
+│  │  ├─ L2 2 MiB, core  0-1
+";
+    assert!(drawn.starts_with(expected), "{drawn}");
+    assert!(!drawn.contains("node 4"), "{drawn}");
+}
+
+#[test]
+fn a_flat_machine_is_a_tree_without_branches() {
+    let drawn = text(&mut with_topology("machine --tree", "flat"));
+    assert_eq!(drawn, "machine  6 cpus: 0-5\n");
+}
+
+#[test]
+fn what_cuts_through_others_is_a_leaf_beside_them() {
+    let content = b"cpus 0-8\nL2 0-1 2-3 4-5\nnode 0-2 3-5\npackage 0-5 6-7";
+    let (_folder, mut command) = with_content("machine --tree", content);
+    let expected = "\
+machine  9 cpus: 0-8
+├─ package 0  0-5
+│  ├─ L2  0-1
+│  ├─ node 0  0-2  overlaps
+│  ├─ L2  2-3
+│  ├─ node 1  3-5  overlaps
+│  └─ L2  4-5
+└─ package 1  6-7
+";
+    assert_eq!(text(&mut command), expected);
+}
+
+/// The kind of each object with what else it has, in the order in which they are nested.
+fn flatten(tree: &Value, depth: usize, found: &mut Vec<String>) {
+    assert_eq!(keys(tree), ["kind", "id", "size_bytes", "cpus", "children"]);
+    let cpus: Vec<usize> = serde_json::from_value(tree["cpus"].clone()).unwrap();
+    let [kind, id, bytes] = ["kind", "id", "size_bytes"].map(|field| tree[field].to_string());
+    found.push(format!("{depth} {kind} {id} {bytes} {}", cpus.len()));
+    for child in tree["children"].as_array().unwrap() {
+        flatten(child, depth + 1, found);
+    }
+}
+
+#[test]
+fn the_same_tree_is_nested_objects_with_everything_that_is_known() {
+    let mut found = Vec::new();
+    let tree = json(&mut with_topology("machine --tree --json", "two_packages"));
+    flatten(&tree, 0, &mut found);
+    let first = [
+        r#"0 "machine" null null 8"#,
+        r#"1 "package" 0 null 4"#,
+        r#"2 "node" 0 null 4"#,
+        r#"3 "L3" null 16777216 4"#,
+        r#"4 "L2" null 1048576 2"#,
+        r#"5 "L1d" null 32768 2"#,
+        r#"6 "L1i" null 65536 2"#,
+        r#"7 "core" null null 2"#,
+    ];
+    assert_eq!(found[..8], first);
+    for file in ALL {
+        let mut found = Vec::new();
+        flatten(
+            &json(&mut with_topology("machine --tree --json", file)),
+            0,
+            &mut found,
+        );
+        let report = json(&mut with_topology("machine --json", file));
+        let known = ["cores", "caches", "nodes", "packages"].map(|field| {
+            let things = report[field].as_array().unwrap();
+            let with_cpus = |thing: &&Value| thing["cpus"] != json!([]);
+            things.iter().filter(with_cpus).count()
+        });
+        assert_eq!(found.len(), 1 + known.iter().sum::<usize>(), "{file}");
+    }
+}
+
+#[test]
+fn this_machine_has_a_tree_of_its_usable_cpus() {
+    let tree = json(&mut tidegate("machine --tree --json"));
+    let usable = Machine::read().usable();
+    assert_eq!(tree["cpus"], Value::from(usable.as_slice()));
+    let drawn = text(&mut tidegate("machine --tree"));
+    assert!(drawn.starts_with("machine  "), "{drawn}");
+    assert!(drawn.contains(&usable.to_string()), "{drawn}");
+}
+
+#[test]
+fn the_files_read_as_themselves_when_they_are_written() {
+    for name in ALL {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topologies");
+        let content = std::fs::read_to_string(folder.join(name).with_extension("txt")).unwrap();
+        let topology: Topology = content.parse().unwrap();
+        let written = topology.to_string();
+        assert_eq!(written.parse(), Ok(topology), "{written}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_topology_is_refused_with_what_is_wrong() {
+    let long = vec![b'#'; (1 << 20) + 1];
+    let exactly = [b"cpus 0-3\n".to_vec(), vec![b'#'; (1 << 20) - 9]].concat();
+    for (content, words) in [
+        (
+            &b""[..],
+            "line 1: nothing says which CPUs there are; allowed:",
+        ),
+        (b"cpus 0-1\ncores 0-1", "line 2: `cores` is no statement"),
+        (b"cpus 0\n\x1b[2J", "line 2: `\\u{1b}[2J` is no statement"),
+        (
+            b"cpus 0 # caf\xe9",
+            "is no text from byte 12 on; allowed: UTF-8",
+        ),
+        (&long, "is longer than 1048576 bytes; allowed: up to that"),
+    ] {
+        for line in [
+            "machine",
+            "machine --tree --json",
+            "sim fib 10",
+            "sim jobs -",
+        ] {
+            let (_folder, mut command) = with_content(line, content);
+            let told = complaint(&mut command, 2);
+            assert!(told.starts_with("tidegate: "), "{told}");
+            assert!(
+                told.contains("made up.txt") && told.contains(words),
+                "{told}"
+            );
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
+    }
+    let (_folder, mut command) = with_content("machine --json", &exactly);
+    assert_eq!(json(&mut command)["workers"], 4);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told() {
+    for line in [
+        "machine --topology no/such/file",
+        "sim fib 10 --topology no/such/file",
+    ] {
+        let told = complaint(&mut tidegate(line), 3);
+        assert!(
+            told.starts_with("tidegate: no/such/file cannot be read: "),
+            "{told}"
+        );
+    }
+    let mut command = tidegate("machine --topology");
+    complaint(command.arg(env!("CARGO_MANIFEST_DIR")), 3);
+}
