@@ -26,6 +26,15 @@ impl<T> Mutex<T> {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// The lock, if nobody has it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(imp::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(imp::TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// The value, once nobody shares the lock any more.
     pub fn into_inner(self) -> T {
         self.0

@@ -8,7 +8,7 @@
 //! [`crate::latch`]. The closure: the pusher's until the push, then that of whoever holds the [`Task`]. The result: the runner's until
 //! it opens the latch, then the joiner's.
 
-mod blocks;
+pub(crate) mod blocks;
 
 pub(crate) use blocks::Blocks;
 
@@ -147,11 +147,39 @@ where
 
 /// What a task spawned into a scope begins with.
 #[repr(C)]
-struct Scoped {
+pub(crate) struct Scoped {
     header: Header,
     scope: NonNull<ScopeCore>,
     /// Whether the task has a count of its own in its scope, see [`mod@crate::scope`]. Belongs to whoever holds the task.
     counted: Cell<bool>,
+}
+
+impl Scoped {
+    /// The beginning of a task of `scope`, not yet counted there.
+    ///
+    /// # Safety
+    /// 1. `scope` lasts until the task has run. 2. `run` may be called once with what begins with this.
+    pub(crate) unsafe fn new(
+        scope: NonNull<ScopeCore>,
+        run: unsafe fn(NonNull<Header>, Current<'_>),
+    ) -> Self {
+        let latch = Latch::for_scoped();
+        Self {
+            header: Header { run, latch },
+            scope,
+            counted: Cell::new(false),
+        }
+    }
+
+    /// Whether the task has no count of its own; for who holds it.
+    pub(crate) fn is_uncounted(&self) -> bool {
+        !self.counted.get()
+    }
+
+    /// The scope whose task this begins, while it lasts.
+    pub(crate) fn scope(&self) -> NonNull<ScopeCore> {
+        self.scope
+    }
 }
 
 #[repr(C)]
@@ -164,7 +192,7 @@ impl<F: FnOnce(NonNull<ScopeCore>) + Send> ScopedTask<F> {
     unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
         let task: NonNull<Self> = header.cast();
         // SAFETY: 1. from `blocks::place` in `Task::scoped`; a task runs once.
-        let Self { scoped, closure } = unsafe { blocks::take_out(task, current) };
+        let Self { scoped, closure } = unsafe { blocks::take_out(task, Some(current)) };
         closure(scoped.scope);
     }
 }
@@ -180,7 +208,7 @@ impl<F: FnOnce(Current<'_>) + Send + 'static> Detached<F> {
     unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
         let task: NonNull<Self> = header.cast();
         // SAFETY: 1. from `blocks::place` in `Task::detached`; a task runs once.
-        let Self { closure, .. } = unsafe { blocks::take_out(task, current) };
+        let Self { closure, .. } = unsafe { blocks::take_out(task, Some(current)) };
         closure(current);
     }
 }
@@ -199,15 +227,8 @@ impl Task {
     where
         F: FnOnce(NonNull<ScopeCore>) + Send,
     {
-        let header = Header {
-            run: ScopedTask::<F>::run_placed,
-            latch: Latch::for_scoped(),
-        };
-        let scoped = Scoped {
-            header,
-            scope,
-            counted: Cell::new(false),
-        };
+        // SAFETY: 1. the caller's (1); 2. it begins a task of this type, which is run once.
+        let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };
         let placed = blocks::place(ScopedTask { scoped, closure }, current);
         // SAFETY: 1. placed here and taken out by the one run.
         unsafe { Self::from_raw(placed.cast()) }

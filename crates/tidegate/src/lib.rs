@@ -124,6 +124,7 @@ mod events;
 mod explain;
 mod foreign;
 mod fork;
+pub mod interval;
 mod job;
 mod latch;
 mod loops;

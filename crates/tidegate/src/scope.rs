@@ -15,6 +15,7 @@
 
 mod in_order;
 
+use crate::interval::Tree;
 use crate::job::Task;
 use crate::latch::{Event, Latch};
 use crate::place::PlaceId;
@@ -28,7 +29,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 use tidegate_policy::Wait;
 use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
-use tidegate_sync::atomic::{AtomicUsize, Ordering};
+use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 
 /// What a scope is, apart from its lifetimes.
@@ -41,6 +42,8 @@ pub(crate) struct ScopeCore {
     /// For each worker the tasks that it has spawned and that begin in that order, see [`in_order`].
     in_order: OnceLock<Box<[Queue]>>,
     panic: Mutex<Option<Payload>>,
+    /// What the tasks have in common if they are intervals.
+    tree: AtomicPtr<Tree>,
     /// The pool whose workers run the tasks.
     pool: NonNull<Shared>,
 }
@@ -58,7 +61,23 @@ impl ScopeCore {
             queue: OnceLock::new(),
             in_order: OnceLock::new(),
             panic: Mutex::new(None),
+            tree: AtomicPtr::default(),
         }
+    }
+
+    /// The tasks of this scope are intervals of `tree`, which outlasts the scope; said before there is one.
+    pub(crate) fn set_tree(&self, tree: &Tree) {
+        // Relaxed: passed on with the first task.
+        self.tree
+            .store(std::ptr::from_ref(tree).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// The tree of the interval that asks.
+    pub(crate) fn tree(&self) -> &Tree {
+        // Relaxed: as in `set_tree`.
+        let tree = self.tree.load(Ordering::Relaxed);
+        // SAFETY: set before the first interval was made, and it outlasts the scope.
+        unsafe { tree.as_ref() }.expect("a scope of intervals")
     }
 
     pub(crate) fn latch(&self) -> &Latch {
@@ -207,12 +226,12 @@ impl<'scope> Scope<'scope> {
     {
         let caller = Current::get();
         let task = self.task(f, caller);
-        match caller {
-            Some(current) if std::ptr::eq(current.covers(), &self.core) => {
-                current.push_scoped(&self.core, task);
-            }
-            _ => self.core.spawn_uncovered(task, caller),
-        }
+        self.core.submit(task, caller);
+    }
+
+    /// What the scope is without its lifetime.
+    pub(crate) fn core(&self) -> &ScopeCore {
+        &self.core
     }
 }
 
@@ -243,6 +262,24 @@ impl<'scope> Scope<'scope> {
 }
 
 impl ScopeCore {
+    /// Spawns a task of this scope. `caller` is the calling thread, if it is a worker.
+    #[inline]
+    pub(crate) fn submit(&self, task: Task, caller: Option<Current<'_>>) {
+        match caller {
+            Some(current) if std::ptr::eq(current.covers(), self) => {
+                current.push_scoped(self, task);
+            }
+            _ => self.spawn_uncovered(task, caller),
+        }
+    }
+
+    /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
+    pub(crate) fn submit_from_afar(&self, task: Task) {
+        let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
+        queue.push(task);
+        pool.work_visible(None);
+    }
+
     /// A spawn by a thread that does not cover the scope.
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<Current<'_>>) {

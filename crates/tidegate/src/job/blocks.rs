@@ -1,41 +1,55 @@
-//! Memory for spawned tasks: blocks of one size, kept by the worker that has run a task for the next one that it spawns.
+//! Memory for what is spawned: blocks of two sizes, kept by the worker that has run a task for the next one that it spawns.
 //!
 //! A spawn and its run on one worker then cost a few instructions instead of a call of the allocator each. A block goes to the
 //! list of whoever ran the task, so blocks may wander from a worker that spawns to one that steals; a list keeps at most
-//! [`KEPT`], so what wanders goes back to the allocator. Tasks that do not fit have memory of their own.
+//! [`KEPT`], so what wanders goes back to the allocator. What does not fit has memory of its own. Tasks take the large blocks; the small ones
+//! are for the edges between intervals.
 
 use crate::worker::Current;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-const BLOCK: Layout = match Layout::from_size_align(128, 16) {
-    Ok(layout) => layout,
-    Err(_) => panic!("a power of two"),
-};
-/// How many blocks a worker keeps at most.
+const ALIGN: usize = 16;
+const LARGE: usize = 128;
+const SMALL: usize = 16;
+/// How many blocks of a size a worker keeps at most.
 const KEPT: usize = 256;
 
-/// The blocks that one worker keeps, each with the address of the next one in its first word. Only the owner's thread looks at
-/// them; atomics, because a worker is shared, with plain loads and stores.
+/// The blocks that one worker keeps.
 #[derive(Default)]
 pub(crate) struct Blocks {
+    large: List<LARGE>,
+    small: List<SMALL>,
+}
+
+/// Free blocks of one size, each with the address of the next one in its first word. Only the owner's thread looks at
+/// them; atomics, because a worker is shared, with plain loads and stores.
+#[derive(Default)]
+struct List<const SIZE: usize> {
     first: AtomicPtr<u8>,
     count: AtomicUsize,
 }
 
-const fn fits<T>() -> bool {
-    size_of::<T>() <= BLOCK.size() && align_of::<T>() <= BLOCK.align()
+const fn fits<T>(size: usize) -> bool {
+    size_of::<T>() <= size && align_of::<T>() <= ALIGN
 }
 
 /// Moves `value` to memory of its own; `current` is the calling thread, if it is a worker.
 #[inline]
 pub(crate) fn place<T>(value: T, current: Option<Current<'_>>) -> NonNull<T> {
-    if !fits::<T>() {
+    if !fits::<T>(LARGE) {
         return NonNull::from(Box::leak(Box::new(value)));
     }
-    let kept = current.and_then(|current| current.blocks().take());
-    let block = kept.unwrap_or_else(fresh).cast::<T>();
+    let blocks = current.map(Current::blocks);
+    let block = if fits::<T>(SMALL) {
+        let kept = blocks.and_then(|blocks| blocks.small.take());
+        kept.unwrap_or_else(fresh::<SMALL>)
+    } else {
+        let kept = blocks.and_then(|blocks| blocks.large.take());
+        kept.unwrap_or_else(fresh::<LARGE>)
+    };
+    let block = block.cast::<T>();
     // SAFETY: a block of ours, which nobody else has, is large and aligned enough for a T (`fits`).
     unsafe { block.write(value) };
     block
@@ -46,34 +60,58 @@ pub(crate) fn place<T>(value: T, current: Option<Current<'_>>) -> NonNull<T> {
 /// # Safety
 /// 1. `placed` is from [`place`], and nobody uses it any more.
 #[inline]
-pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, current: Current<'_>) -> T {
-    if !fits::<T>() {
-        // SAFETY: leaked by `place`, which asks the same (1).
-        return *unsafe { Box::from_raw(placed.as_ptr()) };
-    }
+pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, current: Option<Current<'_>>) -> T {
     // SAFETY: filled by `place`, read once (1).
     let value = unsafe { placed.read() };
-    // SAFETY: 1. a block, which is free now.
-    unsafe { current.blocks().keep(placed.cast()) };
+    // SAFETY: 1. the caller's; 2. moved out just now.
+    unsafe { release(placed, current) };
     value
 }
 
+/// Gives back the memory of a value that was placed.
+///
+/// # Safety
+/// 1. `placed` is from [`place`], and nobody uses it any more. 2. The value was moved out or dropped.
+#[inline]
+pub(crate) unsafe fn release<T>(placed: NonNull<T>, current: Option<Current<'_>>) {
+    if !fits::<T>(LARGE) {
+        let memory = placed.cast::<std::mem::MaybeUninit<T>>();
+        // SAFETY: leaked by `place`, which asks the same (1); what is dropped here has no value any more (2).
+        return drop(unsafe { Box::from_raw(memory.as_ptr()) });
+    }
+    let (block, blocks) = (placed.cast(), current.map(Current::blocks));
+    if fits::<T>(SMALL) {
+        // SAFETY: 1. a block of this size, which is free now.
+        unsafe { List::<SMALL>::give(blocks.map(|blocks| &blocks.small), block) };
+    } else {
+        // SAFETY: 1. a block of this size, which is free now.
+        unsafe { List::<LARGE>::give(blocks.map(|blocks| &blocks.large), block) };
+    }
+}
+
+const fn layout(size: usize) -> Layout {
+    match Layout::from_size_align(size, ALIGN) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a power of two"),
+    }
+}
+
 #[cold]
-fn fresh() -> NonNull<u8> {
+fn fresh<const SIZE: usize>() -> NonNull<u8> {
     // SAFETY: the layout's size is not zero.
-    let block = unsafe { alloc(BLOCK) };
-    NonNull::new(block).unwrap_or_else(|| handle_alloc_error(BLOCK))
+    let block = unsafe { alloc(layout(SIZE)) };
+    NonNull::new(block).unwrap_or_else(|| handle_alloc_error(layout(SIZE)))
 }
 
 /// # Safety
-/// 1. `block` is from [`fresh`], and nobody uses it any more.
+/// 1. `block` is from [`fresh`] of this size, and nobody uses it any more.
 #[cold]
-unsafe fn free(block: NonNull<u8>) {
+unsafe fn free<const SIZE: usize>(block: NonNull<u8>) {
     // SAFETY: allocated with this layout (1).
-    unsafe { dealloc(block.as_ptr(), BLOCK) };
+    unsafe { dealloc(block.as_ptr(), layout(SIZE)) };
 }
 
-impl Blocks {
+impl<const SIZE: usize> List<SIZE> {
     #[inline]
     fn take(&self) -> Option<NonNull<u8>> {
         // Relaxed, here and below: only the owner's thread uses these words.
@@ -86,15 +124,29 @@ impl Blocks {
         Some(block)
     }
 
+    /// To this list, or back to the allocator.
+    ///
     /// # Safety
-    /// 1. `block` is from [`fresh`], and nobody uses it any more.
+    /// 1. `block` is from [`fresh`] of this size, and nobody uses it any more.
+    #[inline]
+    unsafe fn give(list: Option<&Self>, block: NonNull<u8>) {
+        match list {
+            // SAFETY: 1. the caller's.
+            Some(list) => unsafe { list.keep(block) },
+            // SAFETY: 1. the caller's.
+            None => unsafe { free::<SIZE>(block) },
+        }
+    }
+
+    /// # Safety
+    /// 1. `block` is from [`fresh`] of this size, and nobody uses it any more.
     #[inline]
     unsafe fn keep(&self, block: NonNull<u8>) {
         // Relaxed, here and below: only the owner's thread uses these words.
         let count = self.count.load(Ordering::Relaxed);
         if count == KEPT {
             // SAFETY: 1. the caller's.
-            return unsafe { free(block) };
+            return unsafe { free::<SIZE>(block) };
         }
         let next = self.first.load(Ordering::Relaxed);
         // SAFETY: a block has room for a word and is aligned for it, and nobody else uses it (1).
@@ -104,11 +156,11 @@ impl Blocks {
     }
 }
 
-impl Drop for Blocks {
+impl<const SIZE: usize> Drop for List<SIZE> {
     fn drop(&mut self) {
         while let Some(block) = self.take() {
             // SAFETY: 1. kept, and no longer in the list.
-            unsafe { free(block) };
+            unsafe { free::<SIZE>(block) };
         }
         debug_assert_eq!(self.first.load(Ordering::Relaxed), null_mut());
     }

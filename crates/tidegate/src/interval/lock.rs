@@ -1,0 +1,288 @@
+//! Locks that intervals hold from before their start until after their end. The protocol is in docs/intervals.md.
+
+use super::Body;
+use super::failure::{Misuse, Wrong};
+use super::node::{self, Core};
+use super::ready::Ready;
+use crate::scope::ScopeCore;
+use std::collections::VecDeque;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::serial;
+
+/// A lock that one interval at a time holds, from before its start until after its end; see [`Draft::lock`](super::Draft::lock).
+///
+/// Clones are the same lock. An interval that has requested several takes them in the order in which they were made, and no worker waits
+/// meanwhile.
+#[derive(Clone)]
+pub struct Lock(Arc<Inner>);
+
+struct Inner {
+    number: u64,
+    state: Mutex<State>,
+}
+
+/// Under the lock's own mutex.
+#[derive(Default)]
+struct State {
+    /// The scope of the tree of the interval that holds it.
+    holder: Option<NonNull<ScopeCore>>,
+    queue: VecDeque<Waiter>,
+}
+
+struct Waiter {
+    node: NonNull<Core>,
+    /// Its scope waits for it also while nothing else of its tree goes on.
+    counted: bool,
+}
+
+// SAFETY: nodes in the queue have not started and stay alive until they have; a scope is compared only.
+unsafe impl Send for State {}
+
+impl Waiter {
+    fn scope(&self) -> NonNull<ScopeCore> {
+        // SAFETY: it waits here, so it has not started.
+        unsafe { self.node.as_ref() }.scope()
+    }
+
+    fn count_unless_of(&mut self, scope: NonNull<ScopeCore>) {
+        if !self.counted && self.scope() != scope {
+            // SAFETY: as in `scope`.
+            unsafe { self.node.as_ref() }.count();
+            self.counted = true;
+        }
+    }
+}
+
+impl Lock {
+    /// A lock that nobody holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Arc::new(Inner {
+            number: serial::next(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Whether the interval has it now; otherwise it is handed over later.
+    fn request(&self, node: NonNull<Core>) -> bool {
+        // SAFETY: it has not started.
+        let core = unsafe { node.as_ref() };
+        let mut state = self.0.state.lock();
+        let Some(holder) = state.holder else {
+            state.holder = Some(core.scope());
+            return true;
+        };
+        if holder == core.scope() {
+            core.tree().waits_at(self);
+        }
+        let mut waiter = Waiter {
+            node,
+            counted: false,
+        };
+        waiter.count_unless_of(holder);
+        state.queue.push_back(waiter);
+        false
+    }
+
+    /// Gives it to who has waited longest.
+    fn hand_on(&self) -> Option<NonNull<Core>> {
+        let mut state = self.0.state.lock();
+        let next = state.queue.pop_front();
+        state.holder = next.as_ref().map(Waiter::scope);
+        let State { holder, queue } = &mut *state;
+        if let Some(holder) = *holder {
+            // Those that were not counted are of the tree that had it, which goes on as long as the caller runs.
+            queue
+                .iter_mut()
+                .for_each(|waiter| waiter.count_unless_of(holder));
+        }
+        next.map(|waiter| waiter.node)
+    }
+
+    /// The tree of this scope has stalled: whatever of it waits here never runs, and what holds the lock never ends.
+    pub(super) fn abandon(&self, scope: NonNull<ScopeCore>) {
+        let held = {
+            let mut state = self.0.state.lock();
+            state.queue.retain(|waiter| waiter.scope() != scope);
+            state.holder == Some(scope)
+        };
+        if held {
+            if let Some(node) = self.hand_on() {
+                go_on(node, scope, None);
+            }
+        }
+    }
+
+    /// Refuses a request that an interval or one around it has made already, or that would turn the order of locks round.
+    pub(super) fn check(&self, core: &Core) -> Result<(), Misuse> {
+        let mut next = Some(NonNull::from(core));
+        while let Some(node) = next {
+            // SAFETY: a draft, or what holds it and so has not ended.
+            let around = unsafe { node.as_ref() };
+            let locks = || around.extras().map(|extras| extras.lock().locks.clone());
+            for other in locks().unwrap_or_default() {
+                if other == *self {
+                    return Err(Misuse::new(Wrong::LockTwice, core.name(), around.name()));
+                }
+                if other.0.number > self.0.number && !std::ptr::eq(around, core) {
+                    return Err(Misuse::new(Wrong::LockOrder, core.name(), around.name()));
+                }
+            }
+            next = around.parent;
+        }
+        Ok(())
+    }
+
+    /// Adds it to what the draft is to hold.
+    pub(super) fn add_to(&self, core: &Core) {
+        let locks = &mut core.extras_or_new().lock().locks;
+        let at = locks.partition_point(|other| other.0.number < self.0.number);
+        locks.insert(at, self.clone());
+    }
+}
+
+impl PartialEq for Lock {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Lock {}
+
+impl Default for Lock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lock").field(&self.0.number).finish()
+    }
+}
+
+/// Takes the locks of an interval that is about to start. Whether it has them all; otherwise it goes on when it is handed the next.
+pub(super) fn take(node: NonNull<Core>) -> bool {
+    // SAFETY: it has not started.
+    let Some(extras) = (unsafe { node.as_ref() }).extras() else {
+        return true;
+    };
+    loop {
+        let missing = {
+            let extras = extras.lock();
+            extras.locks.get(extras.held).cloned()
+        };
+        let Some(lock) = missing else {
+            return true;
+        };
+        if !lock.request(node) {
+            // From here on it belongs to who hands the lock over.
+            return false;
+        }
+        extras.lock().held += 1;
+    }
+}
+
+/// Gives the locks of an interval back whose end occurs.
+pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
+    let Some(extras) = core.extras() else {
+        return;
+    };
+    let held = {
+        let mut extras = extras.lock();
+        let held = std::mem::take(&mut extras.held);
+        extras.locks[..held].to_vec()
+    };
+    for lock in held {
+        if let Some(node) = lock.hand_on() {
+            go_on(node, core.scope(), Some(ready));
+        }
+    }
+}
+
+/// An interval was handed a lock by a task of the tree of `scope`.
+fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Ready<'_>>) {
+    // SAFETY: it has not started.
+    let core = unsafe { node.as_ref() };
+    core.extras_or_new().lock().held += 1;
+    let of_tree = core.scope() == scope;
+    if take(node) {
+        match ready.filter(|_| of_tree) {
+            Some(ready) => ready.runs(node),
+            None => node::submit_from_afar(node),
+        }
+    }
+}
+
+/// Data that only intervals see which hold its lock.
+///
+/// ```
+/// use tidegate::interval::{self, Locked};
+///
+/// let sum = Locked::new(0);
+/// let shared = &sum;
+/// interval::run(|s| {
+///     for number in 1..=10 {
+///         let mut add = s.interval(move |s| shared.with(s, |sum| *sum += number));
+///         add.lock(shared.lock()).unwrap();
+///     }
+/// })?;
+/// assert_eq!(sum.into_inner(), 55);
+/// # Ok::<(), interval::Failure>(())
+/// ```
+#[derive(Default)]
+pub struct Locked<T> {
+    lock: Lock,
+    data: Mutex<T>,
+}
+
+impl<T> Locked<T> {
+    /// Data under a lock of its own.
+    #[must_use]
+    pub fn new(data: T) -> Self {
+        Self {
+            lock: Lock::new(),
+            data: Mutex::new(data),
+        }
+    }
+
+    /// The lock, for [`Draft::lock`](super::Draft::lock).
+    #[must_use]
+    pub fn lock(&self) -> &Lock {
+        &self.lock
+    }
+
+    /// Calls `f` with the data on behalf of the interval whose body this is. Subintervals have to wait for its end for the lock, and may not
+    /// request it.
+    ///
+    /// # Panics
+    /// The interval has not requested the lock; or the call is made inside of another one.
+    pub fn with<R>(&self, body: &Body<'_, '_>, f: impl FnOnce(&mut T) -> R) -> R {
+        assert!(
+            body.holds(&self.lock),
+            "{} sees data whose lock it has not requested",
+            body.name()
+        );
+        let mut data = self
+            .data
+            .try_lock()
+            .expect("the data is in use by the interval itself");
+        f(&mut data)
+    }
+
+    /// The data.
+    pub fn into_inner(self) -> T {
+        self.data.into_inner()
+    }
+}
+
+impl<T> fmt::Debug for Locked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locked")
+            .field("lock", &self.lock)
+            .finish_non_exhaustive()
+    }
+}
