@@ -115,10 +115,13 @@ where
         node::end_body(root, body.children(), &mut ready);
         let left = ready.settle();
         debug_assert!(left.is_none());
-        (result.ok(), Handle(root))
+        // The runtime's reference remains until the end.
+        drop(Handle(root));
+        (result.ok(), root)
     });
     if !tree.has_ended() {
-        let core = root.core();
+        // SAFETY: it has not ended, and nothing goes on by which it could.
+        let core = unsafe { root.as_ref() };
         tree.abandon_locks(core.scope());
         // Relaxed: nobody changes it any more.
         let waiting = core
@@ -265,7 +268,6 @@ impl fmt::Debug for Body<'_, '_> {
 }
 
 /// An interval that is not scheduled yet: what is to come before it can be said safely. Dropping it schedules it.
-#[must_use = "dropping a draft schedules it"]
 pub struct Draft<'scope, T = ()>(Option<Interval<'scope, T>>);
 
 impl<'scope, T> Draft<'scope, T> {

@@ -2,7 +2,7 @@
 //!
 //! A spawn and its run on one worker then cost a few instructions instead of a call of the allocator each. A block goes to the
 //! list of whoever ran the task, so blocks may wander from a worker that spawns to one that steals; a list keeps at most
-//! [`KEPT`], so what wanders goes back to the allocator. What does not fit has memory of its own. Tasks take the large blocks; the small ones
+//! [`KEPT`] bytes, so what wanders goes back to the allocator. What does not fit has memory of its own. Tasks take the large blocks; the small ones
 //! are for the edges between intervals.
 
 use crate::worker::Current;
@@ -13,8 +13,8 @@ use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const ALIGN: usize = 16;
 const LARGE: usize = 128;
 const SMALL: usize = 16;
-/// How many blocks of a size a worker keeps at most.
-const KEPT: usize = 256;
+/// How many bytes of a size a worker keeps at most.
+const KEPT: usize = 32 * 1024;
 
 /// The blocks that one worker keeps.
 #[derive(Default)]
@@ -144,7 +144,7 @@ impl<const SIZE: usize> List<SIZE> {
     unsafe fn keep(&self, block: NonNull<u8>) {
         // Relaxed, here and below: only the owner's thread uses these words.
         let count = self.count.load(Ordering::Relaxed);
-        if count == KEPT {
+        if count == KEPT / SIZE {
             // SAFETY: 1. the caller's.
             return unsafe { free::<SIZE>(block) };
         }

@@ -2,6 +2,7 @@
 
 use super::{Shared, UnstartedThread};
 use crate::builder::{BuildError, Builder};
+use crate::interval::{self, Body, Failure};
 use crate::machine::CpuList;
 use crate::options::Options;
 use crate::place::PlaceId;
@@ -139,6 +140,19 @@ impl Pool {
     /// [`scope`](fn@crate::scope) on this pool.
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
         self.used().take_part(|current| current.scope(f))
+    }
+
+    /// [`interval::run`](crate::interval::run) on this pool.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn interval<'env, R, F>(&self, f: F) -> Result<R, Failure>
+    where
+        F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
+        R: Send,
+    {
+        self.used()
+            .take_part(|current| interval::inline(current, f))
     }
 
     /// [`spawn`](fn@crate::spawn) on this pool.
