@@ -17,15 +17,19 @@
 use std::fmt;
 
 pub mod crypt;
+pub mod lufact;
 pub mod montecarlo;
 mod random;
 pub mod raytracer;
 pub mod series;
+pub mod sor;
 
 pub use crypt::Crypt;
+pub use lufact::LuFact;
 pub use montecarlo::MonteCarlo;
 pub use raytracer::RayTracer;
 pub use series::Series;
+pub use sor::Sor;
 
 /// How large a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
