@@ -18,6 +18,7 @@ use std::fmt;
 
 pub mod crypt;
 pub mod lufact;
+pub mod moldyn;
 pub mod montecarlo;
 mod random;
 pub mod raytracer;
@@ -26,6 +27,7 @@ pub mod sor;
 
 pub use crypt::Crypt;
 pub use lufact::LuFact;
+pub use moldyn::MolDyn;
 pub use montecarlo::MonteCarlo;
 pub use raytracer::RayTracer;
 pub use series::Series;
