@@ -9,6 +9,7 @@
 //!   features `rayon` and `chili`, both off by default.
 //! - [`program`]: what a program offers to whoever runs it; [`parameter`]: its parameters.
 //! - [`dags`]: the programs as dags, for the simulator.
+//! - [`grande`]: the kernels of the Java Grande benchmarks, no programs yet.
 //! - [`registry`]: the programs by name, for a command line.
 //!
 //! What this crate does not do: time anything, choose a number of workers, or print. Its parallel
@@ -31,6 +32,7 @@
 pub mod dags;
 pub mod digest;
 pub mod fib;
+pub mod grande;
 pub mod knary;
 pub mod loops;
 pub mod loopy;

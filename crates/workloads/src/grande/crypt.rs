@@ -1,0 +1,224 @@
+//! Crypt: a text is encrypted and decrypted by IDEA, the international data encryption algorithm.
+//!
+//! The algorithm is that of Xuejia Lai and James Massey, A Proposal for a New Block Encryption
+//! Standard, EUROCRYPT '90, as they improved it in 1991. Blocks have nothing in common: any division
+//! of the text into pieces of whole blocks is right, and a piece may be decrypted as soon as it has
+//! been encrypted. What it tests is integer arithmetic on bytes.
+//!
+//! As in the benchmark, words are stored low byte first, where Lai and Massey have the high one first.
+//! Unlike the benchmark, whose product with 0 is 0, ours is that of the algorithm, so that every text is
+//! restored.
+//!
+//! What it does not do: chain blocks, or keep anything secret.
+
+use super::random::Random;
+use super::{Kernel, Mismatch, Size};
+
+/// How many bytes a block has; a piece of text that is encrypted has whole blocks.
+pub const BLOCK: usize = 8;
+const ROUNDS: usize = 8;
+/// Where the user's key comes from.
+const SEED: u64 = 136_506_717;
+
+/// Four words of 16 bits: what IDEA works on.
+type Block = [u16; 4];
+
+/// The kernel.
+#[derive(Clone, Debug)]
+pub struct Crypt {
+    /// What to encrypt.
+    pub plain: Vec<u8>,
+    /// What comes of it.
+    pub cipher: Vec<u8>,
+    /// What that decrypts to.
+    pub restored: Vec<u8>,
+    /// By which to encrypt.
+    pub encryption: Key,
+    /// By which to decrypt.
+    pub decryption: Key,
+}
+
+/// The words that IDEA mixes into a block, in the order in which it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    rounds: [[u16; 6]; ROUNDS],
+    last: [u16; 4],
+}
+
+impl Key {
+    /// What a user's key is expanded to: its words one after the other, again and again, each time
+    /// after the key has been rotated by 25 bits.
+    pub fn encryption(user: [u16; 8]) -> Self {
+        let mut bits = user
+            .iter()
+            .fold(0, |bits, &word| bits << 16 | u128::from(word));
+        let mut left = 0;
+        let mut next = || {
+            if left == 0 {
+                left = u128::BITS;
+            }
+            left -= 16;
+            let word = (bits >> left) as u16;
+            if left == 0 {
+                bits = bits.rotate_left(25);
+            }
+            word
+        };
+        let rounds = std::array::from_fn(|_| std::array::from_fn(|_| next()));
+        let last = std::array::from_fn(|_| next());
+        Self { rounds, last }
+    }
+
+    /// The key that undoes what this one does.
+    pub fn inverted(&self) -> Self {
+        let invert =
+            |[a, b, c, d]: Block| [inverse(a), b.wrapping_neg(), c.wrapping_neg(), inverse(d)];
+        // What round r mixes in before its core: for the one after the last, the last words.
+        let mixed = |r: usize| match self.rounds.get(r) {
+            Some(&[a, b, c, d, ..]) => [a, b, c, d],
+            None => self.last,
+        };
+        let rounds = std::array::from_fn(|round| {
+            let r = ROUNDS - round;
+            let [a, b, c, d] = invert(mixed(r));
+            // The rounds exchange the middle words, except around the first and the last mixing.
+            let (b, c) = if round == 0 { (b, c) } else { (c, b) };
+            let [.., e, f] = self.rounds[r - 1];
+            [a, b, c, d, e, f]
+        });
+        let last = invert(mixed(0));
+        Self { rounds, last }
+    }
+
+    fn apply(&self, block: Block) -> Block {
+        let [mut a, mut b, mut c, mut d] = block;
+        for round in &self.rounds {
+            a = product(a, round[0]);
+            b = b.wrapping_add(round[1]);
+            c = c.wrapping_add(round[2]);
+            d = product(d, round[3]);
+            let low = product(a ^ c, round[4]);
+            let high = product(low.wrapping_add(b ^ d), round[5]);
+            let low = low.wrapping_add(high);
+            (a, b, c, d) = (a ^ high, c ^ high, b ^ low, d ^ low);
+        }
+        let last = &self.last;
+        [
+            product(a, last[0]),
+            c.wrapping_add(last[1]),
+            b.wrapping_add(last[2]),
+            product(d, last[3]),
+        ]
+    }
+}
+
+/// The product modulo 2^16 + 1, in which 0 stands for 2^16.
+fn product(a: u16, b: u16) -> u16 {
+    if a == 0 || b == 0 {
+        return 1_u16.wrapping_sub(a).wrapping_sub(b);
+    }
+    let product = u32::from(a) * u32::from(b);
+    let (low, high) = (product as u16, (product >> 16) as u16);
+    // 2^16 is -1.
+    low.wrapping_sub(high).wrapping_add(u16::from(low < high))
+}
+
+/// What times `a` is 1: a to the power of 2^16 - 1, since 2^16 + 1 is prime.
+fn inverse(a: u16) -> u16 {
+    let squares = std::iter::successors(Some(a), |&a| Some(product(a, a)));
+    squares.take(16).fold(1, product)
+}
+
+/// Encrypts or decrypts whole blocks, as the key says.
+///
+/// # Panics
+///
+/// If there are not as many bytes on both sides.
+pub fn crypt(key: &Key, from: &[u8], to: &mut [u8]) {
+    assert_eq!(from.len(), to.len(), "a text and its place have one length");
+    for (from, to) in from.chunks_exact(BLOCK).zip(to.chunks_exact_mut(BLOCK)) {
+        let block = std::array::from_fn(|i| u16::from_le_bytes([from[2 * i], from[2 * i + 1]]));
+        for (word, bytes) in key.apply(block).into_iter().zip(to.chunks_exact_mut(2)) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+}
+
+impl Kernel for Crypt {
+    const NAME: &'static str = "crypt";
+
+    /// How many bytes are not what they were.
+    type Figure = usize;
+
+    fn new(size: Size) -> Self {
+        let bytes = size.choose([8000, 3_000_000, 20_000_000]);
+        let mut random = Random::new(SEED);
+        let user = std::array::from_fn(|_| random.word() as u16);
+        let encryption = Key::encryption(user);
+        Self {
+            plain: (0..bytes).map(|i: usize| i as u8).collect(),
+            cipher: vec![0; bytes],
+            restored: vec![0; bytes],
+            decryption: encryption.inverted(),
+            encryption,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.cipher.fill(0);
+        self.restored.fill(0);
+    }
+
+    fn serial(&mut self) -> usize {
+        crypt(&self.encryption, &self.plain, &mut self.cipher);
+        crypt(&self.decryption, &self.cipher, &mut self.restored);
+        self.figure()
+    }
+
+    fn figure(&self) -> usize {
+        let pairs = self.plain.iter().zip(&self.restored);
+        pairs.filter(|(plain, restored)| plain != restored).count()
+    }
+
+    fn check(&self, figure: &usize) -> Result<(), Mismatch> {
+        Mismatch::unless_at_most("bytes changed", *figure as f64, 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vector_of_the_published_algorithm_comes_out() {
+        let key = Key::encryption([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(key.rounds[1], [7, 8, 0x0400, 0x0600, 0x0800, 0x0a00]);
+        let cipher = key.apply([0, 1, 2, 3]);
+        assert_eq!(cipher, [0x11fb, 0xed2b, 0x0198, 0x6de5]);
+        assert_eq!(key.inverted().apply(cipher), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn an_inverted_key_undoes_and_is_undone_also_where_words_are_0() {
+        let keys = [[0; 8], [u16::MAX; 8], [9, 0, 1, 0, 0x8000, 3, 0, 1]];
+        for key in keys.map(Key::encryption) {
+            let inverted = key.inverted();
+            assert_eq!(inverted.inverted(), key);
+            for block in [[0; 4], [1, 0, u16::MAX, 2], [u16::MAX; 4]] {
+                assert_eq!(inverted.apply(key.apply(block)), block);
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_those_modulo_65537_and_every_number_has_an_inverse() {
+        let value = |a: u16| if a == 0 { 1 << 16 } else { u64::from(a) };
+        for a in [0, 1, 2, 3, 255, 256, 32768, 32769, 65534, 65535] {
+            for b in (0..=u16::MAX).step_by(17) {
+                let wanted = value(a) * value(b) % 65537;
+                assert_eq!(value(product(a, b)), wanted, "{a} {b}");
+            }
+            assert_eq!(product(a, inverse(a)), 1, "{a}");
+        }
+    }
+}

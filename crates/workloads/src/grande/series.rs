@@ -1,0 +1,135 @@
+//! Series: the first coefficients of the Fourier series of (x + 1)^x on the interval from 0 to 2.
+//!
+//! Each coefficient is an integral by the trapezoidal rule, and no two have anything in common: any
+//! division of [`Series::coefficients`] among tasks is right. What it tests is the speed of `powf`,
+//! `sin` and `cos`.
+//!
+//! The benchmark's rule leaves out the last inner point; so does ours, because the published figures
+//! depend on it. They are therefore off the true coefficients by that point's share, about 0.3 %.
+//!
+//! What it does not do: reuse the function's values from one coefficient to the next, which would
+//! leave nothing to measure.
+
+use std::f64::consts::PI;
+
+use super::{Kernel, Mismatch, Size};
+
+/// The interval.
+const FROM: f64 = 0.0;
+const TO: f64 = 2.0;
+/// Into how many steps the interval is divided.
+const STEPS: u32 = 1000;
+
+/// The first four coefficients and how near they must be, as published.
+const REFERENCE: [[f64; 2]; 4] = [
+    [2.872_952_496_483_799_6, 0.0],
+    [1.116_104_667_614_788_8, -1.881_969_189_339_802_5],
+    [0.344_290_603_981_687_04, -1.164_564_262_332_095_8],
+    [0.152_388_987_025_192_88, -0.814_346_111_304_429_8],
+];
+const TOLERANCE: f64 = 1e-12;
+
+/// The kernel.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// The factors of cosine and sine, by frequency; the first pair is half the mean and 0.
+    pub coefficients: Vec<[f64; 2]>,
+}
+
+/// Computes the coefficients from the `first` on.
+pub fn coefficients(first: usize, coefficients: &mut [[f64; 2]]) {
+    for (number, pair) in (first..).zip(coefficients) {
+        *pair = coefficient(number);
+    }
+}
+
+fn coefficient(number: usize) -> [f64; 2] {
+    let function = |x: f64| (x + 1.0).powf(x);
+    if number == 0 {
+        return [integral(function) / 2.0, 0.0];
+    }
+    let frequency = PI * number as f64;
+    [
+        integral(|x| function(x) * (frequency * x).cos()),
+        integral(|x| function(x) * (frequency * x).sin()),
+    ]
+}
+
+/// The integral by the trapezoidal rule, less one step as the module says.
+fn integral(function: impl Fn(f64) -> f64) -> f64 {
+    let step = (TO - FROM) / f64::from(STEPS);
+    let mut sum = function(FROM) / 2.0;
+    let mut x = FROM;
+    for _ in 1..STEPS - 1 {
+        x += step;
+        sum += function(x);
+    }
+    (sum + function(TO) / 2.0) * step
+}
+
+impl Kernel for Series {
+    const NAME: &'static str = "series";
+
+    type Figure = [[f64; 2]; 4];
+
+    fn new(size: Size) -> Self {
+        let count = size.choose([100, 10_000, 100_000]);
+        Self {
+            coefficients: vec![[0.0; 2]; count],
+        }
+    }
+
+    fn reset(&mut self) {
+        self.coefficients.fill([0.0; 2]);
+    }
+
+    fn serial(&mut self) -> Self::Figure {
+        coefficients(0, &mut self.coefficients);
+        self.figure()
+    }
+
+    fn figure(&self) -> Self::Figure {
+        std::array::from_fn(|number| self.coefficients[number])
+    }
+
+    fn check(&self, figure: &Self::Figure) -> Result<(), Mismatch> {
+        let pairs = figure.iter().flatten().zip(REFERENCE.iter().flatten());
+        for (&found, &value) in pairs {
+            Mismatch::unless_near("coefficient", found, value, TOLERANCE)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integrals_that_are_known_come_out_less_the_point_left_out() {
+        let step = (TO - FROM) / f64::from(STEPS);
+        let near = |found: f64, exact: f64, left_out: f64| {
+            let wanted = exact - left_out * step;
+            assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
+        };
+        let last = TO - step;
+        near(integral(|_| 1.0), 2.0, 1.0);
+        near(integral(|x| x), 2.0, last);
+        for number in 1..10 {
+            let frequency = PI * f64::from(number);
+            let (cosine, sine) = ((frequency * last).cos(), (frequency * last).sin());
+            near(integral(|x| x * (frequency * x).cos()), 0.0, last * cosine);
+            let exact = -2.0 / frequency;
+            near(integral(|x| x * (frequency * x).sin()), exact, last * sine);
+        }
+    }
+
+    #[test]
+    fn a_coefficient_is_the_same_in_every_range() {
+        let mut all = [[0.0; 2]; 8];
+        coefficients(0, &mut all);
+        let mut some = [[0.0; 2]; 3];
+        coefficients(4, &mut some);
+        assert_eq!(all[4..7], some);
+    }
+}

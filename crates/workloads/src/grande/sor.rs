@@ -1,0 +1,169 @@
+//! SOR: successive over-relaxation on a square grid, in the order of a chess board.
+//!
+//! In each of the sweeps every inner cell of one colour goes towards the mean of its four
+//! neighbours, which have the other colour, and past it; sweeps take the colours in turns. A row
+//! ([`relax`]) is the smallest part: row i may be relaxed in sweep s when the rows i - 1, i and
+//! i + 1 have been in sweep s - 1. Any order that keeps to this gives the same bits.
+//!
+//! The cells of each colour are rows of their own ([`Sor::colours`]), so that a sweep writes the ones
+//! and reads the others. The benchmark has both in one row, of which one task would have to read cells
+//! while another writes those between them. Arithmetic and result are the same.
+//!
+//! What it does not do: test for convergence; the number of sweeps is fixed.
+
+use super::random::Random;
+use super::{Kernel, Mismatch, Size};
+
+/// How far towards the mean, and past it.
+const OMEGA: f64 = 1.25;
+/// How many sweeps: two for each of the benchmark's iterations.
+pub const SWEEPS: usize = 200;
+/// Where the grid's cells come from, and what they are less than.
+const SEED: u64 = 10_101_010;
+const LIMIT: f64 = 1e-6;
+
+/// How near the sum must be, as published.
+const TOLERANCE: f64 = 1e-12;
+
+/// The kernel.
+#[derive(Clone, Debug)]
+pub struct Sor {
+    size: Size,
+    /// The rows of each colour: first the cells whose row and column have an even sum, then those with
+    /// an odd one. A row of one colour has the cells of that colour from left to right.
+    pub colours: [Vec<Vec<f64>>; 2],
+}
+
+/// Relaxes the inner cells of a row that have the sweep's colour, which is that of the sweep's number
+/// modulo 2. The neighbours have the other colour: `same` are those in the row itself, `above` and
+/// `below` those in the rows beside it.
+///
+/// The first and the last row of a grid have no rows on both sides and are not relaxed.
+pub fn relax((sweep, row): (usize, usize), cells: &mut [f64], [above, same, below]: [&[f64]; 3]) {
+    // A row that starts with a cell of this colour has it on the border.
+    let first = 1 - (sweep + row) % 2;
+    let sides = same.windows(2);
+    let above_and_below = above[first..].iter().zip(&below[first..]);
+    let cells = cells[first..].iter_mut().zip(sides).zip(above_and_below);
+    for ((cell, sides), (above, below)) in cells {
+        let neighbours = above + below + sides[0] + sides[1];
+        *cell = OMEGA / 4.0 * neighbours + (1.0 - OMEGA) * *cell;
+    }
+}
+
+/// The benchmark's grid by colours; it draws the cells row by row.
+fn grid(size: Size) -> [Vec<Vec<f64>>; 2] {
+    let length = size.choose([100, 1000, 1500]);
+    let mut random = Random::new(SEED);
+    let mut colours = [const { Vec::new() }; 2];
+    for row in 0..length {
+        let cells: Vec<_> = (0..length).map(|_| random.unit() * LIMIT).collect();
+        for (colour, rows) in colours.iter_mut().enumerate() {
+            let first = (row + colour) % 2;
+            rows.push(cells.iter().skip(first).step_by(2).copied().collect());
+        }
+    }
+    colours
+}
+
+impl Sor {
+    /// How many rows there are; as many columns.
+    pub fn length(&self) -> usize {
+        self.colours[0].len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> f64 {
+        self.colours[(row + column) % 2][row][column / 2]
+    }
+}
+
+impl Kernel for Sor {
+    const NAME: &'static str = "sor";
+
+    /// The sum of the inner cells.
+    type Figure = f64;
+
+    fn new(size: Size) -> Self {
+        let colours = grid(size);
+        Self { size, colours }
+    }
+
+    fn reset(&mut self) {
+        self.colours = grid(self.size);
+    }
+
+    fn serial(&mut self) -> f64 {
+        let length = self.length();
+        let [mut written, mut read] = self.colours.each_mut();
+        for sweep in 0..SWEEPS {
+            let inner = written.iter_mut().enumerate().take(length - 1).skip(1);
+            for (row, cells) in inner {
+                let neighbours = [row - 1, row, row + 1].map(|row| &read[row][..]);
+                relax((sweep, row), cells, neighbours);
+            }
+            (written, read) = (read, written);
+        }
+        self.figure()
+    }
+
+    fn figure(&self) -> f64 {
+        let inner = 1..self.length() - 1;
+        let rows = inner.clone();
+        rows.flat_map(|row| inner.clone().map(move |column| (row, column)))
+            .map(|(row, column)| self.cell(row, column))
+            .sum()
+    }
+
+    fn check(&self, figure: &f64) -> Result<(), Mismatch> {
+        let reference = self.size.choose([
+            || Self::new(Size::Test).serial(),
+            || 0.498_574_406_322_512,
+            || 1.123_477_898_013_510_5,
+        ]);
+        Mismatch::unless_near("sum", *figure, reference(), TOLERANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of a grid with so many columns, by colours.
+    fn by_colours(length: usize, cell: impl Fn(usize, usize) -> f64) -> [Vec<Vec<f64>>; 2] {
+        [0, 1].map(|colour| {
+            let of_row = |row| {
+                let columns = (0..length).filter(|column| (row + column) % 2 == colour);
+                columns.map(|column| cell(row, column)).collect()
+            };
+            (0..length).map(of_row).collect()
+        })
+    }
+
+    #[test]
+    fn a_row_is_relaxed_as_the_formula_says_and_its_border_is_not() {
+        let cell = |row: usize, column: usize| 1.0 / (1 + 7 * row + column * column) as f64;
+        for length in 3..9 {
+            for (sweep, row) in [(0, 1), (1, 1), (2, length - 2), (3, length - 2)] {
+                let mut colours = by_colours(length, cell);
+                let [even, odd] = &mut colours;
+                let (cells, read) = if sweep % 2 == 0 {
+                    (even, odd)
+                } else {
+                    (odd, even)
+                };
+                let neighbours = [row - 1, row, row + 1].map(|row| &read[row][..]);
+                relax((sweep, row), &mut cells[row], neighbours);
+                let wanted = by_colours(length, |i, j| {
+                    let border = j == 0 || j == length - 1;
+                    if i != row || border || (i + j) % 2 != sweep % 2 {
+                        return cell(i, j);
+                    }
+                    let vertical = cell(i - 1, j) + cell(i + 1, j);
+                    let neighbours = vertical + cell(i, j - 1) + cell(i, j + 1);
+                    0.3125 * neighbours - 0.25 * cell(i, j)
+                });
+                assert_eq!(colours, wanted, "{length} {sweep} {row}");
+            }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The Java Grande kernels: serial versions against the published figures, and parts in other orders against serial versions.
+//!
+//! At the size for tests each kernel is held against something that is true whatever its figure is. With optimisation, all run at
+//! the benchmark's size A besides; without, only those that take less than about two seconds.
+
+use std::ops::Range;
+use std::sync::RwLock;
+
+use tidegate_workloads::grande::crypt::{BLOCK, crypt};
+use tidegate_workloads::grande::lufact::{eliminate, pivot, solve};
+use tidegate_workloads::grande::moldyn::{Forces, STEPS, kick, kinetic, rescale};
+use tidegate_workloads::grande::montecarlo::path;
+use tidegate_workloads::grande::raytracer::{Scene, Sphere, Vector, row};
+use tidegate_workloads::grande::series::coefficients;
+use tidegate_workloads::grande::sor::{SWEEPS, relax};
+use tidegate_workloads::grande::{
+    Crypt, Kernel, LuFact, MolDyn, MonteCarlo, RayTracer, Series, Size, Sor,
+};
+
+/// The size of a kernel that takes too long at size A without optimisation.
+const A_IF_OPTIMISED: Size = if cfg!(debug_assertions) {
+    Size::Test
+} else {
+    Size::A
+};
+
+fn serial_is_right<K: Kernel>(size: Size) {
+    let mut kernel = K::new(size);
+    let figure = kernel.serial();
+    let right = kernel.check(&figure);
+    assert!(right.is_ok(), "{} {figure:?}: {right:?}", K::NAME);
+}
+
+#[test]
+fn serial_versions_reach_the_figures_of_the_references() {
+    serial_is_right::<Crypt>(Size::A);
+    serial_is_right::<Series>(Size::A);
+    serial_is_right::<LuFact>(A_IF_OPTIMISED);
+    serial_is_right::<Sor>(A_IF_OPTIMISED);
+    serial_is_right::<MolDyn>(A_IF_OPTIMISED);
+    serial_is_right::<MonteCarlo>(A_IF_OPTIMISED);
+    serial_is_right::<RayTracer>(A_IF_OPTIMISED);
+}
+
+fn reset_is_right<K: Kernel>()
+where
+    K::Figure: PartialEq,
+{
+    let mut kernel = K::new(Size::Test);
+    let figure = kernel.serial();
+    kernel.reset();
+    assert_eq!(kernel.serial(), figure, "{}", K::NAME);
+}
+
+#[test]
+fn after_a_reset_a_run_comes_to_the_same() {
+    reset_is_right::<Crypt>();
+    reset_is_right::<Series>();
+    reset_is_right::<LuFact>();
+    reset_is_right::<Sor>();
+    reset_is_right::<MolDyn>();
+    reset_is_right::<MonteCarlo>();
+    reset_is_right::<RayTracer>();
+}
+
+#[test]
+fn crypt_in_pieces_by_threads_changes_every_block_and_restores_the_text() {
+    let mut kernel = Crypt::new(Size::Test);
+    let Crypt {
+        plain,
+        cipher,
+        restored,
+        encryption,
+        decryption,
+    } = &mut kernel;
+    let piece = 5 * BLOCK;
+    std::thread::scope(|scope| {
+        let texts = plain.chunks(piece).zip(cipher.chunks_mut(piece));
+        for ((plain, cipher), restored) in texts.zip(restored.chunks_mut(piece)) {
+            let (encryption, decryption) = (&*encryption, &*decryption);
+            scope.spawn(move || {
+                crypt(encryption, plain, cipher);
+                crypt(decryption, cipher, restored);
+            });
+        }
+    });
+    let figure = kernel.figure();
+    kernel.check(&figure).unwrap();
+    let blocks = kernel.plain.chunks(BLOCK).zip(kernel.cipher.chunks(BLOCK));
+    assert!(blocks.into_iter().all(|(plain, cipher)| plain != cipher));
+}
+
+#[test]
+fn lufact_finds_the_solution_that_its_right_hand_side_was_made_from() {
+    let mut kernel = LuFact::new(Size::Test);
+    kernel.serial();
+    let wrong = kernel.right.iter().map(|entry| (entry - 1.0).abs());
+    assert!(wrong.fold(0.0, f64::max) < 1e-10);
+}
+
+#[test]
+fn lufact_column_by_column_behind_locks_is_the_serial_version() {
+    let mut serial = LuFact::new(Size::Test);
+    let wanted = serial.serial();
+    let mut kernel = LuFact::new(Size::Test);
+    let columns: Vec<_> = kernel.columns.iter_mut().map(RwLock::new).collect();
+    for (number, column) in columns.iter().enumerate() {
+        let mut column = column.write().unwrap();
+        for (k, multipliers) in columns[..number].iter().enumerate() {
+            let multipliers = multipliers.read().unwrap();
+            eliminate(k, kernel.pivots[k], &multipliers, &mut column);
+        }
+        kernel.pivots[number] = pivot(number, &mut column);
+    }
+    solve(&kernel.columns, &kernel.pivots, &mut kernel.right);
+    assert_eq!(kernel.columns, serial.columns);
+    assert_eq!(kernel.figure(), wanted);
+}
+
+#[test]
+fn sor_goes_towards_the_solution() {
+    // The equations say that a cell is the mean of its neighbours.
+    let wrong = |kernel: &Sor| {
+        let cell = |i: usize, j: usize| kernel.colours[(i + j) % 2][i][j / 2];
+        let inner =
+            (1..kernel.length() - 1).flat_map(|i| (1..kernel.length() - 1).map(move |j| (i, j)));
+        let wrong = inner.map(|(i, j)| {
+            let neighbours = cell(i - 1, j) + cell(i + 1, j) + cell(i, j - 1) + cell(i, j + 1);
+            (neighbours / 4.0 - cell(i, j)).abs()
+        });
+        wrong.fold(0.0, f64::max)
+    };
+    let mut kernel = Sor::new(Size::Test);
+    let before = wrong(&kernel);
+    kernel.serial();
+    assert!(
+        wrong(&kernel) < before / 100.0,
+        "{before} {}",
+        wrong(&kernel)
+    );
+}
+
+/// All rows in all sweeps in an order in which no row waits for more than it must: far ahead at the top while the bottom is still in
+/// the first sweep.
+#[test]
+fn sor_by_rows_in_an_order_far_from_the_serial_one_gives_the_same_bits() {
+    let mut serial = Sor::new(A_IF_OPTIMISED);
+    let wanted = serial.serial();
+    let mut kernel = Sor::new(A_IF_OPTIMISED);
+    let length = kernel.length();
+    let locked = kernel
+        .colours
+        .each_mut()
+        .map(|rows| rows.iter_mut().map(RwLock::new).collect::<Vec<_>>());
+    let mut order: Vec<_> = (0..SWEEPS)
+        .flat_map(|sweep| (1..length - 1).map(move |row| (sweep, row)))
+        .collect();
+    order.sort_by_key(|&(sweep, row)| (2 * sweep + row, row));
+    for (sweep, row) in order {
+        let (written, read) = (&locked[sweep % 2], &locked[1 - sweep % 2]);
+        let neighbours = [row - 1, row, row + 1].map(|row| read[row].read().unwrap());
+        let neighbours = neighbours.each_ref().map(|cells| &cells[..]);
+        relax((sweep, row), &mut written[row].write().unwrap(), neighbours);
+    }
+    drop(locked);
+    assert_eq!(kernel.colours, serial.colours);
+    assert_eq!(kernel.figure(), wanted);
+}
+
+#[test]
+fn series_approximates_the_integrals_but_for_the_point_left_out() {
+    let mut kernel = Series::new(Size::Test);
+    let (front, back) = kernel.coefficients.split_at_mut(30);
+    std::thread::scope(|scope| {
+        scope.spawn(|| coefficients(0, front));
+        scope.spawn(|| coefficients(30, back));
+    });
+    let function = |x: f64| (x + 1.0).powf(x);
+    let steps = 20_000;
+    for (number, &pair) in kernel.coefficients.iter().enumerate().step_by(7) {
+        let frequency = std::f64::consts::PI * number as f64;
+        for (found, wave) in pair.into_iter().zip([f64::cos as fn(f64) -> f64, f64::sin]) {
+            let value = |x: f64| function(x) * wave(frequency * x);
+            // By Simpson's rule.
+            let at = |step: i32| value(2.0 * f64::from(step) / f64::from(steps));
+            let inner: f64 = (1..steps)
+                .map(|step| at(step) * f64::from(2 + step % 2 * 2))
+                .sum();
+            let integral = (at(0) + inner + at(steps)) * 2.0 / f64::from(steps) / 3.0;
+            let mut wanted = integral - value(1.998) * 0.002;
+            if number == 0 {
+                wanted /= 2.0;
+            }
+            let allowed = 1e-5 * (number + 1) as f64;
+            assert!(
+                (found - wanted).abs() < allowed,
+                "{number} {found} {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn moldyn_keeps_momentum_and_runs_backwards_to_where_it_was() {
+    let mut kernel = MolDyn::new(Size::Test);
+    let run = |kernel: &mut MolDyn, steps: Range<usize>| {
+        for step in steps {
+            kernel.step(step);
+            for axis in 0..3 {
+                let momentum: f64 = kernel
+                    .velocities
+                    .iter()
+                    .map(|velocity| velocity[axis])
+                    .sum();
+                assert!(momentum.abs() < 1e-10, "{step} {momentum}");
+            }
+        }
+    };
+    // The velocities are corrected on the way to the middle, and not after it.
+    run(&mut kernel, 0..20);
+    let (positions, velocities) = (kernel.positions.clone(), kernel.velocities.clone());
+    run(&mut kernel, 20..STEPS);
+    assert!(apart(&positions, &kernel.positions) > 0.1);
+    rescale(&mut kernel.velocities, -1.0);
+    run(&mut kernel, 20..STEPS);
+    rescale(&mut kernel.velocities, -1.0);
+    assert!(apart(&positions, &kernel.positions) < 1e-9);
+    assert!(apart(&velocities, &kernel.velocities) < 1e-9);
+}
+
+/// How far the coordinates are apart that are farthest from each other.
+fn apart(some: &[[f64; 3]], others: &[[f64; 3]]) -> f64 {
+    let pairs = some.as_flattened().iter().zip(others.as_flattened());
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// A step with its phases divided among so many parts, each with forces of its own.
+fn step_by_parts(kernel: &mut MolDyn, step: usize, private: &mut [Forces]) {
+    let MolDyn {
+        cell,
+        positions,
+        velocities,
+        forces,
+        kinetic: energy,
+        ..
+    } = kernel;
+    let piece = positions.len().div_ceil(private.len());
+    let moved = positions
+        .chunks_mut(piece)
+        .zip(velocities.chunks_mut(piece));
+    for ((positions, velocities), forces) in moved.zip(forces.each.chunks(piece)) {
+        cell.advance(positions, velocities, forces);
+    }
+    std::thread::scope(|scope| {
+        let (cell, positions) = (&*cell, &*positions);
+        for (part, forces) in private.iter_mut().enumerate() {
+            let range = part * piece..positions.len().min((part + 1) * piece);
+            scope.spawn(move || {
+                forces.clear();
+                cell.interact(positions, range, forces);
+            });
+        }
+    });
+    forces.clear();
+    for (number, total) in forces.each.chunks_mut(piece).enumerate() {
+        private
+            .iter()
+            .for_each(|forces| forces.add_to(number * piece, total));
+    }
+    let pieces = velocities
+        .chunks_mut(piece)
+        .zip(forces.each.chunks_mut(piece));
+    *energy = kinetic(
+        pieces
+            .map(|(velocities, forces)| kick(velocities, forces))
+            .sum(),
+    );
+    if let Some(factor) = cell.correction(step, energy) {
+        velocities
+            .chunks_mut(piece)
+            .for_each(|velocities| rescale(velocities, factor));
+    }
+}
+
+#[test]
+fn moldyn_by_parts_reaches_the_reference() {
+    for parts in [2, 8] {
+        let mut kernel = MolDyn::new(A_IF_OPTIMISED);
+        let mut private = vec![Forces::new(kernel.positions.len()); parts];
+        for step in 0..STEPS {
+            step_by_parts(&mut kernel, step, &mut private);
+        }
+        kernel.check(&kernel.figure()).unwrap();
+    }
+}
+
+#[test]
+fn montecarlo_finds_the_drift_that_it_drew_from() {
+    let mut kernel = MonteCarlo::new(Size::Test);
+    for (number, rate) in kernel.rates.iter_mut().enumerate().rev() {
+        *rate = path(kernel.market, number);
+    }
+    kernel.check(&kernel.figure()).unwrap();
+    // A path's drift is that of the market with the volatility over the root of its years as error.
+    let years = 999.0 / 365.0 * kernel.rates.len() as f64;
+    let error = kernel.market.volatility / f64::sqrt(years);
+    let off = kernel.figure() - kernel.market.drift;
+    assert!(off.abs() < 3.0 * error, "{off} {error}");
+}
+
+#[test]
+fn raytracer_by_rows_from_the_last_is_the_serial_version() {
+    let mut kernel = RayTracer::new(Size::Test);
+    let rows = kernel.checksums.len();
+    std::thread::scope(|scope| {
+        for (y, checksum) in kernel.checksums.iter_mut().enumerate().rev() {
+            let scene = &kernel.scene;
+            scope.spawn(move || *checksum = row(scene, y, rows));
+        }
+    });
+    kernel.check(&kernel.figure()).unwrap();
+}
+
+#[test]
+fn raytracer_sees_a_single_sphere_as_large_as_it_is() {
+    let mut scene = Scene::benchmark();
+    scene.spheres = vec![Sphere {
+        centre: scene.view.at,
+        radius: 3.0,
+        colour: Vector::new(1.0, 1.0, 1.0),
+    }];
+    // All that is seen is lit: the only lamp is where the eye is.
+    scene.lights = vec![scene.view.from];
+    let rows = 200;
+    let pixels = (0..rows).flat_map(|y| scene.row(y, rows));
+    let seen = pixels.filter(|&pixel| pixel != [0; 3]).count() as f64;
+    let distance = f64::hypot(20.0, 30.0);
+    let radius = (3.0 / distance).asin().tan() / scene.view.angle.tan();
+    let wanted = std::f64::consts::PI * (radius * f64::from(rows as u32) / 2.0).powi(2);
+    assert!((seen / wanted - 1.0).abs() < 0.03, "{seen} {wanted}");
+}
