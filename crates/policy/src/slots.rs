@@ -131,6 +131,11 @@ impl Ledger {
         &self.stands
     }
 
+    /// Whether thread `t` is to have no stand with its slots.
+    pub fn set_roaming(&mut self, t: usize, roams: bool) {
+        self.stands.set_roaming(t, roams);
+    }
+
     /// Thread `t`, if it holds a slot, goes to a free stand of `group`. Whether it stands there now.
     #[must_use]
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {

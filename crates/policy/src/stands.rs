@@ -36,6 +36,8 @@ pub struct Stands {
 struct Thread {
     at: Option<usize>,
     last: Option<usize>,
+    /// It takes none: it belongs to somebody else and goes where it likes.
+    roams: bool,
 }
 
 impl Stands {
@@ -80,11 +82,8 @@ impl Stands {
     /// Thread `t`, which has no stand, gets one if there is any: in the group `wanted` if that has one, the one that it had last, or one near
     /// that.
     pub fn take(&mut self, t: usize, wanted: Option<usize>) {
-        if self.taken.is_empty() {
+        if self.taken.is_empty() || self.thread(t).roams {
             return;
-        }
-        if self.threads.len() <= t {
-            self.threads.resize(t + 1, Thread::default());
         }
         let last = self.threads[t].last;
         let fits = |group| self.was_in(t, group);
@@ -96,6 +95,21 @@ impl Stands {
             .or_else(near)
             .or_else(any);
         self.set(t, stand);
+    }
+
+    fn thread(&mut self, t: usize) -> &mut Thread {
+        if self.threads.len() <= t {
+            self.threads.resize(t + 1, Thread::default());
+        }
+        &mut self.threads[t]
+    }
+
+    /// Whether thread `t` is to have no stand from now on.
+    pub fn set_roaming(&mut self, t: usize, roams: bool) {
+        if roams {
+            self.leave(t);
+        }
+        self.thread(t).roams = roams;
     }
 
     /// Thread `t` leaves its stand, if it has one.
@@ -112,9 +126,10 @@ impl Stands {
         self.take(t, None);
     }
 
-    /// Thread `t` goes to a free stand of `group`. Whether there was one.
+    /// Thread `t` goes to a free stand of `group`. Whether there was one for it.
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
-        let Some(stand) = self.free_in(group) else {
+        let roams = self.thread(t).roams;
+        let Some(stand) = self.free_in(group).filter(|_| !roams) else {
             return false;
         };
         self.leave(t);
@@ -125,10 +140,8 @@ impl Stands {
     fn set(&mut self, t: usize, stand: Option<usize>) {
         if let Some(stand) = stand {
             self.taken[stand] = true;
-            self.threads[t] = Thread {
-                at: Some(stand),
-                last: Some(stand),
-            };
+            let thread = &mut self.threads[t];
+            (thread.at, thread.last) = (Some(stand), Some(stand));
         }
     }
 }
@@ -185,6 +198,20 @@ mod tests {
         assert!(stands.move_to(9, 1));
         assert_eq!(stands.at(9), Some(3));
         assert!(stands.has_free_in(0));
+    }
+
+    #[test]
+    fn who_roams_takes_no_stand() {
+        let mut stands = two_pairs();
+        stands.set_roaming(5, true);
+        stands.take(5, Some(0));
+        assert!(stands.at(5).is_none() && !stands.move_to(5, 1));
+        stands.take(0, None);
+        stands.pass(0, 5);
+        assert_eq!((stands.at(0), stands.at(5)), (None, None));
+        stands.set_roaming(5, false);
+        stands.take(5, Some(1));
+        assert_eq!(stands.at(5), Some(2));
     }
 
     #[test]

@@ -90,16 +90,21 @@ where
     R: Send,
 {
     match Current::get() {
-        Some(current) => inline(current, f),
-        None => global().take_part(|current| inline(current, f)),
+        Some(current) => inline(current, None, f),
+        None => global().take_part(|current| inline(current, None, f)),
     }
 }
 
-pub(crate) fn inline<'env, R, F>(current: Current<'_>, f: F) -> Result<R, Failure>
+/// Inside of the body of `around`, if of any.
+pub(crate) fn inline<'env, R, F>(
+    current: Current<'_>,
+    around: Option<&Body<'_, '_>>,
+    f: F,
+) -> Result<R, Failure>
 where
     F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R,
 {
-    let tree = Tree::default();
+    let tree = Tree::around(around.map(|body| body.node));
     let (result, root) = current.scope(|scope| {
         let core = scope.core();
         core.set_tree(&tree);
@@ -242,7 +247,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
     where
         F: for<'s> FnOnce(&Body<'s, 'inner>) -> R,
     {
-        inline(Current::here(), f)
+        inline(Current::here(), Some(self), f)
     }
 
     /// The end of the interval itself. Its start has occurred.
@@ -365,7 +370,8 @@ impl<'scope, T> Interval<'scope, T> {
     where
         T: Sync,
     {
-        let value = self.core().value()?;
+        // SAFETY: 1. ours.
+        let value = unsafe { Core::value(self.handle.0) }?;
         // SAFETY: of the type with which the node was made; nobody changes it before the last handle goes.
         Some(unsafe { value.cast().as_ref() })
     }
@@ -373,7 +379,7 @@ impl<'scope, T> Interval<'scope, T> {
     /// Drafts an interval that comes after this one and gets its value.
     ///
     /// # Errors
-    /// The body is not of the same inline interval.
+    /// The body is not of the same inline interval, or this interval is one inside of which it runs.
     pub fn then<'env, U, F>(
         &self,
         body: &Body<'scope, 'env>,
@@ -384,6 +390,8 @@ impl<'scope, T> Interval<'scope, T> {
         T: Send + Sync + 'scope,
         U: Send + 'scope,
     {
+        // SAFETY: 1. our reference; the body runs.
+        unsafe { edges::check_follower(self.handle.0, body.node) }?;
         let from = self.clone();
         let next = body.interval(move |body| {
             let value = from.value().expect("skipped if there was none");

@@ -176,6 +176,15 @@ impl Scoped {
         !self.counted.get()
     }
 
+    /// Takes the task's own count away; for who holds the task, where something else keeps the scope.
+    pub(crate) fn uncount(&self) {
+        // SAFETY: the scope waits for the task.
+        let scope = unsafe { self.scope.as_ref() };
+        if self.counted.replace(false) {
+            scope.take_one();
+        }
+    }
+
     /// The scope whose task this begins, while it lasts.
     pub(crate) fn scope(&self) -> NonNull<ScopeCore> {
         self.scope

@@ -121,7 +121,7 @@ impl Options {
             .check()
             .map_err(|error| error.within("Builder::places"))?;
         let (bind, _) = environment.option("Builder::bind", bind, &tunables::BIND)?;
-        let ground = Ground::of(topology, workers, places, bind)?;
+        let ground = Ground::of(topology, workers, (places, victim), bind)?;
         let (stack_size, _) =
             environment.option("Builder::stack_size", stack_size, &tunables::STACK_SIZE)?;
         Ok(Self {
@@ -340,11 +340,14 @@ impl Ground {
     fn of(
         given: Option<Topology>,
         workers: usize,
-        places: PlaceBy,
+        (places, victim): (PlaceBy, Victim),
         bind: bool,
     ) -> Result<Self, BuildError> {
-        // One worker stands alone wherever it stands, and reading the machine takes a millisecond.
-        let asked = given.is_some() || bind || (workers > 1 && places != PlaceBy::Machine);
+        // One worker stands alone wherever it stands, two are as far from each other as from anybody in one place, and reading the
+        // machine takes a millisecond.
+        let near = victim == Victim::Hierarchical && workers > 2;
+        let grouped = places != PlaceBy::Machine && workers > 1;
+        let asked = given.is_some() || bind || near || grouped;
         if !asked || !Self::KNOWN {
             return Ok(Self {
                 topology: None,
@@ -355,6 +358,10 @@ impl Ground {
         let usable = given
             .as_ref()
             .map_or_else(here, |made_up| made_up.cpus().clone());
+        if usable.is_empty() {
+            let error = "Builder::topology: it has no CPUs; allowed: a topology with one or more";
+            return Err(BuildError::new(error.into()));
+        }
         if bind && !usable.is_subset(&here()) {
             return Err(BuildError::new(format!(
                 "Builder::bind: the pool's CPUs are {usable}, and this process may run on {}; allowed: a topology of those",
@@ -389,7 +396,7 @@ mod tests {
         }
     }
 
-    /// Two workers stand nowhere in particular, so the machine is not read.
+    /// The least that says how many.
     fn two() -> Builder {
         Pool::builder().workers(2)
     }

@@ -93,7 +93,12 @@ pub(crate) struct Places {
     groups: Box<[Group]>,
     /// How many tasks lie in any of them.
     placed: AtomicUsize,
+    /// How many workers run a task of a group in which they do not stand.
+    away: AtomicUsize,
 }
+
+/// Which groups have a free stand; none is asked for while nothing lies at any place.
+pub(crate) type FreeGroups = Box<[bool]>;
 
 #[derive(Default)]
 struct Group {
@@ -108,6 +113,7 @@ impl Places {
         Self {
             groups: (0..layout.groups()).map(|_| Group::default()).collect(),
             placed: AtomicUsize::new(0),
+            away: AtomicUsize::new(0),
         }
     }
 
@@ -123,10 +129,10 @@ impl Places {
         if strict { &group.strict } else { &group.open }
     }
 
-    fn push(&self, place: PlaceId, task: Task) {
+    fn push(&self, group: usize, strict: bool, task: Task) {
         // Release pairs with the Acquire in `len`. Before the push: it never falls below 0.
         self.placed.fetch_add(1, Ordering::Release);
-        self.queue(place.group as usize, place.strict).push(task);
+        self.queue(group, strict).push(task);
     }
 
     fn take(&self, group: usize, strict: bool, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
@@ -136,13 +142,35 @@ impl Places {
         Some(task)
     }
 
-    /// Whether a task lies somewhere that is `wanted` and that one who gets a slot now could run.
-    pub(crate) fn offer(&self, ledger: &Ledger, wanted: impl Fn(&Task) -> bool) -> bool {
-        let offers = |(number, group): (usize, &Group)| {
-            group.open.holds(&wanted)
-                || (ledger.stands().has_free_in(number) && group.strict.holds(&wanted))
+    /// For [`offer`](Self::offer).
+    pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
+        let groups = if self.len() > 0 { self.groups.len() } else { 0 };
+        (0..groups)
+            .map(|group| ledger.stands().has_free_in(group))
+            .collect()
+    }
+
+    /// Whether a task lies somewhere that is `wanted` and that one who gets a slot now could run, `strict` ones among them or not.
+    pub(crate) fn offer(
+        &self,
+        free: &FreeGroups,
+        strict: bool,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> bool {
+        let offers = |(group, free): (&Group, &bool)| {
+            group.open.holds(&wanted) || (strict && *free && group.strict.holds(&wanted))
         };
-        self.len() > 0 && self.groups.iter().enumerate().any(offers)
+        self.groups.iter().zip(free).any(offers)
+    }
+
+    /// The same for any task.
+    pub(crate) fn offers(&self, ledger: &Ledger) -> bool {
+        self.len() > 0 && self.offer(&self.free_groups(ledger), true, |_| true)
+    }
+
+    /// Whether a task lies somewhere that anybody may run.
+    pub(crate) fn has_open(&self) -> bool {
+        self.len() > 0 && self.groups.iter().any(|group| group.open.len() > 0)
     }
 }
 
@@ -200,15 +228,18 @@ impl Shared {
     /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
     pub(crate) fn put_at(&self, place: PlaceId, task: Task) {
         let group = self.group(place);
-        self.places.push(place, task);
+        // Of the place of all everybody is a worker, with a stand or without.
+        let strict = place.strict && self.layout().parent(group).is_some();
+        self.places.push(group, strict, task);
         // Pairs with the heavy barrier before a sleeper's last look, as in `work_visible`.
         barrier::full();
-        let mut anybody = !place.strict;
+        let mut anybody = !strict;
         // Relaxed: ordered by the fence.
         if self.vacancy.load(Ordering::Relaxed) {
             let mut ledger = self.ledger();
             let wake = ledger.wake_in(group);
             self.publish(&ledger);
+            self.bind_woken(&ledger, wake);
             anybody |= ledger.stands().has_free_in(group);
             drop(ledger);
             if wake != Wake::Nobody {
@@ -240,15 +271,21 @@ impl Shared {
         result.unwrap_or_else(|payload| unwind::resume(payload))
     }
 
+    /// Puts the thread that is this worker on the CPU of its stand.
+    pub(crate) fn bind_worker(&self, worker: &Worker) {
+        let cpu = worker.stand().and_then(|stand| self.layout().cpu(stand));
+        worker.binding.to(cpu);
+    }
+
     /// How far apart two workers stand.
     pub(crate) fn distance(&self, a: usize, b: usize) -> u32 {
-        let stand = |t| self.worker_if(t).and_then(Worker::stand);
+        let stand = |t| self.worker_if(t).and_then(Worker::last_stand);
         self.layout().distance(stand(a), stand(b))
     }
 }
 
 /// A task and the group in whose queue it lay.
-type Placed = (Task, usize);
+pub(crate) type Placed = (Task, usize);
 
 impl Current<'_> {
     /// The smallest place that this worker stands in.
@@ -258,7 +295,7 @@ impl Current<'_> {
         PlaceId::new(layout, group.expect("everybody stands among all"))
     }
 
-    fn stands_in(self, group: usize) -> bool {
+    pub(crate) fn stands_in(self, group: usize) -> bool {
         self.shared()
             .layout()
             .around(self.stand())
@@ -269,7 +306,7 @@ impl Current<'_> {
     pub(crate) fn take_queued(self) -> Option<Task> {
         let here = self.take_placed_here(|_| true);
         let queued = here.or_else(|| self.shared().pop_queued());
-        queued.or_else(|| self.take_placed_elsewhere())
+        queued.or_else(|| self.take_placed_elsewhere().map(|(task, _)| task))
     }
 
     /// Takes a `wanted` task that waits in a place in which this worker stands, the smallest place first.
@@ -280,7 +317,7 @@ impl Current<'_> {
             return None;
         }
         // Without a stand one belongs to no place strictly.
-        let strict = self.stand().is_some();
+        let strict = self.stand().is_some() || self.shared().is_alone();
         let mut around = self.shared().layout().around(self.stand());
         around.find_map(|group| {
             let own = strict.then(|| places.take(group, true, &wanted));
@@ -289,35 +326,62 @@ impl Current<'_> {
     }
 
     /// Takes what waits in another place.
-    pub(crate) fn take_placed_elsewhere(self) -> Option<Task> {
-        let (task, group) = self.take_placed_beyond(|_| true)?;
-        if !self.stands_in(group) {
-            self.set_home(Some(group));
+    pub(crate) fn take_placed_elsewhere(self) -> Option<Placed> {
+        let open = self.take_open_beyond(|_| true);
+        open.or_else(|| self.take_strict_beyond(|_| true))
+    }
+
+    /// Takes a task of a strict place on whose stands nobody can come, because all slots are held.
+    pub(crate) fn take_placed_unserved(self) -> Option<Task> {
+        let shared = self.shared();
+        // Relaxed: a hint.
+        if shared.places.len() == 0 || shared.vacancy.load(Ordering::Relaxed) {
+            return None;
         }
-        Some(task)
+        self.take_strict_beyond(|_| true).map(|(task, _)| task)
     }
 
     /// Takes a task of the scope out of any place.
     pub(crate) fn take_placed_of(self, scope: &ScopeCore) -> Option<Task> {
         let wanted = |task: &Task| task.is_of(scope);
         let here = self.take_placed_here(wanted);
-        here.or_else(|| self.take_placed_beyond(wanted).map(|(task, _)| task))
+        let open = here.or_else(|| self.take_open_beyond(wanted).map(|(task, _)| task));
+        open.or_else(|| self.take_strict_beyond(wanted).map(|(task, _)| task))
     }
 
-    fn take_placed_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+    fn take_open_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
         let places = &self.shared().places;
-        if places.len() == 0 {
-            return None;
-        }
-        let beyond = self.shared().layout().beyond(self.stand());
-        let open = |group: &usize| Some((places.take(*group, false, &wanted)?, *group));
-        let strict = |group: &usize| {
-            let there = places.queue(*group, true).holds(&wanted) && self.move_to(*group);
-            let task = there.then(|| places.take(*group, true, &wanted));
-            Some((task.flatten()?, *group))
+        self.groups_beyond()
+            .into_iter()
+            .find_map(|group| Some((places.take(group, false, &wanted)?, group)))
+    }
+
+    /// Goes where a strict task lies and a stand is free.
+    fn take_strict_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+        let (shared, places) = (self.shared(), &self.shared().places);
+        let alone = shared.is_alone();
+        let go = |group: usize| {
+            let left = self.stand();
+            let there = places.queue(group, true).holds(&wanted);
+            if !(there && (alone || self.move_to(group))) {
+                return None;
+            }
+            let task = places.take(group, true, &wanted);
+            if left.is_some() && places.len() > 0 {
+                // Somebody may now stand where this worker has stood.
+                shared.rouse();
+            }
+            Some((task?, group))
         };
-        let found = beyond.iter().find_map(open);
-        found.or_else(|| beyond.iter().find_map(strict))
+        self.groups_beyond().into_iter().find_map(go)
+    }
+
+    /// The groups in which this worker does not stand, the nearest first, if anything lies in any.
+    fn groups_beyond(self) -> Vec<usize> {
+        if self.shared().places.len() == 0 {
+            return Vec::new();
+        }
+        self.shared().layout().beyond(self.stand())
     }
 
     /// This thread begins or ends its time as one of the pool's own, which may be bound.
@@ -339,8 +403,7 @@ impl Current<'_> {
     pub(crate) fn bind(self) {
         let shared = self.shared();
         if shared.options.bind {
-            let cpu = self.stand().map(|stand| shared.layout().cpu(stand));
-            self.binding.to(cpu);
+            shared.bind_worker(&self);
         }
     }
 
@@ -356,26 +419,34 @@ impl Current<'_> {
 
     /// The workers that run a task of a place of this worker's somewhere else.
     pub(crate) fn takers_of_own(self) -> impl Iterator<Item = usize> {
-        let (shared, around) = (self.shared(), self.shared().layout().around(self.stand()));
-        around.flat_map(move |group| {
+        let shared = self.shared();
+        // Relaxed: a hint.
+        let some = shared.places.away.load(Ordering::Relaxed) > 0;
+        let around = some.then(|| shared.layout().around(self.stand()));
+        around.into_iter().flatten().flat_map(move |group| {
             // Relaxed: a hint.
             let away = shared.places.groups[group].away.load(Ordering::Relaxed) > 0;
             let count = if away { shared.worker_count() } else { 0 };
-            let runs_it =
-                move |t: &usize| shared.worker_if(*t).and_then(Worker::home) == Some(group);
+            let own = self.index;
+            let runs_it = move |t: &usize| {
+                *t != own && shared.worker_if(*t).and_then(Worker::home) == Some(group)
+            };
             (0..count).filter(runs_it)
         })
     }
 
     /// Says for which place the task at the base is run, if this worker does not stand there.
     pub(crate) fn set_home(self, home: Option<usize>) {
-        let groups = &self.shared().places.groups;
+        let places = &self.shared().places;
+        let groups = &places.groups;
         if let Some(before) = self.home() {
             // Relaxed, here and below: hints.
             groups[before].away.fetch_sub(1, Ordering::Relaxed);
+            places.away.fetch_sub(1, Ordering::Relaxed);
         }
         if let Some(home) = home {
             groups[home].away.fetch_add(1, Ordering::Relaxed);
+            places.away.fetch_add(1, Ordering::Relaxed);
         }
         self.note_home(home);
     }

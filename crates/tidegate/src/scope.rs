@@ -90,6 +90,12 @@ impl ScopeCore {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One less, which is not the last.
+    pub(crate) fn take_one(&self) {
+        let last = Self::drop_one(&self.count);
+        debug_assert!(!last, "something else keeps the scope");
+    }
+
     /// One context or task less. Whether it was the last.
     ///
     /// Of the scope's count alone: a reference to the whole scope would have to outlive the call, and the scope may not.
@@ -258,6 +264,10 @@ impl<'scope> Scope<'scope> {
         let task = self.task(f, caller);
         task.count();
         pool.put_at(place, task);
+        if let Some(current) = caller.filter(|_| here) {
+            // No push answers for this one what others ask of it.
+            current.poll();
+        }
     }
 }
 
@@ -268,6 +278,18 @@ impl ScopeCore {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
                 current.push_scoped(self, task);
+            }
+            _ => self.spawn_uncovered(task, caller),
+        }
+    }
+
+    /// The same, and no other task runs on top of the caller however many wait.
+    pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<Current<'_>>) {
+        match caller {
+            Some(current) if std::ptr::eq(current.covers(), self) => {
+                if let Err(task) = current.push_task(task) {
+                    current.pass_on(task);
+                }
             }
             _ => self.spawn_uncovered(task, caller),
         }

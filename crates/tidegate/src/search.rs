@@ -12,7 +12,7 @@ use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::{Miss, Steal};
 use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
-use tidegate_policy::slots::{Ledger, Status};
+use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
 use tidegate_policy::{Idle, IdleState, Nanos, Peers, Rest, Rng, VictimState};
 use tidegate_sync::atomic::Ordering;
@@ -154,8 +154,8 @@ impl Current<'_> {
     pub(crate) fn comes_back(self) -> bool {
         let shared = self.shared();
         self.spill();
-        let left = |ledger: &Ledger| self.kept.len() > 0 || shared.sees_queued(ledger);
-        if self.deque().is_empty() && !left(&shared.ledger()) {
+        let queued = shared.has_queued() || shared.places.has_open();
+        if self.deque().is_empty() && self.kept.len() == 0 && !queued {
             return false;
         }
         {
@@ -292,13 +292,16 @@ impl Current<'_> {
         let shared = self.shared();
         let here = self.take_placed_here(|_| true);
         let near = here.or_else(|| shared.pop_queued());
+        let near = near.or_else(|| self.take_placed_unserved());
         if let Some(task) = near.or_else(|| self.take_back_placed(searcher)) {
             return Some(task);
         }
         loop {
             let Searcher { victims, rng, .. } = searcher;
             let Some(victim) = victims.next(&PeersOf(shared), || rng.draw()) else {
-                return self.take_placed_elsewhere();
+                let (task, group) = self.take_placed_elsewhere()?;
+                self.set_home(Some(group).filter(|group| !self.stands_in(*group)));
+                return Some(task);
             };
             let Some(victim) = shared.worker_if(victim) else {
                 continue;

@@ -71,11 +71,13 @@ impl Current<'_> {
             if shared.is_ending() {
                 // Tasks that still wait are finished first, by whoever has a slot: this thread, or one that runs.
                 let stays = shared.sees_work(&ledger) && ledger.repay(self.index);
+                self.set_stand(ledger.stands().at(self.index));
                 // Under the lock: from here on no broadcast counts on this thread.
                 self.set_guest(!stays);
                 return stays;
             }
             let served = ledger.stop(self.index, Status::Idle);
+            self.set_stand(None);
             shared.publish(&ledger);
             if ledger.has_vacancy() && content == 0 && !cfg!(tidegate_fault = "hungry-after-look") {
                 shared.raise_hunger(&ledger);
@@ -215,15 +217,22 @@ impl Current<'_> {
             return false;
         }
         if shared.options.wait == Wait::HelpAny {
-            return shared.sees_work(ledger);
+            let free = shared.places.free_groups(ledger);
+            let placed = || shared.places.offer(&free, !self.roams(), |_| true);
+            return shared.sees_unplaced() || placed();
         }
         let unstarted = |scope: &ScopeCore| {
             let kept = |w: &Worker| w.kept.holds(|task| task.is_of(scope));
             let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
-            let placed = || shared.places.offer(ledger, |task| task.is_of(scope));
+            let placed = || {
+                let free = shared.places.free_groups(ledger);
+                shared
+                    .places
+                    .offer(&free, !self.roams(), |task| task.is_of(scope))
+            };
             scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
         };
-        let queued = || self.runs_queued(awaited) && shared.has_queued();
+        let queued = || self.runs_queued(awaited) && shared.sees_queued(ledger);
         awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)
     }
 
@@ -234,6 +243,7 @@ impl Current<'_> {
         self.set_unasked_until(None);
         let mut ledger = shared.ledger();
         let served = ledger.stop(self.index, to);
+        self.set_stand(None);
         shared.publish(&ledger);
         drop(ledger);
         served.into_iter().for_each(|t| shared.unpark(t));
@@ -306,8 +316,12 @@ impl Current<'_> {
 
     /// Whether this worker, at its base, must stop running: too many slots are held, somebody else is owed one, or it holds none.
     pub(crate) fn is_in_excess(self) -> bool {
-        let mut ledger = self.shared().ledger();
-        !self.repay(&mut ledger) || ledger.excess() > 0 || ledger.owes()
+        let must = {
+            let mut ledger = self.shared().ledger();
+            !self.repay(&mut ledger) || ledger.excess() > 0 || ledger.owes()
+        };
+        self.bind();
+        must
     }
 
     /// Takes a free slot if this worker runs without one. Whether it has one now.
@@ -336,6 +350,7 @@ impl Current<'_> {
                 self.must_stop() || self.unasked_until().is_some_and(over)
             }
         };
+        self.bind();
         if must {
             let before = self.add_preemption();
             let outer = self.set_preempted(true);

@@ -6,6 +6,7 @@
 
 use crate::events;
 use crate::job::Task;
+use crate::place::FreeGroups;
 use crate::pool::{Shared, signal};
 use crate::steward::Bell;
 use crate::wait::HOPS;
@@ -16,6 +17,14 @@ use tidegate_policy::{Nanos, Wait};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::barrier;
 use tidegate_sync::lock::MutexGuard;
+
+/// What there was to do when somebody was to be woken.
+struct Seen {
+    /// Whether something lies in a queue that who gets a slot may take.
+    queued: bool,
+    /// The groups with free stands.
+    free: FreeGroups,
+}
 
 impl Shared {
     /// The ledger under its lock. Whoever changes it calls [`publish`](Self::publish) before unlocking, but for who only takes a slot
@@ -90,8 +99,13 @@ impl Shared {
 
     fn wake_for_work(&self, publisher: Option<&Worker>) {
         let mut ledger = self.ledger();
-        let wake = ledger.wake_for_work(|t| self.fit(t, publisher));
+        let seen = Seen {
+            queued: self.sees_queued(&ledger),
+            free: self.places.free_groups(&ledger),
+        };
+        let wake = ledger.wake_for_work(|t| self.fit(t, publisher, &seen));
         self.publish(&ledger);
+        self.bind_woken(&ledger, wake);
         if let Wake::Rescue(t) = wake {
             // Under the lock: the waiter sees it when it sees that it runs.
             self.worker(t).set_rescue();
@@ -101,13 +115,16 @@ impl Shared {
     }
 
     /// What waiter `t` can do with what `publisher` has made visible; without a publisher, with what anybody has.
-    fn fit(&self, t: usize, publisher: Option<&Worker>) -> Fit {
+    fn fit(&self, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
         let waiter = self.worker(t);
         // A waiter that rouses others looks for itself.
         let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
-        if !rouses && self.may_rob(t, publisher) {
+        let awaited = |task: &Task| task.scope().is_some_and(|scope| waiter.awaits(scope));
+        // Who stands nowhere is given no strict task, and would only take the slot from one who is.
+        let placed = || self.places.offer(&seen.free, !waiter.roams(), awaited);
+        if !rouses && (self.may_rob(t, publisher) || (waiter.may_help() && placed())) {
             Fit::Robs
-        } else if !waiter.may_help() || !(self.has_queued() || self.places.len() > 0) {
+        } else if !waiter.may_help() || !seen.queued {
             Fit::Never
         } else if !rouses && waiter.may_run_queued() {
             Fit::Queued
@@ -119,7 +136,9 @@ impl Shared {
     /// A slot may be free: if there is work to see, somebody is woken for it, else all who run are told that others are
     /// hungry, and work is looked for once more.
     pub(crate) fn rouse(&self) {
-        let sees_work = || self.sees_work(&self.ledger());
+        // The ledger is asked for placed work only.
+        let placed = || self.places.len() > 0 && self.places.offers(&self.ledger());
+        let sees_work = || self.sees_unplaced() || placed();
         if sees_work() {
             return self.wake_for_work(None);
         }
@@ -168,6 +187,14 @@ impl Shared {
     pub(crate) fn raise_at(&self, threads: impl Iterator<Item = usize>, bits: u32) {
         let workers = threads.filter_map(|t| self.worker_if(t));
         workers.for_each(|worker| worker.deque.raise(bits));
+    }
+
+    /// The woken thread runs where it will stand: on its old CPU it would have to wait for who computes there in order to leave it.
+    pub(crate) fn bind_woken(&self, ledger: &Ledger, wake: Wake) {
+        if let (true, Wake::Thread(t) | Wake::Rescue(t)) = (self.options.bind, wake) {
+            self.worker(t).set_stand(ledger.stands().at(t));
+            self.bind_worker(self.worker(t));
+        }
     }
 
     pub(crate) fn carry_out(&self, wake: Wake, publisher: Option<&Worker>) {
@@ -241,9 +268,14 @@ impl Shared {
 
     /// Whether any work can be seen that who gets a slot now may take: in a queue, public, or private and yet to be exposed.
     pub(crate) fn sees_work(&self, ledger: &Ledger) -> bool {
+        self.sees_unplaced() || self.places.offers(ledger)
+    }
+
+    /// The same apart from what lies at places.
+    pub(crate) fn sees_unplaced(&self) -> bool {
         let enough =
             |worker: &Worker| self.has_enough(worker) || worker.kept.len() > 0 || worker.offers();
-        self.sees_queued(ledger) || self.workers().any(|w| enough(w) && !self.is_leaving(w))
+        self.has_queued() || self.workers().any(|w| enough(w) && !self.is_leaving(w))
     }
 
     /// Whether so many tasks lie in the worker's deque that a thief takes some.
@@ -262,7 +294,7 @@ impl Shared {
 
     /// Whether a task lies in a queue of the pool, or at a place where who gets a slot now may take it.
     pub(crate) fn sees_queued(&self, ledger: &Ledger) -> bool {
-        self.has_queued() || self.places.offer(ledger, |_| true)
+        self.has_queued() || self.places.offers(ledger)
     }
 
     /// Whether the worker has begun to leave a pool that ends: what it still forks it runs itself.
@@ -277,6 +309,9 @@ impl Shared {
         let opened = ledger.opened(t, giver);
         self.publish(&ledger);
         drop(ledger);
+        if let (Opened::Given, Some(giver)) = (opened, giver) {
+            self.worker(giver).set_stand(None);
+        }
         if opened != Opened::Awake {
             self.unpark(t);
         }
@@ -342,6 +377,7 @@ impl Shared {
             debug_assert_eq!(served, None, "it held no slot");
             return None;
         }
+        ledger.set_roaming(t, true);
         if !ledger.ready(t) {
             let overcommitted = ledger.overcommit(t);
             debug_assert!(overcommitted && alone, "a slot was free");
@@ -349,6 +385,8 @@ impl Shared {
         self.publish(&ledger);
         let worker = self.worker_or_new(t);
         worker.set_guest(true);
+        worker.set_stand(None);
+        worker.set_roams(true);
         self.greet(&ledger, worker);
         Some(t)
     }

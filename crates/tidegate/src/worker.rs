@@ -65,7 +65,10 @@ pub(crate) struct Worker {
     rescue: AtomicBool,
     /// Where it stands, and the group for which it runs a task elsewhere; one more than the number, or 0. Hints to others.
     stand: AtomicUsize,
+    last_stand: AtomicUsize,
     home: AtomicUsize,
+    /// Its thread is the user's and stands nowhere.
+    roams: AtomicBool,
     pub(crate) binding: Binding,
     /// The joiner of a half that this worker has stolen would rather have run it itself.
     regretted: AtomicBool,
@@ -127,7 +130,9 @@ impl Worker {
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
             stand: AtomicUsize::new(0),
+            last_stand: AtomicUsize::new(0),
             home: AtomicUsize::new(0),
+            roams: AtomicBool::new(false),
             binding: Binding::default(),
             regretted: AtomicBool::new(false),
             preempted: AtomicBool::new(false),
@@ -203,9 +208,25 @@ impl Worker {
         self.stand.load(Ordering::Relaxed).checked_sub(1)
     }
 
+    /// Where it stands, or has stood last.
+    pub(crate) fn last_stand(&self) -> Option<usize> {
+        self.last_stand.load(Ordering::Relaxed).checked_sub(1)
+    }
+
     pub(crate) fn set_stand(&self, stand: Option<usize>) {
         let word = stand.map_or(0, |stand| stand + 1);
         self.stand.store(word, Ordering::Relaxed);
+        if word > 0 {
+            self.last_stand.store(word, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn roams(&self) -> bool {
+        self.roams.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_roams(&self, roams: bool) {
+        self.roams.store(roams, Ordering::Relaxed);
     }
 
     pub(crate) fn home(&self) -> Option<usize> {
@@ -319,6 +340,11 @@ impl Worker {
 
     pub(crate) fn may_help(&self) -> bool {
         self.may_help.load(Ordering::Relaxed)
+    }
+
+    /// Whether this worker waits for the scope.
+    pub(crate) fn awaits(&self, scope: &ScopeCore) -> bool {
+        std::ptr::eq(self.awaits_scope.load(Ordering::Relaxed), scope)
     }
 
     /// Whether this worker waits for the scope whose task lies at the base of `other`.

@@ -110,7 +110,7 @@ fn points_of_every_kind_can_be_ordered() {
 #[test]
 fn a_value_goes_along_an_edge() {
     watched(|| {
-        let sum = interval::run(|s| {
+        let sum = pool(2).interval(|s| {
             let numbers: Vec<Draft<'_, u64>> = (0..100).map(|i| s.interval(move |_| i)).collect();
             let handles: Vec<Interval<'_, u64>> =
                 numbers.iter().map(|n| Interval::clone(n)).collect();
@@ -337,7 +337,8 @@ fn cycles_are_found_across_families() {
 #[test]
 fn an_edge_into_what_has_occurred_is_refused() {
     watched(|| {
-        interval::run(|s| {
+        let own = pool(2);
+        own.interval(|s| {
             let over = s.interval(|_| ()).named("over").schedule();
             while !over.end().has_occurred() {
                 std::thread::yield_now();

@@ -150,6 +150,55 @@ fn a_task_that_waits_leaves_its_stand_to_others_of_its_place() {
 }
 
 #[test]
+fn a_scope_s_waiter_is_woken_for_what_its_task_puts_at_a_place() {
+    watched(|| {
+        for strict in [false, true] {
+            let pool = built(placed(2, 1).spare_threads(0));
+            let places = pool.places();
+            for round in 0..50 {
+                let (stolen, ran) = (Gate::new(), Gate::new());
+                let place = places[round % 2];
+                let there = if strict { place.strict() } else { place };
+                let other = places[(round + 1) % 2].strict();
+                let body = || {
+                    tidegate::scope(|s| {
+                        s.spawn_at(other, |s| {
+                            stolen.open();
+                            // Long enough for the waiter to have gone to sleep, mostly.
+                            fib(16);
+                            s.spawn_at(there, |_| ran.open());
+                            ran.wait();
+                        });
+                        stolen.wait();
+                    });
+                };
+                pool.install_at(place.strict(), body);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_guest_takes_nobody_s_stand() {
+    watched(|| {
+        let pool = built(placed(2, 1));
+        let places = pool.places();
+        for _ in 0..50 {
+            let ran = Gate::new();
+            pool.scope(|s| {
+                // A guest stands at neither; a worker of the pool, where no slot was free for a guest, at one of them.
+                let mut others = places
+                    .iter()
+                    .filter(|place| current_place() != Some(**place));
+                let place = others.next().expect("there are two");
+                s.spawn_at(place.strict(), |_| ran.open());
+                ran.wait();
+            });
+        }
+    });
+}
+
+#[test]
 fn calls_go_from_place_to_place_and_back() {
     fn bounce(pool: &Pool, places: &[PlaceId], left: usize) -> usize {
         let place = places[left % places.len()];

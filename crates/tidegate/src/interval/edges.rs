@@ -1,7 +1,7 @@
 //! Edges between points: how they are added, and which ones are refused. The rules and their argument are in docs/intervals.md.
 
 use super::failure::{Misuse, Wrong};
-use super::node::{Core, PointWords, Which};
+use super::node::{self, Core, PointWords, Which};
 use super::ready::Ready;
 use crate::job::blocks;
 use crate::worker::Current;
@@ -63,69 +63,124 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
     let Some(kinship) = kinship(from, to) else {
         return wrong(Wrong::Occurred);
     };
+    let tree = a.tree();
     let (above, forward) = match kinship {
         Kinship::Implied => return Ok(()),
         Kinship::Reversed => return wrong(Wrong::Cycle),
         Kinship::Begun => return wrong(Wrong::Occurred),
-        Kinship::Apart { above, forward } => (above, forward),
+        Kinship::Over => (None, true),
+        Kinship::Apart { above, forward } => (Some(above), forward),
     };
-    // SAFETY: an ancestor of both; once the target is counted up below, its end waits for it.
-    let above = unsafe { above.as_ref() };
     if !count_up(b.words(to.1)) {
         return wrong(Wrong::Occurred);
     }
     if !forward {
-        above.set_unordered();
+        tree.set_unordered();
         // Pairs with the light one below.
         let _ = barrier::heavy();
     }
     let current = Current::get();
     let mut ready = Ready::without_hand(current);
-    let result = match push(a.words(from.1), to, current) {
-        None => {
-            // It has occurred: there is nothing to wait for.
-            ready.count_down(to.0, to.1, a.has_failed(from.1));
-            Ok(())
-        }
-        Some(edge) => {
+    let mut closes = false;
+    match (above, push(a.words(from.1), to, current)) {
+        (Some(above), Some(edge)) => {
             // Pairs with the heavy one above: of two edges of which one is not forward, that one sees the other or is seen by it.
-            barrier::light();
-            let search = cfg!(debug_assertions) || above.is_unordered();
+            light();
+            let unordered = tree.is_unordered();
+            let most = if unordered { usize::MAX } else { SEARCH_MOST };
             // While it is searched from, it does not occur.
-            if search && count_up(b.words(to.1)) {
-                let most = if above.is_unordered() {
-                    usize::MAX
-                } else {
-                    SEARCH_MOST
-                };
-                let closes = reaches(to, from, NonNull::from(above), most);
+            if (unordered || cfg!(debug_assertions)) && count_up(b.words(to.1)) {
+                closes = closes_cycle(edge, from, to, (above, most));
                 if closes {
-                    // SAFETY: it lies on a cycle, so what it leaves has not occurred and cannot while we hold its target.
-                    let edge = unsafe { edge.as_ref() };
-                    // Relaxed: passed on with the count.
-                    edge.target.store(std::ptr::null_mut(), Ordering::Relaxed);
                     ready.count_down(to.0, to.1, false);
                 }
                 ready.count_down(to.0, to.1, false);
-                if closes { wrong(Wrong::Cycle) } else { Ok(()) }
-            } else {
-                Ok(())
             }
         }
-    };
+        // It has occurred: there is nothing to wait for.
+        (_, None) => ready.count_down(to.0, to.1, a.has_failed(from.1)),
+        (None, Some(_)) => unreachable!("both points of what has ended have occurred"),
+    }
     let left = ready.settle();
     debug_assert!(left.is_none());
-    result
+    if closes { wrong(Wrong::Cycle) } else { Ok(()) }
+}
+
+/// Whether an edge, whose target is held, lies on a cycle; then it is taken back.
+fn closes_cycle(
+    edge: NonNull<Edge>,
+    from: Place,
+    to: Place,
+    (above, most): (NonNull<Core>, usize),
+) -> bool {
+    // SAFETY: the target is held.
+    let tree = unsafe { to.0.as_ref() }.tree();
+    // One at a time: what another search takes back would be gone under this one's feet.
+    let _order = tree.order();
+    // Pairs with itself in other threads: of several searches at once the last one sees the edges of all.
+    barrier::full();
+    let closes = reaches(to, from, above, most);
+    if closes {
+        // SAFETY: it lies on a cycle, so what it leaves has not occurred and cannot while its target is held.
+        let edge = unsafe { edge.as_ref() };
+        // Relaxed: passed on with the count.
+        edge.target.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
+    closes
+}
+
+/// The light side of a barrier, also where there is no heavy one.
+fn light() {
+    if barrier::available() == Some(true) {
+        barrier::light();
+    } else {
+        barrier::full();
+    }
 }
 
 /// One point more before this one, unless it has occurred.
 fn count_up(words: &PointWords) -> bool {
-    let one_more = |count| (count > 0).then_some(count + 1);
+    let one_more = |count| {
+        assert!(count < node::MOST_WAITING, "too many edges to one point");
+        (count > 0).then_some(count + 1)
+    };
     // Relaxed: who counts down later acquires and releases; a new edge says nothing of what was done.
     words
         .waiting
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more)
         .is_ok()
+}
+
+/// Whether a new interval inside of `body` may come after the end of `node`.
+///
+/// # Safety
+/// 1. The caller has a reference to `node`, and runs `body`.
+pub(super) unsafe fn check_follower(
+    node: NonNull<Core>,
+    body: NonNull<Core>,
+) -> Result<(), Misuse> {
+    // SAFETY: the caller's reference (1).
+    let core = unsafe { node.as_ref() };
+    let wrong = |wrong| {
+        Err(Misuse::new(
+            wrong,
+            core.name(),
+            "what was to follow".to_owned(),
+        ))
+    };
+    let mut around = Some(body);
+    while let Some(outer) = around {
+        // SAFETY: what runs, or holds it and so has not ended (1).
+        let ancestor = unsafe { outer.as_ref() };
+        if ancestor.scope() != core.scope() {
+            return wrong(Wrong::OtherTree);
+        }
+        if outer == node {
+            return wrong(Wrong::Cycle);
+        }
+        around = ancestor.parent;
+    }
+    Ok(())
 }
 
 /// Puts an edge into the list of a point, unless that has occurred.
@@ -172,6 +227,8 @@ enum Kinship {
     Reversed,
     /// The second is the start of an interval that has begun.
     Begun,
+    /// The first has occurred.
+    Over,
     /// Below different children of this interval, the first one below the older child or not.
     Apart { above: NonNull<Core>, forward: bool },
 }
@@ -198,7 +255,7 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
         return None;
     }
     if a.end.has_occurred() {
-        return Some(Kinship::Implied);
+        return Some(Kinship::Over);
     }
     Some(walked(from, to))
 }

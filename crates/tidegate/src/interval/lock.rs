@@ -47,12 +47,17 @@ impl Waiter {
         unsafe { self.node.as_ref() }.scope()
     }
 
-    fn count_unless_of(&mut self, scope: NonNull<ScopeCore>) {
-        if !self.counted && self.scope() != scope {
-            // SAFETY: as in `scope`.
-            unsafe { self.node.as_ref() }.count();
-            self.counted = true;
+    /// Has a count of its own unless it waits for its own tree.
+    fn waits_for(&mut self, holder: NonNull<ScopeCore>) {
+        let counts = self.scope() != holder;
+        // SAFETY: as in `scope`.
+        let core = unsafe { self.node.as_ref() };
+        match (self.counted, counts) {
+            (false, true) => core.count(),
+            (true, false) => core.uncount(),
+            _ => {}
         }
+        self.counted = counts;
     }
 }
 
@@ -73,16 +78,15 @@ impl Lock {
         let mut state = self.0.state.lock();
         let Some(holder) = state.holder else {
             state.holder = Some(core.scope());
+            drop(state);
+            core.tree().takes(self);
             return true;
         };
-        if holder == core.scope() {
-            core.tree().waits_at(self);
-        }
         let mut waiter = Waiter {
             node,
             counted: false,
         };
-        waiter.count_unless_of(holder);
+        waiter.waits_for(holder);
         state.queue.push_back(waiter);
         false
     }
@@ -94,10 +98,9 @@ impl Lock {
         state.holder = next.as_ref().map(Waiter::scope);
         let State { holder, queue } = &mut *state;
         if let Some(holder) = *holder {
-            // Those that were not counted are of the tree that had it, which goes on as long as the caller runs.
-            queue
-                .iter_mut()
-                .for_each(|waiter| waiter.count_unless_of(holder));
+            // Those that were not counted are of the tree that had it, in which the caller runs. Those that give their count back are of
+            // the tree that has it now: its new holder has one, or it is the caller's.
+            queue.iter_mut().for_each(|waiter| waiter.waits_for(holder));
         }
         next.map(|waiter| waiter.node)
     }
@@ -131,7 +134,8 @@ impl Lock {
                     return Err(Misuse::new(Wrong::LockOrder, core.name(), around.name()));
                 }
             }
-            next = around.parent;
+            // The body that has called the inline interval goes on when that has ended.
+            next = around.parent.or_else(|| around.tree().around);
         }
         Ok(())
     }
@@ -197,6 +201,7 @@ pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
         extras.locks[..held].to_vec()
     };
     for lock in held {
+        core.tree().gives(&lock);
         if let Some(node) = lock.hand_on() {
             go_on(node, core.scope(), Some(ready));
         }
@@ -207,7 +212,12 @@ pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
 fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Ready<'_>>) {
     // SAFETY: it has not started.
     let core = unsafe { node.as_ref() };
-    core.extras_or_new().lock().held += 1;
+    let lock = {
+        let mut extras = core.extras_or_new().lock();
+        extras.held += 1;
+        extras.locks[extras.held - 1].clone()
+    };
+    core.tree().takes(&lock);
     let of_tree = core.scope() == scope;
     if take(node) {
         match ready.filter(|_| of_tree) {

@@ -33,6 +33,8 @@ pub(super) const DRAFT: u32 = 1 << 31;
 const BODY: u32 = 1 << 31;
 /// What BODY leaves room for, beside edges.
 pub(super) const MOST_CHILDREN: u32 = 1 << 30;
+/// The same for edges.
+pub(super) const MOST_WAITING: u32 = BODY + (1 << 30);
 
 /// Bits of `marks`.
 mod mark {
@@ -42,12 +44,8 @@ mod mark {
     pub(super) const FAILED: u32 = 2;
     /// The body has left a value.
     pub(super) const VALUE: u32 = 4;
-    /// The closure was run or dropped.
-    pub(super) const SPENT: u32 = 8;
-    /// Among the children is an edge that does not go from an older to a younger one.
-    pub(super) const UNORDERED: u32 = 16;
     /// There are or were children.
-    pub(super) const PARENT: u32 = 32;
+    pub(super) const PARENT: u32 = 8;
 }
 
 /// Which point of an interval.
@@ -120,6 +118,7 @@ struct Node<'scope, 'env, F, T> {
     marker: PhantomData<fn(&Body<'scope, 'env>)>,
 }
 
+#[repr(C)]
 union Slot<F, T> {
     body: ManuallyDrop<F>,
     value: ManuallyDrop<T>,
@@ -146,7 +145,6 @@ where
             // SAFETY: the slot is the runner's, and holds the closure until here.
             unsafe { ManuallyDrop::take(&mut (*slot).body) }
         });
-        node.core.mark(mark::SPENT);
         let value = closure(body)?;
         node.slot.with_mut(|slot| {
             // SAFETY: the slot is the runner's, and empty.
@@ -245,10 +243,10 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     let core = unsafe { node.as_ref() };
     // Relaxed: marked before the count that made it ready came to 0.
     let skip = core.has(mark::SKIP);
-    ready.release(&core.start, skip);
     let mut children = 0;
     if skip {
-        core.mark(mark::FAILED | mark::SPENT);
+        ready.release(&core.start, true);
+        core.mark(mark::FAILED);
         let dropped = unwind::catch(|| {
             // SAFETY: a node of that kind; its closure is ours and was not run (1).
             unsafe { (core.kind.drop_body)(node) };
@@ -257,6 +255,11 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             core.fail(Cause::Panic(payload));
         }
     } else {
+        // Settled before the body runs: what comes after the start may run beside it.
+        let mut started = Ready::without_hand(ready.current());
+        started.release(&core.start, false);
+        let left = started.settle();
+        debug_assert!(left.is_none());
         let body = Body::of(node);
         // SAFETY: a node of that kind; its closure is ours and is run once (1).
         let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
@@ -291,12 +294,12 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
     loop {
         // SAFETY: the runtime's reference goes only below.
         let core = unsafe { node.as_ref() };
-        lock::give_back(core, ready);
         let (parent, failed) = (core.parent, core.has(mark::FAILED));
         if parent.is_none() {
             core.tree().root_has_ended();
         }
         ready.release(&core.end, failed);
+        lock::give_back(core, ready);
         // SAFETY: 1. the runtime's reference, which nobody uses any more.
         unsafe { Core::let_go(node, ready.current()) };
         let Some(parent) = parent else {
@@ -369,17 +372,22 @@ pub(super) fn submit(node: NonNull<Core>, current: Option<Current<'_>>) {
             task.count();
             scope.pool().put_at(place, task);
         }
-        None => scope.submit(task, current),
+        None => scope.submit_unstarted(task, current),
     }
 }
 
 /// The same from a task of another tree: nothing but the task's own count keeps its scope.
 pub(super) fn submit_from_afar(node: NonNull<Core>) {
     // SAFETY: it has not run, so its scope waits.
-    let scope = unsafe { node.as_ref().scoped.scope().as_ref() };
+    let (core, scope) = unsafe { (node.as_ref(), node.as_ref().scoped.scope().as_ref()) };
+    let place = core.extras().and_then(|extras| extras.lock().place);
     // SAFETY: 1. a node is ready once, and alive until it has run.
     let task = unsafe { Task::from_raw(node.cast()) };
-    scope.submit_from_afar(task);
+    match place {
+        // Nothing but a reference of our own keeps the pool while the task may already run.
+        Some(place) => scope.pool().as_arc().put_at(place, task),
+        None => scope.submit_from_afar(task),
+    }
 }
 
 impl Core {
@@ -408,14 +416,6 @@ impl Core {
         })
     }
 
-    pub(super) fn is_unordered(&self) -> bool {
-        self.has(mark::UNORDERED)
-    }
-
-    pub(super) fn set_unordered(&self) {
-        self.mark(mark::UNORDERED);
-    }
-
     pub(super) fn words(&self, which: Which) -> &PointWords {
         match which {
             Which::Start => &self.start,
@@ -438,6 +438,11 @@ impl Core {
         // SAFETY: 1. not ready yet: nobody else has its task, and this one is not run.
         let task = unsafe { Task::from_raw(NonNull::from(self).cast()) };
         task.count();
+    }
+
+    /// Takes that count away again; somebody else keeps the scope.
+    pub(super) fn uncount(&self) {
+        self.scoped.uncount();
     }
 
     fn is_uncounted(&self) -> bool {
@@ -484,15 +489,23 @@ impl Core {
     }
 
     /// The value, if the end has occurred and the body has left one.
-    pub(super) fn value(&self) -> Option<NonNull<()>> {
-        let there = self.end.has_occurred() && self.has(mark::VALUE);
-        // SAFETY: a node of its kind, and whoever has `self` has a reference.
-        there.then(|| unsafe { (self.kind.value)(NonNull::from(self)) })
+    ///
+    /// # Safety
+    /// 1. The caller has a reference to the node.
+    pub(super) unsafe fn value(node: NonNull<Self>) -> Option<NonNull<()>> {
+        // SAFETY: the caller's reference (1).
+        let core = unsafe { node.as_ref() };
+        let there = core.end.has_occurred() && core.has(mark::VALUE);
+        // SAFETY: a node of its kind, alive (1).
+        there.then(|| unsafe { (core.kind.value)(node) })
     }
 
     pub(super) fn add_ref(&self) {
         // Relaxed: the caller has a reference.
-        self.refs.fetch_add(1, Ordering::Relaxed);
+        if self.refs.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
+            // So many handles can only have been forgotten; if the count went round, the node would be freed under the others.
+            std::process::abort();
+        }
     }
 
     /// One reference less.
@@ -521,10 +534,10 @@ impl Core {
             // SAFETY: from `extras_or_new`, and nobody else has the node.
             drop(unsafe { Box::from_raw(extras) });
         }
-        if core.has(mark::PARENT) && core.tree().is_walked() {
-            core.tree().bury(node);
+        if core.has(mark::PARENT) {
+            core.tree().bury(node, current);
         } else {
-            // SAFETY: 1. as above, and nobody walks through it.
+            // SAFETY: 1. as above, and nobody comes to it from a child.
             unsafe { Self::free(node, current) };
         }
     }

@@ -3,11 +3,13 @@
 use super::failure::{Cause, Failure};
 use super::lock::Lock;
 use super::node::Core;
-use crate::unwind::{Payload, Stray};
+use crate::scope::ScopeCore;
+use crate::unwind::{self, Payload, Stray};
+use crate::worker::Current;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::barrier;
-use tidegate_sync::lock::Mutex;
+use tidegate_sync::lock::{Mutex, MutexGuard};
 
 /// In the frame of the inline interval's call.
 #[derive(Default)]
@@ -18,11 +20,21 @@ pub(crate) struct Tree {
     failure: Mutex<Option<Failure>>,
     /// How many threads follow nodes to their ancestors.
     walkers: AtomicUsize,
-    /// Nodes that were to be freed meanwhile.
+    /// Nodes that were to be freed meanwhile, and how many.
     graves: Mutex<Graves>,
-    /// Locks at which a node of this tree has waited without a count.
-    waited_at: Mutex<Vec<Lock>>,
+    buried: AtomicUsize,
+    /// The locks that intervals of this tree hold.
+    holds: Mutex<Vec<Lock>>,
+    /// There is an edge that does not go from an older to a younger child of an interval.
+    unordered: AtomicBool,
+    /// Whose turn it is to search for a cycle.
+    order: Mutex<()>,
+    /// The interval inside of whose body the inline interval was begun.
+    pub(super) around: Option<NonNull<Core>>,
 }
+
+// SAFETY: all parts but `around` are Sync; that is followed by who runs inside of the call, while the interval around it waits.
+unsafe impl Sync for Tree {}
 
 #[derive(Default)]
 struct Graves(Vec<NonNull<Core>>);
@@ -34,6 +46,14 @@ unsafe impl Send for Graves {}
 pub(super) struct Walk<'a>(&'a Tree);
 
 impl Tree {
+    /// Of an inline interval that was begun by the body of this one, if of any.
+    pub(super) fn around(around: Option<NonNull<Core>>) -> Self {
+        Self {
+            around,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn root_has_ended(&self) {
         // Release pairs with `has_ended`.
         self.ended.store(true, Ordering::Release);
@@ -51,7 +71,12 @@ impl Tree {
             Some(failure) => {
                 failure.more += 1;
                 drop(first);
-                if let Cause::Panic(payload) = cause {
+                let lost = match cause {
+                    Cause::Panic(payload) => Err(payload),
+                    Cause::Error(error) => unwind::catch(|| drop(error)),
+                    Cause::Stalled(_) => Ok(()),
+                };
+                if let Err(payload) = lost {
                     self.report(payload, node);
                 }
             }
@@ -80,30 +105,64 @@ impl Tree {
     }
 
     /// Whether a node that had children must not be freed now.
-    pub(super) fn is_walked(&self) -> bool {
+    fn is_walked(&self) -> bool {
         // Pairs with the one in `walk`.
         barrier::full();
         // Acquire: what a walker has looked at comes before it is freed; pairs with its leaving.
         self.walkers.load(Ordering::Acquire) > 0
     }
 
-    /// Keeps a node until the tree is over.
-    pub(super) fn bury(&self, node: NonNull<Core>) {
-        self.graves.lock().0.push(node);
-    }
-
-    pub(super) fn waits_at(&self, lock: &Lock) {
-        let mut locks = self.waited_at.lock();
-        if !locks.contains(lock) {
-            locks.push(lock.clone());
+    /// Frees a node that had children and has no reference left, at once or when nobody walks.
+    pub(super) fn bury(&self, node: NonNull<Core>, current: Option<Current<'_>>) {
+        // Relaxed: whoever buries looks again.
+        let graves = if self.buried.load(Ordering::Relaxed) > 0 {
+            std::mem::take(&mut *self.graves.lock())
+        } else {
+            Graves::default()
+        };
+        // After they were taken: who walks now has not come to any of them.
+        if self.is_walked() {
+            let mut all = self.graves.lock();
+            all.0.push(node);
+            all.0.extend(graves.into_nodes());
+            self.buried.store(all.0.len(), Ordering::Relaxed);
+        } else {
+            // SAFETY: 1. no reference is left, and nobody walks through it.
+            unsafe { Core::free(node, current) };
         }
     }
 
-    /// The tree has stalled: nodes that wait for locks never run, so they leave the queues, and so do those that hold any.
-    pub(super) fn abandon_locks(&self, scope: NonNull<crate::scope::ScopeCore>) {
-        for lock in self.waited_at.lock().drain(..) {
-            lock.abandon(scope);
+    pub(super) fn is_unordered(&self) -> bool {
+        // Relaxed: ordered by the barriers around it.
+        self.unordered.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_unordered(&self) {
+        // Relaxed: as above.
+        self.unordered.store(true, Ordering::Relaxed);
+    }
+
+    /// The turn to search.
+    pub(super) fn order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock()
+    }
+
+    pub(super) fn takes(&self, lock: &Lock) {
+        self.holds.lock().push(lock.clone());
+    }
+
+    pub(super) fn gives(&self, lock: &Lock) {
+        let mut holds = self.holds.lock();
+        // It was taken not long ago.
+        if let Some(at) = holds.iter().rposition(|other| other == lock) {
+            holds.swap_remove(at);
         }
+    }
+
+    /// The tree has stalled: what holds its locks never ends.
+    pub(super) fn abandon_locks(&self, scope: NonNull<ScopeCore>) {
+        let held = std::mem::take(&mut *self.holds.lock());
+        held.iter().for_each(|lock| lock.abandon(scope));
     }
 }
 
@@ -114,11 +173,18 @@ impl Drop for Walk<'_> {
     }
 }
 
+impl Graves {
+    /// For who must not free them yet.
+    fn into_nodes(mut self) -> Vec<NonNull<Core>> {
+        std::mem::take(&mut self.0)
+    }
+}
+
 impl Drop for Graves {
     fn drop(&mut self) {
         for node in self.0.drain(..) {
-            // SAFETY: 1. buried when its last reference was gone, and the tree is over: nobody walks.
-            unsafe { Core::free(node, crate::worker::Current::get()) };
+            // SAFETY: 1. buried when its last reference was gone, and nobody walks: the tree is over, or `bury` has seen so.
+            unsafe { Core::free(node, Current::get()) };
         }
     }
 }

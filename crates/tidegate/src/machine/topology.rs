@@ -198,8 +198,6 @@ impl Topology {
     #[must_use]
     pub fn levels(&self, among: &CpuList) -> Vec<Level> {
         let mut kinds = self.sets();
-        // Stable: of equal partitions the first kind gives its name.
-        kinds.sort_by_key(|(_, sets)| sets.iter().map(|set| set.len()).max());
         kinds.push((LevelKind::Machine, vec![among]));
         let mut finest = among.apart();
         let mut levels = Vec::new();
@@ -248,17 +246,19 @@ impl Topology {
 
     /// The groups of `among` that share such a thing; one group where the system tells of none.
     pub(crate) fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
-        let sets = self.sets().into_iter().find(|(of, _)| *of == kind);
-        match sets {
-            Some((_, sets)) if !sets.is_empty() => {
-                let sets = sets.into_iter().map(|set| set.intersection(among));
-                coarsened(&among.apart(), sets)
-            }
-            _ => vec![among.clone()],
-        }
+        let kinds = self.sets();
+        let told = |(of, sets): &(LevelKind, Vec<&CpuList>)| *of == kind && !sets.is_empty();
+        let Some(last) = kinds.iter().position(told) else {
+            return vec![among.clone()];
+        };
+        kinds[..=last]
+            .iter()
+            .fold(among.apart(), |finer, (_, sets)| {
+                coarsened(&finer, sets.iter().map(|set| set.intersection(among)))
+            })
     }
 
-    /// All sets of CPUs by what they share, in the order in which a tie between equal sets is decided.
+    /// All sets of CPUs by what they share, the kinds with small sets first.
     fn sets(&self) -> Vec<(LevelKind, Vec<&CpuList>)> {
         let mut sets = vec![(LevelKind::Core, self.cores.iter().collect())];
         for caches in self.caches.chunk_by(|a, b| a.level == b.level) {
@@ -271,6 +271,10 @@ impl Topology {
             self.nodes.iter().map(|node| &node.cpus).collect(),
         ));
         sets.push((LevelKind::Package, self.packages.iter().collect()));
+        // Stable: of equal partitions the first kind gives its name.
+        sets.sort_by_key(|(_, sets): &(LevelKind, Vec<&CpuList>)| {
+            sets.iter().map(|set| set.len()).max()
+        });
         sets
     }
 }

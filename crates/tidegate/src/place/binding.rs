@@ -11,6 +11,7 @@ use tidegate_sync::thread::{CpuSet, Tid};
 pub(crate) struct Binding(Mutex<Option<State>>);
 
 struct State {
+    thread: Tid,
     /// Where the pool may run.
     all: CpuSet,
     at: Option<usize>,
@@ -22,17 +23,21 @@ impl Binding {
         let all = CpuSet::from_iter(usable.as_slice().iter().copied());
         // Whoever has started it may itself have been bound.
         all.bind(Tid::this());
-        *self.0.lock() = Some(State { all, at: None });
+        *self.0.lock() = Some(State {
+            thread: Tid::this(),
+            all,
+            at: None,
+        });
     }
 
-    /// Binds the calling thread to this CPU, or lets it run wherever the pool may. Where the system refuses it stays where it is.
+    /// Binds the thread to this CPU, or lets it run wherever the pool may. Where the system refuses it stays where it is.
     pub(super) fn to(&self, cpu: Option<usize>) {
         let mut state = self.0.lock();
         let Some(state) = state.as_mut().filter(|state| state.at != cpu) else {
             return;
         };
         let set = cpu.map_or(state.all, |cpu| CpuSet::from_iter([cpu]));
-        if set.bind(Tid::this()) {
+        if set.bind(state.thread) {
             state.at = cpu;
         }
     }

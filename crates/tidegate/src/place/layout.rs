@@ -15,7 +15,10 @@ use tidegate_sync::serial;
 pub(crate) struct Layout {
     /// Tells the places of this pool from those of others.
     pub(crate) serial: u64,
+    /// Of each stand, if the machine was asked.
     cpus: Vec<usize>,
+    /// The smallest group of each stand.
+    leaf: Vec<usize>,
     /// The leaves first, the group of all stands last; one that lies in another comes before it.
     groups: Vec<Group>,
     leaves: usize,
@@ -39,7 +42,7 @@ impl Layout {
         let among: CpuList = cpus.iter().copied().collect();
         let mut levels: Vec<Vec<Vec<usize>>> = Vec::new();
         if let PlaceBy::Each(size) = by {
-            return Self::of_numbers(cpus, size);
+            return Self::of_numbers(cpus, size, tree);
         }
         let leaves = topology.partition(by, &among);
         levels.push(leaves.iter().map(on).collect());
@@ -49,27 +52,34 @@ impl Layout {
                 levels.push(groups.iter().map(on).collect());
             }
         }
-        Self::of(cpus, levels, tree)
+        Self::of(workers, cpus, levels, tree)
     }
 
     /// So many stands in each place, by their numbers.
-    fn of_numbers(cpus: Vec<usize>, size: usize) -> Self {
+    fn of_numbers(cpus: Vec<usize>, size: usize, machine: PlaceTree) -> Self {
         let stands: Vec<usize> = (0..cpus.len()).collect();
         let groups: Vec<Vec<usize>> = stands.chunks(size).map(Vec::from).collect();
-        let tree = PlaceTree::from_groups(cpus.len(), &[groups.clone()])
-            .unwrap_or_else(|_| PlaceTree::flat(cpus.len()));
-        Self::of(cpus, vec![groups], tree)
+        // Where the machine has no structure of its own, that of the places is all there is.
+        let by_number = || PlaceTree::from_groups(cpus.len(), &[groups.clone()]);
+        let tree = Some(machine).filter(|machine| machine.height() > 1);
+        let tree = tree.map_or_else(by_number, Ok);
+        let tree = tree.unwrap_or_else(|_| PlaceTree::flat(cpus.len()));
+        Self::of(stands.len(), cpus, vec![groups], tree)
     }
 
     /// A machine about which nothing is asked.
     pub(crate) fn nowhere(workers: usize) -> Self {
-        let tree = PlaceTree::flat(workers);
-        Self::of((0..workers).collect(), vec![], tree)
+        Self::of(workers, vec![], vec![], PlaceTree::flat(workers))
     }
 
     /// From nested levels, the finest first. What a level repeats of the one before counts once.
-    fn of(cpus: Vec<usize>, mut levels: Vec<Vec<Vec<usize>>>, tree: PlaceTree) -> Self {
-        levels.push(vec![(0..cpus.len()).collect()]);
+    fn of(
+        workers: usize,
+        cpus: Vec<usize>,
+        mut levels: Vec<Vec<Vec<usize>>>,
+        tree: PlaceTree,
+    ) -> Self {
+        levels.push(vec![(0..workers).collect()]);
         let mut groups: Vec<Group> = Vec::new();
         let mut leaves = 0;
         for (height, level) in levels.into_iter().enumerate() {
@@ -94,9 +104,14 @@ impl Layout {
                 leaves = groups.len();
             }
         }
+        let mut leaf = vec![0; workers];
+        for (number, group) in groups[..leaves].iter().enumerate() {
+            group.stands.iter().for_each(|stand| leaf[*stand] = number);
+        }
         Self {
             serial: serial::next(),
             cpus,
+            leaf,
             groups,
             leaves,
             tree,
@@ -125,12 +140,8 @@ impl Layout {
     /// The groups in which a stand lies, the smallest first; without a stand the group of all.
     pub(crate) fn around(&self, stand: Option<usize>) -> impl Iterator<Item = usize> {
         let all = self.groups.len() - 1;
-        let lies_in = |stand: usize| {
-            let mut leaves = self.groups[..self.leaves].iter();
-            leaves.position(|group| group.stands.contains(&stand))
-        };
-        let first = stand.map_or(Some(all), |stand| lies_in(stand).or(Some(all)));
-        std::iter::successors(first, |group| self.parent(*group))
+        let first = stand.map_or(all, |stand| self.leaf[stand]);
+        std::iter::successors(Some(first), |group| self.parent(*group))
     }
 
     /// The groups in which a stand does not lie, the nearest first.
@@ -143,7 +154,7 @@ impl Layout {
             let there = self.groups[*group].stands.first().copied();
             self.distance(stand, there)
         };
-        others.sort_by_key(distance);
+        others.sort_by_cached_key(distance);
         others
     }
 
@@ -151,13 +162,13 @@ impl Layout {
         self.groups[group].stands.len()
     }
 
-    pub(crate) fn cpu(&self, stand: usize) -> usize {
-        self.cpus[stand]
+    pub(crate) fn cpu(&self, stand: usize) -> Option<usize> {
+        self.cpus.get(stand).copied()
     }
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
         let stands = self.groups[group].stands.iter();
-        stands.map(|stand| self.cpus[*stand]).collect()
+        stands.filter_map(|stand| self.cpu(*stand)).collect()
     }
 
     /// How far apart two stand; who stands nowhere is near everybody.
@@ -187,7 +198,7 @@ fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     };
     let mut order = usable.as_slice().to_vec();
     // Stable: within a rank by number.
-    order.sort_by_key(|cpu| rank(*cpu));
+    order.sort_by_cached_key(|cpu| rank(*cpu));
     order
 }
 

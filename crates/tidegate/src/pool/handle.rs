@@ -152,7 +152,7 @@ impl Pool {
         R: Send,
     {
         self.used()
-            .take_part(|current| interval::inline(current, f))
+            .take_part(|current| interval::inline(current, None, f))
     }
 
     /// [`spawn`](fn@crate::spawn) on this pool.

@@ -28,6 +28,8 @@ pub struct UnstartedThread {
 impl UnstartedThread {
     fn new(shared: Arc<Shared>, index: usize) -> Self {
         shared.worker_or_new(index).set_guest(false);
+        shared.ledger().set_roaming(index, false);
+        shared.worker(index).set_roams(false);
         Self {
             shared,
             admission: Some(Admission::granted(index)),
@@ -62,6 +64,9 @@ impl UnstartedThread {
     /// Makes the calling thread this one for good, without letting it look for work.
     fn stay(mut self) {
         let admission = self.admission.take().expect("enters once");
+        // The thread goes its own ways.
+        self.shared.ledger().set_roaming(self.index, true);
+        self.shared.worker(self.index).set_roams(true);
         std::mem::forget(Membership::enter(self.shared.clone(), admission));
     }
 
