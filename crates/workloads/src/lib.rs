@@ -32,6 +32,7 @@ pub mod dags;
 pub mod digest;
 pub mod fib;
 pub mod knary;
+pub mod locality;
 pub mod loops;
 pub mod loopy;
 pub mod parameter;
