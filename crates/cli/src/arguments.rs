@@ -289,6 +289,9 @@ pub enum Bench {
     /// What each queue of tasks costs its owner and its thieves
     #[command(after_help = AFTER_QUEUES)]
     Queues(QueuesArguments),
+    /// What hints of where tasks run are worth, and what places cost without them
+    #[command(after_help = AFTER_PLACES)]
+    Places(PlacesArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
@@ -356,6 +359,32 @@ pub struct QueuesArguments {
     #[command(flatten)]
     pub format: Format,
 }
+
+/// The arguments of `bench places`.
+#[derive(Args, Debug)]
+pub struct PlacesArguments {
+    /// Repetitions; the figures are medians
+    #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Milliseconds for tests, seconds, or as in the programs' sources
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_PLACES: &str = "\
+Localities: in best a task runs where those before it touched its data, in worst always elsewhere, in random \
+anywhere; ignorant has no hints. Each worker is a place of its own, bound to a processor or not. Programs that \
+know of no places are measured with one place of all workers and with such places.
+
+JSON: a list of rows: program, locality (null for programs without), places, bound, workers, median_of \
+(repetitions), seconds, ratio (of the seconds, to those of the same program without hints, or with one place), \
+steals (of a run), cache_references and last_level_misses (of all threads in a run, as the kernel counts what it \
+calls cache-references and cache-misses; null where it does not).
+
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_QUEUES: &str = "\
 JSON: a list of rows: queue, put_take_ns (an owner alone), steal_ns and steal_contended_ns (a thief's time for a task \

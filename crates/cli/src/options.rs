@@ -9,7 +9,9 @@ use clap::Args;
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
-use tidegate::{Amount, Builder, Desire, Idle, Pool, Queue, Share, Victim, Wait};
+use tidegate::{
+    Amount, Builder, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Victim, Wait,
+};
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
 use crate::failure::Failure;
@@ -30,6 +32,10 @@ pub struct Flags {
     wait: Option<Wait>,
     #[arg(long, value_name = "QUEUE", global = true, help = help(&tunables::QUEUE))]
     queue: Option<Queue>,
+    #[arg(long, value_name = "WHAT", global = true, help = help(&tunables::PLACES))]
+    places: Option<PlaceBy>,
+    #[arg(long, value_name = "on|off", global = true, value_parser = switch, help = help(&tunables::BIND))]
+    bind: Option<bool>,
     #[command(flatten)]
     sharing: SharingFlags,
 }
@@ -94,6 +100,11 @@ fn weight() -> impl TypedValueParser<Value = usize> {
     }
 }
 
+/// Reads what a switch is set to, as its variable does.
+fn switch(text: &str) -> Result<bool, ParseError> {
+    tunables::BIND.parse(text)
+}
+
 fn whole_number(least: usize, most: usize) -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(least as u64..=most as u64)
 }
@@ -112,6 +123,8 @@ pub struct Options {
     victim: Victim,
     wait: Wait,
     queue: Queue,
+    places: PlaceBy,
+    bind: bool,
     share: Share,
     weight: usize,
     desire: Desire,
@@ -131,6 +144,8 @@ impl Options {
             victim: value(flags.victim, &tunables::VICTIM)?,
             wait: value(flags.wait, &tunables::WAIT)?,
             queue: value(flags.queue, &tunables::QUEUE)?,
+            places: value(flags.places, &tunables::PLACES)?,
+            bind: value(flags.bind, &tunables::BIND)?,
             share: value(sharing.share, &tunables::SHARE)?,
             weight: value(sharing.weight, &tunables::WEIGHT)?,
             desire: value(sharing.desire, &tunables::DESIRE)?,
@@ -146,6 +161,8 @@ impl Options {
             .victim(self.victim)
             .wait(self.wait)
             .queue(self.queue)
+            .places(self.places)
+            .bind(self.bind)
             .share(self.share)
             .weight(self.weight)
             .desire(self.desire);
@@ -163,6 +180,8 @@ impl Options {
             "victim": self.victim.to_string(),
             "wait": self.wait.to_string(),
             "queue": self.queue.to_string(),
+            "places": self.places.to_string(),
+            "bind": self.bind,
             "share": self.share.to_string(),
             "weight": self.weight,
             "desire": self.desire.to_string(),

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{json, tidegate};
+use support::{complaint, json, keys, tidegate};
 use tidegate_policy::Queue;
 
 const NUMBERS: &[&str] = &[
@@ -149,4 +149,82 @@ fn what_each_queue_costs_is_told_in_a_row_for_each() {
             assert!(count("attempts") > 0.0, "{row}");
         }
     }
+}
+
+/// The fields of a row of `bench places`.
+const PLACES: [&str; 11] = [
+    "program",
+    "locality",
+    "places",
+    "bound",
+    "workers",
+    "median_of",
+    "seconds",
+    "ratio",
+    "steals",
+    "cache_references",
+    "last_level_misses",
+];
+
+#[test]
+fn what_places_are_worth_is_told_for_every_locality_and_without_hints() {
+    let mut bench = tidegate("bench places --size tiny --repeat 2 --json");
+    let found = json(bench.env("TIDEGATE_WORKERS", "2"));
+    let rows = found.as_array().expect("a list of rows");
+    for row in rows {
+        assert_eq!(keys(row), PLACES);
+        assert_eq!((&row["workers"], &row["median_of"]), (&2.into(), &2.into()));
+        let positive = |field: &str| row[field].as_f64().is_some_and(|value| value > 0.0);
+        assert!(positive("seconds") && positive("ratio"), "{row}");
+        assert!(row["steals"].is_number(), "{row}");
+        for count in ["cache_references", "last_level_misses"] {
+            // Many machines do not let anybody count.
+            assert!(row[count].is_number() || row[count].is_null(), "{row}");
+        }
+    }
+    let of = |program: &str, locality: Value, places: &str| {
+        let fits = |row: &&Value| {
+            row["program"] == program && row["locality"] == locality && row["places"] == places
+        };
+        rows.iter().filter(fits).collect::<Vec<_>>()
+    };
+    let mut expected = 0;
+    let mut has_both = |rows: Vec<&Value>, is_base: bool| {
+        let bound: Vec<_> = rows.iter().map(|row| row["bound"] == true).collect();
+        assert_eq!(bound, [false, true]);
+        assert!(!is_base || rows.iter().all(|row| row["ratio"] == 1.0));
+        expected += rows.len();
+    };
+    for program in ["cachestress", "mergesort", "blockmatmul"] {
+        for locality in ["best", "ignorant", "random", "worst"] {
+            has_both(
+                of(program, locality.into(), "each:1"),
+                locality == "ignorant",
+            );
+        }
+    }
+    for program in ["fib", "quicksort"] {
+        has_both(of(program, Value::Null, "machine"), true);
+        has_both(of(program, Value::Null, "each:1"), false);
+    }
+    assert_eq!(rows.len(), expected);
+}
+
+#[test]
+fn where_nothing_can_be_counted_the_table_says_so_and_why_once() {
+    let mut bench = tidegate("bench places --size tiny --repeat 1");
+    let output = bench.env("TIDEGATE_WORKERS", "2").assert().success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let missing = text.contains("| not available");
+    let reasons = text.matches("cache counters are not available: ").count();
+    assert_eq!(reasons, usize::from(missing), "{text}");
+}
+
+#[test]
+fn one_worker_is_too_few_for_several_places() {
+    let text = complaint(tidegate("bench places").env("TIDEGATE_WORKERS", "1"), 3);
+    assert!(
+        text.contains("one worker (as TIDEGATE_WORKERS says) is one place"),
+        "{text}"
+    );
 }

@@ -62,6 +62,19 @@ fn tidegate_is_always_there_and_rivals_as_asked_for() {
 }
 
 #[test]
+fn a_locality_that_a_runtime_cannot_give_is_not_applicable_and_told() {
+    let compared = "compare mergesort --locality best --with rayon --workers 2 --repeat 1";
+    let rows = rows(compared);
+    assert!(rows[0]["median_ns"].is_number() && rows[1]["median_ns"].is_null());
+    let output = tidegate(&format!("{compared} --size tiny"))
+        .assert()
+        .success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let told = "locality is \"best\", allowed on rayon is \"ignorant\": it has no places";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
 fn a_body_that_a_runtime_cannot_run_is_not_applicable() {
     let rows = rows("compare uts --form spawn --with chili,std --workers 2 --repeat 1");
     for row in &rows[1..] {

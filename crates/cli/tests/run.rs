@@ -41,8 +41,8 @@ fn every_program_runs_and_is_verified() {
 }
 
 /// The keys of a run's options.
-const OPTIONS: [&str; 8] = [
-    "idle", "steal", "victim", "wait", "queue", "share", "weight", "desire",
+const OPTIONS: [&str; 10] = [
+    "idle", "steal", "victim", "wait", "queue", "places", "bind", "share", "weight", "desire",
 ];
 
 #[test]
@@ -187,6 +187,7 @@ fn every_option_has_its_effect_on_what_is_reported() {
         ("steal", "fixed:20"),
         ("victim", "last-victim"),
         ("wait", "help-any"),
+        ("places", "core"),
         ("share", "off"),
         ("desire", "a-steal:delta=0.7"),
     ] {
@@ -199,6 +200,29 @@ fn every_option_has_its_effect_on_what_is_reported() {
         let environment = json(tidegate("run fib 12 --json").env(variable, value));
         assert_eq!(environment["options"][name], flag["options"][name]);
     }
+}
+
+#[test]
+fn tasks_that_share_data_are_right_in_every_locality_on_several_places() {
+    for program in ["cachestress", "mergesort", "blockmatmul"] {
+        for locality in ["best", "ignorant", "random", "worst"] {
+            let found = json(&mut tidegate(&format!(
+                "run {program} --locality {locality} --places each:1 --bind on --workers 2 --size tiny --json"
+            )));
+            assert_eq!(found["verified"], true, "{found}");
+            assert_eq!(found["parameters"]["locality"], locality);
+        }
+    }
+}
+
+#[test]
+fn whether_workers_are_bound_is_taken_from_flag_and_variable() {
+    let default = json(&mut tidegate("run fib 12 --json"));
+    assert_eq!(default["options"]["bind"], false);
+    let flag = json(&mut tidegate("run fib 12 --bind on --json"));
+    assert_eq!(flag["options"]["bind"], true);
+    let environment = json(tidegate("run fib 12 --json").env("TIDEGATE_BIND", "on"));
+    assert_eq!(environment["options"], flag["options"]);
 }
 
 #[test]
@@ -297,6 +321,16 @@ fn bad_values_are_told_with_what_is_allowed() {
         ("run fib 10 --steal fixed:0", "'--steal <AMOUNT>'"),
         ("run fib 10 --victim me", "'--victim <RULE>'"),
         ("run fib 10 --wait long", "allowed: descendants, help-any"),
+        ("run fib 10 --places each:0", "'--places <WHAT>'"),
+        ("run fib 10 --bind maybe", "allowed: on, off"),
+        (
+            "run mergesort --sorters 7",
+            "sorters is 7, allowed is a power of two",
+        ),
+        (
+            "run cachestress --size tiny --locality worst --places machine",
+            "locality is \"worst\", which takes 2 places; this pool has 1",
+        ),
         ("run fib 10 --share maybe", "allowed: off, auto, on"),
         (
             "run fib 10 --weight 0",
@@ -329,6 +363,8 @@ fn a_bad_environment_variable_is_named() {
         ("TIDEGATE_IDLE", "sometimes"),
         ("TIDEGATE_STEAL", "all"),
         ("TIDEGATE_STACK_SIZE", "1"),
+        ("TIDEGATE_PLACES", "each"),
+        ("TIDEGATE_BIND", "1"),
         ("TIDEGATE_SHARE", "maybe"),
         ("TIDEGATE_WEIGHT", "0"),
         ("TIDEGATE_DESIRE", "wsap:eta=2"),

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::Ordering;
 
-/// Weibel, on intervals and locality-aware work stealing, 2010, section 9.2.
+/// Weibel, "An advanced scheduler for intervals", 2010, section 9.2.
 pub struct Lazy<T> {
     /// The oldest position that the owner takes to be filled.
     head: Own,

@@ -20,7 +20,7 @@
 //! # Ok::<(), interval::Failure>(())
 //! ```
 //!
-//! The model is that of Weibel, "Implementing and evaluating intervals", 2010, chapter 1; `docs/intervals.md` has the protocol.
+//! The model is that of Weibel, "An advanced scheduler for intervals", 2010, chapter 1; `docs/intervals.md` has the protocol.
 
 mod edges;
 mod failure;

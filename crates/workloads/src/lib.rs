@@ -34,6 +34,7 @@ pub mod digest;
 pub mod fib;
 pub mod grande;
 pub mod knary;
+pub mod locality;
 pub mod loops;
 pub mod loopy;
 pub mod parameter;

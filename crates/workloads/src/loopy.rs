@@ -38,7 +38,7 @@ impl Loopy {
         let mut ends = vec![0; self.n];
         R::scope(|scope| {
             for (number, end) in ends.iter_mut().enumerate() {
-                R::spawn(scope, move || *end = self.subtask(number));
+                R::spawn(scope, move |_| *end = self.subtask(number));
             }
         });
         ends.into_iter().fold(0, u64::wrapping_add)

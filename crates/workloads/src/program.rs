@@ -86,6 +86,14 @@ pub trait Program: Sized + Sync {
         true
     }
 
+    /// Whether that runtime has what these parameters need.
+    ///
+    /// # Errors
+    /// Says what it has not.
+    fn fits<R: Runtime>(&self, _runtime: &R) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
     /// What came out of a run.
     fn answer(&self, input: &Self::Input, output: &Self::Output) -> Answer;
 

@@ -112,7 +112,7 @@ fn near_median(elements: &[u32]) -> usize {
 }
 
 /// A number that depends on every element and its place.
-fn checksum(elements: &[u32]) -> u64 {
+pub(crate) fn checksum(elements: &[u32]) -> u64 {
     elements.iter().fold(0_u64, |sum, &element| {
         sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .wrapping_add(u64::from(element) + 1)

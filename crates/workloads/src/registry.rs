@@ -7,6 +7,9 @@ use crate::dags::Simulated;
 use crate::digest::Digest;
 use crate::fib::Fib;
 use crate::knary::Knary;
+use crate::locality::blockmatmul::Blockmatmul;
+use crate::locality::cachestress::Cachestress;
+use crate::locality::mergesort::Mergesort;
 use crate::loops::Loops;
 use crate::loopy::Loopy;
 use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
@@ -90,7 +93,7 @@ macro_rules! programs {
 
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops;
-    others: Digest
+    others: Digest Cachestress Mergesort Blockmatmul
 }
 
 const fn entry<P: Program>() -> Entry {

@@ -9,7 +9,7 @@
 //! worker in thread-local storage. The three ways to make parallel work are [`join`](Runtime::join),
 //! [`scope`](Runtime::scope) with [`spawn`](Runtime::spawn), and [`for_each`](Runtime::for_each).
 //! A runtime that has no scope says so in [`SPAWNS`](Runtime::SPAWNS), and one that has no loop of
-//! its own gets one made of joins.
+//! its own gets one made of joins. Tasks can be put into [`places`](Runtime::places) only on Tidegate.
 //!
 //! What this trait does not do: choose grain sizes (a body does), measure, or hide differences in
 //! where a body starts. [`install`](Runtime::install) runs it on a worker of the pool where there is
@@ -17,6 +17,8 @@
 
 use std::io;
 use std::time::Duration;
+
+use ::tidegate::PlaceId;
 
 #[cfg(feature = "chili")]
 mod chili;
@@ -92,8 +94,30 @@ pub trait Runtime: Sized + Sync {
     /// Runs `body` and returns when all that it spawned has finished.
     fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T;
 
-    /// Starts `body` as a task of `scope`.
-    fn spawn<'scope>(scope: &Self::Scope<'scope>, body: impl FnOnce() + Send + 'scope);
+    /// Starts `body` as a task of `scope`, in which it may start others.
+    fn spawn<'scope>(
+        scope: &Self::Scope<'scope>,
+        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    );
+
+    /// The places into which tasks can be put, as a task sees them; none where the runtime has none.
+    fn places() -> Vec<PlaceId> {
+        Vec::new()
+    }
+
+    /// In which of them the calling task runs.
+    fn place() -> Option<PlaceId> {
+        None
+    }
+
+    /// Starts `body` as a task of `scope` that waits in `place`, one of [`places`](Self::places).
+    fn spawn_at<'scope>(
+        scope: &Self::Scope<'scope>,
+        _place: PlaceId,
+        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    ) {
+        Self::spawn(scope, body);
+    }
 }
 
 /// Calls `body` on every item, splitting in halves by [`Runtime::join`].

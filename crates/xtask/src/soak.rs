@@ -68,6 +68,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 200,
     },
     Soak {
+        name: "intervals",
+        package: "tidegate",
+        test: "random_graphs_keep_their_order_their_locks_and_run_once",
+        scale: 50,
+    },
+    Soak {
         name: "kills",
         package: "tidegate",
         test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",

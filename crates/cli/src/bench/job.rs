@@ -65,6 +65,7 @@ impl Visitor for OnRuntime {
 fn run<P: Program, R: Runtime>(program: &P, workers: usize) -> Result<(), Failure> {
     let refused = |error: io::Error| Failure::Impossible(format!("{}: {error}", R::NAME));
     let runtime = R::with_workers(workers).map_err(refused)?;
+    program.fits(&runtime)?;
     let mut input = program.prepare().map_err(refused)?;
     runtime.install(|fork| R::join(fork, |_| (), |_| ()));
     say(&json!({"ready": true}))?;

@@ -1,10 +1,12 @@
-//! `tidegate bench`: how jobs divide this machine.
+//! `tidegate bench`: how jobs divide this machine, and what queues and places are worth in one.
 //!
 //! Each job is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
 //! so that jobs of other programs neither disturb nor are disturbed.
 
+mod counters;
 mod crew;
 mod job;
+mod places;
 mod queues;
 mod share;
 mod two_level;
@@ -18,6 +20,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::TwoLevel(arguments) => two_level::bench(arguments),
         Bench::Share(arguments) => share::bench(arguments),
         Bench::Queues(arguments) => queues::bench(arguments),
+        Bench::Places(arguments) => places::bench(arguments),
         Bench::Job => job::serve(),
     }
 }

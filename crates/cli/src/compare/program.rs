@@ -9,6 +9,7 @@
 //! time that the serial version takes, and the table shows how far they lie apart.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -71,7 +72,7 @@ impl Visitor for Compared<'_> {
         Ok(Outcome {
             rows,
             measure: "one run".into(),
-            notes: half.into_iter().collect(),
+            notes: half.into_iter().chain(trial.refusals.take()).collect(),
             summary: None,
         })
     }
@@ -83,6 +84,8 @@ pub struct Trial<'a, P: Program> {
     program: &'a P,
     input: RefCell<P::Input>,
     reference: RefCell<Reference<P>>,
+    /// Why runtimes do not take part.
+    refusals: RefCell<BTreeSet<String>>,
     /// What the serial version took the first time.
     serial: Duration,
     /// By what a run's time is divided.
@@ -103,6 +106,7 @@ impl<'a, P: Program> Trial<'a, P> {
             program,
             input: input.into(),
             reference: reference.into(),
+            refusals: RefCell::default(),
             serial,
             units: 1.0,
         })
@@ -153,6 +157,10 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
             return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
         }
         let runtime = race::start::<R>(workers)?;
+        if let Err(refusal) = trial.program.fits(&runtime) {
+            trial.refusals.borrow_mut().insert(refusal.to_string());
+            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
+        }
         let program = trial.program;
         let take = move || {
             trial.sample(R::NAME, |input| {

@@ -81,6 +81,7 @@ pub fn run<P: Program>(program: &P, plan: &Plan) -> Result<Run<P>, Failure> {
         return Ok(runs.check(program, &input, Reference::published(program), took));
     }
     let pool = Tidegate::new(plan.options.build(P::NAME)?);
+    program.fits(&pool)?;
     let mut runs = repeat(program, &mut input, plan, &progress, |program, input| {
         pool.install(|fork| {
             let start = Instant::now();

@@ -2,7 +2,7 @@
 //!
 //! From J. M. Bull, L. A. Smith, M. D. Westhead, D. S. Henty and R. A. Davey, A benchmark suite for
 //! high performance Java, Concurrency: Practice and Experience 12, 2000, and L. A. Smith, J. M. Bull
-//! and J. Obdrzalek, A parallel Java Grande benchmark suite, SC 2001. Tobias Weibel's thesis measures
+//! and J. Obdrzalek, A parallel Java Grande benchmark suite, SC 2001. Thomas Weibel's thesis measures
 //! these seven; each is a module. Problem, constants and sizes are the benchmark's, so that its
 //! reference figures hold; the code is ours.
 //!

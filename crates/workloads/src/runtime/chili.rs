@@ -46,7 +46,7 @@ impl Runtime for Chili {
         Inline::scope(body)
     }
 
-    fn spawn<'scope>(_: &Inline<'scope>, body: impl FnOnce() + Send + 'scope) {
-        body();
+    fn spawn<'scope>(scope: &Inline<'scope>, body: impl FnOnce(&Inline<'scope>) + Send + 'scope) {
+        body(scope);
     }
 }

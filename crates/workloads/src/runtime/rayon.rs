@@ -51,7 +51,10 @@ impl Runtime for Rayon {
     }
 
     #[inline]
-    fn spawn<'scope>(scope: &rayon::Scope<'scope>, body: impl FnOnce() + Send + 'scope) {
-        scope.spawn(|_| body());
+    fn spawn<'scope>(
+        scope: &rayon::Scope<'scope>,
+        body: impl FnOnce(&rayon::Scope<'scope>) + Send + 'scope,
+    ) {
+        scope.spawn(body);
     }
 }

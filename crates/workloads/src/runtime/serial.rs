@@ -50,7 +50,7 @@ impl Runtime for Serial {
         Inline::scope(body)
     }
 
-    fn spawn<'scope>(_: &Inline<'scope>, body: impl FnOnce() + Send + 'scope) {
-        body();
+    fn spawn<'scope>(scope: &Inline<'scope>, body: impl FnOnce(&Inline<'scope>) + Send + 'scope) {
+        body(scope);
     }
 }

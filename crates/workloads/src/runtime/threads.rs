@@ -62,8 +62,8 @@ impl Runtime for Threads {
         Inline::scope(body)
     }
 
-    fn spawn<'scope>(_: &Inline<'scope>, body: impl FnOnce() + Send + 'scope) {
-        body();
+    fn spawn<'scope>(scope: &Inline<'scope>, body: impl FnOnce(&Inline<'scope>) + Send + 'scope) {
+        body(scope);
     }
 }
 

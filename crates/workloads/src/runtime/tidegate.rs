@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use tidegate::PlaceId;
+
 use super::Runtime;
 
 /// A Tidegate pool of its own.
@@ -64,7 +66,26 @@ impl Runtime for Tidegate {
     }
 
     #[inline]
-    fn spawn<'scope>(scope: &tidegate::Scope<'scope>, body: impl FnOnce() + Send + 'scope) {
-        scope.spawn(|_| body());
+    fn spawn<'scope>(
+        scope: &tidegate::Scope<'scope>,
+        body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
+    ) {
+        scope.spawn(body);
+    }
+
+    fn places() -> Vec<PlaceId> {
+        tidegate::places()
+    }
+
+    fn place() -> Option<PlaceId> {
+        tidegate::current_place()
+    }
+
+    fn spawn_at<'scope>(
+        scope: &tidegate::Scope<'scope>,
+        place: PlaceId,
+        body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
+    ) {
+        scope.spawn_at(place, body);
     }
 }

@@ -134,7 +134,7 @@ fn spawn_children<R: Runtime>(
 ) {
     R::scope(|scope| {
         for (number, counts) in (0..).zip(children.iter_mut()) {
-            R::spawn(scope, move || {
+            R::spawn(scope, move |_| {
                 spawn_below::<R>(law, &law.child(parent, number), counts);
             });
         }

@@ -1,0 +1,269 @@
+//! Block matrix multiplication: each block of the product is worked on by a chain of tasks.
+//!
+//! A task adds the products of some blocks of a row of A with those of a column of B to its block of C, and hands that on to the next. With
+//! `best` the chains of quadrants 0 and 3 of C stay in one place and those of quadrants 1 and 2 in another; with `worst` each task runs in
+//! another place than the one before it. Weibel 2010, section 5.3.3, where matrices of 2048 rows are divided down to blocks of 32.
+//!
+//! Serial version and parallel body share the multiplication of blocks and their order. There the products are tasks of their own and are
+//! added afterwards; here they are added as they come, so that no memory is needed for them.
+//!
+//! What it does not do: pack or tile below the size of a block; it is no rival of a library.
+
+mod matrix;
+
+use std::io;
+
+use super::{Hints, Locality};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use matrix::{Grid, MOST_ROWS};
+
+/// The program `blockmatmul`.
+#[derive(Clone, Copy, Debug)]
+pub struct Blockmatmul {
+    /// How many blocks of how many elements a matrix has in a row: a power of two.
+    grid: Grid,
+    /// How many blocks of a row and a column a task multiplies.
+    panel: usize,
+    /// From which the matrices are made.
+    seed: u64,
+    /// Where the tasks run.
+    locality: Locality,
+}
+
+/// The matrices.
+#[derive(Debug)]
+pub struct Input {
+    a: Vec<f32>,
+    b: Vec<f32>,
+    c: Vec<f32>,
+}
+
+impl Blockmatmul {
+    /// Tasks of a chain.
+    fn steps(&self) -> usize {
+        self.grid.blocks.div_ceil(self.panel)
+    }
+
+    /// What a task does: adds its panel to that block of C.
+    fn step(&self, (a, b): (&[f32], &[f32]), block: usize, step: usize, c: &mut [f32]) {
+        let (row, column) = matrix::place(block);
+        let first = step * self.panel;
+        for middle in first..(first + self.panel).min(self.grid.blocks) {
+            let a = self.grid.of(a, matrix::number(row, middle));
+            let b = self.grid.of(b, matrix::number(middle, column));
+            self.grid.multiply(a, b, c);
+        }
+    }
+
+    /// Where a block of C stands when quadrants 0 and 3 come first, and 1 and 2 after them.
+    fn rank(&self, block: usize) -> usize {
+        let quarter = self.grid.count() / 4;
+        match block.checked_div(quarter) {
+            Some(quadrant) => [0, 2, 3, 1][quadrant] * quarter + block % quarter,
+            None => block,
+        }
+    }
+}
+
+/// A run.
+struct Chains<'a> {
+    program: &'a Blockmatmul,
+    hints: Hints,
+    factors: (&'a [f32], &'a [f32]),
+}
+
+impl Chains<'_> {
+    fn place(&self, block: usize, step: usize) -> Option<tidegate::PlaceId> {
+        let program = self.program;
+        let part = (program.rank(block), program.grid.count());
+        self.hints.place(part, step, block * program.steps() + step)
+    }
+
+    fn spawn<'scope, R: Runtime>(
+        &'scope self,
+        scope: &R::Scope<'scope>,
+        block: usize,
+        step: usize,
+        c: &'scope mut [f32],
+    ) {
+        Hints::spawn::<R>(scope, self.place(block, step), move |scope| {
+            self.go_on::<R>(scope, block, step, c);
+        });
+    }
+
+    /// Does a step of a chain, and what comes after it, as far as it is to be done here.
+    fn go_on<'scope, R: Runtime>(
+        &'scope self,
+        scope: &R::Scope<'scope>,
+        block: usize,
+        first: usize,
+        c: &'scope mut [f32],
+    ) {
+        for step in first..self.program.steps() {
+            if step > first && !Hints::is_here::<R>(self.place(block, step)) {
+                return self.spawn::<R>(scope, block, step, c);
+            }
+            self.program.step(self.factors, block, step, c);
+        }
+    }
+}
+
+/// A number that depends on every element and its place. The elements are whole numbers.
+fn checksum(elements: &[f32]) -> u64 {
+    elements.iter().fold(0_u64, |sum, &element| {
+        sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add(element as u64 + 1)
+    })
+}
+
+impl Program for Blockmatmul {
+    const NAME: &'static str = "blockmatmul";
+    const SUMMARY: &'static str = "matrix multiplication by blocks, a chain of tasks for each";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(1, MOST_ROWS),
+            preset: Preset::Sizes(["64", "1024", "2048"]),
+            meaning: "how many rows and columns the matrices have: a block's, doubled any number of times",
+        },
+        Parameter {
+            name: "block",
+            positional: false,
+            kind: Kind::Integer(1, MOST_ROWS),
+            preset: Preset::Sizes(["8", "32", "32"]),
+            meaning: "how many rows and columns a block has",
+        },
+        Parameter {
+            name: "panel",
+            positional: false,
+            kind: Kind::Integer(1, MOST_ROWS),
+            preset: Preset::Sizes(["2", "8", "8"]),
+            meaning: "how many pairs of blocks a task multiplies",
+        },
+        Locality::PARAMETER,
+        Locality::SEED,
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "checksum",
+        meaning: "a number that depends on every element of the product and its place",
+    }];
+
+    type Input = Input;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let n = values.integer("n")? as usize;
+        let block = values.integer("block")? as usize;
+        let blocks = n / block;
+        if blocks * block != n || !blocks.is_power_of_two() {
+            return Err(ParameterError::new(format!(
+                "n is {n}, allowed with block {block} is {block} times a power of two"
+            )));
+        }
+        Ok(Self {
+            grid: Grid { blocks, block },
+            panel: values.integer("panel")? as usize,
+            seed: values.integer("seed")?,
+            locality: Locality::from_values(values)?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        let Grid { blocks, block } = self.grid;
+        answer([
+            ("n", (blocks * block).into()),
+            ("block", block.into()),
+            ("panel", self.panel.into()),
+            ("locality", self.locality.name().into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Input> {
+        Ok(Input {
+            a: self.grid.random(self.seed),
+            b: self.grid.random(self.seed.wrapping_add(1)),
+            c: vec![0.0; self.grid.elements()],
+        })
+    }
+
+    fn reset(&self, input: &mut Input) {
+        input.c.fill(0.0);
+    }
+
+    fn serial(&self, Input { a, b, c }: &mut Input) {
+        for (block, c) in c.chunks_exact_mut(self.grid.area()).enumerate() {
+            (0..self.steps()).for_each(|step| self.step((a, b), block, step, c));
+        }
+    }
+
+    fn parallel<R: Runtime>(&self, Input { a, b, c }: &mut Input, _: &mut R::Fork<'_>) {
+        let chains = Chains {
+            program: self,
+            hints: Hints::new::<R>(self.locality, self.seed),
+            factors: (a, b),
+        };
+        R::scope(|scope| {
+            for (block, c) in c.chunks_exact_mut(self.grid.area()).enumerate() {
+                chains.spawn::<R>(scope, block, 0, c);
+            }
+        });
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        R::SPAWNS
+    }
+
+    fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {
+        self.locality.fits(runtime)
+    }
+
+    fn answer(&self, input: &Input, (): &()) -> Answer {
+        answer([("checksum", checksum(&input.c).into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(blocks: usize, block: usize, panel: usize) -> Blockmatmul {
+        Blockmatmul {
+            grid: Grid { blocks, block },
+            panel,
+            seed: 5,
+            locality: Locality::Ignorant,
+        }
+    }
+
+    #[test]
+    fn every_element_of_the_product_is_that_of_row_and_column() {
+        for (blocks, block, panel) in [(1, 3, 1), (2, 2, 1), (4, 3, 3), (8, 1, 100)] {
+            let program = program(blocks, block, panel);
+            let mut input = program.prepare().unwrap();
+            program.serial(&mut input);
+            let element = |matrix: &[f32], row: usize, column: usize| {
+                let number = matrix::number(row / block, column / block);
+                program.grid.of(matrix, number)[row % block * block + column % block]
+            };
+            let n = blocks * block;
+            for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
+                let products = |i| element(&input.a, row, i) * element(&input.b, i, column);
+                let expected: f32 = (0..n).map(products).sum();
+                assert_eq!(element(&input.c, row, column), expected, "{row} {column}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_quadrant_of_the_product_are_neighbours() {
+        let ranks: Vec<_> = (0..16).map(|block| program(4, 1, 1).rank(block)).collect();
+        assert_eq!(ranks[..4], [0, 1, 2, 3]);
+        assert_eq!(ranks[12..], [4, 5, 6, 7]);
+        assert_eq!(ranks[4..12], [8, 9, 10, 11, 12, 13, 14, 15]);
+        assert_eq!(program(1, 1, 1).rank(0), 0);
+    }
+}

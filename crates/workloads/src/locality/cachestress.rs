@@ -1,0 +1,232 @@
+//! Cache stress: arrays as large as a last-level cache, each read over and over by many tasks.
+//!
+//! The tasks take turns with the arrays. With `best` all that read an array run in one place, so that what one of them brings into the cache
+//! the others find there; with `worst` every place reads all arrays. Weibel 2010, sections 3 and 5.3.1, where two arrays of 8 MB are read on
+//! two processors with a cache of 8 MB each.
+//!
+//! Serial version and parallel body share the pass over an array, which adds and multiplies its elements. They are odd, so that no product
+//! vanishes.
+//!
+//! What it does not do: write to the arrays.
+
+use std::hint::black_box;
+use std::io;
+
+use super::{Hints, Locality};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::runtime::Runtime;
+use crate::steps::random;
+
+/// The program `cachestress`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cachestress {
+    /// How many integers an array has.
+    pub n: usize,
+    /// How many arrays.
+    pub arrays: usize,
+    /// How many tasks, all arrays together.
+    pub tasks: usize,
+    /// How often each of them reads its array.
+    pub passes: u32,
+    /// From which the arrays are made.
+    pub seed: u64,
+    /// Where the tasks run.
+    pub locality: Locality,
+}
+
+/// Sum and product of what was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    sum: u32,
+    product: u32,
+}
+
+impl Read {
+    const NOTHING: Self = Self { sum: 0, product: 1 };
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            sum: self.sum.wrapping_add(other.sum),
+            product: self.product.wrapping_mul(other.product),
+        }
+    }
+
+    fn of(element: u32) -> Self {
+        Self {
+            sum: element,
+            product: element,
+        }
+    }
+
+    fn times(self, times: u32) -> Self {
+        Self {
+            sum: self.sum.wrapping_mul(times),
+            product: self.product.wrapping_pow(times),
+        }
+    }
+}
+
+impl Cachestress {
+    fn array(&self, number: usize) -> impl Iterator<Item = u32> {
+        let (first, seed) = ((number * self.n) as u64, self.seed);
+        (first..first + self.n as u64).map(move |i| random(seed, i) as u32 | 1)
+    }
+
+    /// What a task does with its array.
+    fn task(&self, array: &[u32]) -> Read {
+        // Without the black box all passes could become one.
+        let pass = |read: Read, _| {
+            black_box(array)
+                .iter()
+                .copied()
+                .map(Read::of)
+                .fold(read, Read::and)
+        };
+        (0..self.passes).fold(Read::NOTHING, pass)
+    }
+
+    /// The number of a task's array, and how many tasks had it before.
+    fn turn(&self, task: usize) -> (usize, usize) {
+        (task % self.arrays, task / self.arrays)
+    }
+}
+
+const fn count(
+    name: &'static str,
+    most: u64,
+    sizes: [&'static str; 3],
+    meaning: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        positional: false,
+        kind: Kind::Integer(1, most),
+        preset: Preset::Sizes(sizes),
+        meaning,
+    }
+}
+
+impl Program for Cachestress {
+    const NAME: &'static str = "cachestress";
+    const SUMMARY: &'static str = "tasks that read arrays of a cache's size over and over";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(0, 1 << 28),
+            preset: Preset::Sizes(["5000", "2097144", "2097144"]),
+            meaning: "how many integers of 4 bytes an array has",
+        },
+        count(
+            "arrays",
+            1 << 10,
+            ["2"; 3],
+            "how many arrays; best as many as places",
+        ),
+        count(
+            "tasks",
+            1 << 20,
+            ["16", "64", "64"],
+            "how many tasks read them in turns",
+        ),
+        count(
+            "passes",
+            1 << 20,
+            ["3", "10", "100"],
+            "how often a task reads its array",
+        ),
+        Locality::PARAMETER,
+        Locality::SEED,
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "sum",
+            meaning: "sum of all that was read, modulo 2^32",
+        },
+        Field {
+            name: "product",
+            meaning: "its product, modulo 2^32",
+        },
+    ];
+
+    type Input = Vec<Vec<u32>>;
+    type Output = Vec<Read>;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            arrays: values.integer("arrays")? as usize,
+            tasks: values.integer("tasks")? as usize,
+            passes: values.integer("passes")? as u32,
+            seed: values.integer("seed")?,
+            locality: Locality::from_values(values)?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("arrays", self.arrays.into()),
+            ("tasks", self.tasks.into()),
+            ("passes", self.passes.into()),
+            ("locality", self.locality.name().into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Self::Input> {
+        Ok((0..self.arrays).map(|i| self.array(i).collect()).collect())
+    }
+
+    fn serial(&self, arrays: &mut Self::Input) -> Self::Output {
+        let tasks = 0..self.tasks;
+        tasks
+            .map(|task| self.task(&arrays[self.turn(task).0]))
+            .collect()
+    }
+
+    fn parallel<R: Runtime>(&self, arrays: &mut Self::Input, _: &mut R::Fork<'_>) -> Self::Output {
+        let hints = Hints::new::<R>(self.locality, self.seed);
+        let arrays = &*arrays;
+        let mut reads = vec![Read::NOTHING; self.tasks];
+        R::scope(|scope| {
+            for (task, read) in reads.iter_mut().enumerate() {
+                let (array, turn) = self.turn(task);
+                let place = hints.place((array, self.arrays), turn, task);
+                let body = move |_: &_| *read = self.task(&arrays[array]);
+                Hints::spawn::<R>(scope, place, body);
+            }
+        });
+        reads
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        R::SPAWNS
+    }
+
+    fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {
+        self.locality.fits(runtime)
+    }
+
+    fn answer(&self, _: &Self::Input, reads: &Self::Output) -> Answer {
+        let all = reads.iter().copied().fold(Read::NOTHING, Read::and);
+        answer([("sum", all.sum.into()), ("product", all.product.into())])
+    }
+
+    fn published(&self) -> Option<Reference> {
+        let once = |array| {
+            self.array(array)
+                .map(Read::of)
+                .fold(Read::NOTHING, Read::and)
+        };
+        let tasks = |array| (array..self.tasks).step_by(self.arrays).count() as u32;
+        let all = |array| once(array).times(self.passes).times(tasks(array));
+        let arrays = 0..self.arrays;
+        let reads = arrays.map(all).collect();
+        Some(Reference {
+            answer: self.answer(&Vec::new(), &reads),
+            source: "one pass over each array, as often as it is read",
+        })
+    }
+}

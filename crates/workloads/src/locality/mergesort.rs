@@ -1,0 +1,264 @@
+//! Merge sort from the bottom up: many sorters of small arrays, and a tree of mergers of two arrays each.
+//!
+//! A sorter makes its array and sorts it by the standard library; a merger makes one array out of those of its two predecessors when both are
+//! done. With `best` a merger runs in the place of its left predecessor, and the sorters are divided among the places in the order of their
+//! arrays; with `worst` every merger runs in another place than its left predecessor. Weibel 2010, section 5.3.2, where 65,536 sorters sort
+//! 4,194,304 integers.
+//!
+//! Serial version and parallel body share sorter and merger. The serial one runs them as a recursion would, so that a merger finds its arrays
+//! in the cache.
+//!
+//! What it does not do: merge in parallel, so its parallelism ends with the last mergers; or spare memory: each array is a vector of its own.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Hints, Locality};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::quicksort::checksum;
+use crate::runtime::Runtime;
+use crate::steps::random;
+
+/// The program `mergesort`.
+#[derive(Clone, Copy, Debug)]
+pub struct Mergesort {
+    /// How many elements.
+    pub n: usize,
+    /// How many sorters, a power of two.
+    pub sorters: usize,
+    /// From which the elements are made.
+    pub seed: u64,
+    /// Where the tasks run.
+    pub locality: Locality,
+}
+
+impl Mergesort {
+    /// The sorted array of a sorter.
+    fn sorted(&self, sorter: usize) -> Vec<u32> {
+        let start = |sorter| sorter * self.n / self.sorters;
+        let range = start(sorter) as u64..start(sorter + 1) as u64;
+        let mut elements: Vec<_> = range.map(|i| random(self.seed, i) as u32).collect();
+        elements.sort_unstable();
+        elements
+    }
+
+    /// What is below a node of the tree; see [`Tree`].
+    fn below(&self, node: usize) -> Vec<u32> {
+        if node >= self.sorters {
+            return self.sorted(node - self.sorters);
+        }
+        merge(&self.below(2 * node), &self.below(2 * node + 1))
+    }
+}
+
+/// Both, which are sorted, as one.
+fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    let (mut l, mut r) = (0, 0);
+    while l < left.len() && r < right.len() {
+        // No branch on the comparison: nobody can foresee it.
+        let from_left = left[l] <= right[r];
+        merged.push(if from_left { left[l] } else { right[r] });
+        l += usize::from(from_left);
+        r += usize::from(!from_left);
+    }
+    merged.extend_from_slice(&left[l..]);
+    merged.extend_from_slice(&right[r..]);
+    merged
+}
+
+/// A run. Nodes have the numbers of a heap: the root is 1, below node `i` are `2i` and `2i + 1`, and the sorters come last.
+struct Tree<'a> {
+    program: &'a Mergesort,
+    hints: Hints,
+    /// For each node the array of the predecessor that was done first; for node 0 that of the root.
+    arrays: Vec<Mutex<Option<Vec<u32>>>>,
+}
+
+impl<'a> Tree<'a> {
+    fn new<R: Runtime>(program: &'a Mergesort) -> Self {
+        Self {
+            program,
+            hints: Hints::new::<R>(program.locality, program.seed),
+            arrays: (0..program.sorters).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Leaves an array for a node, or takes the one that was left there. Nobody panics while a lock is held.
+    fn exchange(&self, node: usize, array: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
+        let slot = &self.arrays[node];
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        match slot.take() {
+            None => {
+                *slot = Some(array);
+                None
+            }
+            Some(other) => Some((other, array)),
+        }
+    }
+
+    fn spawn<'scope, R: Runtime>(
+        &'scope self,
+        scope: &R::Scope<'scope>,
+        node: usize,
+        array: impl FnOnce() -> Vec<u32> + Send + 'scope,
+    ) {
+        let body = move |scope: &R::Scope<'scope>| self.climb::<R>(scope, node, array());
+        Hints::spawn::<R>(scope, self.place(node), body);
+    }
+
+    fn place(&self, node: usize) -> Option<tidegate::PlaceId> {
+        let sorters = self.program.sorters;
+        let height = sorters.ilog2() - node.ilog2();
+        // The place of the leftmost sorter below it, and as many turns later.
+        let sorter = (node << height) - sorters;
+        self.hints.place((sorter, sorters), height as usize, node)
+    }
+
+    /// Goes on from a node whose array is there: to its successor, if the other predecessor is done, too, and so on.
+    fn climb<'scope, R: Runtime>(
+        &'scope self,
+        scope: &R::Scope<'scope>,
+        mut node: usize,
+        mut array: Vec<u32>,
+    ) {
+        while let Some((other, own)) = self.exchange(node / 2, array) {
+            node /= 2;
+            if !Hints::is_here::<R>(self.place(node)) {
+                return self.spawn::<R>(scope, node, move || merge(&other, &own));
+            }
+            array = merge(&other, &own);
+        }
+    }
+}
+
+impl Program for Mergesort {
+    const NAME: &'static str = "mergesort";
+    const SUMMARY: &'static str = "merge sort from the bottom up, a task for each array";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(0, 1 << 30),
+            preset: Preset::Sizes(["20000", "4194304", "4194304"]),
+            meaning: "how many elements of 4 bytes",
+        },
+        Parameter {
+            name: "sorters",
+            positional: false,
+            kind: Kind::Integer(1, 1 << 24),
+            preset: Preset::Sizes(["32", "65536", "65536"]),
+            meaning: "how many small arrays are sorted and then merged, a power of two",
+        },
+        Locality::PARAMETER,
+        Locality::SEED,
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "sorted",
+            meaning: "whether no element is less than the one before it",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on every element and its place",
+        },
+    ];
+
+    type Input = ();
+    type Output = Vec<u32>;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let sorters = values.integer("sorters")? as usize;
+        if !sorters.is_power_of_two() {
+            return Err(ParameterError::new(format!(
+                "sorters is {sorters}, allowed is a power of two"
+            )));
+        }
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            sorters,
+            seed: values.integer("seed")?,
+            locality: Locality::from_values(values)?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("sorters", self.sorters.into()),
+            ("locality", self.locality.name().into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> Vec<u32> {
+        self.below(1)
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), _: &mut R::Fork<'_>) -> Vec<u32> {
+        let tree = Tree::new::<R>(self);
+        R::scope(|scope| {
+            for sorter in 0..self.sorters {
+                tree.spawn::<R>(scope, self.sorters + sorter, move || self.sorted(sorter));
+            }
+        });
+        let root = tree.arrays.into_iter().next().expect("there is a sorter");
+        let root = root.into_inner().unwrap_or_else(PoisonError::into_inner);
+        root.expect("the root is done when the scope is")
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        R::SPAWNS
+    }
+
+    fn fits<R: Runtime>(&self, runtime: &R) -> Result<(), ParameterError> {
+        self.locality.fits(runtime)
+    }
+
+    fn answer(&self, (): &(), elements: &Vec<u32>) -> Answer {
+        answer([
+            ("sorted", elements.is_sorted().into()),
+            ("checksum", checksum(elements).into()),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_arrays_of_any_lengths_are_what_the_standard_library_makes_of_them() {
+        for (left, right) in [(0, 0), (0, 3), (5, 0), (1, 1), (7, 40)] {
+            let array = |n: u64, seed| {
+                let mut array: Vec<_> = (0..n).map(|i| random(seed, i) as u32 % 16).collect();
+                array.sort_unstable();
+                array
+            };
+            let (left, right) = (array(left, 1), array(right, 2));
+            let mut expected = [&left[..], &right[..]].concat();
+            expected.sort_unstable();
+            assert_eq!(merge(&left, &right), expected);
+        }
+    }
+
+    #[test]
+    fn the_serial_version_sorts_every_element_whatever_the_number_of_sorters() {
+        for (n, sorters) in [(0, 1), (1, 4), (1000, 1), (1001, 8)] {
+            let program = Mergesort {
+                n,
+                sorters,
+                seed: 3,
+                locality: Locality::Ignorant,
+            };
+            let mut expected: Vec<_> = (0..n as u64).map(|i| random(3, i) as u32).collect();
+            expected.sort_unstable();
+            assert_eq!(program.serial(&mut ()), expected);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Programs whose tasks share data, with hints of where to run them.
+//!
+//! From Thomas Weibel, An Advanced Scheduler for Intervals (ETH Zurich, 2010), chapters 3 to 5: [`cachestress`], [`mergesort`] and
+//! [`blockmatmul`], each in four localities. A task is put into a *place* ([`Runtime::places`]) that follows from where the tasks before it
+//! touched the same data:
+//!
+//! | locality | a task's place |
+//! |---|---|
+//! | `best` | the one of the tasks before it |
+//! | `ignorant` | none: where the runtime takes it |
+//! | `random` | drawn |
+//! | `worst` | always another one than that of the task before it |
+//!
+//! The tasks are the same in all of them. One that a task makes ready and that may run right there does so at once; one for another place
+//! goes through that place's queue. So the tasks have to be long beside a queue's cost, or `random` and `worst` show that cost as well.
+//!
+//! What they do not do: make places strict. A worker that has nothing else to do takes tasks of other places, as in the thesis.
+
+pub mod blockmatmul;
+pub mod cachestress;
+pub mod mergesort;
+
+use tidegate::PlaceId;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::runtime::Runtime;
+use crate::steps::random;
+
+/// Where a task is put, with regard to the data that it touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locality {
+    /// Where the tasks before it touched them.
+    Best,
+    /// Nowhere in particular.
+    Ignorant,
+    /// Anywhere.
+    Random,
+    /// Always elsewhere than the task before it.
+    Worst,
+}
+
+impl Locality {
+    /// Every locality, in the order of their names.
+    pub const ALL: [Self; 4] = [Self::Best, Self::Ignorant, Self::Random, Self::Worst];
+
+    const NAMES: &'static [&'static str] = &["best", "ignorant", "random", "worst"];
+
+    const PARAMETER: Parameter = Parameter {
+        name: "locality",
+        positional: false,
+        kind: Kind::Choice(Self::NAMES),
+        preset: Preset::Sizes(["ignorant"; 3]),
+        meaning: "in which place a task runs: where its data are, anywhere, one drawn, or always another one",
+    };
+
+    const SEED: Parameter = Parameter {
+        name: "seed",
+        positional: false,
+        kind: Kind::Integer(0, u64::MAX),
+        preset: Preset::Sizes(["1"; 3]),
+        meaning: "from which the data are made and places are drawn",
+    };
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let name = values.choice("locality")?;
+        let named = Self::ALL.into_iter().find(|one| one.name() == name);
+        Ok(named.expect("the parameter allows no other names"))
+    }
+
+    /// The locality as a parameter takes it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// How many places it needs.
+    fn places(self) -> usize {
+        match self {
+            Self::Ignorant => 0,
+            Self::Best | Self::Random => 1,
+            Self::Worst => 2,
+        }
+    }
+
+    /// Refuses a runtime that has too few places.
+    fn fits<R: Runtime>(self, runtime: &R) -> Result<(), ParameterError> {
+        if self == Self::Ignorant {
+            return Ok(());
+        }
+        let found = runtime.install(|_| R::places().len());
+        self.enough::<R>(found)
+    }
+
+    fn enough<R: Runtime>(self, found: usize) -> Result<(), ParameterError> {
+        let (name, needed) = (self.name(), self.places());
+        match found {
+            _ if found >= needed => Ok(()),
+            0 => Err(ParameterError::new(format!(
+                "locality is {name:?}, allowed on {} is \"ignorant\": it has no places",
+                R::NAME
+            ))),
+            _ => Err(ParameterError::new(format!(
+                "locality is {name:?}, which takes {needed} places; this pool has {found}, see TIDEGATE_PLACES"
+            ))),
+        }
+    }
+}
+
+/// Where the tasks of a run go.
+#[derive(Debug)]
+struct Hints {
+    locality: Locality,
+    seed: u64,
+    places: Vec<PlaceId>,
+}
+
+impl Hints {
+    /// The hints for a run, from inside of it.
+    ///
+    /// # Panics
+    /// The runtime has too few places; see [`Program::fits`](crate::Program::fits).
+    fn new<R: Runtime>(locality: Locality, seed: u64) -> Self {
+        let places = R::places();
+        if let Err(refusal) = locality.enough::<R>(places.len()) {
+            panic!("{refusal}");
+        }
+        Self {
+            locality,
+            seed,
+            places,
+        }
+    }
+
+    /// The place of the `number`-th task, which is the `turn`-th one to touch its data: part `part` of `parts`, which are divided evenly among
+    /// the places. None if it is to go nowhere in particular.
+    fn place(&self, (part, parts): (usize, usize), turn: usize, number: usize) -> Option<PlaceId> {
+        let count = self.places.len();
+        let chosen = match self.locality {
+            Locality::Ignorant => return None,
+            Locality::Best => part * count / parts,
+            Locality::Worst => (part * count / parts + turn) % count,
+            // Another seed than that of the data, so that neither depends on the other.
+            Locality::Random => (random(!self.seed, number as u64) % count as u64) as usize,
+        };
+        Some(self.places[chosen])
+    }
+
+    /// Whether a task that is to run in `place` may do so right here.
+    fn is_here<R: Runtime>(place: Option<PlaceId>) -> bool {
+        place.is_none_or(|place| R::place() == Some(place))
+    }
+
+    fn spawn<'scope, R: Runtime>(
+        scope: &R::Scope<'scope>,
+        place: Option<PlaceId>,
+        body: impl FnOnce(&R::Scope<'scope>) + Send + 'scope,
+    ) {
+        match place {
+            None => R::spawn(scope, body),
+            Some(place) => R::spawn_at(scope, place, body),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Serial, Tidegate};
+
+    fn hints(locality: Locality) -> (Vec<PlaceId>, Vec<Option<PlaceId>>) {
+        let pool = tidegate::Pool::builder()
+            .workers(3)
+            .places("each:1".parse().unwrap());
+        let pool = Tidegate::new(pool.build().unwrap());
+        pool.install(|_| {
+            let hints = Hints::new::<Tidegate>(locality, 7);
+            let chain = |turn| hints.place((1, 2), turn, turn);
+            (Tidegate::places(), (0..60).map(chain).collect())
+        })
+    }
+
+    #[test]
+    fn best_never_moves_and_worst_always_does() {
+        let (places, best) = hints(Locality::Best);
+        assert!(best.iter().all(|place| *place == Some(places[1])));
+        let (_, worst) = hints(Locality::Worst);
+        assert!(worst.windows(2).all(|two| two[0] != two[1]));
+    }
+
+    #[test]
+    fn random_draws_every_place_and_ignorant_none() {
+        let (places, random) = hints(Locality::Random);
+        let drawn = |place| random.iter().filter(|one| **one == Some(place)).count();
+        assert!(places.into_iter().all(|place| drawn(place) > 5));
+        let (_, ignorant) = hints(Locality::Ignorant);
+        assert!(ignorant.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_runtime_without_places_takes_no_hints_and_one_place_is_too_few_for_the_worst() {
+        let told = |refusal: Result<(), ParameterError>| refusal.unwrap_err().to_string();
+        let serial = |locality: Locality| locality.fits(&Serial);
+        assert_eq!(serial(Locality::Ignorant), Ok(()));
+        for locality in [Locality::Best, Locality::Random, Locality::Worst] {
+            assert!(told(serial(locality)).contains("allowed on serial is \"ignorant\""));
+        }
+        let one = Tidegate::with_workers(1).unwrap();
+        assert_eq!(Locality::Best.fits(&one), Ok(()));
+        let refusal = told(Locality::Worst.fits(&one));
+        assert!(
+            refusal.contains("takes 2 places; this pool has 1"),
+            "{refusal}"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "it has no places")]
+    fn a_run_on_a_runtime_without_places_does_not_pass_for_one_with_hints() {
+        Serial.install(|_| Hints::new::<Serial>(Locality::Best, 1));
+    }
+}

@@ -1,0 +1,156 @@
+//! The programs that share data among tasks: right in every locality, and refused where hints would go unheard.
+
+use tidegate_workloads::locality::Locality;
+use tidegate_workloads::{
+    Given, ParameterError, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
+};
+
+const PROGRAMS: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
+
+fn given(named: &[(&str, &str)]) -> Given {
+    let named = named
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.into()));
+    Given {
+        named: named.collect(),
+        ..Given::default()
+    }
+}
+
+fn pool(workers: usize, places: &str, bind: bool) -> Tidegate {
+    let builder = tidegate::Pool::builder().workers(workers).bind(bind);
+    Tidegate::new(builder.places(places.parse().unwrap()).build().unwrap())
+}
+
+/// Runs a program twice on a pool of several places.
+struct RightOn<'a>(&'a Tidegate);
+
+impl Visitor for RightOn<'_> {
+    type Out = ();
+
+    fn visit<P: Program>(self, program: P) {
+        let mut input = program.prepare().unwrap();
+        let output = program.serial(&mut input);
+        let expected = program.answer(&input, &output);
+        assert_eq!(program.fits(self.0), Ok(()));
+        for _ in 0..2 {
+            program.reset(&mut input);
+            let run = |fork: &mut ()| program.parallel::<Tidegate>(&mut input, fork);
+            let output = self.0.install(run);
+            let answer = program.answer(&input, &output);
+            assert_eq!(answer, expected, "{} {:?}", P::NAME, program.parameters());
+        }
+    }
+}
+
+#[test]
+fn every_locality_gives_the_serial_answer_whatever_the_places_and_sizes() {
+    let sizes: [&[(&str, &str)]; 3] = [
+        &[("n", "64")],
+        &[("n", "64"), ("sorters", "1")],
+        &[("n", "64"), ("block", "64")],
+    ];
+    for pool in [
+        pool(2, "each:1", false),
+        pool(3, "each:1", true),
+        pool(4, "each:3", false),
+    ] {
+        for (name, small) in PROGRAMS.into_iter().zip(sizes) {
+            for locality in Locality::ALL {
+                for sized in [&[], small] {
+                    let hint = [("locality", locality.name())];
+                    let given = given(&[&hint[..], sized].concat());
+                    visit(name, Size::Tiny, &given, RightOn(&pool)).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn cache_stress_agrees_with_what_a_single_pass_says() {
+    struct Agrees;
+
+    impl Visitor for Agrees {
+        type Out = ();
+
+        fn visit<P: Program>(self, program: P) {
+            let mut input = program.prepare().unwrap();
+            let output = program.serial(&mut input);
+            let known = program.published().expect("it is known beforehand");
+            assert_eq!(program.answer(&input, &output), known.answer);
+        }
+    }
+    for (arrays, tasks) in [("1", "1"), ("2", "7"), ("3", "2")] {
+        let given = given(&[("arrays", arrays), ("tasks", tasks)]);
+        visit("cachestress", Size::Tiny, &given, Agrees).unwrap();
+    }
+}
+
+#[test]
+fn hints_are_refused_where_nobody_would_hear_them() {
+    struct Fits<'a, R>(&'a R);
+
+    impl<R: Runtime> Visitor for Fits<'_, R> {
+        type Out = Result<(), ParameterError>;
+
+        fn visit<P: Program>(self, program: P) -> Self::Out {
+            program.fits(self.0)
+        }
+    }
+    fn told<R: Runtime>(name: &str, locality: &str, runtime: &R) -> String {
+        let given = given(&[("locality", locality)]);
+        let fits = visit(name, Size::Tiny, &given, Fits(runtime)).unwrap();
+        fits.map_or_else(|refusal| refusal.to_string(), |()| String::new())
+    }
+    let threads = Threads::with_workers(2).unwrap();
+    let one = pool(2, "machine", false);
+    for name in PROGRAMS {
+        for hint in ["best", "random", "worst"] {
+            let allowed = "allowed on std is \"ignorant\": it has no places";
+            assert!(told(name, hint, &threads).ends_with(allowed));
+            assert!(told(name, hint, &Serial).contains("on serial"));
+        }
+        assert_eq!(told(name, "ignorant", &threads), "");
+        assert_eq!(told(name, "best", &one), "");
+        let few = told(name, "worst", &one);
+        assert!(few.contains("takes 2 places; this pool has 1"), "{few}");
+    }
+}
+
+#[test]
+fn parameters_that_do_not_go_together_are_told_with_what_is_allowed() {
+    struct Nothing;
+
+    impl Visitor for Nothing {
+        type Out = ();
+
+        fn visit<P: Program>(self, _: P) {}
+    }
+    for (name, wrong, told) in [
+        (
+            "mergesort",
+            [("sorters", "3")],
+            "sorters is 3, allowed is a power of two",
+        ),
+        (
+            "blockmatmul",
+            [("n", "100")],
+            "n is 100, allowed with block 8 is 8 times a power of two",
+        ),
+        ("blockmatmul", [("n", "4")], "n is 4, allowed with block 8"),
+        (
+            "cachestress",
+            [("arrays", "0")],
+            "arrays is \"0\", allowed is a whole number from 1",
+        ),
+        (
+            "cachestress",
+            [("locality", "near")],
+            "allowed is one of best, ignorant, random, worst",
+        ),
+    ] {
+        let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();
+        assert!(refusal.to_string().contains(told), "{refusal}");
+    }
+}
