@@ -24,6 +24,8 @@
 
 mod edges;
 mod failure;
+mod kind;
+mod life;
 mod lock;
 mod node;
 mod ready;
@@ -108,16 +110,15 @@ where
     let (result, root) = current.scope(|scope| {
         let core = scope.core();
         core.set_tree(&tree);
+        let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());
+        let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.
-        let root = unsafe {
-            let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());
-            node::create(NonNull::from(core), None, 0, unused, Some(current))
-        };
+        let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
         let body = Body::of(root);
         let result =
             unwind::catch(|| f(&body)).map_err(|payload| body.core().fail(Cause::Panic(payload)));
         let mut ready = Ready::without_hand(Some(current));
-        node::end_body(root, body.children(), &mut ready);
+        life::end_body(root, body.children(), &mut ready);
         let left = ready.settle();
         debug_assert!(left.is_none());
         // The runtime's reference remains until the end.
@@ -231,7 +232,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
         self.children.set(number);
         let scope = self.core().scope();
         // SAFETY: 1. the scope waits for what can run, and what never can is not followed; 2. 'scope is longer than that; 3. this is the body.
-        let node = unsafe { node::create(scope, Some(self.node), number, f, Current::get()) };
+        let node = unsafe { kind::create(scope, Some(self.node), number, f, Current::get()) };
         Draft(Some(Interval {
             handle: Handle(node),
             marker: PhantomData,
@@ -279,7 +280,7 @@ impl<'scope, T> Draft<'scope, T> {
     /// Lets the interval begin when all before its start has occurred.
     pub fn schedule(mut self) -> Interval<'scope, T> {
         let interval = self.0.take().expect("until it is scheduled");
-        node::schedule(interval.handle.0);
+        life::schedule(interval.handle.0);
         interval
     }
 
@@ -323,7 +324,7 @@ impl<'scope, T> Deref for Draft<'scope, T> {
 impl<T> Drop for Draft<'_, T> {
     fn drop(&mut self) {
         if let Some(interval) = self.0.take() {
-            node::schedule(interval.handle.0);
+            life::schedule(interval.handle.0);
         }
     }
 }

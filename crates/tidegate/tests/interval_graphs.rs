@@ -306,9 +306,9 @@ fn any_edge_back_is_refused_wherever_it_would_close_a_cycle() {
                         let later: Vec<usize> = (0..plan.count)
                             .filter(|c| *c == b || after[b][*c])
                             .collect();
-                        for earlier in 0..plan.count {
-                            if earlier == a || after[earlier][a] {
-                                later.iter().for_each(|c| after[earlier][*c] = true);
+                        for (earlier, follows) in after.iter_mut().enumerate() {
+                            if earlier == a || follows[a] {
+                                later.iter().for_each(|c| follows[*c] = true);
                             }
                         }
                     }

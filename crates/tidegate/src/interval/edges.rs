@@ -1,7 +1,7 @@
 //! Edges between points: how they are added, and which ones are refused. The rules and their argument are in docs/intervals.md.
 
 use super::failure::{Misuse, Wrong};
-use super::node::{self, Core, PointWords, Which};
+use super::node::{Core, MOST_WAITING, PointWords, Which};
 use super::ready::Ready;
 use crate::job::blocks;
 use crate::worker::Current;
@@ -55,7 +55,9 @@ impl Edge {
 /// 1. The caller has references to both nodes.
 pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
     // SAFETY: the caller's references (1).
-    let (a, b) = unsafe { (from.0.as_ref(), to.0.as_ref()) };
+    let a = unsafe { from.0.as_ref() };
+    // SAFETY: as above.
+    let b = unsafe { to.0.as_ref() };
     let wrong = |wrong| Err(Misuse::new(wrong, a.name(), b.name()));
     if a.scope() != b.scope() {
         return wrong(Wrong::OtherTree);
@@ -141,7 +143,7 @@ fn light() {
 /// One point more before this one, unless it has occurred.
 fn count_up(words: &PointWords) -> bool {
     let one_more = |count| {
-        assert!(count < node::MOST_WAITING, "too many edges to one point");
+        assert!(count < MOST_WAITING, "too many edges to one point");
         (count > 0).then_some(count + 1)
     };
     // Relaxed: who counts down later acquires and releases; a new edge says nothing of what was done.
@@ -211,7 +213,7 @@ fn push(words: &PointWords, to: Place, current: Option<Current<'_>>) -> Option<N
             Ok(_) => return Some(edge),
             Err(Edge::OCCURRED) => {
                 // SAFETY: 1. in no list.
-                drop(unsafe { Edge::take_out(edge, current) });
+                let _ = unsafe { Edge::take_out(edge, current) };
                 return None;
             }
             Err(now) => seen = now,
@@ -236,7 +238,9 @@ enum Kinship {
 /// None if the second point has occurred.
 fn kinship(from: Place, to: Place) -> Option<Kinship> {
     // SAFETY: the caller of `add` has references to both.
-    let (a, b) = unsafe { (from.0.as_ref(), to.0.as_ref()) };
+    let a = unsafe { from.0.as_ref() };
+    // SAFETY: as above.
+    let b = unsafe { to.0.as_ref() };
     if from.0 == to.0 {
         return Some(match (from.1, to.1) {
             (Which::Start, Which::End) => Kinship::Implied,

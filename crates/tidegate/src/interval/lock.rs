@@ -2,7 +2,8 @@
 
 use super::Body;
 use super::failure::{Misuse, Wrong};
-use super::node::{self, Core};
+use super::life;
+use super::node::Core;
 use super::ready::Ready;
 use crate::scope::ScopeCore;
 use std::collections::VecDeque;
@@ -222,7 +223,7 @@ fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Read
     if take(node) {
         match ready.filter(|_| of_tree) {
             Some(ready) => ready.runs(node),
-            None => node::submit_from_afar(node),
+            None => life::submit_from_afar(node),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What becomes ready when points occur, and in which order it is worked off.
 
 use super::edges::Edge;
-use super::node::{self, Core, PointWords, Which};
+use super::life;
+use super::node::{Core, PointWords, Which};
 use crate::worker::Current;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::Ordering;
@@ -44,10 +45,10 @@ impl<'a> Ready<'a> {
 
     /// This node may run.
     pub(super) fn runs(&mut self, node: NonNull<Core>) {
-        if self.has_hand && self.hand.is_none() && node::stays_in_hand(node, self.current) {
+        if self.has_hand && self.hand.is_none() && life::stays_in_hand(node, self.current) {
             self.hand = Some(node);
         } else {
-            node::submit(node, self.current);
+            life::submit(node, self.current);
         }
     }
 
@@ -82,7 +83,7 @@ impl<'a> Ready<'a> {
         // AcqRel: passes on what came before, and acquires what others passed on.
         if core.words(which).waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
             match which {
-                Which::Start => node::start(node, self),
+                Which::Start => life::start(node, self),
                 Which::End => self.rest.push(Todo::End(node)),
             }
         }
@@ -92,8 +93,8 @@ impl<'a> Ready<'a> {
     pub(super) fn settle(mut self) -> Option<NonNull<Core>> {
         while let Some(todo) = self.rest.pop() {
             match todo {
-                Todo::End(node) => node::end(node, &mut self),
-                Todo::Skip(node) => node::skip(node, &mut self),
+                Todo::End(node) => life::end(node, &mut self),
+                Todo::Skip(node) => life::skip(node, &mut self),
             }
         }
         self.hand.take()

@@ -60,7 +60,7 @@ impl Layout {
         let stands: Vec<usize> = (0..cpus.len()).collect();
         let groups: Vec<Vec<usize>> = stands.chunks(size).map(Vec::from).collect();
         // Where the machine has no structure of its own, that of the places is all there is.
-        let by_number = || PlaceTree::from_groups(cpus.len(), &[groups.clone()]);
+        let by_number = || PlaceTree::from_groups(cpus.len(), std::slice::from_ref(&groups));
         let tree = Some(machine).filter(|machine| machine.height() > 1);
         let tree = tree.map_or_else(by_number, Ok);
         let tree = tree.unwrap_or_else(|_| PlaceTree::flat(cpus.len()));

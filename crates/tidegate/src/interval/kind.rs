@@ -1,0 +1,126 @@
+//! The closure and the value of an interval, whose types only its maker knows.
+//!
+//! The closure is the maker's until the interval is scheduled, then that of whoever runs it. The value takes its place; it is written by that one before
+//! the end occurs, and never changed afterwards.
+
+use super::Body;
+use super::failure::BoxError;
+use super::life;
+use super::node::{Core, mark};
+use crate::job::{Scoped, blocks};
+use crate::scope::ScopeCore;
+use crate::worker::Current;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use tidegate_sync::UnsafeCell;
+
+/// What a node's closure and value are.
+pub(super) struct Kind {
+    /// The second is the [`Body`] that the closure gets.
+    pub(super) run: unsafe fn(NonNull<Core>, NonNull<()>) -> Result<(), BoxError>,
+    pub(super) drop_body: unsafe fn(NonNull<Core>),
+    pub(super) value: unsafe fn(NonNull<Core>) -> NonNull<()>,
+    pub(super) drop_value: unsafe fn(NonNull<Core>),
+    pub(super) release: unsafe fn(NonNull<Core>, Option<Current<'_>>),
+}
+
+#[repr(C)]
+struct Node<'scope, 'env, F, T> {
+    core: Core,
+    slot: UnsafeCell<Slot<F, T>>,
+    marker: PhantomData<fn(&Body<'scope, 'env>)>,
+}
+
+/// Room for either; both lie at its beginning.
+#[repr(C)]
+union Slot<F, T> {
+    body: ManuallyDrop<F>,
+    _value: ManuallyDrop<T>,
+}
+
+impl<'scope, 'env, F, T> Node<'scope, 'env, F, T>
+where
+    F: FnOnce(&Body<'scope, 'env>) -> Result<T, BoxError>,
+{
+    const KIND: Kind = Kind {
+        run: Self::run,
+        drop_body: Self::drop_body,
+        value: Self::value,
+        drop_value: Self::drop_value,
+        release: Self::release,
+    };
+
+    unsafe fn run(core: NonNull<Core>, body: NonNull<()>) -> Result<(), BoxError> {
+        // SAFETY: the runner's body, in its frame; its lifetimes are those of the call that has made this node.
+        let body = unsafe { body.cast::<Body<'scope, 'env>>().as_ref() };
+        // SAFETY: a node of this type, alive while it runs.
+        let node: &Self = unsafe { core.cast().as_ref() };
+        // SAFETY: the slot is the runner's, and holds the closure until here.
+        let closure = node
+            .slot
+            .with_mut(|slot| unsafe { slot.cast::<F>().read() });
+        let value = closure(body)?;
+        // SAFETY: the slot is the runner's, and empty.
+        node.slot
+            .with_mut(|slot| unsafe { slot.cast::<T>().write(value) });
+        node.core.mark(mark::VALUE);
+        Ok(())
+    }
+
+    unsafe fn drop_body(core: NonNull<Core>) {
+        // SAFETY: a node of this type, alive while it is worked off.
+        let node: &Self = unsafe { core.cast().as_ref() };
+        // SAFETY: the slot is the runner's, and holds the closure, which nobody runs.
+        node.slot
+            .with_mut(|slot| unsafe { slot.cast::<F>().drop_in_place() });
+    }
+
+    unsafe fn value(core: NonNull<Core>) -> NonNull<()> {
+        // SAFETY: a node of this type; the caller has a reference.
+        let node: &Self = unsafe { core.cast().as_ref() };
+        let slot = node.slot.with(<*const Slot<F, T>>::cast_mut);
+        // A value lies at the beginning of its slot.
+        NonNull::new(slot).map_or(NonNull::dangling(), NonNull::cast)
+    }
+
+    unsafe fn drop_value(core: NonNull<Core>) {
+        // SAFETY: a node of this type, whose last reference the caller has.
+        let node: &Self = unsafe { core.cast().as_ref() };
+        // SAFETY: it holds a value, and nobody else looks at it any more.
+        node.slot
+            .with_mut(|slot| unsafe { slot.cast::<T>().drop_in_place() });
+    }
+
+    unsafe fn release(core: NonNull<Core>, current: Option<Current<'_>>) {
+        // SAFETY: 1. from `place` in `create`, and the caller has the last reference; 2. closure and value are gone, the rest needs no drop.
+        unsafe { blocks::release(core.cast::<Self>(), current) };
+    }
+}
+
+/// Makes an interval under `parent`, not yet scheduled, with a reference for its draft and one for the runtime.
+///
+/// # Safety
+/// 1. The scope lasts until the interval has ended. 2. What `body` borrows lasts as long. 3. The caller is the body of `parent`.
+#[inline]
+pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
+    scope: NonNull<ScopeCore>,
+    parent: Option<NonNull<Core>>,
+    number: u32,
+    body: F,
+    current: Option<Current<'_>>,
+) -> NonNull<Core>
+where
+    F: FnOnce(&Body<'scope, 'env>) -> Result<T, BoxError>,
+{
+    // SAFETY: 1. the caller's (1); 2. a ready interval is spawned once.
+    let scoped = unsafe { Scoped::new(scope, life::run) };
+    let kind = const { &Node::<'scope, 'env, F, T>::KIND };
+    let core = Core::new(scoped, kind, parent, number);
+    let slot = UnsafeCell::new(Slot {
+        body: ManuallyDrop::new(body),
+    });
+    let marker = PhantomData;
+    let node = Node::<'scope, 'env, F, T> { core, slot, marker };
+    blocks::place(node, current).cast()
+}

@@ -1,0 +1,202 @@
+//! Intervals that fail, and those that can never start: who is skipped, who runs, and what is told.
+
+mod support;
+
+use support::{Gate, Tally, pool, watched};
+use tidegate::interval::{self, Body, Interval, Lock, Wrong};
+
+/// Who came when.
+#[derive(Default)]
+struct Log(Mutex<Vec<&'static str>>);
+
+impl Log {
+    fn note(&self, what: &'static str) {
+        self.0.lock().unwrap().push(what);
+    }
+
+    fn end(self) -> Vec<&'static str> {
+        self.0.into_inner().unwrap()
+    }
+
+    fn has(&self, what: &str) -> bool {
+        self.0.lock().unwrap().contains(&what)
+    }
+}
+
+/// A chain a -> b -> c of which the one called so fails, and d beside it; who ran.
+fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {
+    let log = Log::default();
+    let result = interval::run(|s| {
+        let make = |name: &'static str| {
+            let (log, fails) = (&log, name == failing);
+            let body = move |_: &Body<'_, '_>| {
+                log.note(name);
+                assert!(!(fails && panics), "no more");
+                if fails { Err("no more") } else { Ok(()) }
+            };
+            s.attempt(body).named(name)
+        };
+        let (a, b, c, d) = (make("a"), make("b"), make("c"), make("d"));
+        a.end().before(b.start()).unwrap();
+        b.end().before(c.start()).unwrap();
+        drop((a, b, c, d));
+    });
+    let mut ran = log.end();
+    ran.sort_unstable();
+    (ran, result.err().map(|failure| failure.to_string()))
+}
+
+#[test]
+fn what_comes_after_a_failure_does_not_run_and_everything_else_does() {
+    for (panics, verb) in [(false, "failed"), (true, "panicked")] {
+        let told = |name: &str| Some(format!("{name} {verb}: no more"));
+        assert_eq!(chain_failing_at("a", panics), (vec!["a", "d"], told("a")));
+        assert_eq!(
+            chain_failing_at("b", panics),
+            (vec!["a", "b", "d"], told("b"))
+        );
+        assert_eq!(
+            chain_failing_at("c", panics),
+            (vec!["a", "b", "c", "d"], told("c"))
+        );
+        assert_eq!(
+            chain_failing_at("d", panics),
+            (vec!["a", "b", "c", "d"], told("d"))
+        );
+    }
+    assert_eq!(
+        chain_failing_at("none", false),
+        (vec!["a", "b", "c", "d"], None)
+    );
+}
+
+#[test]
+fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way() {
+    watched(|| {
+        let ran = Tally::new();
+        let failure = interval::run(|s| {
+            let outer = s.interval(|s| {
+                let inner = s.interval(|s| {
+                    s.attempt(|_| Err::<(), _>("too late")).named("innermost");
+                });
+                inner.named("inner");
+            });
+            let outer = outer.named("outer");
+            let after = s.interval(|_| ran.come());
+            outer.end().before(after.start()).unwrap();
+            let far = after.then(s, |_, ()| ran.come()).unwrap();
+            drop((outer, after, far));
+        })
+        .unwrap_err();
+        assert_eq!(
+            failure.chain(),
+            ["innermost", "inner", "outer", "the inline interval"]
+        );
+        assert_eq!(
+            failure.to_string(),
+            "innermost failed: too late, in inner, in outer"
+        );
+        assert_eq!((ran.get(), failure.others()), (0, 0));
+        let source = std::error::Error::source(&failure).map(ToString::to_string);
+        assert_eq!(source.as_deref(), Some("too late"));
+    });
+}
+
+#[test]
+fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
+    let ran = Tally::new();
+    let result = interval::run(|s| {
+        let inner = s.inline(|s| drop(s.interval(|_| std::panic::panic_any(7)).named("seven")));
+        let payload = inner.unwrap_err().into_panic().unwrap();
+        s.interval(|_| ran.come());
+        *payload.downcast_ref::<i32>().unwrap()
+    });
+    assert_eq!((result.unwrap(), ran.get()), (7, 1));
+    let body = interval::run(|_| -> () { panic!("in the body") }).unwrap_err();
+    assert_eq!(
+        body.to_string(),
+        "the inline interval panicked: in the body"
+    );
+}
+
+#[test]
+fn what_can_never_start_is_told_and_does_not_hang() {
+    watched(|| {
+        let stalled = interval::run(|s| {
+            std::mem::forget(s.interval(|_| ()));
+            s.interval(|_| ());
+        });
+        let failure = stalled.unwrap_err();
+        assert!(failure.is_stall());
+        assert_eq!(
+            failure.to_string(),
+            "an interval waits for what never comes"
+        );
+        // Through a lock: its holder waits for one who wants it.
+        let lock = Lock::new();
+        let stalled = interval::run(|s| {
+            let wanting = s.interval(|_| ());
+            let seen = Interval::clone(&wanting);
+            let mut holder = s.interval(move |s| {
+                let child = s.interval(|_| ());
+                seen.end().before(child.start()).unwrap();
+            });
+            holder.lock(&lock).unwrap();
+            let mut wanting = wanting;
+            wanting.lock(&lock).unwrap();
+            let holder = holder.schedule();
+            holder.start().before(wanting.start()).unwrap();
+        });
+        assert!(stalled.unwrap_err().is_stall());
+        // The lock is free again.
+        let taken = interval::run(|s| s.interval(|_| ()).lock(&lock).unwrap());
+        taken.unwrap();
+    });
+}
+
+#[test]
+fn an_edge_from_what_has_failed_in_another_family_skips_what_waits() {
+    watched(|| {
+        let own = pool(2);
+        let ran = Tally::new();
+        let failure = own.interval(|s| {
+            let (over, seen) = (Gate::new(), &ran);
+            let failing = s.attempt(|_| Err::<(), _>("early")).schedule();
+            while !failing.end().has_occurred() {
+                std::thread::yield_now();
+            }
+            over.open();
+            s.interval(move |s| {
+                let next = s.interval(move |_| seen.come());
+                failing.end().before(next.start()).unwrap();
+                assert_eq!(
+                    s.end().before(next.start()).unwrap_err().wrong(),
+                    Wrong::Cycle
+                );
+                let follower = failing.then(s, move |_, ()| seen.come()).unwrap();
+                drop((next, follower));
+            });
+        });
+        assert_eq!(
+            (failure.unwrap_err().to_string().as_str(), ran.get()),
+            ("interval 1 failed: early", 0)
+        );
+    });
+}
+
+#[test]
+fn a_stalled_interval_leaves_its_lock_to_others() {
+    watched(|| {
+        let lock = Lock::new();
+        let own = pool(2);
+        for _ in 0..10 {
+            let stalled = own.interval(|s| {
+                let mut holder = s.interval(|s| std::mem::forget(s.interval(|_| ())));
+                holder.lock(&lock).unwrap();
+            });
+            assert!(stalled.unwrap_err().is_stall());
+            own.interval(|s| s.interval(|_| ()).lock(&lock).unwrap())
+                .unwrap();
+        }
+    });
+}

@@ -1,0 +1,232 @@
+//! What is asked of intervals and cannot be is refused on the spot, by name, and nothing is lost.
+
+mod support;
+
+use support::{Gate, Tally, pool, watched};
+use tidegate::interval::{self, Draft, Interval, Lock, Locked, Wrong};
+
+/// Who came when.
+#[derive(Default)]
+struct Log(Mutex<Vec<&'static str>>);
+
+impl Log {
+    fn note(&self, what: &'static str) {
+        self.0.lock().unwrap().push(what);
+    }
+
+    fn end(self) -> Vec<&'static str> {
+        self.0.into_inner().unwrap()
+    }
+
+    fn has(&self, what: &str) -> bool {
+        self.0.lock().unwrap().contains(&what)
+    }
+}
+
+#[test]
+fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
+    watched(|| {
+        let ran = Tally::new();
+        interval::run(|s| {
+            let a = s.interval(|_| ran.come()).named("a");
+            let b = s.interval(|_| ran.come()).named("b");
+            let c = s.interval(|_| ran.come()).named("c");
+            a.end().before(b.start()).unwrap();
+            // Backward, and fine.
+            c.end().before(a.start()).unwrap();
+            for (from, to) in [(&b, &c), (&b, &a), (&a, &c), (&a, &a)] {
+                let error = from.end().before(to.start()).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::Cycle);
+            }
+            let error = b.end().before(c.start()).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "c comes before b already: an edge back would close a cycle"
+            );
+            // Forward, after one that was not.
+            assert_eq!(b.start().before(c.end()).unwrap_err().wrong(), Wrong::Cycle);
+            assert_eq!(a.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
+            assert_eq!(s.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
+            drop((c, b, a));
+        })
+        .unwrap();
+        assert_eq!(ran.get(), 3);
+    });
+}
+
+#[test]
+fn cycles_are_found_across_families() {
+    watched(|| {
+        let pool = pool(2);
+        let (go, order) = (Gate::new(), Log::default());
+        pool.interval(|s| {
+            // An interval is handed from one family to another by an uncle.
+            let (sender, receiver) = std::sync::mpsc::channel();
+            let uncle = s.interval(|_| order.note("uncle"));
+            let late = s.interval(|_| order.note("late"));
+            uncle.end().before(late.start()).unwrap();
+            let uncle_seen = Interval::clone(&uncle);
+            let late_seen = Interval::clone(&late);
+            let (go, order) = (&go, &order);
+            s.interval(move |s| {
+                let child = s.interval(move |_| order.note("child"));
+                // Between families: forward, backward, and into what has begun.
+                child.end().before(late_seen.start()).unwrap();
+                let error = late_seen.end().before(child.start()).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::Cycle);
+                uncle_seen.end().before(child.start()).unwrap();
+                assert_eq!(
+                    child.end().before(uncle_seen.start()).unwrap_err().wrong(),
+                    Wrong::Cycle
+                );
+                assert_eq!(
+                    s.end().before(child.start()).unwrap_err().wrong(),
+                    Wrong::Cycle
+                );
+                s.end().before(late_seen.start()).unwrap();
+                sender.send(()).unwrap();
+                go.open();
+            });
+            s.interval(move |_| receiver.recv().unwrap());
+            go.wait();
+            drop((uncle, late));
+        })
+        .unwrap();
+        assert_eq!(order.end(), ["uncle", "child", "late"]);
+    });
+}
+
+#[test]
+fn an_edge_into_what_has_occurred_is_refused() {
+    watched(|| {
+        let own = pool(2);
+        own.interval(|s| {
+            let over = s.interval(|_| ()).named("over").schedule();
+            while !over.end().has_occurred() {
+                std::thread::yield_now();
+            }
+            let next = s.interval(|_| ()).named("next");
+            over.end().before(next.start()).unwrap();
+            for (point, word) in [(over.start(), "start"), (over.end(), "end")] {
+                let error = next.start().before(point).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::Occurred, "{word}");
+            }
+            let error = next.end().before(over.start()).unwrap_err();
+            assert!(
+                error.to_string().contains("over cannot wait for next"),
+                "{error}"
+            );
+        })
+        .unwrap();
+    });
+}
+
+#[test]
+fn intervals_of_different_inline_intervals_cannot_be_ordered() {
+    watched(|| {
+        interval::run(|s| {
+            let outer = s.interval(|_| ()).named("outer");
+            let point = outer.end();
+            let error = s.inline(|s| {
+                let inner = s.interval(|_| ()).named("inner");
+                point.before(inner.start()).unwrap_err()
+            });
+            let error = error.unwrap();
+            assert_eq!(error.wrong(), Wrong::OtherTree);
+            assert!(error.to_string().starts_with("outer and inner"), "{error}");
+        })
+        .unwrap();
+    });
+}
+
+#[test]
+fn locks_requested_twice_or_against_the_order_are_refused() {
+    watched(|| {
+        let (first, second) = (Lock::new(), Lock::new());
+        interval::run(|s| {
+            let (one, two) = (&first, &second);
+            let mut holder = s.interval(move |s| {
+                let mut child = s.interval(|_| ()).named("child");
+                assert_eq!(child.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
+                let error = child.lock(one).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::LockOrder);
+                assert!(
+                    error.to_string().contains("child") && error.to_string().contains("holder")
+                );
+                child.lock(&Lock::new()).unwrap();
+            });
+            holder.lock(two).unwrap();
+            assert_eq!(holder.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
+            _ = holder.named("holder");
+        })
+        .unwrap();
+    });
+}
+
+#[test]
+fn data_whose_lock_is_not_held_is_not_shown() {
+    let data = Locked::new(0);
+    let failure = interval::run(|s| {
+        let shown = &data;
+        s.interval(move |s| shown.with(s, |data| *data += 1))
+            .named("curious");
+    });
+    let text = failure.unwrap_err().to_string();
+    assert!(
+        text.contains("curious sees data whose lock it has not requested"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_follower_that_cannot_be_ordered_does_not_run() {
+    let ran = Tally::new();
+    interval::run(|s| {
+        let outer = s.interval(|_| ()).named("outer");
+        s.inline(|s| {
+            let error = outer.then(s, |_, ()| ran.come()).unwrap_err();
+            assert_eq!(error.wrong(), Wrong::OtherTree);
+        })
+        .unwrap();
+    })
+    .unwrap();
+    assert_eq!(ran.get(), 0);
+}
+
+#[test]
+fn a_lock_is_not_requested_inside_of_an_inline_interval_of_who_holds_it() {
+    let lock = Lock::new();
+    interval::run(|s| {
+        let inner = &lock;
+        let mut holder = s.interval(move |s| {
+            s.inline(|s| {
+                let error = s.interval(|_| ()).lock(inner).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::LockTwice);
+            })
+            .unwrap();
+        });
+        holder.lock(&lock).unwrap();
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_cycle_through_two_families_is_found_whatever_the_order_of_its_edges() {
+    watched(|| {
+        let own = pool(2);
+        own.interval(|s| {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            let family = s.interval(move |s| {
+                let uncle: Draft<'_> = receiver.recv().unwrap();
+                let (a, b) = (s.interval(|_| ()), s.interval(|_| ()));
+                b.end().before(uncle.start()).unwrap();
+                uncle.end().before(a.start()).unwrap();
+                // Forward among its siblings, and yet.
+                assert_eq!(a.end().before(b.start()).unwrap_err().wrong(), Wrong::Cycle);
+            });
+            sender.send(s.interval(|_| ())).unwrap();
+            drop(family);
+        })
+        .unwrap();
+    });
+}
