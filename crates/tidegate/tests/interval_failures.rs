@@ -2,26 +2,8 @@
 
 mod support;
 
-use support::{Gate, Tally, pool, watched};
+use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{self, Body, Interval, Lock, Wrong};
-
-/// Who came when.
-#[derive(Default)]
-struct Log(Mutex<Vec<&'static str>>);
-
-impl Log {
-    fn note(&self, what: &'static str) {
-        self.0.lock().unwrap().push(what);
-    }
-
-    fn end(self) -> Vec<&'static str> {
-        self.0.into_inner().unwrap()
-    }
-
-    fn has(&self, what: &str) -> bool {
-        self.0.lock().unwrap().contains(&what)
-    }
-}
 
 /// A chain a -> b -> c of which the one called so fails, and d beside it; who ran.
 fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {

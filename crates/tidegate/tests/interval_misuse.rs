@@ -2,26 +2,8 @@
 
 mod support;
 
-use support::{Gate, Tally, pool, watched};
+use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{self, Draft, Interval, Lock, Locked, Wrong};
-
-/// Who came when.
-#[derive(Default)]
-struct Log(Mutex<Vec<&'static str>>);
-
-impl Log {
-    fn note(&self, what: &'static str) {
-        self.0.lock().unwrap().push(what);
-    }
-
-    fn end(self) -> Vec<&'static str> {
-        self.0.into_inner().unwrap()
-    }
-
-    fn has(&self, what: &str) -> bool {
-        self.0.lock().unwrap().contains(&what)
-    }
-}
 
 #[test]
 fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {

@@ -2,29 +2,10 @@
 
 mod support;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Gate, Tally, built, fib, pool, soak, watched};
-use tidegate::interval::{self, Body, Draft, Interval, Lock, Locked, Wrong};
+use support::{Gate, Log, Tally, built, fib, pool, soak, watched};
+use tidegate::interval::{self, Body, Draft, Interval, Lock, Locked};
 use tidegate::{PlaceBy, Pool, Queue, Share};
-
-/// Who came when.
-#[derive(Default)]
-struct Log(Mutex<Vec<&'static str>>);
-
-impl Log {
-    fn note(&self, what: &'static str) {
-        self.0.lock().unwrap().push(what);
-    }
-
-    fn end(self) -> Vec<&'static str> {
-        self.0.into_inner().unwrap()
-    }
-
-    fn has(&self, what: &str) -> bool {
-        self.0.lock().unwrap().contains(&what)
-    }
-}
 
 #[test]
 fn an_interval_ends_after_all_that_it_creates() {

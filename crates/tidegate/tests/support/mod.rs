@@ -9,6 +9,7 @@ pub mod book;
 pub mod jobs;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -99,6 +100,24 @@ impl Tally {
 
     pub fn wait_for(&self, count: usize) {
         until(|| self.get() >= count);
+    }
+}
+
+/// Who came when.
+#[derive(Default)]
+pub struct Log(Mutex<Vec<&'static str>>);
+
+impl Log {
+    pub fn note(&self, what: &'static str) {
+        self.0.lock().unwrap().push(what);
+    }
+
+    pub fn end(self) -> Vec<&'static str> {
+        self.0.into_inner().unwrap()
+    }
+
+    pub fn has(&self, what: &str) -> bool {
+        self.0.lock().unwrap().contains(&what)
     }
 }
 
