@@ -27,6 +27,8 @@ mod failure;
 mod kind;
 mod life;
 mod lock;
+#[cfg(all(test, loom))]
+mod models;
 mod node;
 mod ready;
 mod tree;

@@ -54,18 +54,18 @@ fn pool(workers: usize) -> Pool {
 }
 
 /// Each call must happen exactly once.
-struct Once(AtomicUsize);
+pub(crate) struct Once(AtomicUsize);
 
 impl Once {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self(AtomicUsize::new(0)))
     }
 
-    fn happen(&self) {
+    pub(crate) fn happen(&self) {
         assert_eq!(self.0.fetch_add(1, Ordering::Relaxed), 0, "happened twice");
     }
 
-    fn check(&self) {
+    pub(crate) fn check(&self) {
         assert_eq!(self.0.load(Ordering::Relaxed), 1, "never happened");
     }
 }
@@ -183,7 +183,7 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
 }
 
 /// Only what happens from the first fork to the end of the last join is explored, more deeply than a pool's whole life can be.
-fn check_calls(body: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn check_calls(body: impl Fn() + Send + Sync + 'static) {
     check_part(move || {
         let pool = pool(2);
         pool.install(|| {
@@ -239,92 +239,5 @@ fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
             };
             crate::join(forks, stolen);
         });
-    });
-}
-
-/// A cell that one interval writes and another reads; loom finds a race if they are not ordered.
-struct Passed(tidegate_sync::UnsafeCell<u32>);
-
-// SAFETY: that accesses are ordered is what the models show.
-unsafe impl Sync for Passed {}
-
-impl Passed {
-    fn new() -> Self {
-        Self(tidegate_sync::UnsafeCell::new(0))
-    }
-
-    fn write(&self) {
-        // SAFETY: loom panics where two are at it.
-        self.0.with_mut(|cell| unsafe { *cell = 7 });
-    }
-
-    fn check(&self) {
-        // SAFETY: loom panics where two are at it.
-        assert_eq!(self.0.with(|cell| unsafe { *cell }), 7);
-    }
-}
-
-#[test]
-fn loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs() {
-    check_calls(|| {
-        let (cell, read, begun) = (Passed::new(), Once::new(), Parker::new());
-        let ended = crate::interval::run(|s| {
-            let first = s.interval(|_| {
-                begun.unpark();
-                cell.write();
-            });
-            let first = first.schedule();
-            let next = s.interval(|_| {
-                cell.check();
-                read.happen();
-            });
-            // Another worker runs it.
-            begun.park();
-            first.end().before(next.start()).unwrap();
-        });
-        ended.unwrap();
-        read.check();
-    });
-}
-
-#[test]
-fn loom_calls_the_last_of_two_points_releases_what_waits_for_both() {
-    check_calls(|| {
-        let (cells, read) = ([Passed::new(), Passed::new()], Once::new());
-        let news = Parker::new();
-        let ended = crate::interval::run(|s| {
-            let last = s.interval(|_| {
-                cells.iter().for_each(Passed::check);
-                read.happen();
-            });
-            let [one, other] = &cells;
-            // Each on a worker of its own.
-            let first = s.interval(|_| {
-                one.write();
-                news.park();
-            });
-            let second = s.interval(|_| {
-                other.write();
-                news.unpark();
-            });
-            first.end().before(last.start()).unwrap();
-            second.end().before(last.start()).unwrap();
-        });
-        ended.unwrap();
-        read.check();
-    });
-}
-
-#[test]
-fn loom_calls_a_lock_is_handed_from_one_interval_to_the_next() {
-    check_calls(|| {
-        let (lock, cell) = (crate::interval::Lock::new(), Passed::new());
-        let ended = crate::interval::run(|s| {
-            for _ in 0..2 {
-                let mut holder = s.interval(|_| cell.write());
-                holder.lock(&lock).unwrap();
-            }
-        });
-        ended.unwrap();
     });
 }

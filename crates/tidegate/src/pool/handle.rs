@@ -142,7 +142,7 @@ impl Pool {
         self.used().take_part(|current| current.scope(f))
     }
 
-    /// [`interval::run`](crate::interval::run) on this pool.
+    /// [`interval::run`] on this pool.
     ///
     /// # Errors
     /// As there.

@@ -1,0 +1,92 @@
+//! Loom models of points, edges and locks, in pools of two.
+
+use crate::models::{Once, check_calls};
+use tidegate_sync::UnsafeCell;
+use tidegate_sync::park::Parker;
+
+/// A cell that one interval writes and another reads; loom finds a race if they are not ordered.
+struct Passed(UnsafeCell<u32>);
+
+// SAFETY: that accesses are ordered is what the models show.
+unsafe impl Sync for Passed {}
+
+impl Passed {
+    fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    fn write(&self) {
+        // SAFETY: loom panics where two are at it.
+        self.0.with_mut(|cell| unsafe { *cell = 7 });
+    }
+
+    fn check(&self) {
+        // SAFETY: loom panics where two are at it.
+        assert_eq!(self.0.with(|cell| unsafe { *cell }), 7);
+    }
+}
+
+#[test]
+fn loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs() {
+    check_calls(|| {
+        let (cell, read, begun) = (Passed::new(), Once::new(), Parker::new());
+        let ended = super::run(|s| {
+            let first = s.interval(|_| {
+                begun.unpark();
+                cell.write();
+            });
+            let first = first.schedule();
+            let next = s.interval(|_| {
+                cell.check();
+                read.happen();
+            });
+            // Another worker runs it.
+            begun.park();
+            first.end().before(next.start()).unwrap();
+        });
+        ended.unwrap();
+        read.check();
+    });
+}
+
+#[test]
+fn loom_calls_the_last_of_two_points_releases_what_waits_for_both() {
+    check_calls(|| {
+        let (cells, read) = ([Passed::new(), Passed::new()], Once::new());
+        let news = Parker::new();
+        let ended = super::run(|s| {
+            let last = s.interval(|_| {
+                cells.iter().for_each(Passed::check);
+                read.happen();
+            });
+            let [one, other] = &cells;
+            // Each on a worker of its own.
+            let first = s.interval(|_| {
+                one.write();
+                news.park();
+            });
+            let second = s.interval(|_| {
+                other.write();
+                news.unpark();
+            });
+            first.end().before(last.start()).unwrap();
+            second.end().before(last.start()).unwrap();
+        });
+        ended.unwrap();
+        read.check();
+    });
+}
+
+#[test]
+fn loom_calls_a_lock_is_handed_from_one_interval_to_the_next() {
+    check_calls(|| {
+        let (lock, cell) = (super::Lock::new(), Passed::new());
+        let ended = super::run(|s| {
+            for _ in 0..2 {
+                let mut holder = s.interval(|_| cell.write());
+                holder.lock(&lock).unwrap();
+            }
+        });
+        ended.unwrap();
+    });
+}
