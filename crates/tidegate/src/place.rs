@@ -64,6 +64,11 @@ impl PlaceId {
         }
     }
 
+    /// Its number in its pool, those of the smallest places first.
+    pub(crate) fn number(self) -> usize {
+        self.group as usize
+    }
+
     /// Whether only the place's own workers may run what is put there.
     #[must_use]
     pub fn is_strict(self) -> bool {

@@ -105,7 +105,13 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
     }
     let left = ready.settle();
     debug_assert!(left.is_none());
-    if closes { wrong(Wrong::Cycle) } else { Ok(()) }
+    if closes {
+        return wrong(Wrong::Cycle);
+    }
+    if let Some(recorder) = tree.recorder() {
+        recorder.order((a, from.1), (b, to.1));
+    }
+    Ok(())
 }
 
 /// Whether an edge, whose target is held, lies on a cycle; then it is taken back.

@@ -10,6 +10,7 @@ use crate::unwind;
 use crate::worker::Current;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
+use tidegate_sync::clock;
 
 /// The task of a node: runs it and whatever becomes ready by it, one after the other.
 pub(super) unsafe fn run(header: NonNull<Header>, current: Current<'_>) {
@@ -52,10 +53,18 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
         started.release(&core.start, false);
         let left = started.settle();
         debug_assert!(left.is_none());
+        let recorder = core
+            .tree()
+            .recorder()
+            .map(|recorder| (recorder, clock::now()));
         let body = Body::of(node);
         // SAFETY: a node of that kind; its closure is ours and is run once (1).
         let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
         children = body.children();
+        if let Some((recorder, from)) = recorder {
+            let failed = !matches!(ended, Ok(Ok(())));
+            recorder.ran(core, from, failed, ready.current());
+        }
         match ended {
             Ok(Ok(())) => {}
             Ok(Err(error)) => core.fail(Cause::Error(error)),

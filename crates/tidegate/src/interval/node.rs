@@ -77,6 +77,8 @@ pub(super) struct Extras {
     pub(super) locks: Vec<Lock>,
     /// How many of them are held.
     pub(super) held: usize,
+    /// Its number in the record of its tree.
+    pub(super) recorded: Option<usize>,
 }
 
 /// An interval apart from its closure. A node begins with it.
@@ -162,6 +164,10 @@ impl Core {
     pub(super) fn scope_waiting(&self) -> &ScopeCore {
         // SAFETY: the scope waits for it.
         unsafe { self.scoped.scope().as_ref() }
+    }
+
+    pub(super) fn recorded_as(&self) -> Option<usize> {
+        self.extras()?.lock().recorded
     }
 
     pub(super) fn place(&self) -> Option<PlaceId> {

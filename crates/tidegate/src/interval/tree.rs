@@ -3,10 +3,12 @@
 use super::failure::{Cause, Failure};
 use super::lock::Lock;
 use super::node::Core;
+use super::record::Recorder;
 use crate::scope::ScopeCore;
 use crate::unwind::{self, Payload, Stray};
 use crate::worker::Current;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
@@ -31,6 +33,8 @@ pub(crate) struct Tree {
     order: Mutex<()>,
     /// The interval inside of whose body the inline interval was begun.
     pub(super) around: Option<NonNull<Core>>,
+    /// Who takes notes of it.
+    recorder: Option<Arc<Recorder>>,
 }
 
 // SAFETY: all parts but `around` are Sync; that is followed by who runs inside of the call, while the interval around it waits.
@@ -47,11 +51,20 @@ pub(super) struct Walk<'a>(&'a Tree);
 
 impl Tree {
     /// Of an inline interval that was begun by the body of this one, if of any.
-    pub(super) fn around(around: Option<NonNull<Core>>) -> Self {
+    pub(super) fn new(around: Option<NonNull<Core>>, recorder: Option<Arc<Recorder>>) -> Self {
+        // SAFETY: that body calls us.
+        let outer = around.and_then(|node| unsafe { node.as_ref() }.tree().recorder.clone());
         Self {
             around,
+            recorder: recorder.or(outer),
             ..Self::default()
         }
+    }
+
+    /// Who takes notes of this tree, if anybody.
+    #[inline]
+    pub(super) fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_deref()
     }
 
     pub(super) fn root_has_ended(&self) {

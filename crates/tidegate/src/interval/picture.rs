@@ -1,0 +1,145 @@
+//! Pictures of a recorded run: what was to come before what, and who ran what where and when.
+
+use super::record::{Graph, Ran, Recorded};
+use std::fmt::Write as _;
+
+/// Pixels of the picture of a run, without the names of its workers.
+const WIDTH: f64 = 1_000.0;
+const ROW: f64 = 28.0;
+const MARGIN: f64 = 110.0;
+/// Fills for places, in turn; the last one is for who stands nowhere.
+const FILLS: [&str; 7] = [
+    "#4e79a7", "#59a14f", "#edc948", "#b07aa1", "#76b7b2", "#9c755f", "#bab0ac",
+];
+const FAILED: &str = "#e15759";
+
+impl Graph {
+    /// The order as a graph in the language of Graphviz: a box for each interval, a frame around those that one has created, solid arrows from ends and
+    /// dashed ones from starts. What never ran is grey.
+    #[must_use]
+    pub fn dot(&self) -> String {
+        let mut out = String::from("digraph intervals {\n  rankdir=LR;\n  node [shape=box];\n");
+        let mut inside = vec![Vec::new(); self.intervals.len()];
+        for (number, interval) in self.intervals.iter().enumerate() {
+            if let Some(parent) = interval.parent {
+                inside[parent].push(number);
+            }
+        }
+        let roots = self.intervals.iter().enumerate();
+        let roots = roots.filter(|(_, interval)| interval.parent.is_none());
+        // What is still to be written: an interval, or the end of a frame.
+        let mut next: Vec<Option<usize>> = roots.map(|(number, _)| Some(number)).rev().collect();
+        while let Some(item) = next.pop() {
+            let Some(number) = item else {
+                out.push_str("}\n");
+                continue;
+            };
+            let Recorded { name, ran, .. } = &self.intervals[number];
+            let colour = match ran {
+                None => " color=grey fontcolor=grey",
+                Some(Ran { failed: true, .. }) => " color=red",
+                Some(_) => "",
+            };
+            let name = quoted(name);
+            let _ = writeln!(out, "  i{number} [label={name}{colour}];");
+            if !inside[number].is_empty() {
+                let _ = writeln!(out, "subgraph cluster_{number} {{ label={name};");
+                next.push(None);
+                next.extend(inside[number].iter().rev().map(|child| Some(*child)));
+            }
+        }
+        for edge in &self.edges {
+            let style = match (edge.from.1, edge.to.1) {
+                (true, false) => "",
+                (true, true) => " [arrowhead=tee]",
+                (false, false) => " [style=dashed]",
+                (false, true) => " [style=dashed arrowhead=tee]",
+            };
+            let _ = writeln!(out, "  i{} -> i{}{style};", edge.from.0, edge.to.0);
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// The run as a picture in SVG: a row for each worker, time from left to right, a bar for each body in the colour of the place where it ran, red where
+    /// it has failed. A bar tells its name and times to who points at it.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let ran = || {
+            let intervals = self.intervals.iter();
+            intervals.filter_map(|interval| Some((interval, interval.ran?)))
+        };
+        let from = ran().map(|(_, ran)| ran.from).min().unwrap_or(0);
+        let to = ran().map(|(_, ran)| ran.to).max().unwrap_or(0);
+        let mut workers: Vec<usize> = ran().map(|(_, ran)| ran.worker).collect();
+        workers.sort_unstable();
+        workers.dedup();
+        let length = (to - from).max(1) as f64;
+        let x = |time: u64| MARGIN + (time.saturating_sub(from)) as f64 / length * WIDTH;
+        let (width, height) = (MARGIN + WIDTH + 10.0, (workers.len() as f64 + 1.0) * ROW);
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+             font-family=\"sans-serif\" font-size=\"12\">\n"
+        );
+        for (row, worker) in workers.iter().enumerate() {
+            let y = (row as f64 + 0.65) * ROW;
+            let _ = writeln!(out, "<text x=\"5\" y=\"{y:.1}\">worker {worker}</text>");
+        }
+        for (interval, ran) in ran() {
+            let row = workers.partition_point(|worker| *worker < ran.worker);
+            let (left, y) = (x(ran.from), (row as f64 + 0.1) * ROW);
+            // Thin enough to tell neighbours apart, never invisible.
+            let wide = (x(ran.to) - left).max(0.3);
+            let stood = ran
+                .place
+                .map_or(FILLS.len() - 1, |place| place % (FILLS.len() - 1));
+            let fill = if ran.failed { FAILED } else { FILLS[stood] };
+            let name = escaped(&interval.name);
+            let (at, took) = (
+                (ran.from - from) as f64 / 1e3,
+                (ran.to - ran.from) as f64 / 1e3,
+            );
+            let _ = writeln!(
+                out,
+                "<rect x=\"{left:.2}\" y=\"{y:.1}\" width=\"{wide:.2}\" height=\"{:.1}\" fill=\"{fill}\">\
+                 <title>{name}: {took:.1} us, {at:.1} us after the first</title></rect>",
+                ROW * 0.8
+            );
+        }
+        let y = (workers.len() as f64 + 0.65) * ROW;
+        let _ = writeln!(
+            out,
+            "<text x=\"{MARGIN}\" y=\"{y:.1}\">{:.3} ms</text>\n</svg>",
+            length / 1e6
+        );
+        out
+    }
+}
+
+fn quoted(name: &str) -> String {
+    let mut out = String::from("\"");
+    for sign in name.chars() {
+        match sign {
+            '"' | '\\' => out.extend(['\\', sign]),
+            '\n' => out.push_str("\\n"),
+            sign if sign.is_control() => out.push(' '),
+            sign => out.push(sign),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn escaped(name: &str) -> String {
+    let mut out = String::new();
+    for sign in name.chars() {
+        match sign {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            sign if sign.is_control() => out.push(' '),
+            sign => out.push(sign),
+        }
+    }
+    out
+}

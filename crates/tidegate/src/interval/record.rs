@@ -1,0 +1,149 @@
+//! What happened to the intervals of one run, for pictures.
+//!
+//! A tree that is recorded has a [`Recorder`], and each of its intervals a number there, kept with the things that few intervals have. Trees that are
+//! not recorded pay a look for each interval and edge.
+
+use super::node::{Core, Which};
+use crate::worker::Current;
+use tidegate_policy::Nanos;
+use tidegate_sync::clock;
+use tidegate_sync::lock::Mutex;
+
+/// The intervals of one run and their order, from [`record`](super::record).
+///
+/// ```
+/// use tidegate::interval;
+///
+/// let (result, graph) = interval::record(|s| {
+///     let read = s.interval(|_| "text").named("read");
+///     read.then(s, |_, text| text.len()).unwrap().named("count");
+/// });
+/// result?;
+/// assert_eq!((graph.intervals().len(), graph.edges().len()), (3, 1));
+/// assert!(graph.dot().contains("label=\"count\""));
+/// assert!(graph.svg().starts_with("<svg"));
+/// # Ok::<(), interval::Failure>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    pub(super) intervals: Vec<Recorded>,
+    pub(super) edges: Vec<Edge>,
+}
+
+/// One interval of a [`Graph`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// What it is called.
+    pub name: String,
+    /// The number of the interval inside of which it was made; none for the outermost.
+    pub parent: Option<usize>,
+    /// When its body ran and where; none if it was skipped or never started.
+    pub ran: Option<Ran>,
+}
+
+/// When and where a body ran.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Ran {
+    /// The number of the worker in its pool.
+    pub worker: usize,
+    /// The number of the smallest place in which it stood, if it stood anywhere.
+    pub place: Option<usize>,
+    /// In nanoseconds since the record was begun.
+    pub from: Nanos,
+    /// The same, when the body was over; what was created inside may have gone on.
+    pub to: Nanos,
+    /// Whether the body has failed.
+    pub failed: bool,
+}
+
+/// An edge that was added: the first point is before the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edge {
+    /// The number of the first interval, and whether it is its end.
+    pub from: (usize, bool),
+    /// The number of the second interval, and whether it is its end.
+    pub to: (usize, bool),
+}
+
+impl Graph {
+    /// Every interval that was made, the outermost first.
+    #[must_use]
+    pub fn intervals(&self) -> &[Recorded] {
+        &self.intervals
+    }
+
+    /// Every edge that was added, in that order.
+    #[must_use]
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+}
+
+/// Takes notes.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    begun: Nanos,
+    graph: Mutex<Graph>,
+}
+
+impl Recorder {
+    pub(super) fn new() -> Self {
+        Self {
+            begun: clock::now(),
+            graph: Mutex::default(),
+        }
+    }
+
+    pub(super) fn end(&self) -> Graph {
+        std::mem::take(&mut *self.graph.lock())
+    }
+
+    /// A new interval of the tree, inside of `parent`.
+    pub(super) fn create(&self, core: &Core, parent: Option<&Core>) {
+        let parent = parent.and_then(Core::recorded_as);
+        let number = {
+            let mut graph = self.graph.lock();
+            graph.intervals.push(Recorded {
+                name: String::new(),
+                parent,
+                ran: None,
+            });
+            graph.intervals.len() - 1
+        };
+        core.extras_or_new().lock().recorded = Some(number);
+        self.name(core);
+    }
+
+    /// Writes the name down as it is now.
+    pub(super) fn name(&self, core: &Core) {
+        if let Some(number) = core.recorded_as() {
+            self.graph.lock().intervals[number].name = core.name();
+        }
+    }
+
+    pub(super) fn order(&self, from: (&Core, Which), to: (&Core, Which)) {
+        let point =
+            |(core, which): (&Core, Which)| Some((core.recorded_as()?, which == Which::End));
+        if let (Some(from), Some(to)) = (point(from), point(to)) {
+            self.graph.lock().edges.push(Edge { from, to });
+        }
+    }
+
+    /// The body of an interval has run since `from`.
+    pub(super) fn ran(&self, core: &Core, from: Nanos, failed: bool, current: Option<Current<'_>>) {
+        let Some((number, current)) = core.recorded_as().zip(current) else {
+            return;
+        };
+        let ran = Ran {
+            worker: current.index,
+            place: current.stand().map(|_| current.place().number()),
+            from: from.saturating_sub(self.begun),
+            to: clock::now().saturating_sub(self.begun),
+            failed,
+        };
+        self.graph.lock().intervals[number].ran = Some(ran);
+    }
+}

@@ -1,0 +1,121 @@
+//! A recorded run tells which intervals there were, their order, and who ran them when; its pictures say the same.
+
+mod support;
+
+use support::{built, pool, watched};
+use tidegate::interval::{self, Graph};
+use tidegate::{PlaceBy, Pool, Share};
+
+fn sample() -> Graph {
+    let (result, graph) = interval::record(|s| {
+        let read = s.interval(|_| ()).named("read \"it\"");
+        let sum = s.interval(|s| {
+            s.inline(|s| drop(s.interval(|_| ()).named("inner")))
+                .unwrap();
+            s.interval(|_| ()).named("part");
+        });
+        let sum = sum.named("sum <all>");
+        let failing = s.attempt(|_| Err::<(), _>("no")).named("failing");
+        let skipped = s.interval(|_| ()).named("skipped");
+        read.end().before(sum.start()).unwrap();
+        read.start().before(sum.end()).unwrap();
+        failing.end().before(skipped.start()).unwrap();
+        failing.end().before(skipped.start()).unwrap();
+        sum.start().before(read.start()).unwrap_err();
+    });
+    assert!(result.is_err());
+    graph
+}
+
+#[test]
+fn a_record_has_every_interval_with_its_parent_and_every_edge_that_was_not_refused() {
+    watched(|| {
+        let graph = sample();
+        let number = |name: &str| {
+            graph
+                .intervals()
+                .iter()
+                .position(|it| it.name == name)
+                .unwrap()
+        };
+        let parent = |name: &str| graph.intervals()[number(name)].parent;
+        assert_eq!(parent("the inline interval"), None);
+        assert_eq!(parent("sum <all>"), Some(0));
+        assert_eq!(parent("part"), Some(number("sum <all>")));
+        // An inline interval is one of the record, inside of who has called it.
+        let inner = parent("inner").unwrap();
+        assert_eq!(graph.intervals()[inner].parent, Some(number("sum <all>")));
+        assert_eq!((graph.intervals().len(), graph.edges().len()), (8, 4));
+        let read = number("read \"it\"");
+        assert_eq!(
+            (graph.edges()[0].from, graph.edges()[0].to),
+            ((read, true), (number("sum <all>"), false))
+        );
+        assert_eq!(
+            (graph.edges()[1].from, graph.edges()[1].to),
+            ((read, false), (number("sum <all>"), true))
+        );
+    });
+}
+
+#[test]
+fn a_record_tells_who_ran_when_and_who_was_skipped() {
+    watched(|| {
+        let graph = sample();
+        let ran = |name: &str| {
+            graph
+                .intervals()
+                .iter()
+                .find(|it| it.name == name)
+                .unwrap()
+                .ran
+        };
+        assert!(ran("skipped").is_none());
+        assert!(ran("failing").unwrap().failed && !ran("part").unwrap().failed);
+        let (read, sum) = (ran("read \"it\"").unwrap(), ran("sum <all>").unwrap());
+        assert!(read.from <= read.to && read.to <= sum.from && sum.from <= sum.to);
+        assert!(sum.from <= ran("inner").unwrap().from && ran("inner").unwrap().to <= sum.to);
+        let builder = Pool::builder().workers(2).share(Share::Off);
+        let own = built(builder.places(PlaceBy::Each(1)));
+        let places = own.places();
+        let (result, graph) = own.install(|| {
+            interval::record(|s| drop(s.interval(|_| ()).at(places[1].strict()).named("there")))
+        });
+        result.unwrap();
+        let there = graph
+            .intervals()
+            .iter()
+            .find(|it| it.name == "there")
+            .unwrap();
+        assert_eq!(there.ran.unwrap().place, Some(1));
+    });
+}
+
+#[test]
+fn what_is_not_recorded_leaves_nothing_behind() {
+    watched(|| {
+        let own = pool(1);
+        let (result, graph) = own.install(|| interval::record(|_| ()));
+        result.unwrap();
+        assert_eq!((graph.intervals().len(), graph.edges().len()), (1, 0));
+    });
+}
+
+#[test]
+fn pictures_name_everything_and_nest_rightly() {
+    watched(|| {
+        let graph = sample();
+        let dot = graph.dot();
+        assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+        assert!(dot.contains(r#"[label="read \"it\""]"#), "{dot}");
+        assert!(dot.contains("label=\"skipped\" color=grey"), "{dot}");
+        assert!(dot.contains("label=\"failing\" color=red"), "{dot}");
+        assert_eq!(dot.matches(" -> ").count(), 4);
+        let svg = graph.svg();
+        // All but the skipped one.
+        assert_eq!(svg.matches("<rect").count(), 7);
+        assert!(svg.contains("<title>sum &lt;all&gt;: ") && svg.trim_end().ends_with("</svg>"));
+        let empty = Graph::default();
+        assert!(empty.dot().starts_with("digraph") && empty.svg().starts_with("<svg"));
+    });
+}
