@@ -303,9 +303,11 @@ impl<T> Blocks<T> {
     fn answer(&self) {
         // Relaxed: a hint.
         if self.wanted.load(Ordering::Relaxed) && self.owner.fill.get() > self.owner.start.get() {
-            // Without room the owner goes on alone, and tries again at its next step.
-            if self.grant().is_ok() {
-                self.wanted.store(false, Ordering::Relaxed);
+            // Before the grant: who finds nothing after it asks anew.
+            self.wanted.store(false, Ordering::Relaxed);
+            if self.grant().is_err() {
+                // Without room the owner goes on alone, and tries again at its next step.
+                self.wanted.store(true, Ordering::Relaxed);
             }
         }
     }

@@ -309,7 +309,9 @@ impl Ledger {
             Status::Idle => self.idle.push(t),
             Status::Waiting => self.waiting.push(t),
             Status::Owed => self.owed.push_back(t),
-            Status::Blocked | Status::Gone => {}
+            Status::Blocked => {}
+            // The next thread of this number is another one.
+            Status::Gone => self.stands.set_roaming(t, false),
             Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
         }
     }

@@ -60,6 +60,18 @@ fn who_runs_a_part_of_a_broadcast_without_a_slot_is_given_none() {
     assert!(!ledger.is_active());
 }
 
+#[test]
+fn a_thread_that_gets_the_number_of_one_who_roamed_gets_a_stand() {
+    let mut ledger = Ledger::new(2, 4).with_stands(Stands::new(&[vec![0], vec![1], vec![0, 1]]));
+    let guest = ledger.admit().unwrap();
+    ledger.set_roaming(guest, true);
+    assert!(ledger.ready(guest));
+    assert_eq!(ledger.stands().at(guest), None);
+    assert_eq!(ledger.stop(guest, Status::Gone), None);
+    assert_eq!(ledger.wake_in(1), Wake::Start(guest));
+    assert_eq!(ledger.stands().at(guest), Some(1));
+}
+
 /// Verbs in any order that the runtime may call them in.
 #[test]
 fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_owed() {

@@ -47,7 +47,7 @@ use crate::unwind;
 use crate::worker::Current;
 use edges::Place;
 use failure::{BoxError, Cause};
-use node::{Core, Which};
+use node::{Core, Which, mark};
 use ready::Ready;
 use record::Recorder;
 use std::borrow::Cow;
@@ -155,8 +155,7 @@ where
                 tree.around.map(|node| unsafe { node.as_ref() }),
             );
         }
-        let result =
-            unwind::catch(|| f(&body)).map_err(|payload| body.core().fail(Cause::Panic(payload)));
+        let result = unwind::catch(|| f(&body)).map_err(|payload| body.core().fail(payload.into()));
         if let Some((recorder, from)) = recorder {
             recorder.ran(body.core(), from, result.is_err(), Some(current));
         }
@@ -429,7 +428,7 @@ impl<'scope, T> Interval<'scope, T> {
     /// Drafts an interval that comes after this one and gets its value.
     ///
     /// # Errors
-    /// The body is not of the same inline interval, or this interval is one inside of which it runs.
+    /// The body is not of the same inline interval, or what it creates comes before this interval. `f` does not run then.
     pub fn then<'env, U, F>(
         &self,
         body: &Body<'scope, 'env>,
@@ -447,7 +446,10 @@ impl<'scope, T> Interval<'scope, T> {
             let value = from.value().expect("skipped if there was none");
             f(body, value)
         });
-        self.end().before(next.start())?;
+        if let Err(misuse) = self.end().before(next.start()) {
+            next.core().mark(mark::VOID);
+            return Err(misuse);
+        }
         Ok(next)
     }
 }

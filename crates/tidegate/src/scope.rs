@@ -291,6 +291,13 @@ impl ScopeCore {
                     current.pass_on(task);
                 }
             }
+            Some(current) if std::ptr::eq(current.shared(), self.pool()) => {
+                // The caller's own place in the scope, by a frame below, keeps it over the push.
+                task.count();
+                if let Err(task) = current.push_task(task) {
+                    current.pass_on(task);
+                }
+            }
             _ => self.spawn_uncovered(task, caller),
         }
     }

@@ -232,7 +232,11 @@ impl Current<'_> {
             };
             scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
         };
-        let queued = || self.runs_queued(awaited) && shared.sees_queued(ledger);
+        let placed = || {
+            let free = shared.places.free_groups(ledger);
+            shared.places.offer(&free, !self.roams(), |_| true)
+        };
+        let queued = || self.runs_queued(awaited) && (shared.has_queued() || placed());
         awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)
     }
 

@@ -20,7 +20,7 @@ use tidegate_sync::lock::MutexGuard;
 
 /// What there was to do when somebody was to be woken.
 struct Seen {
-    /// Whether something lies in a queue that who gets a slot may take.
+    /// Whether something lies in a queue of the pool.
     queued: bool,
     /// The groups with free stands.
     free: FreeGroups,
@@ -100,7 +100,7 @@ impl Shared {
     fn wake_for_work(&self, publisher: Option<&Worker>) {
         let mut ledger = self.ledger();
         let seen = Seen {
-            queued: self.sees_queued(&ledger),
+            queued: self.has_queued(),
             free: self.places.free_groups(&ledger),
         };
         let wake = ledger.wake_for_work(|t| self.fit(t, publisher, &seen));
@@ -121,10 +121,17 @@ impl Shared {
         let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
         let awaited = |task: &Task| task.scope().is_some_and(|scope| waiter.awaits(scope));
         // Who stands nowhere is given no strict task, and would only take the slot from one who is.
-        let placed = || self.places.offer(&seen.free, !waiter.roams(), awaited);
-        if !rouses && (self.may_rob(t, publisher) || (waiter.may_help() && placed())) {
+        let strict = !waiter.roams();
+        let placed = || self.places.offer(&seen.free, strict, |_| true);
+        let own = || waiter.awaits_a_scope() && self.places.offer(&seen.free, strict, awaited);
+        let helps_any = || publisher.is_some() || self.sees_unplaced() || placed();
+        let robs = || match self.options.wait {
+            Wait::HelpAny => waiter.may_help() && helps_any(),
+            Wait::Descendants => self.may_rob(t, publisher) || (waiter.may_help() && own()),
+        };
+        if !rouses && robs() {
             Fit::Robs
-        } else if !waiter.may_help() || !seen.queued {
+        } else if !waiter.may_help() || !(seen.queued || placed()) {
             Fit::Never
         } else if !rouses && waiter.may_run_queued() {
             Fit::Queued
@@ -238,9 +245,15 @@ impl Shared {
             // What lies in another queue than the deque a scope's waiter may have, a joiner not.
             Some(publisher) if publisher.foreign.is_some() => waiter.awaits_scope_of(publisher),
             Some(publisher) => self.leads_to(waiter, publisher),
-            None => self
-                .workers()
-                .any(|w| w.has_work() && self.leads_to(waiter, w)),
+            None => {
+                let kept = |w: &Worker| {
+                    let awaited = |task: &Task| task.scope().is_some_and(|s| waiter.awaits(s));
+                    waiter.awaits_a_scope() && w.kept.holds(awaited)
+                };
+                let offers = |w: &Worker| w.offers() && waiter.awaits_scope_of(w);
+                let robs = |w: &Worker| w.has_work() && self.leads_to(waiter, w);
+                self.workers().any(|w| robs(w) || offers(w) || kept(w))
+            }
         }
     }
 

@@ -342,6 +342,10 @@ impl Worker {
         self.may_help.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn awaits_a_scope(&self) -> bool {
+        !self.awaits_scope.load(Ordering::Relaxed).is_null()
+    }
+
     /// Whether this worker waits for the scope.
     pub(crate) fn awaits(&self, scope: &ScopeCore) -> bool {
         std::ptr::eq(self.awaits_scope.load(Ordering::Relaxed), scope)

@@ -85,6 +85,37 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
 }
 
 #[test]
+fn a_failure_of_an_inline_interval_may_be_the_error_of_the_one_around_it() {
+    let failure = interval::run(|s| {
+        let outer = s.attempt(|s| s.inline(|s| drop(s.attempt(|_| Err::<(), _>("deep")))));
+        outer.named("outer");
+    });
+    assert_eq!(
+        failure.unwrap_err().to_string(),
+        "outer failed: interval 1 failed: deep"
+    );
+}
+
+#[test]
+fn an_interval_that_has_failed_inside_has_no_value() {
+    watched(|| {
+        let own = pool(2);
+        own.interval(|s| {
+            let outer = s.interval(|s| {
+                s.attempt(|_| Err::<(), _>("inside"));
+                5
+            });
+            let outer = outer.schedule();
+            while !outer.end().has_occurred() {
+                std::thread::yield_now();
+            }
+            assert_eq!(outer.value(), None);
+        })
+        .unwrap_err();
+    });
+}
+
+#[test]
 fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
     let ran = Tally::new();
     let result = interval::run(|s| {

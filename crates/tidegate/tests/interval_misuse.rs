@@ -176,6 +176,29 @@ fn a_follower_that_cannot_be_ordered_does_not_run() {
 }
 
 #[test]
+fn a_follower_that_would_close_a_cycle_does_not_run_and_fails_nothing() {
+    watched(|| {
+        let own = pool(2);
+        let ran = Tally::new();
+        own.interval(|s| {
+            let (sender, receiver) = std::sync::mpsc::channel::<Interval<'_>>();
+            let seen = &ran;
+            let family = s.interval(move |s| {
+                let later = receiver.recv().unwrap();
+                let error = later.then(s, move |_, ()| seen.come()).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::Cycle);
+            });
+            let later = s.interval(|_| ());
+            family.end().before(later.start()).unwrap();
+            sender.send(Interval::clone(&later)).unwrap();
+            drop((family, later));
+        })
+        .unwrap();
+        assert_eq!(ran.get(), 0);
+    });
+}
+
+#[test]
 fn a_lock_is_not_requested_inside_of_an_inline_interval_of_who_holds_it() {
     let lock = Lock::new();
     interval::run(|s| {

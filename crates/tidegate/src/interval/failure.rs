@@ -4,6 +4,7 @@ use super::node::Core;
 use crate::unwind::{self, Payload};
 use std::error::Error;
 use std::fmt;
+use tidegate_sync::lock::Mutex;
 
 /// An error of any kind.
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
@@ -79,10 +80,25 @@ impl fmt::Display for Misuse {
 
 impl Error for Misuse {}
 
+/// What a panic carries, under a lock so that a failure may be shared like other errors.
+pub(super) struct Carried(Mutex<Payload>);
+
+impl Carried {
+    pub(super) fn into_payload(self) -> Payload {
+        self.0.into_inner()
+    }
+}
+
+impl From<Payload> for Cause {
+    fn from(payload: Payload) -> Self {
+        Self::Panic(Carried(Mutex::new(payload)))
+    }
+}
+
 /// Why one interval failed.
 pub(super) enum Cause {
     Error(BoxError),
-    Panic(Payload),
+    Panic(Carried),
     /// So many children of the root wait for each other.
     Stalled(u32),
 }
@@ -158,7 +174,7 @@ impl Failure {
     /// It was none: the failure itself.
     pub fn into_panic(self) -> Result<Box<dyn std::any::Any + Send>, Self> {
         match self.cause {
-            Cause::Panic(payload) => Ok(payload),
+            Cause::Panic(carried) => Ok(carried.into_payload()),
             cause => Err(Self { cause, ..self }),
         }
     }
@@ -170,13 +186,10 @@ impl fmt::Display for Failure {
             Cause::Stalled(1) => write!(f, "an interval waits for what never comes")?,
             Cause::Stalled(count) => write!(f, "{count} intervals wait for what never comes")?,
             Cause::Error(error) => write!(f, "{} failed: {error}", self.chain[0])?,
-            Cause::Panic(payload) => {
-                write!(
-                    f,
-                    "{} panicked: {}",
-                    self.chain[0],
-                    unwind::message(payload)
-                )?;
+            Cause::Panic(carried) => {
+                let payload = carried.0.lock();
+                let message = unwind::message(&payload);
+                write!(f, "{} panicked: {message}", self.chain[0])?;
             }
         }
         let between = self.chain.len().saturating_sub(1);

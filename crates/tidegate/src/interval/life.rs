@@ -37,15 +37,17 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     // Relaxed: marked before the count that made it ready came to 0.
     let skip = core.has(mark::SKIP);
     let mut children = 0;
-    if skip {
-        ready.release(&core.start, true);
-        core.mark(mark::FAILED);
+    if skip || core.has(mark::VOID) {
+        ready.release(&core.start, skip);
+        if skip {
+            core.mark(mark::FAILED);
+        }
         let dropped = unwind::catch(|| {
             // SAFETY: a node of that kind; its closure is ours and was not run (1).
             unsafe { (core.kind.drop_body)(node) };
         });
         if let Err(payload) = dropped {
-            core.fail(Cause::Panic(payload));
+            core.fail(payload.into());
         }
     } else {
         // Settled before the body runs: what comes after the start may run beside it.
@@ -68,7 +70,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
         match ended {
             Ok(Ok(())) => {}
             Ok(Err(error)) => core.fail(Cause::Error(error)),
-            Err(payload) => core.fail(Cause::Panic(payload)),
+            Err(payload) => core.fail(payload.into()),
         }
     }
     end_body(node, children, ready);
@@ -123,7 +125,7 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
 pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
     // SAFETY: it has not started.
     let core = unsafe { node.as_ref() };
-    if core.has(mark::SKIP) {
+    if core.has(mark::SKIP | mark::VOID) {
         ready.skips(node);
     } else if lock::take(node) {
         ready.runs(node);

@@ -95,10 +95,10 @@ impl Lock {
     /// Gives it to who has waited longest.
     fn hand_on(&self) -> Option<NonNull<Core>> {
         let mut state = self.0.state.lock();
-        let next = state.queue.pop_front();
+        let (before, next) = (state.holder, state.queue.pop_front());
         state.holder = next.as_ref().map(Waiter::scope);
         let State { holder, queue } = &mut *state;
-        if let Some(holder) = *holder {
+        if let Some(holder) = holder.filter(|now| before != Some(*now)) {
             // Those that were not counted are of the tree that had it, in which the caller runs. Those that give their count back are of
             // the tree that has it now: its new holder has one, or it is the caller's.
             queue.iter_mut().for_each(|waiter| waiter.waits_for(holder));

@@ -39,6 +39,8 @@ pub(super) mod mark {
     pub(in super::super) const VALUE: u32 = 4;
     /// There are or were children.
     pub(in super::super) const PARENT: u32 = 8;
+    /// It was made in vain: it does not run, and nothing has failed by that.
+    pub(in super::super) const VOID: u32 = 16;
 }
 
 /// Which point of an interval.
@@ -236,7 +238,7 @@ impl Core {
     pub(super) unsafe fn value(node: NonNull<Self>) -> Option<NonNull<()>> {
         // SAFETY: the caller's reference (1).
         let core = unsafe { node.as_ref() };
-        let there = core.end.has_occurred() && core.has(mark::VALUE);
+        let there = core.end.has_occurred() && core.has(mark::VALUE) && !core.has(mark::FAILED);
         // SAFETY: a node of its kind, alive (1).
         there.then(|| unsafe { (core.kind.value)(node) })
     }

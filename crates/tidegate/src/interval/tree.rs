@@ -85,7 +85,7 @@ impl Tree {
                 failure.more += 1;
                 drop(first);
                 let lost = match cause {
-                    Cause::Panic(payload) => Err(payload),
+                    Cause::Panic(carried) => Err(carried.into_payload()),
                     Cause::Error(error) => unwind::catch(|| drop(error)),
                     Cause::Stalled(_) => Ok(()),
                 };
@@ -129,7 +129,9 @@ impl Tree {
     pub(super) fn bury(&self, node: NonNull<Core>, current: Option<Current<'_>>) {
         // Relaxed: whoever buries looks again.
         let graves = if self.buried.load(Ordering::Relaxed) > 0 {
-            std::mem::take(&mut *self.graves.lock())
+            let mut graves = self.graves.lock();
+            self.buried.store(0, Ordering::Relaxed);
+            std::mem::take(&mut *graves)
         } else {
             Graves::default()
         };

@@ -202,13 +202,13 @@ impl Shared {
     /// The life of a thread of the pool, from handler to handler.
     fn live(&self, current: Current<'_>) {
         events::start(self, current.index);
+        current.arrive_at_stand();
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
         }
         if !self.options.bind {
             current.elsewhere.arrive();
         }
-        current.arrive_at_stand();
         current.live();
         current.leave_stand();
         current.elsewhere.depart();
