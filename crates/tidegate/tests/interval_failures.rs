@@ -3,12 +3,12 @@
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
-use tidegate::interval::{self, Body, Interval, Lock, Wrong};
+use tidegate::interval::{Body, Interval, Lock, Wrong};
 
 /// A chain a -> b -> c of which the one called so fails, and d beside it; who ran.
 fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {
     let log = Log::default();
-    let result = interval::run(|s| {
+    let result = pool(2).interval(|s| {
         let make = |name: &'static str| {
             let (log, fails) = (&log, name == failing);
             let body = move |_: &Body<'_, '_>| {
@@ -56,20 +56,21 @@ fn what_comes_after_a_failure_does_not_run_and_everything_else_does() {
 fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way() {
     watched(|| {
         let ran = Tally::new();
-        let failure = interval::run(|s| {
-            let outer = s.interval(|s| {
-                let inner = s.interval(|s| {
-                    s.attempt(|_| Err::<(), _>("too late")).named("innermost");
+        let failure = pool(2)
+            .interval(|s| {
+                let outer = s.interval(|s| {
+                    let inner = s.interval(|s| {
+                        s.attempt(|_| Err::<(), _>("too late")).named("innermost");
+                    });
+                    inner.named("inner");
                 });
-                inner.named("inner");
-            });
-            let outer = outer.named("outer");
-            let after = s.interval(|_| ran.come());
-            outer.end().before(after.start()).unwrap();
-            let far = after.then(s, |_, ()| ran.come()).unwrap();
-            drop((outer, after, far));
-        })
-        .unwrap_err();
+                let outer = outer.named("outer");
+                let after = s.interval(|_| ran.come());
+                outer.end().before(after.start()).unwrap();
+                let far = after.then(s, |_, ()| ran.come()).unwrap();
+                drop((outer, after, far));
+            })
+            .unwrap_err();
         assert_eq!(
             failure.chain(),
             ["innermost", "inner", "outer", "the inline interval"]
@@ -86,7 +87,7 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
 
 #[test]
 fn a_failure_of_an_inline_interval_may_be_the_error_of_the_one_around_it() {
-    let failure = interval::run(|s| {
+    let failure = pool(2).interval(|s| {
         let outer = s.attempt(|s| s.inline(|s| drop(s.attempt(|_| Err::<(), _>("deep")))));
         outer.named("outer");
     });
@@ -118,14 +119,16 @@ fn an_interval_that_has_failed_inside_has_no_value() {
 #[test]
 fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
     let ran = Tally::new();
-    let result = interval::run(|s| {
+    let result = pool(2).interval(|s| {
         let inner = s.inline(|s| drop(s.interval(|_| std::panic::panic_any(7)).named("seven")));
         let payload = inner.unwrap_err().into_panic().unwrap();
         s.interval(|_| ran.come());
         *payload.downcast_ref::<i32>().unwrap()
     });
     assert_eq!((result.unwrap(), ran.get()), (7, 1));
-    let body = interval::run(|_| -> () { panic!("in the body") }).unwrap_err();
+    let body = pool(2)
+        .interval(|_| -> () { panic!("in the body") })
+        .unwrap_err();
     assert_eq!(
         body.to_string(),
         "the inline interval panicked: in the body"
@@ -133,9 +136,10 @@ fn a_failure_of_an_inline_interval_goes_no_further_by_itself() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "what never runs is not freed")]
 fn what_can_never_start_is_told_and_does_not_hang() {
     watched(|| {
-        let stalled = interval::run(|s| {
+        let stalled = pool(2).interval(|s| {
             std::mem::forget(s.interval(|_| ()));
             s.interval(|_| ());
         });
@@ -147,7 +151,7 @@ fn what_can_never_start_is_told_and_does_not_hang() {
         );
         // Through a lock: its holder waits for one who wants it.
         let lock = Lock::new();
-        let stalled = interval::run(|s| {
+        let stalled = pool(2).interval(|s| {
             let wanting = s.interval(|_| ());
             let seen = Interval::clone(&wanting);
             let mut holder = s.interval(move |s| {
@@ -162,7 +166,7 @@ fn what_can_never_start_is_told_and_does_not_hang() {
         });
         assert!(stalled.unwrap_err().is_stall());
         // The lock is free again.
-        let taken = interval::run(|s| s.interval(|_| ()).lock(&lock).unwrap());
+        let taken = pool(2).interval(|s| s.interval(|_| ()).lock(&lock).unwrap());
         taken.unwrap();
     });
 }
@@ -198,6 +202,7 @@ fn an_edge_from_what_has_failed_in_another_family_skips_what_waits() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "what never runs is not freed")]
 fn a_stalled_interval_leaves_its_lock_to_others() {
     watched(|| {
         let lock = Lock::new();

@@ -3,35 +3,36 @@
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
-use tidegate::interval::{self, Draft, Interval, Lock, Locked, Wrong};
+use tidegate::interval::{Draft, Interval, Lock, Locked, Wrong};
 
 #[test]
 fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
     watched(|| {
         let ran = Tally::new();
-        interval::run(|s| {
-            let a = s.interval(|_| ran.come()).named("a");
-            let b = s.interval(|_| ran.come()).named("b");
-            let c = s.interval(|_| ran.come()).named("c");
-            a.end().before(b.start()).unwrap();
-            // Backward, and fine.
-            c.end().before(a.start()).unwrap();
-            for (from, to) in [(&b, &c), (&b, &a), (&a, &c), (&a, &a)] {
-                let error = from.end().before(to.start()).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::Cycle);
-            }
-            let error = b.end().before(c.start()).unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                "c comes before b already: an edge back would close a cycle"
-            );
-            // Forward, after one that was not.
-            assert_eq!(b.start().before(c.end()).unwrap_err().wrong(), Wrong::Cycle);
-            assert_eq!(a.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
-            assert_eq!(s.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
-            drop((c, b, a));
-        })
-        .unwrap();
+        pool(2)
+            .interval(|s| {
+                let a = s.interval(|_| ran.come()).named("a");
+                let b = s.interval(|_| ran.come()).named("b");
+                let c = s.interval(|_| ran.come()).named("c");
+                a.end().before(b.start()).unwrap();
+                // Backward, and fine.
+                c.end().before(a.start()).unwrap();
+                for (from, to) in [(&b, &c), (&b, &a), (&a, &c), (&a, &a)] {
+                    let error = from.end().before(to.start()).unwrap_err();
+                    assert_eq!(error.wrong(), Wrong::Cycle);
+                }
+                let error = b.end().before(c.start()).unwrap_err();
+                assert_eq!(
+                    error.to_string(),
+                    "c comes before b already: an edge back would close a cycle"
+                );
+                // Forward, after one that was not.
+                assert_eq!(b.start().before(c.end()).unwrap_err().wrong(), Wrong::Cycle);
+                assert_eq!(a.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
+                assert_eq!(s.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
+                drop((c, b, a));
+            })
+            .unwrap();
         assert_eq!(ran.get(), 3);
     });
 }
@@ -106,18 +107,19 @@ fn an_edge_into_what_has_occurred_is_refused() {
 #[test]
 fn intervals_of_different_inline_intervals_cannot_be_ordered() {
     watched(|| {
-        interval::run(|s| {
-            let outer = s.interval(|_| ()).named("outer");
-            let point = outer.end();
-            let error = s.inline(|s| {
-                let inner = s.interval(|_| ()).named("inner");
-                point.before(inner.start()).unwrap_err()
-            });
-            let error = error.unwrap();
-            assert_eq!(error.wrong(), Wrong::OtherTree);
-            assert!(error.to_string().starts_with("outer and inner"), "{error}");
-        })
-        .unwrap();
+        pool(2)
+            .interval(|s| {
+                let outer = s.interval(|_| ()).named("outer");
+                let point = outer.end();
+                let error = s.inline(|s| {
+                    let inner = s.interval(|_| ()).named("inner");
+                    point.before(inner.start()).unwrap_err()
+                });
+                let error = error.unwrap();
+                assert_eq!(error.wrong(), Wrong::OtherTree);
+                assert!(error.to_string().starts_with("outer and inner"), "{error}");
+            })
+            .unwrap();
     });
 }
 
@@ -125,30 +127,31 @@ fn intervals_of_different_inline_intervals_cannot_be_ordered() {
 fn locks_requested_twice_or_against_the_order_are_refused() {
     watched(|| {
         let (first, second) = (Lock::new(), Lock::new());
-        interval::run(|s| {
-            let (one, two) = (&first, &second);
-            let mut holder = s.interval(move |s| {
-                let mut child = s.interval(|_| ()).named("child");
-                assert_eq!(child.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
-                let error = child.lock(one).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::LockOrder);
-                assert!(
-                    error.to_string().contains("child") && error.to_string().contains("holder")
-                );
-                child.lock(&Lock::new()).unwrap();
-            });
-            holder.lock(two).unwrap();
-            assert_eq!(holder.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
-            _ = holder.named("holder");
-        })
-        .unwrap();
+        pool(2)
+            .interval(|s| {
+                let (one, two) = (&first, &second);
+                let mut holder = s.interval(move |s| {
+                    let mut child = s.interval(|_| ()).named("child");
+                    assert_eq!(child.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
+                    let error = child.lock(one).unwrap_err();
+                    assert_eq!(error.wrong(), Wrong::LockOrder);
+                    assert!(
+                        error.to_string().contains("child") && error.to_string().contains("holder")
+                    );
+                    child.lock(&Lock::new()).unwrap();
+                });
+                holder.lock(two).unwrap();
+                assert_eq!(holder.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
+                _ = holder.named("holder");
+            })
+            .unwrap();
     });
 }
 
 #[test]
 fn data_whose_lock_is_not_held_is_not_shown() {
     let data = Locked::new(0);
-    let failure = interval::run(|s| {
+    let failure = pool(2).interval(|s| {
         let shown = &data;
         s.interval(move |s| shown.with(s, |data| *data += 1))
             .named("curious");
@@ -163,15 +166,16 @@ fn data_whose_lock_is_not_held_is_not_shown() {
 #[test]
 fn a_follower_that_cannot_be_ordered_does_not_run() {
     let ran = Tally::new();
-    interval::run(|s| {
-        let outer = s.interval(|_| ()).named("outer");
-        s.inline(|s| {
-            let error = outer.then(s, |_, ()| ran.come()).unwrap_err();
-            assert_eq!(error.wrong(), Wrong::OtherTree);
+    pool(2)
+        .interval(|s| {
+            let outer = s.interval(|_| ()).named("outer");
+            s.inline(|s| {
+                let error = outer.then(s, |_, ()| ran.come()).unwrap_err();
+                assert_eq!(error.wrong(), Wrong::OtherTree);
+            })
+            .unwrap();
         })
         .unwrap();
-    })
-    .unwrap();
     assert_eq!(ran.get(), 0);
 }
 
@@ -201,18 +205,19 @@ fn a_follower_that_would_close_a_cycle_does_not_run_and_fails_nothing() {
 #[test]
 fn a_lock_is_not_requested_inside_of_an_inline_interval_of_who_holds_it() {
     let lock = Lock::new();
-    interval::run(|s| {
-        let inner = &lock;
-        let mut holder = s.interval(move |s| {
-            s.inline(|s| {
-                let error = s.interval(|_| ()).lock(inner).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::LockTwice);
-            })
-            .unwrap();
-        });
-        holder.lock(&lock).unwrap();
-    })
-    .unwrap();
+    pool(2)
+        .interval(|s| {
+            let inner = &lock;
+            let mut holder = s.interval(move |s| {
+                s.inline(|s| {
+                    let error = s.interval(|_| ()).lock(inner).unwrap_err();
+                    assert_eq!(error.wrong(), Wrong::LockTwice);
+                })
+                .unwrap();
+            });
+            holder.lock(&lock).unwrap();
+        })
+        .unwrap();
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::{Gate, Log, Tally, built, fib, pool, soak, watched};
-use tidegate::interval::{self, Body, Draft, Interval, Lock, Locked};
+use tidegate::interval::{Body, Draft, Interval, Lock, Locked};
 use tidegate::{PlaceBy, Pool, Queue, Share};
 
 #[test]
@@ -61,23 +61,24 @@ fn points_of_every_kind_can_be_ordered() {
     watched(|| {
         for _ in 0..200 {
             let log = Log::default();
-            interval::run(|s| {
-                let log = &log;
-                // b starts after a has started, a ends after b has ended, c starts in between.
-                let a = s.interval(move |_| log.note("a"));
-                let b = s.interval(move |_| log.note("b"));
-                let c = s.interval(move |_| log.note("c"));
-                let d = s.interval(move |_| log.note("d"));
-                a.start().before(b.start()).unwrap();
-                b.end().before(a.end()).unwrap();
-                b.end().before(c.start()).unwrap();
-                c.end().before(a.end()).unwrap();
-                a.end().before(d.start()).unwrap();
-                // What is so anyway costs nothing.
-                a.start().before(a.end()).unwrap();
-                b.end().before(s.end()).unwrap();
-            })
-            .unwrap();
+            pool(2)
+                .interval(|s| {
+                    let log = &log;
+                    // b starts after a has started, a ends after b has ended, c starts in between.
+                    let a = s.interval(move |_| log.note("a"));
+                    let b = s.interval(move |_| log.note("b"));
+                    let c = s.interval(move |_| log.note("c"));
+                    let d = s.interval(move |_| log.note("d"));
+                    a.start().before(b.start()).unwrap();
+                    b.end().before(a.end()).unwrap();
+                    b.end().before(c.start()).unwrap();
+                    c.end().before(a.end()).unwrap();
+                    a.end().before(d.start()).unwrap();
+                    // What is so anyway costs nothing.
+                    a.start().before(a.end()).unwrap();
+                    b.end().before(s.end()).unwrap();
+                })
+                .unwrap();
             let log = log.end();
             let at = |what| log.iter().position(|it| *it == what).unwrap();
             assert!(

@@ -18,7 +18,17 @@ pub const SUITES: &[(&str, &[&str])] = &[
     (
         "tidegate",
         &[
-            "--lib", "--test", "small", "--test", "workers", "--test", "closed",
+            "--lib",
+            "--test",
+            "small",
+            "--test",
+            "workers",
+            "--test",
+            "closed",
+            "--test",
+            "interval_misuse",
+            "--test",
+            "interval_failures",
         ],
     ),
 ];

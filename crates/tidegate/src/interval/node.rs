@@ -17,7 +17,7 @@ use crate::unwind;
 use crate::worker::Current;
 use std::borrow::Cow;
 use std::ptr::{NonNull, null_mut};
-use tidegate_sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use tidegate_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tidegate_sync::lock::Mutex;
 
 /// Of `start`: the interval is not scheduled yet.
@@ -258,12 +258,10 @@ impl Core {
     pub(super) unsafe fn let_go(node: NonNull<Self>, current: Option<Current<'_>>) {
         // SAFETY: the caller's reference keeps it (1).
         let core = unsafe { node.as_ref() };
-        // Release: what was done with the node comes before its end.
-        if core.refs.fetch_sub(1, Ordering::Release) > 1 {
+        // AcqRel: what was done with the node, by whomever, comes before its end. Not a fence, which ThreadSanitizer does not know.
+        if core.refs.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
-        // Acquire pairs with the others' Release.
-        fence(Ordering::Acquire);
         if core.has(mark::VALUE) {
             // SAFETY: a node of its kind, with a value, and the last reference was ours.
             let dropped = unwind::catch(|| unsafe { (core.kind.drop_value)(node) });
