@@ -9,7 +9,7 @@ use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 
-/// The intervals of one run and their order, from [`record`](super::record).
+/// The intervals of one run and their order, from [`record`](fn@super::record).
 ///
 /// ```
 /// use tidegate::interval;
