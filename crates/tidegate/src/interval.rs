@@ -42,7 +42,6 @@ pub(crate) use tree::Tree;
 
 use crate::place::PlaceId;
 use crate::pool::global;
-use crate::scope::ScopeCore;
 use crate::unwind;
 use crate::worker::Current;
 use edges::Place;
@@ -161,8 +160,7 @@ where
         }
         let mut ready = Ready::without_hand(Some(current));
         life::end_body(root, body.children(), &mut ready);
-        let left = ready.settle();
-        debug_assert!(left.is_none());
+        ready.settle_all();
         // The runtime's reference remains until the end.
         drop(Handle(root));
         (result.ok(), root)
@@ -343,9 +341,7 @@ impl<'scope, T> Draft<'scope, T> {
     /// # Panics
     /// The place is one of another pool.
     pub fn at(self, place: PlaceId) -> Self {
-        // SAFETY: a draft keeps its scope.
-        let scope: &ScopeCore = unsafe { self.core().scope().as_ref() };
-        scope.pool().check_place(place);
+        self.core().live_scope().pool().check_place(place);
         self.core().extras_or_new().lock().place = Some(place);
         self
     }

@@ -176,6 +176,15 @@ impl Scoped {
         !self.counted.get()
     }
 
+    /// Gives the task a count of its own, if it has none; for who holds the task.
+    pub(crate) fn count(&self) {
+        // SAFETY: the scope waits for the task, which has not run.
+        let scope = unsafe { self.scope.as_ref() };
+        if !self.counted.replace(true) {
+            scope.add_one();
+        }
+    }
+
     /// Takes the task's own count away; for who holds the task, where something else keeps the scope.
     pub(crate) fn uncount(&self) {
         // SAFETY: the scope waits for the task.
@@ -281,11 +290,8 @@ impl Task {
 
     /// Gives the task a count of its own in its scope, if it has none and has a scope.
     pub(crate) fn count(&self) {
-        let Some(scoped) = self.as_scoped() else {
-            return;
-        };
-        if !scoped.counted.replace(true) {
-            self.scope().expect("scoped").add_one();
+        if let Some(scoped) = self.as_scoped() {
+            scoped.count();
         }
     }
 

@@ -11,12 +11,10 @@ mod layout;
 pub(crate) use binding::Binding;
 pub(crate) use layout::Layout;
 
-use crate::job::{Installed, Task};
-use crate::latch::Event;
+use crate::job::Task;
 use crate::pool::{Shared, global};
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
-use crate::unwind;
 use crate::worker::{Current, Worker};
 use std::sync::Arc;
 use tidegate_policy::slots::{Ledger, Wake};
@@ -168,9 +166,14 @@ impl Places {
         self.groups.iter().zip(free).any(offers)
     }
 
-    /// The same for any task.
-    pub(crate) fn offers(&self, ledger: &Ledger) -> bool {
-        self.len() > 0 && self.offer(&self.free_groups(ledger), true, |_| true)
+    /// The same by what the ledger says now.
+    pub(crate) fn offers(
+        &self,
+        ledger: &Ledger,
+        strict: bool,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> bool {
+        self.len() > 0 && self.offer(&self.free_groups(ledger), strict, wanted)
     }
 
     /// Whether a task lies somewhere that anybody may run.
@@ -268,12 +271,7 @@ impl Shared {
                 return current.call(|_| f());
             }
         }
-        if let Some(t) = self.admit_if_alone() {
-            return self.visit(t, |_| f());
-        }
-        let offer = |task| self.put_at(place, task);
-        let result = Installed::new(f, Event::for_this_thread()).run(offer);
-        result.unwrap_or_else(|payload| unwind::resume(payload))
+        self.install_by(f, |task| self.put_at(place, task))
     }
 
     /// Puts the thread that is this worker on the CPU of its stand.

@@ -287,16 +287,12 @@ impl ScopeCore {
     pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<Current<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
-                if let Err(task) = current.push_task(task) {
-                    current.pass_on(task);
-                }
+                current.push_or_pass_on(task);
             }
             Some(current) if std::ptr::eq(current.shared(), self.pool()) => {
                 // The caller's own place in the scope, by a frame below, keeps it over the push.
                 task.count();
-                if let Err(task) = current.push_task(task) {
-                    current.pass_on(task);
-                }
+                current.push_or_pass_on(task);
             }
             _ => self.spawn_uncovered(task, caller),
         }
@@ -462,6 +458,14 @@ impl<'a> Current<'a> {
                 debug_assert!(pushed.is_ok(), "it has just been there");
                 return;
             }
+        }
+    }
+
+    /// Pushes a task; where there is no room it goes to a queue.
+    #[inline]
+    pub(crate) fn push_or_pass_on(self, task: Task) {
+        if let Err(task) = self.push_task(task) {
+            self.pass_on(task);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Giving the slot up, and sleeping. The protocol and its argument are docs/sleep.md; waking others is in [`crate::wake`].
 
 use crate::events;
-use crate::job::Header;
+use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::pool::signal;
 use crate::scope::ScopeCore;
@@ -216,25 +216,16 @@ impl Current<'_> {
         if !awaited.may_help() {
             return false;
         }
+        let placed = || shared.places.offers(ledger, !self.roams(), |_| true);
         if shared.options.wait == Wait::HelpAny {
-            let free = shared.places.free_groups(ledger);
-            let placed = || shared.places.offer(&free, !self.roams(), |_| true);
             return shared.sees_unplaced() || placed();
         }
         let unstarted = |scope: &ScopeCore| {
             let kept = |w: &Worker| w.kept.holds(|task| task.is_of(scope));
             let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
-            let placed = || {
-                let free = shared.places.free_groups(ledger);
-                shared
-                    .places
-                    .offer(&free, !self.roams(), |task| task.is_of(scope))
-            };
+            let own = |task: &Task| task.is_of(scope);
+            let placed = || shared.places.offers(ledger, !self.roams(), own);
             scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
-        };
-        let placed = || {
-            let free = shared.places.free_groups(ledger);
-            shared.places.offer(&free, !self.roams(), |_| true)
         };
         let queued = || self.runs_queued(awaited) && (shared.has_queued() || placed());
         awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)

@@ -205,12 +205,9 @@ impl Shared {
             Some(current) if std::ptr::eq(current.shared(), &**self) => {
                 // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
                 let stays = current.foreign.is_none() || current.is_busy();
-                let pushed = if stays {
-                    current.push_task(task)
+                if stays {
+                    current.push_or_pass_on(task);
                 } else {
-                    Err(task)
-                };
-                if let Err(task) = pushed {
                     current.pass_on(task);
                 }
             }

@@ -119,10 +119,10 @@ impl Shared {
         let waiter = self.worker(t);
         // A waiter that rouses others looks for itself.
         let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
-        let awaited = |task: &Task| task.scope().is_some_and(|scope| waiter.awaits(scope));
         // Who stands nowhere is given no strict task, and would only take the slot from one who is.
         let strict = !waiter.roams();
         let placed = || self.places.offer(&seen.free, strict, |_| true);
+        let awaited = |task: &Task| waiter.awaits_task(task);
         let own = || waiter.awaits_a_scope() && self.places.offer(&seen.free, strict, awaited);
         let helps_any = || publisher.is_some() || self.sees_unplaced() || placed();
         let robs = || match self.options.wait {
@@ -143,10 +143,7 @@ impl Shared {
     /// A slot may be free: if there is work to see, somebody is woken for it, else all who run are told that others are
     /// hungry, and work is looked for once more.
     pub(crate) fn rouse(&self) {
-        // The ledger is asked for placed work only.
-        let placed = || self.places.len() > 0 && self.places.offers(&self.ledger());
-        let sees_work = || self.sees_unplaced() || placed();
-        if sees_work() {
+        if self.finds_work() {
             return self.wake_for_work(None);
         }
         {
@@ -162,7 +159,7 @@ impl Shared {
         // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
         // seen by this look.
         let _ = barrier::heavy();
-        if sees_work() {
+        if self.finds_work() {
             self.wake_for_work(None);
         }
     }
@@ -246,10 +243,8 @@ impl Shared {
             Some(publisher) if publisher.foreign.is_some() => waiter.awaits_scope_of(publisher),
             Some(publisher) => self.leads_to(waiter, publisher),
             None => {
-                let kept = |w: &Worker| {
-                    let awaited = |task: &Task| task.scope().is_some_and(|s| waiter.awaits(s));
-                    waiter.awaits_a_scope() && w.kept.holds(awaited)
-                };
+                let awaited = |task: &Task| waiter.awaits_task(task);
+                let kept = |w: &Worker| waiter.awaits_a_scope() && w.kept.holds(awaited);
                 let offers = |w: &Worker| w.offers() && waiter.awaits_scope_of(w);
                 let robs = |w: &Worker| w.has_work() && self.leads_to(waiter, w);
                 self.workers().any(|w| robs(w) || offers(w) || kept(w))
@@ -281,7 +276,12 @@ impl Shared {
 
     /// Whether any work can be seen that who gets a slot now may take: in a queue, public, or private and yet to be exposed.
     pub(crate) fn sees_work(&self, ledger: &Ledger) -> bool {
-        self.sees_unplaced() || self.places.offers(ledger)
+        self.sees_unplaced() || self.sees_placed(ledger)
+    }
+
+    /// The same for who has not locked the ledger; it is locked only if something lies at a place.
+    pub(crate) fn finds_work(&self) -> bool {
+        self.sees_unplaced() || (self.places.len() > 0 && self.sees_placed(&self.ledger()))
     }
 
     /// The same apart from what lies at places.
@@ -302,12 +302,13 @@ impl Shared {
         let public = |worker: &Worker| worker.deque.public_len() > 0 && self.has_enough(worker);
         let published =
             |worker: &Worker| public(worker) || worker.kept.len() > 0 || worker.offers();
-        self.sees_queued(ledger) || self.workers().any(|w| published(w) && !self.is_leaving(w))
+        let queued = self.has_queued() || self.sees_placed(ledger);
+        queued || self.workers().any(|w| published(w) && !self.is_leaving(w))
     }
 
-    /// Whether a task lies in a queue of the pool, or at a place where who gets a slot now may take it.
-    pub(crate) fn sees_queued(&self, ledger: &Ledger) -> bool {
-        self.has_queued() || self.places.offers(ledger)
+    /// Whether a task lies at a place where a worker that gets a slot now may take it.
+    fn sees_placed(&self, ledger: &Ledger) -> bool {
+        self.places.offers(ledger, true, |_| true)
     }
 
     /// Whether the worker has begun to leave a pool that ends: what it still forks it runs itself.
@@ -346,7 +347,7 @@ impl Shared {
         // A thread that is woken wakes the next; a waiter that is woken does not.
         for _ in 1..slots {
             // Relaxed: a hint.
-            if !self.vacancy.load(Ordering::Relaxed) || !self.sees_work(&self.ledger()) {
+            if !self.vacancy.load(Ordering::Relaxed) || !self.finds_work() {
                 break;
             }
             self.wake_for_work(None);

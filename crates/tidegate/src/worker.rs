@@ -346,9 +346,10 @@ impl Worker {
         !self.awaits_scope.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether this worker waits for the scope.
-    pub(crate) fn awaits(&self, scope: &ScopeCore) -> bool {
-        std::ptr::eq(self.awaits_scope.load(Ordering::Relaxed), scope)
+    /// Whether this worker waits for the scope that the task is one of.
+    pub(crate) fn awaits_task(&self, task: &Task) -> bool {
+        let scope = self.awaits_scope.load(Ordering::Relaxed);
+        task.scope().is_some_and(|own| std::ptr::eq(scope, own))
     }
 
     /// Whether this worker waits for the scope whose task lies at the base of `other`.

@@ -112,11 +112,31 @@ fn near_median(elements: &[u32]) -> usize {
 }
 
 /// A number that depends on every element and its place.
-pub(crate) fn checksum(elements: &[u32]) -> u64 {
+fn checksum(elements: &[u32]) -> u64 {
     elements.iter().fold(0_u64, |sum, &element| {
         sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .wrapping_add(u64::from(element) + 1)
     })
+}
+
+/// What programs that sort tell of their result.
+pub(crate) const SORTED: &[Field] = &[
+    Field {
+        name: "sorted",
+        meaning: "whether no element is less than the one before it",
+    },
+    Field {
+        name: "checksum",
+        meaning: "a number that depends on every element and its place",
+    },
+];
+
+/// The same of these elements.
+pub(crate) fn sorted(elements: &[u32]) -> Answer {
+    answer([
+        ("sorted", elements.is_sorted().into()),
+        ("checksum", checksum(elements).into()),
+    ])
 }
 
 impl Program for Quicksort {
@@ -145,16 +165,7 @@ impl Program for Quicksort {
             meaning: "from which the elements are made",
         },
     ];
-    const RESULT: &'static [Field] = &[
-        Field {
-            name: "sorted",
-            meaning: "whether no element is less than the one before it",
-        },
-        Field {
-            name: "checksum",
-            meaning: "a number that depends on every element and its place",
-        },
-    ];
+    const RESULT: &'static [Field] = SORTED;
 
     type Input = Input;
     type Output = ();
@@ -194,10 +205,7 @@ impl Program for Quicksort {
     }
 
     fn answer(&self, input: &Input, (): &()) -> Answer {
-        answer([
-            ("sorted", input.elements.is_sorted().into()),
-            ("checksum", checksum(&input.elements).into()),
-        ])
+        sorted(&input.elements)
     }
 }
 

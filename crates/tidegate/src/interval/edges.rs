@@ -103,8 +103,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
         (_, None) => ready.count_down(to.0, to.1, a.has_failed(from.1)),
         (None, Some(_)) => unreachable!("both points of what has ended have occurred"),
     }
-    let left = ready.settle();
-    debug_assert!(left.is_none());
+    ready.settle_all();
     if closes {
         return wrong(Wrong::Cycle);
     }

@@ -53,8 +53,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
         // Settled before the body runs: what comes after the start may run beside it.
         let mut started = Ready::without_hand(ready.current());
         started.release(&core.start, false);
-        let left = started.settle();
-        debug_assert!(left.is_none());
+        started.settle_all();
         let recorder = core
             .tree()
             .recorder()
@@ -140,8 +139,7 @@ pub(super) fn schedule(node: NonNull<Core>) {
     if waiting.fetch_sub(DRAFT, Ordering::AcqRel) == DRAFT {
         let mut ready = Ready::without_hand(Current::get());
         start(node, &mut ready);
-        let left = ready.settle();
-        debug_assert!(left.is_none());
+        ready.settle_all();
     }
 }
 
@@ -149,13 +147,9 @@ pub(super) fn schedule(node: NonNull<Core>) {
 pub(super) fn stays_in_hand(node: NonNull<Core>, current: Option<Current<'_>>) -> bool {
     // SAFETY: it has not run.
     let core = unsafe { node.as_ref() };
-    let scope = core.scope_waiting();
+    let scope = core.scope().as_ptr().cast_const();
     let covered = current.is_some_and(|current| std::ptr::eq(current.covers(), scope));
-    let placed = || {
-        core.extras()
-            .is_some_and(|extras| extras.lock().place.is_some())
-    };
-    covered && core.is_uncounted() && !placed()
+    covered && core.is_uncounted() && core.place().is_none()
 }
 
 /// A skipped node is worked off without a task.
@@ -164,14 +158,18 @@ pub(super) fn skip(node: NonNull<Core>, ready: &mut Ready<'_>) {
     unsafe { execute(node, ready) };
 }
 
+/// The task of a node that may run, made when that becomes so.
+fn task_of(node: NonNull<Core>) -> Task {
+    // SAFETY: 1. a node is ready once, and alive until it has run.
+    unsafe { Task::from_raw(node.cast()) }
+}
+
 /// Hands a node that may run to the scheduler.
 pub(super) fn submit(node: NonNull<Core>, current: Option<Current<'_>>) {
     // SAFETY: it has not run.
     let core = unsafe { node.as_ref() };
-    let (scope, place) = (core.scope_waiting(), core.place());
-    // SAFETY: 1. a node is ready once, and alive until it has run.
-    let task = unsafe { Task::from_raw(node.cast()) };
-    match place {
+    let (scope, task) = (core.live_scope(), task_of(node));
+    match core.place() {
         Some(place) => {
             task.count();
             scope.pool().put_at(place, task);
@@ -184,10 +182,8 @@ pub(super) fn submit(node: NonNull<Core>, current: Option<Current<'_>>) {
 pub(super) fn submit_from_afar(node: NonNull<Core>) {
     // SAFETY: it has not run.
     let core = unsafe { node.as_ref() };
-    let (scope, place) = (core.scope_waiting(), core.place());
-    // SAFETY: 1. a node is ready once, and alive until it has run.
-    let task = unsafe { Task::from_raw(node.cast()) };
-    match place {
+    let (scope, task) = (core.live_scope(), task_of(node));
+    match core.place() {
         // Nothing but a reference of our own keeps the pool while the task may already run.
         Some(place) => scope.pool().as_arc().put_at(place, task),
         None => scope.submit_from_afar(task),

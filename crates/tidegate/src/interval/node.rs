@@ -10,7 +10,7 @@ use super::failure::Cause;
 use super::kind::Kind;
 use super::lock::Lock;
 use super::tree::Tree;
-use crate::job::{Scoped, Task};
+use crate::job::Scoped;
 use crate::place::PlaceId;
 use crate::scope::ScopeCore;
 use crate::unwind;
@@ -153,18 +153,16 @@ impl Core {
     }
 
     pub(super) fn tree(&self) -> &Tree {
-        // SAFETY: a tree lasts as long as its scope, which waits while this has not ended, or a handle is at hand.
-        let scope = unsafe { self.scoped.scope().as_ref() };
-        scope.tree()
+        self.live_scope().tree()
     }
 
     pub(super) fn scope(&self) -> NonNull<ScopeCore> {
         self.scoped.scope()
     }
 
-    /// For who has a node that has not run.
-    pub(super) fn scope_waiting(&self) -> &ScopeCore {
-        // SAFETY: the scope waits for it.
+    /// The same for who works off this node, or has a handle or a draft of it.
+    pub(super) fn live_scope(&self) -> &ScopeCore {
+        // SAFETY: the scope waits while this has not ended, and handles are used inside of the call that waits for the scope.
         unsafe { self.scoped.scope().as_ref() }
     }
 
@@ -178,9 +176,7 @@ impl Core {
 
     /// Gives the node's task a count of its own, so that its scope waits for it before it is ready.
     pub(super) fn count(&self) {
-        // SAFETY: 1. not ready yet: nobody else has its task, and this one is not run.
-        let task = unsafe { Task::from_raw(NonNull::from(self).cast()) };
-        task.count();
+        self.scoped.count();
     }
 
     /// Takes that count away again; somebody else keeps the scope.

@@ -89,6 +89,13 @@ impl<'a> Ready<'a> {
         }
     }
 
+    /// Works off all that has become ready, of a list without a hand.
+    pub(super) fn settle_all(self) {
+        debug_assert!(!self.has_hand);
+        let left = self.settle();
+        debug_assert!(left.is_none());
+    }
+
     /// Works off what has become ready. What is left for the caller to run.
     pub(super) fn settle(mut self) -> Option<NonNull<Core>> {
         while let Some(todo) = self.rest.pop() {

@@ -103,9 +103,8 @@ impl Tree {
 
     /// A panic that the inline interval does not bring to light.
     pub(super) fn report(&self, payload: Payload, node: &Core) {
-        // SAFETY: the scope lasts while a node of it is worked off or a handle is at hand.
-        let scope = unsafe { node.scope().as_ref() };
-        scope.pool().report_panic(payload, Stray::Second);
+        let pool = node.live_scope().pool();
+        pool.report_panic(payload, Stray::Second);
     }
 
     /// See [`Walk`].

@@ -1,7 +1,7 @@
 //! How a call comes into a pool: on a thread of it, or on the caller's own stack as a guest.
 
 use super::Shared;
-use crate::job::Installed;
+use crate::job::{Installed, Task};
 use crate::latch::Event;
 use crate::unwind;
 use crate::worker::{Admission, Current, Membership};
@@ -13,13 +13,21 @@ impl Shared {
         if let Some(current) = Current::in_pool(self) {
             return current.call(|_| f());
         }
+        self.install_by(f, |task| {
+            self.injector.push(task);
+            self.work_visible(None);
+        })
+    }
+
+    /// Offers `f` to the pool's threads and waits for it. Where the system has refused them all the caller runs it.
+    pub(crate) fn install_by<R: Send>(
+        self: &Arc<Self>,
+        f: impl FnOnce() -> R + Send,
+        offer: impl FnOnce(Task),
+    ) -> R {
         if let Some(t) = self.admit_if_alone() {
             return self.visit(t, |_| f());
         }
-        let offer = |task| {
-            self.injector.push(task);
-            self.work_visible(None);
-        };
         let result = Installed::new(f, Event::for_this_thread()).run(offer);
         result.unwrap_or_else(|payload| unwind::resume(payload))
     }
@@ -52,7 +60,7 @@ impl Shared {
     }
 
     /// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
-    pub(crate) fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(Current<'_>) -> R) -> R {
+    fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(Current<'_>) -> R) -> R {
         struct Visit(Membership);
         impl Drop for Visit {
             fn drop(&mut self) {

@@ -293,8 +293,8 @@ impl Steward {
     /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks whoever should have stopped.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
         let room = self.shared.most().saturating_sub(fair);
+        let sees_work = self.shared.finds_work();
         let ledger = self.shared.ledger();
-        let sees_work = self.shared.sees_work(&ledger);
         // Not everybody was there to be asked when the number of slots fell.
         self.shared.ask_holders(&ledger);
         if room == 0 && self.shares.others == 0 {
