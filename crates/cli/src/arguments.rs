@@ -162,10 +162,13 @@ pub struct Format {
 /// How big a program is when parameters are left out.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    // No texts for help: with them it would take three times the lines.
+    // No texts for help: with them it would take three times the lines. The other names are those of Java Grande's sizes.
+    #[value(alias = "test")]
     Tiny,
     #[default]
+    #[value(alias = "A")]
     Small,
+    #[value(alias = "B")]
     Paper,
 }
 
@@ -195,12 +198,26 @@ pub struct RunArguments {
     /// Run the serial version instead, on one thread and without a pool
     #[arg(long, global = true)]
     pub serial: bool,
-    /// For parameters that are left out: milliseconds, seconds, or as in the program's source
+    /// Where pictures are to be written.
+    #[command(flatten)]
+    pub pictures: PictureArguments,
+    /// For parameters that are left out: milliseconds, seconds, or as in the program's source; also test, A, B
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: Format,
+}
+
+/// The files of `run`'s pictures.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PictureArguments {
+    /// Run once more, take notes of every interval, and write their order to FILE, for Graphviz
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
+    pub dot: Option<PathBuf>,
+    /// The same, and write to FILE a picture of who ran which interval where and when
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
+    pub svg: Option<PathBuf>,
 }
 
 const AFTER_RUN: &str = "\
@@ -210,6 +227,8 @@ with), changed (what was left out because it changed between the runs), repetiti
 max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, and of the pool: \
 allotment (how many workers other jobs left to it when the runs ended), and for all runs: counters, breakdown \
 (seconds by activity, summed and per worker), slotless (seconds without a slot by reason).
+
+The run for --dot and --svg is checked like the others, and in no figure. Every interval is drawn: ask for few.
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -258,7 +277,7 @@ pub struct CompareArguments {
     /// Repetitions of each row [default: enough for a stable median, by case]
     #[arg(long, value_name = "R", global = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: Option<u32>,
-    /// For parameters that are left out: milliseconds, seconds, or as in the program's source
+    /// For parameters that are left out: milliseconds, seconds, or as in the program's source; also test, A, B
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,
     /// How Tidegate's pools share the machine.
@@ -292,6 +311,9 @@ pub enum Bench {
     /// What hints of where tasks run are worth, and what places cost without them
     #[command(after_help = AFTER_PLACES)]
     Places(PlacesArguments),
+    /// What an interval and an edge cost, and what programs made of them take
+    #[command(after_help = AFTER_INTERVALS)]
+    Intervals(IntervalsArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
@@ -386,13 +408,39 @@ calls cache-references and cache-misses; null where it does not).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
+/// The arguments of `bench intervals`.
+#[derive(Args, Debug)]
+pub struct IntervalsArguments {
+    /// Repetitions; the figures are medians
+    #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Milliseconds for tests, seconds, or as in the programs' sources
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_INTERVALS: &str = "\
+Empty tasks are created in batches of 100, each batch inside of an inline interval or in a scope: without edges, \
+each after the first few of its batch, or each after the one before.
+
+JSON: a list of rows: case (a pattern of empty tasks, or a program), runtime, workers, edges (of an empty task, in \
+the mean), ns_per_interval (of an empty task with its edges), ns_per_edge (by how much each edge makes it longer), \
+seconds, serial_seconds and ratio_to_serial (of a program). What does not belong to a case is null.
+
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+
 const AFTER_QUEUES: &str = "\
 JSON: a list of rows: queue, put_take_ns (an owner alone), steal_ns and steal_contended_ns (a thief's time for a task \
 out of a full queue, alone and beside as many as there are processors; null if it gets none, as \
 from a split deque where the system has no membarrier), take_attempts, take_failures, \
-steal_attempts and steal_failures (while an owner unfolds trees and is robbed).
+steal_attempts and steal_failures (while an owner unfolds trees and is robbed). Further rows are of a program of \
+intervals on a pool with that queue: program, workers, seconds, ratio_to_default (of the seconds, to those on the \
+default queue); what belongs to the other kind of row is null.
 
-Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_TWO_LEVEL: &str = "\
 Schemes: tidegate (jobs share the machine), off (Tidegate with sharing off: oversubscription), static (off, \

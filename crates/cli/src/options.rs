@@ -205,10 +205,10 @@ pub fn number_of_workers(flag: Option<usize>) -> Result<(usize, String), Failure
     if let Some(workers) = flag {
         return Ok((workers, "as --workers says".into()));
     }
-    if let Some((variable, text)) = from_environment(&tunables::WORKERS) {
-        if let Some(workers) = parse(&tunables::WORKERS, &text)? {
-            return Ok((workers, format!("as {variable} says")));
-        }
+    if let Some((variable, text)) = from_environment(&tunables::WORKERS)
+        && let Some(workers) = parse(&tunables::WORKERS, &text)?
+    {
+        return Ok((workers, format!("as {variable} says")));
     }
     let machine = Machine::read();
     Ok((machine.default_workers(), machine.reason()))

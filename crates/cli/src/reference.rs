@@ -67,13 +67,13 @@ impl<P: Program> Reference<P> {
     /// Compares a run with it. If something changed outside the program, it is taken out of both.
     pub fn check(&mut self, program: &P, input: &P::Input, found: &mut Found<P>) -> Verdict {
         let mut changed = Vec::new();
-        if found.answer != self.answer {
-            if let Some(output) = &mut self.output {
-                changed = program.settle(&mut found.output, output);
-                if !changed.is_empty() {
-                    self.answer = program.answer(input, output);
-                    found.answer = program.answer(input, &found.output);
-                }
+        if found.answer != self.answer
+            && let Some(output) = &mut self.output
+        {
+            changed = program.settle(&mut found.output, output);
+            if !changed.is_empty() {
+                self.answer = program.answer(input, output);
+                found.answer = program.answer(input, &found.output);
             }
         }
         Verdict {

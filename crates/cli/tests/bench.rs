@@ -6,6 +6,7 @@ mod support;
 use serde_json::Value;
 use support::{complaint, json, keys, tidegate};
 use tidegate_policy::Queue;
+use tidegate_workloads::registry::ENTRIES;
 
 const NUMBERS: &[&str] = &[
     "jobs",
@@ -123,9 +124,13 @@ fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
 }
 
 #[test]
-fn what_each_queue_costs_is_told_in_a_row_for_each() {
+fn what_each_queue_costs_and_each_program_of_intervals_takes_on_it_is_told_in_rows() {
     let found = json(&mut tidegate("bench queues --repeat 1 --json"));
     let rows = found.as_array().expect("a list of rows");
+    assert!(rows.iter().all(|row| keys(row) == keys(&rows[0])));
+    let (rows, of_programs): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|row| row["program"].is_null());
+    every_program_has_a_row_for_every_queue(&of_programs);
     let names: Vec<_> = rows
         .iter()
         .filter_map(|row| row["queue"].as_str())
@@ -227,4 +232,83 @@ fn one_worker_is_too_few_for_several_places() {
         text.contains("one worker (as TIDEGATE_WORKERS says) is one place"),
         "{text}"
     );
+}
+
+/// The names of the programs of intervals.
+fn programs() -> impl Iterator<Item = &'static str> {
+    let programs = ENTRIES.iter().filter(|entry| entry.intervals);
+    programs.map(|entry| entry.name)
+}
+
+fn every_program_has_a_row_for_every_queue(rows: &[&Value]) {
+    for program in programs() {
+        let rows: Vec<_> = rows
+            .iter()
+            .filter(|row| row["program"] == program)
+            .collect();
+        let names = rows.iter().filter_map(|row| row["queue"].as_str());
+        assert!(names.eq(Queue::ALL.iter().map(|queue| queue.name())));
+        for row in rows {
+            for figure in ["seconds", "ratio_to_default"] {
+                assert!(row[figure].as_f64().unwrap() > 0.0, "{row}");
+            }
+            assert!(row["workers"] == 2 && row["steal_ns"].is_null(), "{row}");
+        }
+    }
+}
+
+#[test]
+fn what_intervals_and_edges_cost_is_told_beside_spawns_and_programs_of_them() {
+    let found = json(&mut tidegate(
+        "bench intervals --size tiny --repeat 3 --json",
+    ));
+    let rows = found.as_array().expect("a list of rows");
+    assert!(rows.iter().all(|row| keys(row) == keys(&rows[0])));
+    let of = |case: &str, runtime: &str, figure: &str| -> Vec<Option<f64>> {
+        let rows = rows.iter();
+        let rows = rows.filter(|row| row["case"] == case && row["runtime"] == runtime);
+        rows.map(|row| row[figure].as_f64()).collect()
+    };
+    let spawns = ["rayon", "tidegate"].map(|runtime| ("spawns", runtime, 0.0));
+    let ordered = ["tidegate", "dagrs"].into_iter().flat_map(|runtime| {
+        let edges = [0.0, 0.99, 1.97, 4.85, 0.99];
+        let cases = [
+            "no edges",
+            "1 edge each",
+            "2 edges each",
+            "5 edges each",
+            "chain",
+        ];
+        cases
+            .into_iter()
+            .zip(edges)
+            .map(move |(case, edges)| (case, runtime, edges))
+    });
+    for (case, runtime, edges) in spawns.into_iter().chain(ordered) {
+        assert_eq!(of(case, runtime, "workers"), [Some(1.0), Some(2.0)]);
+        assert_eq!(of(case, runtime, "edges"), [Some(edges); 2]);
+        let nanos = of(case, runtime, "ns_per_interval");
+        assert!(nanos.iter().all(|nanos| nanos.unwrap() > 0.0));
+        // On a busy machine an edge may seem to cost nothing or less.
+        let edge = of(case, runtime, "ns_per_edge");
+        assert!(edge.iter().all(|nanos| nanos.is_some() == (edges > 0.0)));
+    }
+    for program in programs() {
+        assert_eq!(of(program, "tidegate", "workers"), [Some(1.0), Some(2.0)]);
+        let ratios = of(program, "tidegate", "ratio_to_serial");
+        assert!(ratios.iter().all(|ratio| ratio.unwrap() > 0.0));
+    }
+}
+
+#[test]
+fn a_job_on_a_runtime_without_intervals_refuses_a_program_that_needs_them() {
+    tidegate("bench job")
+        .write_stdin(
+            r#"{"program": "sor", "runtime": "rayon", "parameters": {}, "workers": 1, "share": "off"}"#,
+        )
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "sor needs intervals, and rayon has none",
+        ));
 }

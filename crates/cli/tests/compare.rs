@@ -48,9 +48,15 @@ fn every_program_is_compared_on_every_runtime() {
             (&tidegate["case"], &tidegate["repetitions"]),
             (&entry.name.into(), &1.into())
         );
-        for ratio in ["ratio_to_serial", "ratio_to_rayon"] {
-            assert!(tidegate[ratio].as_f64().unwrap() > 0.0, "{tidegate}");
-        }
+        assert!(
+            tidegate["ratio_to_serial"].as_f64().unwrap() > 0.0,
+            "{tidegate}"
+        );
+        // rayon has no intervals.
+        let ratio = tidegate["ratio_to_rayon"].as_f64();
+        assert_eq!(ratio.is_none(), entry.intervals, "{tidegate}");
+        assert!(ratio.is_none_or(|ratio| ratio > 0.0), "{tidegate}");
+        assert_eq!(rows[3]["median_ns"].is_null(), entry.intervals);
     }
 }
 

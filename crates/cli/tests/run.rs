@@ -40,6 +40,30 @@ fn every_program_runs_and_is_verified() {
     }
 }
 
+#[test]
+fn sizes_can_be_called_as_java_grande_calls_them() {
+    for (size, problem) in [
+        ("A", "A"),
+        ("small", "A"),
+        ("test", "test"),
+        ("tiny", "test"),
+    ] {
+        let found = json(&mut tidegate(&format!("run lufact --size {size} --json")));
+        assert_eq!(found["parameters"]["problem"], problem);
+        assert_eq!(found["result"]["figure"], "that of the reference");
+        assert_eq!(found["reference"], "the benchmark's reference figure");
+    }
+    let found = json(&mut tidegate("run lufact test --pieces 3 --size B --json"));
+    assert_eq!(found["parameters"]["problem"], "test");
+    let found = json(&mut tidegate(
+        "run pipeline --items 70 --stages 3 --work 1 --json",
+    ));
+    assert_eq!(found["parameters"]["items"], 70);
+    assert_eq!(found["verified"], true);
+    let told = complaint(&mut tidegate("run lufact C"), 2);
+    assert!(told.contains("allowed is one of test, A, B"), "{told}");
+}
+
 /// The keys of a run's options.
 const OPTIONS: [&str; 10] = [
     "idle", "steal", "victim", "wait", "queue", "places", "bind", "share", "weight", "desire",
@@ -375,4 +399,43 @@ fn a_bad_environment_variable_is_named() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn intervals_of_a_run_of_its_own_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let [dot, svg] = ["order.dot", "run.svg"].map(|name| folder.path().join(name));
+    let mut command = tidegate("run pipeline 10 3 --workers 2 --json");
+    let found = json(command.arg("--dot").arg(&dot).arg("--svg").arg(&svg));
+    assert_eq!(
+        (&found["verified"], &found["repetitions"]),
+        (&true.into(), &1.into())
+    );
+    let [dot, svg] = [dot, svg].map(|file| std::fs::read_to_string(file).unwrap());
+    // Each item waits for itself in the stage before and for the item before in its stage.
+    let edges = dot.matches(" -> ").count();
+    assert!(edges >= 10 * 2 + 9 * 3, "{dot}");
+    assert!(svg.matches("<rect").count() > 10 * 3, "{svg}");
+}
+
+#[test]
+fn pictures_that_cannot_be_drawn_are_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("missing/order.dot");
+    let output = tidegate("run series test --dot")
+        .arg(&nowhere)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("missing/order.dot: a picture cannot be written here"),
+        "{said}"
+    );
+    let said = complaint(&mut tidegate("run fib 10 --svg never.svg"), 2);
+    assert!(
+        said.contains("fib has none; these have: crypt, lufact"),
+        "{said}"
+    );
+    complaint(&mut tidegate("run series test --serial --svg never.svg"), 2);
 }

@@ -37,7 +37,7 @@ mod tree;
 
 pub use failure::{Failure, Misuse, Wrong};
 pub use lock::{Lock, Locked};
-pub use record::{Edge, Graph, Ran, Recorded};
+pub use record::{Edge, Graph, Ran, Recorded, Recording};
 pub(crate) use tree::Tree;
 
 use crate::place::PlaceId;
@@ -98,28 +98,20 @@ where
     F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
     R: Send,
 {
-    match Current::get() {
-        Some(current) => inline(current, None, f),
-        None => global().take_part(|current| inline(current, None, f)),
-    }
+    run_in(None, f)
 }
 
-/// The same, and what has happened: which intervals there were, in what order they were to run, and who ran them where and when.
-///
-/// Inline intervals inside are part of it. Recording takes some hundred nanoseconds for each interval and edge, and memory for all of them.
-pub fn record<'env, R, F>(f: F) -> (Result<R, Failure>, Graph)
+/// With notes taken by `recorder`, if by any.
+fn run_in<'env, R, F>(recorder: Option<Arc<Recorder>>, f: F) -> Result<R, Failure>
 where
     F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
     R: Send,
 {
-    let recorder = Arc::new(Recorder::new());
-    let inside =
-        |current: Current<'_>| inline_in(current, Tree::new(None, Some(recorder.clone())), f);
-    let result = match Current::get() {
+    let inside = |current: Current<'_>| inline_in(current, Tree::new(None, recorder), f);
+    match Current::get() {
         Some(current) => inside(current),
         None => global().take_part(inside),
-    };
-    (result, recorder.end())
+    }
 }
 
 /// Inside of the body of `around`, if of any.

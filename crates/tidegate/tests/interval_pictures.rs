@@ -3,11 +3,19 @@
 mod support;
 
 use support::{built, pool, watched};
-use tidegate::interval::{self, Graph};
+use tidegate::interval::{Body, Failure, Graph, Recording};
 use tidegate::{PlaceBy, Pool, Share};
 
+fn recorded<'env>(
+    body: impl for<'scope> FnOnce(&Body<'scope, 'env>) + Send,
+) -> (Result<(), Failure>, Graph) {
+    let recording = Recording::begin();
+    let result = recording.run(body);
+    (result, recording.end())
+}
+
 fn sample() -> Graph {
-    let (result, graph) = interval::record(|s| {
+    let (result, graph) = recorded(|s| {
         let read = s.interval(|_| ()).named("read \"it\"");
         let sum = s.interval(|s| {
             s.inline(|s| drop(s.interval(|_| ()).named("inner")))
@@ -79,7 +87,7 @@ fn a_record_tells_who_ran_when_and_who_was_skipped() {
         let own = built(builder.places(PlaceBy::Each(1)));
         let places = own.places();
         let (result, graph) = own.install(|| {
-            interval::record(|s| drop(s.interval(|_| ()).at(places[1].strict()).named("there")))
+            recorded(|s| drop(s.interval(|_| ()).at(places[1].strict()).named("there")))
         });
         result.unwrap();
         let there = graph
@@ -95,9 +103,36 @@ fn a_record_tells_who_ran_when_and_who_was_skipped() {
 fn what_is_not_recorded_leaves_nothing_behind() {
     watched(|| {
         let own = pool(1);
-        let (result, graph) = own.install(|| interval::record(|_| ()));
+        let (result, graph) = own.install(|| recorded(|_| ()));
         result.unwrap();
         assert_eq!((graph.intervals().len(), graph.edges().len()), (1, 0));
+    });
+}
+
+#[test]
+fn runs_of_a_recording_stand_in_one_graph_on_one_clock() {
+    watched(|| {
+        let recording = Recording::begin();
+        for _ in 0..2 {
+            let run = recording.run(|s| {
+                let first = s.interval(|_| ());
+                first.then(s, |_, ()| ()).unwrap();
+            });
+            run.unwrap();
+        }
+        recording.run(|_| panic!("not this one")).unwrap_err();
+        let graph = recording.end();
+        let parents: Vec<_> = graph.intervals().iter().map(|it| it.parent).collect();
+        let inside = |root| [None, Some(root), Some(root)];
+        assert_eq!(parents, [&inside(0)[..], &inside(3), &[None]].concat());
+        let edges: Vec<_> = graph
+            .edges()
+            .iter()
+            .map(|it| (it.from.0, it.to.0))
+            .collect();
+        assert_eq!(edges, [(1, 2), (4, 5)]);
+        let ran = |number: usize| graph.intervals()[number].ran.unwrap();
+        assert!(ran(2).to <= ran(3).from && ran(3).to <= ran(6).from && ran(6).failed);
     });
 }
 

@@ -9,7 +9,8 @@
 //!   features `rayon` and `chili`, both off by default.
 //! - [`program`]: what a program offers to whoever runs it; [`parameter`]: its parameters.
 //! - [`dags`]: the programs as dags, for the simulator.
-//! - [`grande`]: the kernels of the Java Grande benchmarks, no programs yet.
+//! - [`grande`]: the kernels of the Java Grande benchmarks, of which [`intervals`] makes programs,
+//!   beside others whose tasks wait for single others.
 //! - [`registry`]: the programs by name, for a command line.
 //!
 //! What this crate does not do: time anything, choose a number of workers, or print. Its parallel
@@ -33,6 +34,7 @@ pub mod dags;
 pub mod digest;
 pub mod fib;
 pub mod grande;
+pub mod intervals;
 pub mod knary;
 pub mod locality;
 pub mod loops;
@@ -55,4 +57,4 @@ pub use registry::{SimulatedVisitor, Visitor, visit, visit_simulated};
 pub use runtime::Chili;
 #[cfg(feature = "rayon")]
 pub use runtime::Rayon;
-pub use runtime::{Runtime, Serial, Threads, Tidegate};
+pub use runtime::{Recorded, Runtime, Serial, Threads, Tidegate};

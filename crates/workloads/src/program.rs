@@ -50,6 +50,8 @@ pub trait Program: Sized + Sync {
     const RESULT: &'static [Field];
     /// Whether a run reads files, so that the first one may wait for a disk and later ones do not.
     const READS_FILES: bool = false;
+    /// Whether it runs only on a runtime with [intervals](Runtime::INTERVALS).
+    const INTERVALS: bool = false;
 
     /// What a run works on.
     type Input: Send;
@@ -78,6 +80,9 @@ pub trait Program: Sized + Sync {
     fn serial(&self, input: &mut Self::Input) -> Self::Output;
 
     /// The parallel body, to be called inside [`Runtime::install`].
+    ///
+    /// # Panics
+    /// If it needs [intervals](Self::INTERVALS) and the runtime has none.
     fn parallel<R: Runtime>(&self, input: &mut Self::Input, fork: &mut R::Fork<'_>)
     -> Self::Output;
 
@@ -91,7 +96,12 @@ pub trait Program: Sized + Sync {
     /// # Errors
     /// Says what it has not.
     fn fits<R: Runtime>(&self, _runtime: &R) -> Result<(), ParameterError> {
-        Ok(())
+        if R::INTERVALS || !Self::INTERVALS {
+            return Ok(());
+        }
+        let (program, runtime) = (Self::NAME, R::NAME);
+        let what = format!("{program} needs intervals, and {runtime} has none");
+        Err(ParameterError::new(what))
     }
 
     /// What came out of a run.

@@ -6,6 +6,10 @@
 use crate::dags::Simulated;
 use crate::digest::Digest;
 use crate::fib::Fib;
+use crate::intervals::pipeline::Pipeline;
+use crate::intervals::stencil::Stencil;
+use crate::intervals::wavefront::Wavefront;
+use crate::intervals::{Crypt, Lufact, Moldyn, Montecarlo, Raytracer, Series, Sor};
 use crate::knary::Knary;
 use crate::locality::blockmatmul::Blockmatmul;
 use crate::locality::cachestress::Cachestress;
@@ -48,6 +52,8 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// The fields of the answer.
     pub result: &'static [Field],
+    /// Whether it runs only on a runtime with intervals.
+    pub intervals: bool,
     /// Whether [`visit_simulated`] finds it: the course of the others depends on more than their parameters.
     pub simulated: bool,
 }
@@ -94,6 +100,7 @@ macro_rules! programs {
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops;
     others: Digest Cachestress Mergesort Blockmatmul
+        Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil Wavefront
 }
 
 const fn entry<P: Program>() -> Entry {
@@ -102,6 +109,7 @@ const fn entry<P: Program>() -> Entry {
         summary: P::SUMMARY,
         parameters: P::PARAMETERS,
         result: P::RESULT,
+        intervals: P::INTERVALS,
         simulated: false,
     }
 }

@@ -11,6 +11,10 @@
 //! A runtime that has no scope says so in [`SPAWNS`](Runtime::SPAWNS), and one that has no loop of
 //! its own gets one made of joins. Tasks can be put into [`places`](Runtime::places) only on Tidegate.
 //!
+//! [Intervals](Runtime::intervals) are Tidegate's alone. They say which tasks wait for which others, and no join or scope can
+//! say the same, so there is nothing to put in their place elsewhere: a program that [needs](crate::Program::INTERVALS) them is
+//! refused.
+//!
 //! What this trait does not do: choose grain sizes (a body does), measure, or hide differences in
 //! where a body starts. [`install`](Runtime::install) runs it on a worker of the pool where there is
 //! one and on the caller's thread otherwise, so clocks belong inside it.
@@ -19,11 +23,13 @@ use std::io;
 use std::time::Duration;
 
 use ::tidegate::PlaceId;
+use ::tidegate::interval::Body;
 
 #[cfg(feature = "chili")]
 mod chili;
 #[cfg(feature = "rayon")]
 mod rayon;
+mod recorded;
 mod serial;
 mod threads;
 mod tidegate;
@@ -32,6 +38,7 @@ mod tidegate;
 pub use chili::Chili;
 #[cfg(feature = "rayon")]
 pub use rayon::Rayon;
+pub use recorded::Recorded;
 pub use serial::{Inline, Serial};
 pub use threads::{Budget, Threads};
 pub use tidegate::Tidegate;
@@ -50,6 +57,9 @@ pub trait Runtime: Sized + Sync {
 
     /// Whether [`spawn`](Self::spawn) can run in parallel; if not, it runs its body at once.
     const SPAWNS: bool;
+
+    /// Whether there are [`intervals`](Self::intervals).
+    const INTERVALS: bool = false;
 
     /// What a task needs in hand to fork.
     type Fork<'a>;
@@ -117,6 +127,17 @@ pub trait Runtime: Sized + Sync {
         body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
     ) {
         Self::spawn(scope, body);
+    }
+
+    /// Runs `body` as an interval and returns when it and all intervals inside of it have ended.
+    ///
+    /// # Panics
+    /// If the runtime has [none](Self::INTERVALS), or if an interval fails.
+    fn intervals<'env, T: Send>(
+        _fork: &mut Self::Fork<'_>,
+        _body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
+    ) -> T {
+        panic!("{} has no intervals", Self::NAME);
     }
 }
 

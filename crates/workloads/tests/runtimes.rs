@@ -1,4 +1,4 @@
-//! Every program, tiny, on every runtime there is, against its reference answer.
+//! Every program, tiny, on every runtime that has what it needs, against its reference answer.
 
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{
@@ -29,6 +29,11 @@ impl Visitor for EverywhereIsRight {
 }
 
 fn is_right_on<P: Program, R: Runtime>(program: &P, expected: &Answer) {
+    if P::INTERVALS && !R::INTERVALS {
+        let refusal = program.fits(&R::with_workers(1).unwrap()).unwrap_err();
+        let told = format!("{} needs intervals, and {} has none", P::NAME, R::NAME);
+        return assert_eq!(refusal.to_string(), told);
+    }
     let mut input = program.prepare().unwrap();
     for workers in [1, 2, 3] {
         let runtime = R::with_workers(workers).unwrap();
@@ -54,7 +59,7 @@ fn everywhere(name: &str, named: &[(&str, &str)]) {
 }
 
 #[test]
-fn every_program_gives_the_reference_answer_on_every_runtime() {
+fn every_program_gives_the_reference_answer_on_every_runtime_that_it_fits() {
     for entry in ENTRIES {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         match entry.name {
@@ -68,6 +73,23 @@ fn every_program_gives_the_reference_answer_on_every_runtime() {
 fn both_forms_of_a_program_give_the_same_answer() {
     everywhere("uts", &[("form", "spawn")]);
     everywhere("loopy", &[("form", "join")]);
+}
+
+#[test]
+#[should_panic(expected = "std has no intervals")]
+fn a_runtime_without_intervals_says_so_when_a_program_needs_them() {
+    struct OnThreads;
+
+    impl Visitor for OnThreads {
+        type Out = ();
+
+        fn visit<P: Program>(self, program: P) {
+            let mut input = program.prepare().unwrap();
+            let runtime = Threads::with_workers(2).unwrap();
+            runtime.install(|fork| program.parallel::<Threads>(&mut input, fork));
+        }
+    }
+    visit("series", Size::Tiny, &Given::default(), OnThreads).unwrap();
 }
 
 #[test]

@@ -1,12 +1,14 @@
-//! `tidegate bench`: how jobs divide this machine, and what queues and places are worth in one.
+//! `tidegate bench`: how jobs divide this machine, and what queues, places and intervals are worth in one.
 //!
-//! Each job is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
+//! Each job of several is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
 //! so that jobs of other programs neither disturb nor are disturbed.
 
 mod counters;
 mod crew;
+mod intervals;
 mod job;
 mod places;
+mod programs;
 mod queues;
 mod share;
 mod two_level;
@@ -21,6 +23,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Share(arguments) => share::bench(arguments),
         Bench::Queues(arguments) => queues::bench(arguments),
         Bench::Places(arguments) => places::bench(arguments),
+        Bench::Intervals(arguments) => intervals::bench(arguments),
         Bench::Job => job::serve(),
     }
 }

@@ -38,6 +38,7 @@ use crate::arguments::{Case, CompareArguments, Contest, Rival, Size};
 use crate::failure::Failure;
 use crate::options;
 use crate::stack;
+pub use version::check_rayon;
 
 /// What a comparison is asked to do, whatever it compares.
 pub struct Setting {
@@ -52,7 +53,7 @@ impl Setting {
     fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
         let rivals = self.rivals_elsewhere(preset);
         if rivals.contains(&Rival::Rayon) {
-            version::check_rayon()?;
+            check_rayon()?;
         }
         Ok(rivals)
     }

@@ -20,7 +20,7 @@ pub fn show_bytes(bytes: f64) -> String {
 /// A number of bytes that is whole in its unit, the largest in which it is.
 pub fn show_whole_bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let whole = |&(shift, _): &(u32, &str)| bytes > 0 && bytes % (1 << shift) == 0;
+    let whole = |&(shift, _): &(u32, &str)| bytes > 0 && bytes.is_multiple_of(1 << shift);
     let (shift, unit) = units.into_iter().find(whole).unwrap_or((0, "B"));
     format!("{} {unit}", bytes >> shift)
 }

@@ -4,8 +4,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use tidegate::Stats;
-use tidegate_workloads::{Program, Runtime, Tidegate};
+use tidegate::interval::Graph;
+use tidegate_workloads::{Program, Recorded, Runtime, Tidegate};
 
+use crate::arguments::PictureArguments;
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::Progress;
@@ -21,6 +23,8 @@ pub struct Plan {
     pub repeat: u32,
     /// Whether the serial version takes the place of the parallel one.
     pub serial: bool,
+    /// Of what is drawn.
+    pub pictures: PictureArguments,
 }
 
 /// What came of it.
@@ -39,6 +43,8 @@ pub struct Run<P: Program> {
     pub peak_rss_bytes: Option<u64>,
     /// What the pool counted; none if there was no pool.
     pub stats: Option<Stats>,
+    /// The intervals of a run that is not among those timed, if they are to be drawn.
+    pub graph: Option<Graph>,
 }
 
 /// The comparison of all runs with the reference answer.
@@ -46,7 +52,9 @@ pub struct Run<P: Program> {
 pub struct Check {
     /// Where that answer is from.
     pub reference: &'static str,
-    /// How many runs had another answer.
+    /// How many runs there were.
+    pub runs: usize,
+    /// How many of them had another answer.
     pub wrong: usize,
     /// What changed meanwhile and was left out.
     pub changed: Vec<String>,
@@ -57,11 +65,13 @@ impl<P: Program> Run<P> {
     pub fn verdict(&self) -> Result<(), Failure> {
         match &self.check {
             Some(Check {
-                wrong, reference, ..
+                runs,
+                wrong,
+                reference,
+                ..
             }) if *wrong > 0 => Err(Failure::Wrong(format!(
-                "{}: {wrong} of {} runs gave another answer than {reference}",
+                "{}: {wrong} of {runs} runs gave another answer than {reference}",
                 P::NAME,
-                self.seconds.count(),
             ))),
             _ => Ok(()),
         }
@@ -70,6 +80,7 @@ impl<P: Program> Run<P> {
 
 /// Runs `program` as planned and checks what comes out.
 pub fn run<P: Program>(program: &P, plan: &Plan) -> Result<Run<P>, Failure> {
+    let drawn = plan.pictures.wanted::<P>()?;
     let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
     progress.say("making the input");
     let mut input = program
@@ -90,7 +101,11 @@ pub fn run<P: Program>(program: &P, plan: &Plan) -> Result<Run<P>, Failure> {
         })
     });
     runs.stats = Some(pool.pool().stats());
-    drop(pool);
+    if drawn {
+        runs.record(program, &mut input, pool, &progress);
+    } else {
+        drop(pool);
+    }
     program.reset(&mut input);
     let what = format!("{}: the serial version, to compare", P::NAME);
     let (took, output) = progress.watch(&what, program.progress(), || serial(program, &mut input));
@@ -114,6 +129,7 @@ struct Runs<P: Program> {
     used: Usage,
     peak_rss_bytes: Option<u64>,
     stats: Option<Stats>,
+    graph: Option<Graph>,
 }
 
 /// Runs `once` as often as planned.
@@ -148,10 +164,23 @@ fn repeat<P: Program>(
         used,
         peak_rss_bytes: usage::peak_rss_bytes(),
         stats: None,
+        graph: None,
     }
 }
 
 impl<P: Program> Runs<P> {
+    /// Runs once more, and takes notes.
+    fn record(&mut self, program: &P, input: &mut P::Input, pool: Tidegate, progress: &Progress) {
+        let what = format!("{}: a run of which notes are taken", P::NAME);
+        program.reset(input);
+        let pool = Recorded::new(pool);
+        let output = progress.watch(&what, program.progress(), || {
+            pool.install(|fork| program.parallel::<Recorded>(input, fork))
+        });
+        self.others.push(Found::new(program, input, output));
+        self.graph = Some(pool.end());
+    }
+
     /// Compares every run with the reference, if there is one.
     fn check(
         mut self,
@@ -163,6 +192,7 @@ impl<P: Program> Runs<P> {
         let check = reference.map(|mut reference| {
             let mut check = Check {
                 reference: reference.source(),
+                runs: self.others.len() + 1,
                 ..Check::default()
             };
             for found in self.others.iter_mut().chain([&mut self.last]) {
@@ -182,6 +212,7 @@ impl<P: Program> Runs<P> {
             used: self.used,
             peak_rss_bytes: self.peak_rss_bytes,
             stats: self.stats,
+            graph: self.graph,
         }
     }
 }
@@ -243,6 +274,7 @@ mod tests {
             options: Options::resolve(&flags).unwrap(),
             repeat: 2,
             serial: false,
+            pictures: PictureArguments::default(),
         };
         run(&Answers { parallel }, &plan).unwrap()
     }

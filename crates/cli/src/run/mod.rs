@@ -6,6 +6,8 @@
 //! is what the others are measured by. That of a program which reads files is the time of a second
 //! reading, from memory, so no speedup is made of it. With `--serial` it is the only thing that runs.
 //!
+//! Pictures are drawn of a run of its own, behind those that are timed.
+//!
 //! Several runs are for the sake of the time: each is checked, and the last one's result is printed.
 
 use tidegate_workloads::digest::{self, Digest};
@@ -14,6 +16,7 @@ use tidegate_workloads::{Program, Size, Values, Visitor, visit};
 mod counts;
 mod files;
 mod measure;
+mod pictures;
 mod report;
 
 use crate::arguments::RunArguments;
@@ -30,6 +33,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
         options: Options::resolve(&arguments.flags)?,
         repeat: arguments.repeat,
         serial: arguments.serial,
+        pictures: arguments.pictures.clone(),
     };
     stack::with_deep_stack(|| carry_out(arguments, &plan))?
 }
@@ -67,6 +71,9 @@ impl Visitor for Printed<'_> {
             output::print_json(&report.to_json())?;
         } else {
             output::to_stdout(|out| write!(out, "{report}"))?;
+        }
+        if let Some(graph) = &run.graph {
+            self.plan.pictures.write(graph)?;
         }
         run.verdict()
     }

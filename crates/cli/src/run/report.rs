@@ -142,13 +142,11 @@ impl Report<'_> {
                 ..
             }) => format!("the same as {reference}"),
             Some(Check {
-                wrong, reference, ..
-            }) => {
-                format!(
-                    "WRONG: {wrong} of {} runs differ from {reference}",
-                    self.seconds.count()
-                )
-            }
+                runs,
+                wrong,
+                reference,
+                ..
+            }) => format!("WRONG: {wrong} of {runs} runs differ from {reference}"),
         }
     }
 

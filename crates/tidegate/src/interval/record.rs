@@ -1,29 +1,65 @@
-//! What happened to the intervals of one run, for pictures.
+//! What happened to the intervals of some runs, for pictures.
 //!
 //! A tree that is recorded has a [`Recorder`], and each of its intervals a number there, kept with the things that few intervals have. Trees that are
 //! not recorded pay a look for each interval and edge.
 
 use super::node::{Core, Which};
+use super::{Body, Failure, run_in};
 use crate::worker::Current;
+use std::sync::Arc;
 use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 
-/// The intervals of one run and their order, from [`record`](fn@super::record).
+/// Runs intervals and takes notes: which there were, in what order they were to run, and who ran them where and when.
+///
+/// What several runs were is noted in one [`Graph`], on one clock. Notes take some hundred nanoseconds for each interval and edge, and memory for all of
+/// them until the recording [ends](Self::end).
 ///
 /// ```
-/// use tidegate::interval;
+/// use tidegate::interval::Recording;
 ///
-/// let (result, graph) = interval::record(|s| {
+/// let recording = Recording::begin();
+/// recording.run(|s| {
 ///     let read = s.interval(|_| "text").named("read");
 ///     read.then(s, |_, text| text.len()).unwrap().named("count");
-/// });
-/// result?;
+/// })?;
+/// let graph = recording.end();
 /// assert_eq!((graph.intervals().len(), graph.edges().len()), (3, 1));
 /// assert!(graph.dot().contains("label=\"count\""));
 /// assert!(graph.svg().starts_with("<svg"));
-/// # Ok::<(), interval::Failure>(())
+/// # Ok::<(), tidegate::interval::Failure>(())
 /// ```
+#[derive(Debug)]
+pub struct Recording(Arc<Recorder>);
+
+impl Recording {
+    /// Of nothing yet.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self(Arc::new(Recorder::new()))
+    }
+
+    /// Does what [`run`](fn@super::run) does, with notes of all intervals inside, those of [inline](super::Body::inline) ones among them.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub fn run<'env, R, F>(&self, f: F) -> Result<R, Failure>
+    where
+        F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
+        R: Send,
+    {
+        run_in(Some(self.0.clone()), f)
+    }
+
+    /// What was noted.
+    #[must_use]
+    pub fn end(self) -> Graph {
+        std::mem::take(&mut *self.0.graph.lock())
+    }
+}
+
+/// The intervals of a [`Recording`] and their order.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub(super) intervals: Vec<Recorded>,
@@ -69,7 +105,7 @@ pub struct Edge {
 }
 
 impl Graph {
-    /// Every interval that was made, the outermost first.
+    /// Every interval that was made, the outermost of a run before all others of it.
     #[must_use]
     pub fn intervals(&self) -> &[Recorded] {
         &self.intervals
@@ -95,10 +131,6 @@ impl Recorder {
             begun: clock::now(),
             graph: Mutex::default(),
         }
-    }
-
-    pub(super) fn end(&self) -> Graph {
-        std::mem::take(&mut *self.graph.lock())
     }
 
     /// A new interval of the tree, inside of `parent`.

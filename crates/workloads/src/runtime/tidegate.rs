@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use tidegate::PlaceId;
+use tidegate::interval::{self, Body};
 
 use super::Runtime;
 
@@ -25,6 +26,7 @@ impl Tidegate {
 impl Runtime for Tidegate {
     const NAME: &'static str = "tidegate";
     const SPAWNS: bool = true;
+    const INTERVALS: bool = true;
     type Fork<'a> = ();
     type Scope<'scope> = tidegate::Scope<'scope>;
 
@@ -87,5 +89,12 @@ impl Runtime for Tidegate {
         body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
     ) {
         scope.spawn_at(place, body);
+    }
+
+    fn intervals<'env, T: Send>(
+        (): &mut (),
+        body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
+    ) -> T {
+        interval::run(body).unwrap_or_else(|failure| panic!("{failure}"))
     }
 }

@@ -1,7 +1,9 @@
 //! `bench queues`: what each queue costs its owner and its thieves.
 //!
-//! The queues are measured bare, without a runtime and without the claims that those need which give a task more than once.
+//! The queues are measured bare, without a runtime and without the claims that those need which give a task more than once; and in
+//! pools, whose workers run the programs of intervals from them ([`programs`]).
 
+mod programs;
 mod rivals;
 
 use std::collections::BTreeMap;
@@ -44,7 +46,8 @@ pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
     let mut names = Names(Vec::new());
     rivals::each(&mut names);
     let rounds = arguments.repeat as usize;
-    let progress = Progress::start((rounds * names.0.len()) as u64);
+    let samples = names.0.len() + super::programs::all().count();
+    let progress = Progress::start((rounds * samples) as u64);
     let mut measured = Measure {
         thieves: processors.max(2),
         rows: BTreeMap::new(),
@@ -55,8 +58,9 @@ pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
         rivals::each(&mut measured);
     }
     let rows = measured.rows;
+    let programs = programs::measure(arguments.repeat, &progress)?;
     drop(progress);
-    print(&names.0, &rows, arguments.format.json)
+    print(&names.0, &rows, &programs, arguments.format.json)
 }
 
 struct Names(Vec<&'static str>);
@@ -83,6 +87,7 @@ type Row = BTreeMap<&'static str, Summary>;
 fn print(
     names: &[&'static str],
     rows: &BTreeMap<&'static str, Row>,
+    programs: &[programs::Row],
     as_json: bool,
 ) -> Result<(), Failure> {
     let figure = |name, figure: &str| rows.get(name)?.get(figure).map(Summary::median);
@@ -92,9 +97,12 @@ fn print(
                 .iter()
                 .map(|of| ((*of).into(), json!(figure(*name, of))));
             let named = std::iter::once(("queue".into(), json!(name)));
-            Value::Object(named.chain(figures).collect::<Map<_, _>>())
+            let mut row = named.chain(figures).collect::<Map<_, _>>();
+            programs::complete(&mut row);
+            Value::Object(row)
         };
-        return print_json(&names.iter().map(row).collect());
+        let programs = programs.iter().map(|row| row.to_json(FIGURES));
+        return print_json(&names.iter().map(row).chain(programs).collect());
     }
     let mut table = Table::new([
         "queue",
@@ -118,7 +126,8 @@ fn print(
         });
         table.row(std::iter::once((*name).to_owned()).chain(shown));
     }
-    to_stdout(|out| writeln!(out, "{table}"))
+    let programs = programs::table(programs);
+    to_stdout(|out| writeln!(out, "{table}\n\n{programs}"))
 }
 
 struct Measure<'a> {

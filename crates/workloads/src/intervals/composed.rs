@@ -1,0 +1,123 @@
+//! The Java Grande kernels as programs: what they have in common.
+//!
+//! A run is right if its figure is that of the kernel's reference, within the tolerance that the
+//! benchmark allows; the serial version is held against the same.
+
+use std::io;
+use std::marker::PhantomData;
+
+use crate::grande::{Kernel, Size};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, Reference, answer};
+use crate::runtime::Runtime;
+
+/// A kernel whose parts intervals put together.
+pub trait Composed: Kernel<Figure: Send> + Send {
+    /// One line for a list of programs.
+    const SUMMARY: &'static str;
+
+    /// Into how many pieces a phase is divided at the three sizes.
+    const PIECES: [&'static str; 3] = ["7", "64", "64"];
+
+    /// All parts, each phase in so many pieces.
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize);
+}
+
+/// A kernel as a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Grande<K> {
+    /// How large the problem is.
+    pub size: Size,
+    /// Into how many pieces each phase is divided.
+    pub pieces: usize,
+    kernel: PhantomData<fn() -> K>,
+}
+
+const PROBLEMS: &[&str] = &["test", "A", "B"];
+/// What an answer says of a figure that is that of the reference.
+const REACHED: &str = "that of the reference";
+
+const PROBLEM: Parameter = Parameter {
+    name: "problem",
+    positional: true,
+    kind: Kind::Choice(PROBLEMS),
+    preset: Preset::Sizes(["test", "A", "B"]),
+    meaning: "the benchmark's size",
+};
+
+const fn pieces(presets: [&'static str; 3]) -> Parameter {
+    Parameter {
+        name: "pieces",
+        positional: false,
+        kind: Kind::Integer(1, 1_000_000),
+        preset: Preset::Sizes(presets),
+        meaning: "into how many pieces, each an interval, the work of each phase is divided",
+    }
+}
+
+fn figure_is(what: String) -> Answer {
+    answer([("figure", what.into())])
+}
+
+impl<K: Composed> Program for Grande<K> {
+    const NAME: &'static str = K::NAME;
+    const SUMMARY: &'static str = K::SUMMARY;
+    const PARAMETERS: &'static [Parameter] = &[PROBLEM, pieces(K::PIECES)];
+    const RESULT: &'static [Field] = &[Field {
+        name: "figure",
+        meaning: "that of the reference, or how far it is from it",
+    }];
+    const INTERVALS: bool = true;
+
+    type Input = K;
+    type Output = K::Figure;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            size: match values.choice("problem")? {
+                "A" => Size::A,
+                "B" => Size::B,
+                _ => Size::Test,
+            },
+            pieces: values.integer("pieces")? as usize,
+            kernel: PhantomData,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("problem", PROBLEMS[self.size as usize].into()),
+            ("pieces", self.pieces.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<K> {
+        Ok(K::new(self.size))
+    }
+
+    fn reset(&self, kernel: &mut K) {
+        kernel.reset();
+    }
+
+    fn serial(&self, kernel: &mut K) -> K::Figure {
+        kernel.serial()
+    }
+
+    fn parallel<R: Runtime>(&self, kernel: &mut K, fork: &mut R::Fork<'_>) -> K::Figure {
+        kernel.run::<R>(fork, self.pieces);
+        // The serial version does so, too.
+        kernel.figure()
+    }
+
+    fn answer(&self, kernel: &K, figure: &K::Figure) -> Answer {
+        let checked = kernel.check(figure);
+        figure_is(checked.map_or_else(|wrong| wrong.to_string(), |()| REACHED.into()))
+    }
+
+    fn published(&self) -> Option<Reference> {
+        Some(Reference {
+            answer: figure_is(REACHED.into()),
+            source: "the benchmark's reference figure",
+        })
+    }
+}

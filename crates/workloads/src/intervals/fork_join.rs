@@ -1,0 +1,83 @@
+//! The kernels whose parts have nothing in common: each piece is an interval, and the inline interval
+//! is the join.
+//!
+//! A piece of `crypt` is decrypted as soon as it has been encrypted: two intervals, of which the second
+//! gets what the first has written.
+
+use super::{Composed, piece};
+use crate::grande::crypt::{BLOCK, crypt};
+use crate::grande::montecarlo::paths;
+use crate::grande::raytracer::row;
+use crate::grande::series::coefficients;
+use crate::grande::{Crypt, MonteCarlo, RayTracer, Series};
+use crate::runtime::Runtime;
+
+impl Composed for Crypt {
+    const SUMMARY: &'static str = "Java Grande: a text encrypted and decrypted by IDEA";
+
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
+        let piece = piece(self.plain.len() / BLOCK, pieces) * BLOCK;
+        let (encryption, decryption) = (&self.encryption, &self.decryption);
+        let texts = self.plain.chunks(piece).zip(self.cipher.chunks_mut(piece));
+        let texts = texts.zip(self.restored.chunks_mut(piece));
+        R::intervals(fork, |body| {
+            for ((plain, cipher), restored) in texts {
+                let encrypted = body.interval(move |_| {
+                    crypt(encryption, plain, cipher);
+                    &*cipher
+                });
+                let decrypted =
+                    encrypted.then(body, |_, cipher| crypt(decryption, cipher, restored));
+                decrypted.expect("both lie in one body");
+            }
+        });
+    }
+}
+
+impl Composed for Series {
+    const SUMMARY: &'static str = "Java Grande: Fourier coefficients of (x + 1)^x";
+
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
+        each_piece::<R, _>(fork, &mut self.coefficients, pieces, coefficients);
+    }
+}
+
+impl Composed for MonteCarlo {
+    const SUMMARY: &'static str = "Java Grande: the return of a share from random courses";
+
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
+        let market = self.market;
+        each_piece::<R, _>(fork, &mut self.rates, pieces, |first, rates| {
+            paths(market, first, rates);
+        });
+    }
+}
+
+impl Composed for RayTracer {
+    const SUMMARY: &'static str = "Java Grande: 64 spheres that mirror each other";
+
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
+        let (scene, rows) = (&self.scene, self.checksums.len());
+        each_piece::<R, _>(fork, &mut self.checksums, pieces, |first, checksums| {
+            for (y, checksum) in (first..).zip(checksums) {
+                *checksum = row(scene, y, rows);
+            }
+        });
+    }
+}
+
+/// Calls `body` on pieces of `items` and the number of the first in each.
+fn each_piece<R: Runtime, T: Send>(
+    fork: &mut R::Fork<'_>,
+    items: &mut [T],
+    pieces: usize,
+    part: impl Fn(usize, &mut [T]) + Send + Sync,
+) {
+    let piece = piece(items.len(), pieces);
+    let part = &part;
+    R::intervals(fork, |body| {
+        for (number, items) in items.chunks_mut(piece).enumerate() {
+            body.interval(move |_| part(number * piece, items));
+        }
+    });
+}

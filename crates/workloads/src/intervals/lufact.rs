@@ -1,0 +1,89 @@
+//! LUFact: the pivot of a step, then pieces of the columns behind it, then the next pivot.
+//!
+//! A pivot waits for the piece with its column in the step before; a piece waits for its step's pivot
+//! and for itself in the step before. So the next pivot need not wait for the rest of a step.
+
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tidegate::interval::{Body, Interval};
+
+use super::rows::unfold;
+use super::{BATCH, Composed, follow, piece, put, read, write};
+use crate::grande::LuFact;
+use crate::grande::lufact::{eliminate, pivot, solve};
+use crate::runtime::Runtime;
+
+impl Composed for LuFact {
+    const SUMMARY: &'static str = "Java Grande: linear equations by elimination, column by column";
+
+    // A column in a step is little work.
+    const PIECES: [&'static str; 3] = ["7", "16", "32"];
+
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
+        let columns: Vec<_> = self.columns.iter_mut().map(RwLock::new).collect();
+        let pivots: Vec<_> = columns.iter().map(|_| AtomicUsize::new(0)).collect();
+        let factors = Factors {
+            columns: &columns,
+            pivots: &pivots,
+            piece: piece(columns.len(), pieces),
+        };
+        R::intervals(fork, |body| {
+            let steps = factors.columns.len() as u64;
+            unfold(body, steps, BATCH, move |body, step, row| {
+                factors.step(body, step as usize, row);
+            });
+        });
+        self.pivots = pivots.into_iter().map(AtomicUsize::into_inner).collect();
+        solve(&self.columns, &self.pivots, &mut self.right);
+    }
+}
+
+/// What all steps work on.
+#[derive(Clone, Copy)]
+struct Factors<'a> {
+    columns: &'a [RwLock<&'a mut Vec<f64>>],
+    pivots: &'a [AtomicUsize],
+    /// Columns of a piece.
+    piece: usize,
+}
+
+impl<'a> Factors<'a> {
+    /// Creates step k after what `row` holds of each piece: its part in the step before, or its last pivot.
+    fn step<'scope>(self, body: &Body<'scope, '_>, k: usize, row: &mut Vec<Interval<'scope>>)
+    where
+        'a: 'scope,
+    {
+        let own = k / self.piece;
+        let first = body.interval(move |_| self.pivot(k));
+        if let Some(before) = row.get(own) {
+            follow(before, &first);
+        }
+        let first = first.schedule();
+        put(row, own, first.clone());
+        for number in (k + 1) / self.piece..self.columns.len().div_ceil(self.piece) {
+            let columns =
+                (number * self.piece).max(k + 1)..self.columns.len().min((number + 1) * self.piece);
+            let next = body.interval(move |_| {
+                let multipliers = read(&self.columns[k]);
+                // Relaxed: the pivot's interval came before.
+                let pivot = self.pivots[k].load(Ordering::Relaxed);
+                for column in &self.columns[columns] {
+                    eliminate(k, pivot, &multipliers, &mut write(column));
+                }
+            });
+            if number > own {
+                follow(&first, &next);
+            }
+            if let Some(before) = row.get(number) {
+                follow(before, &next);
+            }
+            put(row, number, next.schedule());
+        }
+    }
+
+    fn pivot(self, k: usize) {
+        // Relaxed: whoever reads it comes after this interval.
+        self.pivots[k].store(pivot(k, &mut write(&self.columns[k])), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,90 @@
+//! MolDyn: phases that wait for all of the one before, each an inline interval of its own.
+//!
+//! The pieces of a phase are intervals inside of it. Forces are added up in the order of the pieces,
+//! so that the figure depends on their number and not on who ran them.
+
+use super::{Composed, piece};
+use crate::grande::MolDyn;
+use crate::grande::moldyn::{Forces, STEPS, kick, kinetic, rescale};
+use crate::runtime::Runtime;
+
+impl Composed for MolDyn {
+    const SUMMARY: &'static str = "Java Grande: argon atoms in a box, phase by phase";
+
+    // Each piece has forces of its own to be added up.
+    const PIECES: [&'static str; 3] = ["5", "16", "16"];
+
+    fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
+        let piece = piece(self.positions.len(), pieces);
+        let pieces = self.positions.len().div_ceil(piece);
+        let mut private = vec![Forces::new(self.positions.len()); pieces];
+        let mut squares = vec![0.0; pieces];
+        for step in 0..STEPS {
+            advance::<R>(fork, self, piece);
+            interact::<R>(fork, self, piece, &mut private);
+            add_up::<R>(fork, self, piece, &private, &mut squares);
+            self.kinetic = kinetic(squares.iter().sum());
+            if let Some(factor) = self.cell.correction(step, &mut self.kinetic) {
+                R::intervals(fork, |body| {
+                    for velocities in self.velocities.chunks_mut(piece) {
+                        body.interval(move |_| rescale(velocities, factor));
+                    }
+                });
+            }
+        }
+    }
+}
+
+fn advance<R: Runtime>(fork: &mut R::Fork<'_>, kernel: &mut MolDyn, piece: usize) {
+    let cell = &kernel.cell;
+    let velocities = kernel.velocities.chunks_mut(piece);
+    let moved = kernel.positions.chunks_mut(piece).zip(velocities);
+    let moved = moved.zip(kernel.forces.each.chunks(piece));
+    R::intervals(fork, |body| {
+        for ((positions, velocities), forces) in moved {
+            body.interval(move |_| cell.advance(positions, velocities, forces));
+        }
+    });
+}
+
+/// The forces of each piece's particles on themselves and those behind them.
+fn interact<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    kernel: &MolDyn,
+    piece: usize,
+    private: &mut [Forces],
+) {
+    let (cell, positions) = (&kernel.cell, &kernel.positions[..]);
+    R::intervals(fork, |body| {
+        for (number, forces) in private.iter_mut().enumerate() {
+            let first = number * piece;
+            let range = first..positions.len().min(first + piece);
+            body.interval(move |_| {
+                forces.clear();
+                cell.interact(positions, range, forces);
+            });
+        }
+    });
+}
+
+/// Adds up all forces on each piece's particles and changes their velocities.
+fn add_up<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    kernel: &mut MolDyn,
+    piece: usize,
+    private: &[Forces],
+    squares: &mut [f64],
+) {
+    let velocities = kernel.velocities.chunks_mut(piece);
+    let kicked = kernel.forces.each.chunks_mut(piece).zip(velocities);
+    R::intervals(fork, |body| {
+        for (number, ((total, velocities), squares)) in kicked.zip(squares).enumerate() {
+            body.interval(move |_| {
+                total.fill([0.0; 3]);
+                let all = private.iter();
+                all.for_each(|forces| forces.add_to(number * piece, total));
+                *squares = kick(velocities, total);
+            });
+        }
+    });
+}

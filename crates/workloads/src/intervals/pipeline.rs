@@ -1,0 +1,197 @@
+//! Pipeline: items pass through stages; item i in stage s comes after itself in stage s - 1 and after
+//! item i - 1 in stage s.
+//!
+//! Each stage mixes the item into a state of its own and the state into the item, so that the result
+//! tells whether both orders were kept. No more items are under way than the window says, however many
+//! there are: they are created by those before them, and nothing of them is kept.
+//!
+//! What it does not show: stages of unequal length.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::rows::unfold;
+use super::{follow, put};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{random, steps};
+
+const SEED: u64 = 1;
+
+/// The program `pipeline`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipeline {
+    /// How many items.
+    pub items: u64,
+    /// How many stages.
+    pub stages: usize,
+    /// How many items are under way at most.
+    pub window: u64,
+    /// Steps of work for each item in each stage.
+    pub work: u64,
+}
+
+/// A stage's state, on a cache line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Stage(AtomicU64);
+
+/// An item in a stage: what becomes of both.
+fn pass(item: u64, state: u64, work: u64) -> (u64, u64) {
+    // Never 0, which the steps would leave as it is.
+    let item = steps((item ^ state.rotate_left(23)) | 1, work);
+    (item, random(state, item))
+}
+
+impl Pipeline {
+    /// The parallel body. Each interval holds what `ticket` gives until it has run.
+    pub fn run<R: Runtime, T: Send>(
+        &self,
+        fork: &mut R::Fork<'_>,
+        ticket: &(impl Fn() -> T + Sync),
+    ) -> u64 {
+        let states: Vec<_> = (0..self.stages).map(|_| Stage::default()).collect();
+        let batch = self.window / 2;
+        let items: Vec<_> = (0..2 * batch).map(|_| AtomicU64::new(0)).collect();
+        let (states, items, work) = (&states[..], &items[..], self.work);
+        let one = move |number: u64, stage: usize| {
+            // Relaxed throughout: who wrote them comes before by the order of intervals.
+            let (item, state) = (&items[(number % (2 * batch)) as usize], &states[stage].0);
+            let before = match stage {
+                0 => random(SEED, number),
+                _ => item.load(Ordering::Relaxed),
+            };
+            let (after, next) = pass(before, state.load(Ordering::Relaxed), work);
+            item.store(after, Ordering::Relaxed);
+            state.store(next, Ordering::Relaxed);
+        };
+        R::intervals(fork, |body| {
+            unfold(body, self.items, batch, move |body, item, row| {
+                for stage in 0..states.len() {
+                    let held = ticket();
+                    let next = body.interval(move |_| {
+                        one(item, stage);
+                        drop(held);
+                    });
+                    if let Some(before) = row.get(stage) {
+                        follow(before, &next);
+                    }
+                    if let Some(before) = stage.checked_sub(1) {
+                        follow(&row[before], &next);
+                    }
+                    put(row, stage, next.schedule());
+                }
+            });
+        });
+        sum(states.iter().map(|state| state.0.load(Ordering::Relaxed)))
+    }
+}
+
+/// A number that depends on all states and their order.
+fn sum(states: impl Iterator<Item = u64>) -> u64 {
+    states.fold(0, random)
+}
+
+impl Program for Pipeline {
+    const NAME: &'static str = "pipeline";
+    const SUMMARY: &'static str = "items through stages, in bounded memory";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "items",
+            positional: true,
+            kind: Kind::Integer(0, 1_000_000_000_000),
+            preset: Preset::Sizes(["300", "100000", "1250000"]),
+            meaning: "how many items",
+        },
+        Parameter {
+            name: "stages",
+            positional: true,
+            kind: Kind::Integer(1, 10_000),
+            preset: Preset::Sizes(["5", "8", "8"]),
+            meaning: "through how many stages each passes, an interval in each",
+        },
+        Parameter {
+            name: "window",
+            positional: false,
+            kind: Kind::Integer(2, 1_000_000),
+            preset: Preset::Sizes(["16", "64", "64"]),
+            meaning: "how many items are under way at most",
+        },
+        Parameter {
+            name: "work",
+            positional: false,
+            kind: Kind::Integer(0, 1_000_000_000),
+            preset: Preset::Sizes(["10", "500", "500"]),
+            meaning: "steps of work for each item in each stage",
+        },
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "checksum",
+        meaning: "a mix of all items in their order in all stages",
+    }];
+    const INTERVALS: bool = true;
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            items: values.integer("items")?,
+            stages: values.integer("stages")? as usize,
+            window: values.integer("window")?,
+            work: values.integer("work")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("items", self.items.into()),
+            ("stages", self.stages.into()),
+            ("window", self.window.into()),
+            ("work", self.work.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        let mut states = vec![0; self.stages];
+        for number in 0..self.items {
+            let mut item = random(SEED, number);
+            for state in &mut states {
+                (item, *state) = pass(item, *state, self.work);
+            }
+        }
+        sum(states.into_iter())
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        self.run::<R, ()>(fork, &|| ())
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("checksum", (*output).into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_tells_when_an_item_overtakes_another_in_a_stage() {
+        let through = |items: [u64; 2]| {
+            let mut state = 0;
+            for mut item in items {
+                (item, state) = pass(item, state, 3);
+                assert_ne!(item, 0);
+            }
+            sum([state].into_iter())
+        };
+        assert_ne!(through([1, 2]), through([2, 1]));
+        assert_ne!(sum([1, 2].into_iter()), sum([2, 1].into_iter()));
+    }
+}

@@ -1,0 +1,237 @@
+//! Stencil: heat in a rod, by blocks, of which each waits for its neighbours and for nobody else.
+//!
+//! A step makes every cell's next value from its own and those beside it; two buffers take turns. Block
+//! b of step t waits for blocks b - 1, b and b + 1 of step t - 1: they have written what it reads, and
+//! read what it writes over. A barrier after each step would make all blocks wait for the slowest.
+//!
+//! What it does not show: an order that depends on data; every run has the same graph.
+
+use std::io;
+use std::sync::RwLock;
+
+use tidegate::interval::{Body, Draft, Interval};
+
+use super::rows::unfold;
+use super::{BATCH, follow, piece, put, read, write};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::random;
+
+/// How much of a difference flows to the cell beside in a step.
+const FLOW: f64 = 0.25;
+/// Both ends of the rod are kept this warm.
+const ENDS: f64 = 0.0;
+const SEED: u64 = 1;
+
+/// The program `stencil`.
+#[derive(Clone, Copy, Debug)]
+pub struct Stencil {
+    /// Cells of the rod.
+    pub cells: usize,
+    /// Into how many blocks it is divided.
+    pub blocks: usize,
+    /// How many steps.
+    pub steps: u64,
+}
+
+/// The rod, and a buffer to take turns with.
+pub type Rod = [Vec<f64>; 2];
+
+/// The next values of cells between `left` and `right`.
+fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
+    let beside = |left: f64, own: f64, right: f64| own + FLOW * (left - 2.0 * own + right);
+    let last = cells.len() - 1;
+    if last == 0 {
+        to[0] = beside(left, cells[0], right);
+        return;
+    }
+    to[0] = beside(left, cells[0], cells[1]);
+    for (to, cells) in to[1..last].iter_mut().zip(cells.windows(3)) {
+        *to = beside(cells[0], cells[1], cells[2]);
+    }
+    to[last] = beside(cells[last - 1], cells[last], right);
+}
+
+/// Creates a row of intervals by `draft`, each after those that stand at its place and beside it in the
+/// row before, and leaves it there.
+pub(super) fn after_neighbours<'scope, 'env>(
+    body: &Body<'scope, 'env>,
+    row: &mut Vec<Interval<'scope>>,
+    places: usize,
+    draft: impl Fn(&Body<'scope, 'env>, usize) -> Draft<'scope>,
+) {
+    let mut left: Option<Interval<'scope>> = None;
+    for place in 0..places {
+        let next = draft(body, place);
+        let own = row.get(place).cloned();
+        let right = row.get(place + 1);
+        let before = [left.as_ref(), own.as_ref(), right];
+        before
+            .into_iter()
+            .flatten()
+            .for_each(|it| follow(it, &next));
+        put(row, place, next.schedule());
+        left = own;
+    }
+}
+
+/// Computes block `number` of a step.
+fn block(from: &[RwLock<&mut [f64]>], to: &RwLock<&mut [f64]>, number: usize) {
+    let beside = |number: Option<usize>| from.get(number?).map(read);
+    let left = beside(number.checked_sub(1)).and_then(|cells| cells.last().copied());
+    let right = beside(Some(number + 1)).and_then(|cells| cells.first().copied());
+    let (left, right) = (left.unwrap_or(ENDS), right.unwrap_or(ENDS));
+    advance(left, &read(&from[number]), right, &mut write(to));
+}
+
+impl Program for Stencil {
+    const NAME: &'static str = "stencil";
+    const SUMMARY: &'static str = "heat in a rod: blocks that wait for their neighbours only";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "cells",
+            positional: true,
+            kind: Kind::Integer(1, 1 << 32),
+            preset: Preset::Sizes(["1000", "1000000", "4000000"]),
+            meaning: "cells of the rod",
+        },
+        Parameter {
+            name: "steps",
+            positional: true,
+            kind: Kind::Integer(0, 1_000_000_000),
+            preset: Preset::Sizes(["50", "300", "1000"]),
+            meaning: "how many steps",
+        },
+        Parameter {
+            name: "blocks",
+            positional: false,
+            kind: Kind::Integer(1, 1_000_000),
+            preset: Preset::Sizes(["7", "64", "256"]),
+            meaning: "into how many blocks, each an interval in each step, the rod is divided",
+        },
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "heat",
+            meaning: "sum of all cells at the end",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on every bit of every cell",
+        },
+    ];
+    const INTERVALS: bool = true;
+
+    type Input = Rod;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            cells: values.integer("cells")? as usize,
+            blocks: values.integer("blocks")? as usize,
+            steps: values.integer("steps")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("cells", self.cells.into()),
+            ("steps", self.steps.into()),
+            ("blocks", self.blocks.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Rod> {
+        let mut rod = [vec![0.0; self.cells], vec![0.0; self.cells]];
+        self.reset(&mut rod);
+        Ok(rod)
+    }
+
+    fn reset(&self, [rod, _]: &mut Rod) {
+        for (number, cell) in (0..).zip(rod) {
+            *cell = random(SEED, number) as f64 / u64::MAX as f64;
+        }
+    }
+
+    fn serial(&self, [from, to]: &mut Rod) {
+        let (mut from, mut to) = (from, to);
+        for _ in 0..self.steps {
+            advance(ENDS, from, ENDS, to);
+            (from, to) = (to, from);
+        }
+    }
+
+    fn parallel<R: Runtime>(&self, rod: &mut Rod, fork: &mut R::Fork<'_>) {
+        let length = piece(self.cells, self.blocks);
+        let blocks = rod.each_mut().map(|cells| {
+            cells
+                .chunks_mut(length)
+                .map(RwLock::new)
+                .collect::<Vec<_>>()
+        });
+        let [one, other] = blocks.each_ref().map(Vec::as_slice);
+        R::intervals(fork, |body| {
+            unfold(body, self.steps, BATCH, move |body, step, row| {
+                let (from, to) = match step % 2 {
+                    0 => (one, other),
+                    _ => (other, one),
+                };
+                after_neighbours(body, row, from.len(), |body, number| {
+                    body.interval(move |_| block(from, &to[number], number))
+                });
+            });
+        });
+    }
+
+    fn answer(&self, rod: &Rod, (): &()) -> Answer {
+        let cells = &rod[(self.steps % 2) as usize];
+        let checksum = cells.iter().fold(0_u64, |sum, cell| {
+            sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .wrapping_add(cell.to_bits())
+        });
+        answer([
+            ("heat", cells.iter().sum::<f64>().into()),
+            ("checksum", checksum.into()),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_any_length_make_the_same_cells_as_the_whole_rod() {
+        let cells: Vec<f64> = (0..12).map(|number| f64::from(number * number)).collect();
+        let mut whole = vec![0.0; 12];
+        advance(7.0, &cells, 9.0, &mut whole);
+        assert_eq!(whole[0], 0.25 * 7.0 + 0.25 * 1.0);
+        for length in 1..=12 {
+            let mut parts = vec![0.0; 12];
+            for (number, to) in parts.chunks_mut(length).enumerate() {
+                let (start, end) = (number * length, number * length + to.len());
+                let left = if start == 0 { 7.0 } else { cells[start - 1] };
+                let right = cells.get(end).copied().unwrap_or(9.0);
+                advance(left, &cells[start..end], right, to);
+            }
+            assert_eq!(parts, whole, "{length}");
+        }
+    }
+
+    #[test]
+    fn heat_spreads_evenly_and_none_is_lost_inside() {
+        let mut from = vec![0.0; 101];
+        from[50] = 1.0;
+        let mut to = from.clone();
+        for _ in 0..40 {
+            advance(ENDS, &from, ENDS, &mut to);
+            std::mem::swap(&mut from, &mut to);
+        }
+        assert!((from.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        for cell in 0..50 {
+            assert!((from[cell] - from[100 - cell]).abs() < 1e-15);
+            assert!(from[cell] <= from[cell + 1]);
+        }
+    }
+}

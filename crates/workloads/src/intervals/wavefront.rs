@@ -1,0 +1,255 @@
+//! Wavefront: the best local alignment of two sequences, by blocks of the table.
+//!
+//! Temple Smith and Michael Waterman, Identification of common molecular subsequences, Journal of
+//! Molecular Biology 147, 1981, with gaps that cost the same for each letter. Cell (i, j) of the table
+//! needs the cells above, to the left, and between; so a block waits for the blocks above and to the
+//! left, and the blocks that can run at a time lie on a diagonal that grows and shrinks.
+//!
+//! Of a block only its lowest row and its last column remain, where the next blocks begin.
+//!
+//! What it does not do: keep the way by which the best score was reached.
+
+use std::io;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::rows::unfold;
+use super::{BATCH, follow, put, write};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::random;
+
+const MATCH: i32 = 2;
+const MISMATCH: i32 = -1;
+const GAP: i32 = -1;
+/// One letter in so many differs between the sequences.
+const CHANGED: u64 = 4;
+
+/// The program `wavefront`.
+#[derive(Clone, Copy, Debug)]
+pub struct Wavefront {
+    /// Letters of each sequence.
+    pub n: usize,
+    /// Letters of a block's side.
+    pub block: usize,
+    /// From which the sequences are made.
+    pub seed: u64,
+}
+
+/// Two sequences.
+pub type Pair = [Vec<u8>; 2];
+
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The best score of all alignments.
+    score: i32,
+    /// A number that depends on the whole last row of the table.
+    checksum: u64,
+}
+
+/// Fills a block of the table and returns its best score. `above` is the row above it and becomes its
+/// lowest one. `left` is the column to its left and becomes its last one; first comes the cell above
+/// that column.
+fn fill(down: &[u8], across: &[u8], above: &mut [i32], left: &mut [i32]) -> i32 {
+    let mut best = 0;
+    let corner = above.last().copied().unwrap_or(left[0]);
+    let mut diagonal = left[0];
+    for (letter, left) in down.iter().zip(&mut left[1..]) {
+        let (mut between, mut beside) = (diagonal, *left);
+        diagonal = *left;
+        for (other, cell) in across.iter().zip(&mut *above) {
+            let same = if letter == other { MATCH } else { MISMATCH };
+            let score = (between + same).max((*cell).max(beside) + GAP).max(0);
+            (between, beside) = (*cell, score);
+            *cell = score;
+            best = best.max(score);
+        }
+        *left = beside;
+    }
+    left[0] = corner;
+    best
+}
+
+impl Wavefront {
+    fn outcome<'a>(score: i32, rows: impl Iterator<Item = &'a [i32]>) -> Outcome {
+        let checksum = rows.flatten().fold(0_u64, |sum, &cell| {
+            sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .wrapping_add(cell as u64)
+        });
+        Outcome { score, checksum }
+    }
+}
+
+impl Program for Wavefront {
+    const NAME: &'static str = "wavefront";
+    const SUMMARY: &'static str = "alignment of two sequences by blocks along a diagonal";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(1, 1 << 28),
+            preset: Preset::Sizes(["300", "8192", "32768"]),
+            meaning: "letters of each sequence",
+        },
+        Parameter {
+            name: "block",
+            positional: false,
+            kind: Kind::Integer(1, 1 << 28),
+            preset: Preset::Sizes(["32", "128", "128"]),
+            meaning: "letters of the side of a block, which is an interval",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the sequences are made",
+        },
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "score",
+            meaning: "the best score of all alignments of parts of the sequences",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on the whole last row of the table",
+        },
+    ];
+    const INTERVALS: bool = true;
+
+    type Input = Pair;
+    type Output = Outcome;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            block: values.integer("block")? as usize,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("block", self.block.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Pair> {
+        let letter = |number: u64| b"ACGT"[(random(self.seed, number) % 4) as usize];
+        let one: Vec<u8> = (0..self.n as u64).map(letter).collect();
+        let mut other = one.clone();
+        for (number, changed) in (self.n as u64..).zip(&mut other) {
+            if random(self.seed, number) >> 32 < (1 << 32) / CHANGED {
+                *changed = letter(number);
+            }
+        }
+        // What was first comes last, so that the best way lies off the diagonal.
+        other.rotate_left(self.n / 3);
+        Ok([one, other])
+    }
+
+    fn serial(&self, [down, across]: &mut Pair) -> Outcome {
+        let (mut row, mut column) = (vec![0; self.n], vec![0; self.n + 1]);
+        let score = fill(down, across, &mut row, &mut column);
+        Self::outcome(score, [&row[..]].into_iter())
+    }
+
+    fn parallel<R: Runtime>(&self, [down, across]: &mut Pair, fork: &mut R::Fork<'_>) -> Outcome {
+        let block = self.block;
+        let rows: Vec<_> = across
+            .chunks(block)
+            .map(|part| vec![0; part.len()])
+            .collect();
+        let rows: Vec<_> = rows.into_iter().map(RwLock::new).collect();
+        let columns = down.chunks(block).map(|part| vec![0; part.len() + 1]);
+        let columns: Vec<_> = columns.map(RwLock::new).collect();
+        let best = AtomicI32::new(0);
+        let (above, beside, best_yet) = (&rows[..], &columns[..], &best);
+        let (down, across) = (&down[..], &across[..]);
+        let part = move |of: &'_ [u8], number: usize| {
+            let start = number * block;
+            start..of.len().min(start + block)
+        };
+        R::intervals(fork, |body| {
+            unfold(body, beside.len() as u64, BATCH, move |body, i, row| {
+                let i = i as usize;
+                for j in 0..above.len() {
+                    let next = body.interval(move |_| {
+                        let (down, across) = (&down[part(down, i)], &across[part(across, j)]);
+                        let score =
+                            fill(down, across, &mut write(&above[j]), &mut write(&beside[i]));
+                        // Relaxed: it is read after all intervals.
+                        best_yet.fetch_max(score, Ordering::Relaxed);
+                    });
+                    if let Some(above) = row.get(j) {
+                        follow(above, &next);
+                    }
+                    if let Some(left) = j.checked_sub(1) {
+                        follow(&row[left], &next);
+                    }
+                    put(row, j, next.schedule());
+                }
+            });
+        });
+        let rows: Vec<Vec<i32>> = rows
+            .into_iter()
+            .map(|row| row.into_inner().expect("no interval has failed"))
+            .collect();
+        Self::outcome(best.into_inner(), rows.iter().map(Vec::as_slice))
+    }
+
+    fn answer(&self, _: &Pair, output: &Outcome) -> Answer {
+        answer([
+            ("score", output.score.into()),
+            ("checksum", output.checksum.into()),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The whole table, as the recurrence is written.
+    fn table(down: &[u8], across: &[u8]) -> Vec<Vec<i32>> {
+        let mut table = vec![vec![0; across.len() + 1]; down.len() + 1];
+        for i in 1..=down.len() {
+            for j in 1..=across.len() {
+                let same = down[i - 1] == across[j - 1];
+                let through = table[i - 1][j - 1] + if same { MATCH } else { MISMATCH };
+                let gap = table[i - 1][j].max(table[i][j - 1]) + GAP;
+                table[i][j] = through.max(gap).max(0);
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn the_score_and_the_last_row_are_those_of_the_whole_table() {
+        for n in [1, 2, 3, 40, 61] {
+            let program = Wavefront {
+                n,
+                block: 7,
+                seed: n as u64,
+            };
+            let mut pair = program.prepare().unwrap();
+            let table = table(&pair[0], &pair[1]);
+            let score = table.iter().flatten().copied().max().unwrap();
+            let wanted = Wavefront::outcome(score, [&table[n][1..]].into_iter());
+            assert_eq!(program.serial(&mut pair), wanted, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_known_pair_has_its_known_score() {
+        // GTTGAC against GTT-AC: five that match and a gap.
+        let table = table(b"TGTTGACGG", b"GGTTACTA");
+        let score = table.iter().flatten().copied().max();
+        assert_eq!(score, Some(5 * MATCH + GAP));
+    }
+}

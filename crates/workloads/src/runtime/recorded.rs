@@ -1,0 +1,104 @@
+//! The body on Tidegate with notes taken of its intervals, for a picture. All else is done as without.
+
+use std::io;
+use std::time::Duration;
+
+use tidegate::PlaceId;
+use tidegate::interval::{Body, Graph, Recording};
+
+use super::{Runtime, Tidegate};
+
+/// A pool and what was noted of the intervals that ran on it.
+pub struct Recorded {
+    pool: Tidegate,
+    recording: Recording,
+}
+
+impl Recorded {
+    /// Takes notes of programs that run on `pool`.
+    pub fn new(pool: Tidegate) -> Self {
+        Self {
+            pool,
+            recording: Recording::begin(),
+        }
+    }
+
+    /// What was noted.
+    pub fn end(self) -> Graph {
+        self.recording.end()
+    }
+}
+
+impl Runtime for Recorded {
+    const NAME: &'static str = Tidegate::NAME;
+    const SPAWNS: bool = Tidegate::SPAWNS;
+    const INTERVALS: bool = Tidegate::INTERVALS;
+    type Fork<'a> = &'a Recording;
+    type Scope<'scope> = <Tidegate as Runtime>::Scope<'scope>;
+
+    fn with_workers(workers: usize) -> io::Result<Self> {
+        Tidegate::with_workers(workers).map(Self::new)
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut &Recording) -> T + Send) -> T {
+        self.pool.install(|()| body(&mut &self.recording))
+    }
+
+    fn join<A, B, RA, RB>(fork: &mut &Recording, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut &Recording) -> RA + Send,
+        B: FnOnce(&mut &Recording) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let recording = *fork;
+        let (a, b) = (
+            |_: &mut ()| a(&mut &*recording),
+            |_: &mut ()| b(&mut &*recording),
+        );
+        Tidegate::join(&mut (), a, b)
+    }
+
+    fn for_each<T: Send>(_: &mut &Recording, items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
+        Tidegate::for_each(&mut (), items, body);
+    }
+
+    fn wait(length: Duration) {
+        Tidegate::wait(length);
+    }
+
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T {
+        Tidegate::scope(body)
+    }
+
+    fn spawn<'scope>(
+        scope: &Self::Scope<'scope>,
+        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    ) {
+        Tidegate::spawn(scope, body);
+    }
+
+    fn places() -> Vec<PlaceId> {
+        Tidegate::places()
+    }
+
+    fn place() -> Option<PlaceId> {
+        Tidegate::place()
+    }
+
+    fn spawn_at<'scope>(
+        scope: &Self::Scope<'scope>,
+        place: PlaceId,
+        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    ) {
+        Tidegate::spawn_at(scope, place, body);
+    }
+
+    fn intervals<'env, T: Send>(
+        recording: &mut &Recording,
+        body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
+    ) -> T {
+        let result = recording.run(body);
+        result.unwrap_or_else(|failure| panic!("{failure}"))
+    }
+}

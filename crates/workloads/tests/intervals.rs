@@ -1,0 +1,198 @@
+//! The programs of intervals: right on any queue and however they are divided, in memory that does not grow with their length.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tidegate::{Pool, Queue};
+use tidegate_workloads::intervals::pipeline::Pipeline;
+use tidegate_workloads::intervals::rows::unfold;
+use tidegate_workloads::registry::ENTRIES;
+use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
+
+/// One queue that gives tasks in their order, one that may give them twice, one with a lock.
+const QUEUES: [Queue; 4] = [
+    Queue::Split,
+    Queue::IdempotentFifo,
+    Queue::Multiplicity,
+    Queue::Shared,
+];
+
+fn pool(workers: usize, queue: Queue) -> Tidegate {
+    let builder = Pool::builder().workers(workers).queue(queue);
+    Tidegate::new(builder.build().unwrap())
+}
+
+/// Runs a program on a pool.
+struct RightOn<'a>(&'a Tidegate);
+
+impl Visitor for RightOn<'_> {
+    type Out = ();
+
+    fn visit<P: Program>(self, program: P) {
+        let mut input = program.prepare().unwrap();
+        let expected = match program.published() {
+            Some(reference) => reference.answer,
+            None => {
+                let output = program.serial(&mut input);
+                program.answer(&input, &output)
+            }
+        };
+        program.reset(&mut input);
+        let run = |fork: &mut ()| program.parallel::<Tidegate>(&mut input, fork);
+        let output = self.0.install(run);
+        let answer = program.answer(&input, &output);
+        let workers = self.0.pool().stats().workers;
+        let name = (P::NAME, program.parameters(), workers);
+        assert_eq!(answer, expected, "{name:?}");
+    }
+}
+
+fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
+    let named = named
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).into()));
+    let given = Given {
+        named: named.collect(),
+        ..Given::default()
+    };
+    visit(name, Size::Tiny, &given, RightOn(pool)).unwrap();
+}
+
+#[test]
+fn every_program_verifies_on_one_two_and_three_workers_and_on_other_queues() {
+    let programs = || ENTRIES.iter().filter(|entry| entry.intervals);
+    assert_eq!(programs().count(), 10);
+    for queue in QUEUES {
+        for workers in 1..=3 {
+            let pool = pool(workers, queue);
+            programs().for_each(|entry| right_on(&pool, entry.name, &[]));
+        }
+    }
+}
+
+#[test]
+fn every_kernel_verifies_however_many_pieces_it_is_divided_into() {
+    let pool = pool(2, Queue::Split);
+    for name in [
+        "crypt",
+        "lufact",
+        "moldyn",
+        "montecarlo",
+        "raytracer",
+        "series",
+        "sor",
+    ] {
+        for pieces in ["1", "2", "33"] {
+            right_on(&pool, name, &[("pieces", pieces)]);
+        }
+    }
+    // One for each column, row, text block and more than there are.
+    for name in ["crypt", "lufact", "sor"] {
+        right_on(&pool, name, &[("pieces", "100000")]);
+    }
+}
+
+#[test]
+fn programs_of_one_row_one_column_or_nothing_verify() {
+    let pool = pool(2, Queue::Split);
+    for named in [
+        [("items", "0"), ("stages", "3")],
+        [("items", "1"), ("stages", "1")],
+        [("items", "40"), ("stages", "1")],
+        [("items", "3"), ("stages", "40")],
+        [("items", "41"), ("window", "2")],
+        [("items", "41"), ("window", "3")],
+    ] {
+        right_on(&pool, "pipeline", &named);
+    }
+    for named in [
+        [("steps", "0"), ("blocks", "3")],
+        [("steps", "40"), ("blocks", "1")],
+        [("cells", "1"), ("blocks", "1")],
+        [("cells", "9"), ("blocks", "100")],
+    ] {
+        right_on(&pool, "stencil", &named);
+    }
+    for named in [
+        [("n", "1"), ("block", "1")],
+        [("n", "33"), ("block", "1")],
+        [("n", "33"), ("block", "32")],
+        [("n", "33"), ("block", "34")],
+    ] {
+        right_on(&pool, "wavefront", &named);
+    }
+}
+
+/// How many there are, and how many there were at most.
+#[derive(Default)]
+struct Live {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// One of them.
+struct Ticket<'a>(&'a Live);
+
+// Relaxed: read when all is over.
+impl Live {
+    fn ticket(&self) -> Ticket<'_> {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(now, Ordering::Relaxed);
+        Ticket(self)
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_pipeline_never_has_more_intervals_than_its_window_however_many_items_pass() {
+    for workers in 1..=3 {
+        let pool = pool(workers, Queue::Split);
+        for (items, window) in [(5_000, 2), (5_000, 16), (20_000, 16), (20_000, 64)] {
+            let program = Pipeline {
+                items,
+                stages: 3,
+                window,
+                work: 0,
+            };
+            let live = Live::default();
+            let checksum = pool.install(|fork| program.run::<Tidegate, _>(fork, &|| live.ticket()));
+            assert_eq!(checksum, program.serial(&mut ()));
+            assert_eq!(live.now.into_inner(), 0);
+            let most = live.most.into_inner();
+            assert!(most <= 3 * window as usize, "{most} {window} {workers}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_created_once_each_in_their_order_whatever_the_batch() {
+    for workers in [1, 3] {
+        let pool = pool(workers, Queue::Split);
+        for rows in [0, 1, 2, 3, 7, 8, 9, 100] {
+            for batch in [1, 2, 3, 200] {
+                let next = AtomicUsize::new(0);
+                let next_seen = &next;
+                pool.install(|_| {
+                    Tidegate::intervals(&mut (), |body| {
+                        unfold(body, rows, batch, |body, number, row| {
+                            assert_eq!(row.is_empty(), number == 0);
+                            let one = body.interval(move |_| {
+                                let seen = next_seen.fetch_add(1, Ordering::Relaxed);
+                                assert_eq!(seen as u64, number);
+                            });
+                            if let Some(before) = row.pop() {
+                                before.end().before(one.start()).unwrap();
+                            }
+                            row.push(one.schedule());
+                        });
+                    });
+                });
+                assert_eq!(next.into_inner() as u64, rows);
+            }
+        }
+    }
+}
