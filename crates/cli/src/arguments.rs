@@ -423,8 +423,10 @@ pub struct IntervalsArguments {
 }
 
 const AFTER_INTERVALS: &str = "\
-Empty tasks are created in batches of 100, each batch inside of an inline interval or in a scope: without edges, \
-each after the first few of its batch, or each after the one before.
+Empty tasks are created in batches of 100, each batch inside of an inline interval, in a scope, or as a graph of \
+dagrs: without edges, each after the first few of its batch, or each after the one before. Programs run on one \
+worker and on two; pieces of a program go another way through memory than the serial version does, so compare two \
+workers with one, too.
 
 JSON: a list of rows: case (a pattern of empty tasks, or a program), runtime, workers, edges (of an empty task, in \
 the mean), ns_per_interval (of an empty task with its edges), ns_per_edge (by how much each edge makes it longer), \

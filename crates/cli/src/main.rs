@@ -20,7 +20,8 @@
 //! errors go to standard error.
 //!
 //! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
-//! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file.
+//! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file other
+//! than the pictures of `run`.
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +40,7 @@ mod share;
 mod sim;
 mod stack;
 mod statistics;
+mod timed;
 mod top;
 mod topology;
 mod tunables;

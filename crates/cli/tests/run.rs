@@ -406,16 +406,24 @@ fn intervals_of_a_run_of_its_own_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let [dot, svg] = ["order.dot", "run.svg"].map(|name| folder.path().join(name));
     let mut command = tidegate("run pipeline 10 3 --workers 2 --json");
-    let found = json(command.arg("--dot").arg(&dot).arg("--svg").arg(&svg));
+    let command = command.arg("--dot").arg(&dot).arg("--svg").arg(&svg);
+    let output = command.assert().success().get_output().clone();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         (&found["verified"], &found["repetitions"]),
         (&true.into(), &1.into())
+    );
+    assert!(
+        said.contains("order.dot: ") && said.contains("dot -Tsvg -O FILE"),
+        "{said}"
     );
     let [dot, svg] = [dot, svg].map(|file| std::fs::read_to_string(file).unwrap());
     // Each item waits for itself in the stage before and for the item before in its stage.
     let edges = dot.matches(" -> ").count();
     assert!(edges >= 10 * 2 + 9 * 3, "{dot}");
     assert!(svg.matches("<rect").count() > 10 * 3, "{svg}");
+    assert!(dot.contains("label=\"item 9, stage 2\"") && svg.contains("item 9, stage 2: "));
 }
 
 #[test]
@@ -438,4 +446,7 @@ fn pictures_that_cannot_be_drawn_are_refused_before_anything_runs() {
         "{said}"
     );
     complaint(&mut tidegate("run series test --serial --svg never.svg"), 2);
+    let said = complaint(&mut tidegate("run series test --dot never --svg never"), 2);
+    assert!(said.contains("name the same"), "{said}");
+    assert!(!std::path::Path::new("never").exists());
 }

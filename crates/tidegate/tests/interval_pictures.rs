@@ -3,7 +3,7 @@
 mod support;
 
 use support::{built, pool, watched};
-use tidegate::interval::{Body, Failure, Graph, Recording};
+use tidegate::interval::{self, Body, Failure, Graph, Recording};
 use tidegate::{PlaceBy, Pool, Share};
 
 fn recorded<'env>(
@@ -103,8 +103,17 @@ fn a_record_tells_who_ran_when_and_who_was_skipped() {
 fn what_is_not_recorded_leaves_nothing_behind() {
     watched(|| {
         let own = pool(1);
-        let (result, graph) = own.install(|| recorded(|_| ()));
-        result.unwrap();
+        let graph = own.install(|| {
+            let recording = Recording::begin();
+            recording.run(|_| ()).unwrap();
+            let ordered = |s: &Body<'_, '_>| {
+                let first = s.interval(|_| ()).named("first");
+                let second = s.interval(|_| ());
+                first.end().before(second.start()).unwrap();
+            };
+            interval::run(ordered).unwrap();
+            recording.end()
+        });
         assert_eq!((graph.intervals().len(), graph.edges().len()), (1, 0));
     });
 }
@@ -141,7 +150,32 @@ fn pictures_name_everything_and_nest_rightly() {
     watched(|| {
         let graph = sample();
         let dot = graph.dot();
-        assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+        let (mut frames, mut inside) = (Vec::new(), Vec::new());
+        for line in dot.lines().skip(1) {
+            match (
+                line.split_once("subgraph cluster_"),
+                line.split_once("[label="),
+            ) {
+                (Some((_, frame)), _) => frames.push(frame.split_once("label=").unwrap().1),
+                (None, Some((_, name))) => inside.push((name, frames.clone())),
+                (None, None) if line == "}" => drop(frames.pop()),
+                (None, None) => {}
+            }
+        }
+        let frames_of = |name: &str| {
+            let mut found = inside.iter().filter(|(label, _)| label.starts_with(name));
+            found
+                .next()
+                .unwrap()
+                .1
+                .iter()
+                .map(|frame| frame.trim_end_matches(";"))
+                .collect::<Vec<_>>()
+        };
+        let root = "\"the inline interval\"";
+        assert_eq!(frames_of("\"part\""), [root, "\"sum <all>\""]);
+        assert_eq!(frames_of("\"inner\""), [root, "\"sum <all>\"", root]);
+        assert_eq!(frames_of("\"skipped\""), [root]);
         assert!(dot.contains(r#"[label="read \"it\""]"#), "{dot}");
         assert!(dot.contains("label=\"skipped\" color=grey"), "{dot}");
         assert!(dot.contains("label=\"failing\" color=red"), "{dot}");
@@ -149,6 +183,12 @@ fn pictures_name_everything_and_nest_rightly() {
         let svg = graph.svg();
         // All but the skipped one.
         assert_eq!(svg.matches("<rect").count(), 7);
+        let text = svg.lines().rev().nth(1).unwrap();
+        assert!(
+            text.contains("&#9632;</tspan> no place") || text.contains("&#9632;</tspan> place 0"),
+            "{text}"
+        );
+        assert!(text.contains("</tspan> failed"), "{text}");
         assert!(svg.contains("<title>sum &lt;all&gt;: ") && svg.trim_end().ends_with("</svg>"));
         let empty = Graph::default();
         assert!(empty.dot().starts_with("digraph") && empty.svg().starts_with("<svg"));

@@ -15,7 +15,7 @@ use std::io;
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
-use crate::steps::random;
+use crate::steps::{self, random};
 
 /// The program `quicksort`.
 #[derive(Clone, Copy, Debug)]
@@ -111,12 +111,9 @@ fn near_median(elements: &[u32]) -> usize {
     median(of_third(0), of_third(1), of_third(2))
 }
 
-/// A number that depends on every element and its place.
 fn checksum(elements: &[u32]) -> u64 {
-    elements.iter().fold(0_u64, |sum, &element| {
-        sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .wrapping_add(u64::from(element) + 1)
-    })
+    // One more: zeros count, too.
+    steps::checksum(elements.iter().map(|element| u64::from(*element) + 1))
 }
 
 /// What programs that sort tell of their result.

@@ -23,7 +23,7 @@ use std::io;
 use std::time::Duration;
 
 use ::tidegate::PlaceId;
-use ::tidegate::interval::Body;
+use ::tidegate::interval::{Body, Draft};
 
 #[cfg(feature = "chili")]
 mod chili;
@@ -138,6 +138,14 @@ pub trait Runtime: Sized + Sync {
         _body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
     ) -> T {
         panic!("{} has no intervals", Self::NAME);
+    }
+
+    /// The draft with the name that it has in pictures, where there will be any; making names costs more than many an interval.
+    fn named<'scope, T>(
+        draft: Draft<'scope, T>,
+        _name: impl FnOnce() -> String,
+    ) -> Draft<'scope, T> {
+        draft
     }
 }
 

@@ -2,6 +2,9 @@
 
 use tidegate_sim::Nanos;
 
+/// An odd number near 2^64 divided by the golden ratio.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The state after `count` steps of xorshift from `seed` (George Marsaglia, Xorshift RNGs, Journal
 /// of Statistical Software 8, 2003): each step waits for the one before.
 pub(crate) fn steps(seed: u64, count: u64) -> u64 {
@@ -20,10 +23,17 @@ pub(crate) fn time(count: u64) -> Nanos {
     nanos.try_into().unwrap_or(Nanos::MAX)
 }
 
+/// A number that depends on every word and its place.
+pub(crate) fn checksum(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(0_u64, |sum, word| {
+        sum.wrapping_mul(GOLDEN).wrapping_add(word)
+    })
+}
+
 /// The `number`-th output of SplitMix64 (Guy Steele, Doug Lea and Christine Flood, Fast Splittable
 /// Pseudorandom Number Generators, OOPSLA 2014) from `seed`.
 pub(crate) fn random(seed: u64, number: u64) -> u64 {
-    let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(GOLDEN));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -37,6 +47,14 @@ mod tests {
     fn random_numbers_are_those_of_splitmix64() {
         assert_eq!(random(1_234_567, 0), 6_457_827_717_110_365_317);
         assert_eq!(random(1_234_567, 1), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn a_checksum_tells_order_and_number_of_words() {
+        let of = |words: &[u64]| checksum(words.iter().copied());
+        assert_eq!(of(&[7]), 7);
+        assert_ne!(of(&[1, 2]), of(&[2, 1]));
+        assert_ne!(of(&[1]), of(&[1, 0]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tidegate_workloads::intervals::rows::unfold;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
 
-/// One queue that gives tasks in their order, one that may give them twice, one with a lock.
+/// The usual one, two that may give a task twice, and one with a lock.
 const QUEUES: [Queue; 4] = [
     Queue::Split,
     Queue::IdempotentFifo,
@@ -178,7 +178,7 @@ fn rows_are_created_once_each_in_their_order_whatever_the_batch() {
                 let next_seen = &next;
                 pool.install(|_| {
                     Tidegate::intervals(&mut (), |body| {
-                        unfold(body, rows, batch, |body, number, row| {
+                        unfold::<Tidegate, _>(body, rows, batch, |body, number, row| {
                             assert_eq!(row.is_empty(), number == 0);
                             let one = body.interval(move |_| {
                                 let seen = next_seen.fetch_add(1, Ordering::Relaxed);

@@ -1,8 +1,5 @@
 //! The programs of intervals, each timed serially and on several pools in turns.
 
-use std::hint::black_box;
-use std::time::Instant;
-
 use tidegate::{Pool, Queue, Share};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
@@ -11,6 +8,7 @@ use crate::failure::Failure;
 use crate::output::Progress;
 use crate::reference::{Found, Reference};
 use crate::statistics::Summary;
+use crate::timed::timed;
 
 /// What a program takes, in seconds.
 pub struct Times {
@@ -32,7 +30,7 @@ pub fn pool(workers: usize, queue: Queue) -> Result<Tidegate, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))
 }
 
-/// Times one of them and checks each of its answers.
+/// Times one of them in so many rounds, and checks the last answer of each sample.
 pub fn time(
     name: &str,
     size: Size,
@@ -62,25 +60,26 @@ impl Visitor for InTurns<'_> {
         let mut input = program
             .prepare()
             .map_err(|error| Failure::Impossible(error.to_string()))?;
-        let (_, output) = serially(&program, &mut input);
+        let output = program.serial(&mut input);
         let found = Found::new(&program, &input, output);
         let published = Reference::published(&program);
         let mut reference = published.unwrap_or_else(|| Reference::serial(found));
         let mut serial = Vec::new();
         let mut pools = vec![Vec::new(); self.pools.len()];
-        for _ in 0..self.repeat {
-            program.reset(&mut input);
-            serial.push(serially(&program, &mut input).0);
-            for (pool, seconds) in self.pools.iter().zip(&mut pools) {
-                program.reset(&mut input);
-                let (took, output) = pool.install(|fork| {
-                    let start = Instant::now();
-                    let output = program.parallel::<Tidegate>(black_box(&mut input), fork);
-                    (start.elapsed().as_secs_f64(), output)
+        for round in 0..self.repeat as usize {
+            serial.push(timed(&program, &mut input, |input| program.serial(input)).0 / 1e9);
+            // Each is now and then the first, which is the one whose caches are cold.
+            for turn in 0..self.pools.len() {
+                let number = (round + turn) % self.pools.len();
+                let input = &mut input;
+                let (nanos, output) = self.pools[number].install(|fork| {
+                    timed(&program, input, |input| {
+                        program.parallel::<Tidegate>(input, fork)
+                    })
                 });
-                seconds.push(took);
-                let mut found = Found::new(&program, &input, output);
-                if !reference.check(&program, &input, &mut found).agrees {
+                pools[number].push(nanos / 1e9);
+                let mut found = Found::new(&program, input, output);
+                if !reference.check(&program, input, &mut found).agrees {
                     let (name, source) = (P::NAME, reference.source());
                     let what = format!("{name}: the answer is not that of {source}");
                     return Err(Failure::Wrong(what));
@@ -94,10 +93,4 @@ impl Visitor for InTurns<'_> {
             pools: pools.into_iter().map(summary).collect(),
         })
     }
-}
-
-fn serially<P: Program>(program: &P, input: &mut P::Input) -> (f64, P::Output) {
-    let start = Instant::now();
-    let output = program.serial(black_box(input));
-    (start.elapsed().as_secs_f64(), output)
 }

@@ -1,16 +1,14 @@
 //! Lanes of a program: its serial version, two copies of that, and its body on each runtime.
 //!
-//! A short program runs again and again until its runs have taken [`SAMPLE`] together; each is timed by
-//! itself, without the reset before it, and the sample is the mean. The clock is read on the thread
-//! that runs the body's root, so that getting there is not counted. The answer of the last run of
-//! every sample is checked.
+//! A sample is the mean of as many runs as [`timed`](mod@timed) makes. The clock is read on the thread that runs the
+//! body's root, so that getting there is not counted. The answer of the last run of every sample is
+//! checked.
 //!
 //! What this does not do: repeat until a figure is certain. The number of samples follows from the
 //! time that the serial version takes, and the table shows how far they lie apart.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,10 +24,8 @@ use crate::failure::Failure;
 use crate::output::show_nanos;
 use crate::reference::{Found, Reference};
 use crate::stack;
+use crate::timed::{self, timed};
 use crate::usage::Usage;
-
-/// How long the runs of a sample take together, at least.
-const SAMPLE: Duration = Duration::from_millis(5);
 
 /// How long the samples of a row should take together, unless their number is given.
 const ROW: Duration = Duration::from_secs(5);
@@ -119,7 +115,7 @@ impl<'a, P: Program> Trial<'a, P> {
     }
 
     fn sample_seconds(&self) -> f64 {
-        self.serial.max(SAMPLE).as_secs_f64()
+        self.serial.max(timed::SAMPLE).as_secs_f64()
     }
 
     /// Takes a sample by `once` and checks the answer of the last run.
@@ -200,26 +196,6 @@ fn prepare<P: Program>(program: &P) -> Result<P::Input, Failure> {
     program
         .prepare()
         .map_err(|error| Failure::Impossible(error.to_string()))
-}
-
-/// The mean time of a run without its reset, in nanoseconds, and the last run's output.
-fn timed<P: Program>(
-    program: &P,
-    input: &mut P::Input,
-    mut once: impl FnMut(&mut P::Input) -> P::Output,
-) -> (f64, P::Output) {
-    let mut total = Duration::ZERO;
-    let mut runs = 0_u32;
-    loop {
-        program.reset(input);
-        let start = Instant::now();
-        let output = black_box(once(black_box(input)));
-        total += start.elapsed();
-        runs += 1;
-        if total >= SAMPLE {
-            return (total.as_nanos() as f64 / f64::from(runs), output);
-        }
-    }
 }
 
 /// Runs two serial copies at the same time; the time is that of the slower one.

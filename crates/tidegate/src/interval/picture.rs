@@ -1,6 +1,7 @@
 //! Pictures of a recorded run: what was to come before what, and who ran what where and when.
 
 use super::record::{Graph, Ran, Recorded};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Pixels of the picture of a run, without the names of its workers.
@@ -62,7 +63,7 @@ impl Graph {
     }
 
     /// The run as a picture in SVG: a row for each worker, time from left to right, a bar for each body in the colour of the place where it ran, red where
-    /// it has failed. A bar tells its name and times to who points at it.
+    /// it has failed; below, the time that all took, and which colour is which. A bar tells its name and times to who points at it.
     #[must_use]
     pub fn svg(&self) -> String {
         let ran = || {
@@ -90,10 +91,7 @@ impl Graph {
             let (left, y) = (x(ran.from), (row as f64 + 0.1) * ROW);
             // Thin enough to tell neighbours apart, never invisible.
             let wide = (x(ran.to) - left).max(0.3);
-            let stood = ran
-                .place
-                .map_or(FILLS.len() - 1, |place| place % (FILLS.len() - 1));
-            let fill = if ran.failed { FAILED } else { FILLS[stood] };
+            let fill = if ran.failed { FAILED } else { fill(ran.place) };
             let name = escaped(&interval.name);
             let (at, took) = (
                 (ran.from - from) as f64 / 1e3,
@@ -107,13 +105,32 @@ impl Graph {
             );
         }
         let y = (workers.len() as f64 + 0.65) * ROW;
-        let _ = writeln!(
+        let _ = write!(
             out,
-            "<text x=\"{MARGIN}\" y=\"{y:.1}\">{:.3} ms</text>\n</svg>",
+            "<text x=\"{MARGIN}\" y=\"{y:.1}\">{:.3} ms",
             length / 1e6
         );
+        let failed = ran().any(|(_, ran)| ran.failed);
+        let places: BTreeSet<_> = ran().map(|(_, ran)| ran.place).collect();
+        let fills = places.into_iter().map(|place| match place {
+            Some(number) => (fill(place), format!("place {number}")),
+            None => (fill(place), "no place".to_owned()),
+        });
+        for (fill, what) in fills.chain(failed.then(|| (FAILED, "failed".to_owned()))) {
+            let _ = write!(
+                out,
+                "<tspan dx=\"20\" fill=\"{fill}\">&#9632;</tspan> {what}"
+            );
+        }
+        out.push_str("</text>\n</svg>\n");
         out
     }
+}
+
+/// The colour of a place.
+fn fill(place: Option<usize>) -> &'static str {
+    let others = FILLS.len() - 1;
+    FILLS[place.map_or(others, |number| number % others)]
 }
 
 fn quoted(name: &str) -> String {

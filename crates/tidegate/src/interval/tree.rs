@@ -82,7 +82,8 @@ impl Tree {
         let mut first = self.failure.lock();
         match &mut *first {
             Some(failure) => {
-                failure.more += 1;
+                // What failed may be what leaves others waiting: that is no failure of theirs.
+                failure.more += usize::from(!matches!(cause, Cause::Stalled(_)));
                 drop(first);
                 let lost = match cause {
                     Cause::Panic(carried) => Err(carried.into_payload()),

@@ -16,7 +16,7 @@ pub trait Composed: Kernel<Figure: Send> + Send {
     /// One line for a list of programs.
     const SUMMARY: &'static str;
 
-    /// Into how many pieces a phase is divided at the three sizes.
+    /// Into how many pieces a phase is divided at most, at the three sizes.
     const PIECES: [&'static str; 3] = ["7", "64", "64"];
 
     /// All parts, each phase in so many pieces.
@@ -28,7 +28,7 @@ pub trait Composed: Kernel<Figure: Send> + Send {
 pub struct Grande<K> {
     /// How large the problem is.
     pub size: Size,
-    /// Into how many pieces each phase is divided.
+    /// Into how many pieces each phase is divided at most.
     pub pieces: usize,
     kernel: PhantomData<fn() -> K>,
 }
@@ -51,7 +51,7 @@ const fn pieces(presets: [&'static str; 3]) -> Parameter {
         positional: false,
         kind: Kind::Integer(1, 1_000_000),
         preset: Preset::Sizes(presets),
-        meaning: "into how many pieces, each an interval, the work of each phase is divided",
+        meaning: "into how many pieces, each an interval, the work of each phase is divided at most",
     }
 }
 

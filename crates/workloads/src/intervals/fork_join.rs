@@ -21,14 +21,16 @@ impl Composed for Crypt {
         let texts = self.plain.chunks(piece).zip(self.cipher.chunks_mut(piece));
         let texts = texts.zip(self.restored.chunks_mut(piece));
         R::intervals(fork, |body| {
-            for ((plain, cipher), restored) in texts {
+            for (number, ((plain, cipher), restored)) in texts.enumerate() {
                 let encrypted = body.interval(move |_| {
                     crypt(encryption, plain, cipher);
                     &*cipher
                 });
+                let encrypted = R::named(encrypted, || format!("encrypt {number}"));
                 let decrypted =
                     encrypted.then(body, |_, cipher| crypt(decryption, cipher, restored));
-                decrypted.expect("both lie in one body");
+                let decrypted = decrypted.expect("both lie in one body");
+                R::named(decrypted, || format!("decrypt {number}"));
             }
         });
     }
@@ -77,7 +79,8 @@ fn each_piece<R: Runtime, T: Send>(
     let part = &part;
     R::intervals(fork, |body| {
         for (number, items) in items.chunks_mut(piece).enumerate() {
-            body.interval(move |_| part(number * piece, items));
+            let next = body.interval(move |_| part(number * piece, items));
+            R::named(next, || format!("piece {number}"));
         }
     });
 }

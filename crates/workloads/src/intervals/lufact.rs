@@ -30,8 +30,8 @@ impl Composed for LuFact {
         };
         R::intervals(fork, |body| {
             let steps = factors.columns.len() as u64;
-            unfold(body, steps, BATCH, move |body, step, row| {
-                factors.step(body, step as usize, row);
+            unfold::<R, _>(body, steps, BATCH, move |body, step, row| {
+                factors.step::<R>(body, step as usize, row);
             });
         });
         self.pivots = pivots.into_iter().map(AtomicUsize::into_inner).collect();
@@ -50,12 +50,17 @@ struct Factors<'a> {
 
 impl<'a> Factors<'a> {
     /// Creates step k after what `row` holds of each piece: its part in the step before, or its last pivot.
-    fn step<'scope>(self, body: &Body<'scope, '_>, k: usize, row: &mut Vec<Interval<'scope>>)
-    where
+    fn step<'scope, R: Runtime>(
+        self,
+        body: &Body<'scope, '_>,
+        k: usize,
+        row: &mut Vec<Interval<'scope>>,
+    ) where
         'a: 'scope,
     {
         let own = k / self.piece;
         let first = body.interval(move |_| self.pivot(k));
+        let first = R::named(first, || format!("pivot {k}"));
         if let Some(before) = row.get(own) {
             follow(before, &first);
         }
@@ -72,6 +77,7 @@ impl<'a> Factors<'a> {
                     eliminate(k, pivot, &multipliers, &mut write(column));
                 }
             });
+            let next = R::named(next, || format!("step {k}, piece {number}"));
             if number > own {
                 follow(&first, &next);
             }

@@ -6,8 +6,8 @@
 //! [`pipeline`], [`wavefront`] and [`stencil`], whose graphs are as large as one likes; [`rows`]
 //! unfolds them in bounded memory.
 //!
-//! Tasks reach what they share through locks that are only ever tried: if the order of the intervals
-//! did not keep writers and readers apart, the run would panic.
+//! Where the parts of a kernel share rows or columns they reach them through locks that are only ever
+//! tried: if the order of the intervals did not keep writers and readers apart, the run would panic.
 //!
 //! What they do not do: run on a runtime without intervals, or choose the size of pieces; that is a
 //! parameter.

@@ -26,8 +26,9 @@ impl Composed for MolDyn {
             self.kinetic = kinetic(squares.iter().sum());
             if let Some(factor) = self.cell.correction(step, &mut self.kinetic) {
                 R::intervals(fork, |body| {
-                    for velocities in self.velocities.chunks_mut(piece) {
-                        body.interval(move |_| rescale(velocities, factor));
+                    for (number, velocities) in self.velocities.chunks_mut(piece).enumerate() {
+                        let next = body.interval(move |_| rescale(velocities, factor));
+                        R::named(next, || format!("rescale {number}"));
                     }
                 });
             }
@@ -41,8 +42,9 @@ fn advance<R: Runtime>(fork: &mut R::Fork<'_>, kernel: &mut MolDyn, piece: usize
     let moved = kernel.positions.chunks_mut(piece).zip(velocities);
     let moved = moved.zip(kernel.forces.each.chunks(piece));
     R::intervals(fork, |body| {
-        for ((positions, velocities), forces) in moved {
-            body.interval(move |_| cell.advance(positions, velocities, forces));
+        for (number, ((positions, velocities), forces)) in moved.enumerate() {
+            let next = body.interval(move |_| cell.advance(positions, velocities, forces));
+            R::named(next, || format!("advance {number}"));
         }
     });
 }
@@ -59,10 +61,11 @@ fn interact<R: Runtime>(
         for (number, forces) in private.iter_mut().enumerate() {
             let first = number * piece;
             let range = first..positions.len().min(first + piece);
-            body.interval(move |_| {
+            let next = body.interval(move |_| {
                 forces.clear();
                 cell.interact(positions, range, forces);
             });
+            R::named(next, || format!("interact {number}"));
         }
     });
 }
@@ -79,12 +82,13 @@ fn add_up<R: Runtime>(
     let kicked = kernel.forces.each.chunks_mut(piece).zip(velocities);
     R::intervals(fork, |body| {
         for (number, ((total, velocities), squares)) in kicked.zip(squares).enumerate() {
-            body.interval(move |_| {
+            let next = body.interval(move |_| {
                 total.fill([0.0; 3]);
                 let all = private.iter();
                 all.for_each(|forces| forces.add_to(number * piece, total));
                 *squares = kick(velocities, total);
             });
+            R::named(next, || format!("add up {number}"));
         }
     });
 }

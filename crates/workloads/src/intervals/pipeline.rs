@@ -67,13 +67,14 @@ impl Pipeline {
             state.store(next, Ordering::Relaxed);
         };
         R::intervals(fork, |body| {
-            unfold(body, self.items, batch, move |body, item, row| {
+            unfold::<R, _>(body, self.items, batch, move |body, item, row| {
                 for stage in 0..states.len() {
                     let held = ticket();
                     let next = body.interval(move |_| {
                         one(item, stage);
                         drop(held);
                     });
+                    let next = R::named(next, || format!("item {item}, stage {stage}"));
                     if let Some(before) = row.get(stage) {
                         follow(before, &next);
                     }

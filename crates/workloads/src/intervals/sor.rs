@@ -25,8 +25,8 @@ impl Composed for Sor {
             band: piece(length - 2, pieces),
         };
         R::intervals(fork, |body| {
-            unfold(body, SWEEPS as u64, BATCH, move |body, sweep, row| {
-                grid.sweep(body, sweep as usize, row);
+            unfold::<R, _>(body, SWEEPS as u64, BATCH, move |body, sweep, row| {
+                grid.sweep::<R>(body, sweep as usize, row);
             });
         });
     }
@@ -42,8 +42,12 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     /// Creates a sweep after the one before, which `row` holds by bands.
-    fn sweep<'scope>(self, body: &Body<'scope, '_>, sweep: usize, row: &mut Vec<Interval<'scope>>)
-    where
+    fn sweep<'scope, R: Runtime>(
+        self,
+        body: &Body<'scope, '_>,
+        sweep: usize,
+        row: &mut Vec<Interval<'scope>>,
+    ) where
         'a: 'scope,
     {
         let [one, other] = self.colours;
@@ -56,13 +60,14 @@ impl<'a> Grid<'a> {
         after_neighbours(body, row, bands.len(), |body, number| {
             let first = 1 + number * self.band;
             let band = first..end.min(first + self.band);
-            body.interval(move |_| {
+            let next = body.interval(move |_| {
                 for row in band {
                     let neighbours = [row - 1, row, row + 1].map(|row| read(&read_from[row]));
                     let neighbours = neighbours.each_ref().map(|cells| &cells[..]);
                     relax((sweep, row), &mut write(&written[row]), neighbours);
                 }
-            })
+            });
+            R::named(next, || format!("sweep {sweep}, band {number}"))
         });
     }
 }

@@ -16,7 +16,7 @@ use super::{BATCH, follow, piece, put, read, write};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
-use crate::steps::random;
+use crate::steps::{checksum, random};
 
 /// How much of a difference flows to the cell beside in a step.
 const FLOW: f64 = 0.25;
@@ -172,13 +172,14 @@ impl Program for Stencil {
         });
         let [one, other] = blocks.each_ref().map(Vec::as_slice);
         R::intervals(fork, |body| {
-            unfold(body, self.steps, BATCH, move |body, step, row| {
+            unfold::<R, _>(body, self.steps, BATCH, move |body, step, row| {
                 let (from, to) = match step % 2 {
                     0 => (one, other),
                     _ => (other, one),
                 };
                 after_neighbours(body, row, from.len(), |body, number| {
-                    body.interval(move |_| block(from, &to[number], number))
+                    let next = body.interval(move |_| block(from, &to[number], number));
+                    R::named(next, || format!("step {step}, block {number}"))
                 });
             });
         });
@@ -186,13 +187,12 @@ impl Program for Stencil {
 
     fn answer(&self, rod: &Rod, (): &()) -> Answer {
         let cells = &rod[(self.steps % 2) as usize];
-        let checksum = cells.iter().fold(0_u64, |sum, cell| {
-            sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .wrapping_add(cell.to_bits())
-        });
         answer([
             ("heat", cells.iter().sum::<f64>().into()),
-            ("checksum", checksum.into()),
+            (
+                "checksum",
+                checksum(cells.iter().map(|cell| cell.to_bits())).into(),
+            ),
         ])
     }
 }

@@ -18,7 +18,7 @@ use super::{BATCH, follow, put, write};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
-use crate::steps::random;
+use crate::steps::{checksum, random};
 
 const MATCH: i32 = 2;
 const MISMATCH: i32 = -1;
@@ -74,10 +74,7 @@ fn fill(down: &[u8], across: &[u8], above: &mut [i32], left: &mut [i32]) -> i32 
 
 impl Wavefront {
     fn outcome<'a>(score: i32, rows: impl Iterator<Item = &'a [i32]>) -> Outcome {
-        let checksum = rows.flatten().fold(0_u64, |sum, &cell| {
-            sum.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .wrapping_add(cell as u64)
-        });
+        let checksum = checksum(rows.flatten().map(|&cell| cell as u64));
         Outcome { score, checksum }
     }
 }
@@ -176,7 +173,7 @@ impl Program for Wavefront {
             start..of.len().min(start + block)
         };
         R::intervals(fork, |body| {
-            unfold(body, beside.len() as u64, BATCH, move |body, i, row| {
+            unfold::<R, _>(body, beside.len() as u64, BATCH, move |body, i, row| {
                 let i = i as usize;
                 for j in 0..above.len() {
                     let next = body.interval(move |_| {
@@ -186,6 +183,7 @@ impl Program for Wavefront {
                         // Relaxed: it is read after all intervals.
                         best_yet.fetch_max(score, Ordering::Relaxed);
                     });
+                    let next = R::named(next, || format!("block {i}, {j}"));
                     if let Some(above) = row.get(j) {
                         follow(above, &next);
                     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use tidegate::PlaceId;
-use tidegate::interval::{Body, Graph, Recording};
+use tidegate::interval::{Body, Draft, Graph, Recording};
 
 use super::{Runtime, Tidegate};
 
@@ -100,5 +100,12 @@ impl Runtime for Recorded {
     ) -> T {
         let result = recording.run(body);
         result.unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    fn named<'scope, T>(
+        draft: Draft<'scope, T>,
+        name: impl FnOnce() -> String,
+    ) -> Draft<'scope, T> {
+        draft.named(name())
     }
 }

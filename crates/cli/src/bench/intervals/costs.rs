@@ -196,10 +196,18 @@ fn of_each(batches: usize, batch: impl Fn()) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate::interval::Recording;
 
     #[test]
     fn a_batch_has_the_edges_that_its_pattern_says() {
-        let edges = PATTERNS.map(|(_, pattern)| pattern.edges());
+        let edges = PATTERNS.map(|(name, pattern)| {
+            let recording = Recording::begin();
+            recording.run(|body| pattern.batch(body)).unwrap();
+            let graph = recording.end();
+            assert_eq!(graph.intervals().len(), 1 + BATCH);
+            assert_eq!(graph.edges().len(), pattern.edges(), "{name}");
+            pattern.edges()
+        });
         assert_eq!(edges, [0, 99, 197, 485, 99]);
     }
 }

@@ -1,0 +1,32 @@
+//! The time of a program that may be too short for the clock.
+//!
+//! It runs again and again until its runs have taken [`SAMPLE`] together; each is timed by itself, without the reset before it, and the
+//! sample is the mean.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use tidegate_workloads::Program;
+
+/// How long the runs of a sample take together, at least.
+pub const SAMPLE: Duration = Duration::from_millis(5);
+
+/// The mean time of a run in nanoseconds, and the last run's output.
+pub fn timed<P: Program>(
+    program: &P,
+    input: &mut P::Input,
+    mut once: impl FnMut(&mut P::Input) -> P::Output,
+) -> (f64, P::Output) {
+    let mut total = Duration::ZERO;
+    let mut runs = 0_u32;
+    loop {
+        program.reset(input);
+        let start = Instant::now();
+        let output = black_box(once(black_box(input)));
+        total += start.elapsed();
+        runs += 1;
+        if total >= SAMPLE {
+            return (total.as_nanos() as f64 / f64::from(runs), output);
+        }
+    }
+}
