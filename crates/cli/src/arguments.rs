@@ -49,7 +49,7 @@ pub enum Command {
         disable_help_subcommand = true
     )]
     Compare(CompareArguments),
-    /// Measure how jobs, each a process of its own, divide this machine
+    /// Measure how jobs divide this machine, and what queues, places and intervals are worth
     #[command(disable_help_subcommand = true)]
     Bench(BenchArguments),
     /// Run a program on a simulated machine, or share its processors out among jobs
@@ -388,7 +388,7 @@ pub struct PlacesArguments {
     /// Repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// Milliseconds for tests, seconds, or as in the programs' sources
+    /// Milliseconds for tests, seconds, or as in the programs' sources; also test, A, B
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// How the answer is printed.
@@ -414,7 +414,7 @@ pub struct IntervalsArguments {
     /// Repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// Milliseconds for tests, seconds, or as in the programs' sources
+    /// Milliseconds for tests, seconds, or as in the programs' sources; also test, A, B
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// How the answer is printed.

@@ -100,9 +100,9 @@ fn weight() -> impl TypedValueParser<Value = usize> {
     }
 }
 
-/// Reads what a switch is set to, as its variable does.
+/// Reads what a switch is set to, as its variable does; clap says which flag it is.
 fn switch(text: &str) -> Result<bool, ParseError> {
-    tunables::BIND.parse(text)
+    tunables::BIND.parse(text).map_err(ParseError::alone)
 }
 
 fn whole_number(least: usize, most: usize) -> impl TypedValueParser<Value = usize> {

@@ -346,7 +346,7 @@ fn bad_values_are_told_with_what_is_allowed() {
         ("run fib 10 --victim me", "'--victim <RULE>'"),
         ("run fib 10 --wait long", "allowed: descendants, help-any"),
         ("run fib 10 --places each:0", "'--places <WHAT>'"),
-        ("run fib 10 --bind maybe", "allowed: on, off"),
+        ("run fib 10 --bind maybe", ">': \"maybe\" cannot be read"),
         (
             "run mergesort --sorters 7",
             "sorters is 7, allowed is a power of two",

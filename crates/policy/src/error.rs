@@ -31,6 +31,13 @@ impl ParseError {
         self
     }
 
+    /// The same error without where it stood, for who says that.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        self.at.clear();
+        self
+    }
+
     /// The same error, found inside `outer`, for instance in an environment variable.
     ///
     /// ```

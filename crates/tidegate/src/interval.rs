@@ -1,6 +1,7 @@
 //! Tasks ordered by *happens before*.
 //!
-//! An [`Interval`] is the slice of time in which one task and all tasks that it creates run. Its two points, [start](Interval::start) and
+//! An [`Interval`] is the slice of time in which one task and all intervals that it creates run; what it starts by [`spawn`](fn@crate::spawn) does not
+//! count. Its two points, [start](Interval::start) and
 //! [end](Interval::end), may be ordered with those of others ([`Point::before`]): whatever the order demands, and nothing else, waits. An interval may
 //! hold [locks](Draft::lock) while it lasts, run at a [place](Draft::at), leave a [value](Interval::value) to those after it, and fail; then what
 //! comes after it does not run. No worker ever waits for a point or a lock.
@@ -59,10 +60,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::clock;
 
-/// Runs `f` as an interval of its own and returns when it and all intervals inside of it have ended; in the pool whose task calls this, else in
+/// Runs `f` as an *inline interval*, one whose call returns when it and all intervals inside of it have ended; in the pool whose task calls this, else in
 /// the global one.
 ///
 /// Inside, `f` creates intervals by the [`Body`] that it gets. They may borrow what outlives this call.
+///
+/// In the body of another interval use [`Body::inline`]: this call knows nothing of what is around it. If an interval inside requests a
+/// [lock](Draft::lock) that one around holds, it waits for ever.
 ///
 /// # Errors
 /// The first failure of an interval inside, a panic of `f` among them; or the intervals have come to wait for each other.
@@ -339,6 +343,8 @@ impl<'scope, T> Draft<'scope, T> {
     }
 
     /// The interval holds the lock from before its start until after its end.
+    ///
+    /// A lock that is held around a call of [`run`](fn@run) must not be requested inside.
     ///
     /// # Errors
     /// It has requested the lock already, or an interval has inside of which it is, or that one has requested a lock that was made later.

@@ -12,7 +12,7 @@
 //! assert_eq!(sum(&[1, 2, 3, 4, 5]), 15);
 //! ```
 //!
-//! # Use, in six steps
+//! # Use, in seven steps
 //!
 //! 1. **Fork.** [`join`] runs two closures, the second on another worker if one has nothing to do. Split as finely as the
 //!    problem does: nothing leaves the own worker while nobody is hungry.
@@ -21,9 +21,11 @@
 //! 3. **Spawn.** [`scope`] waits for any number of tasks that borrow from its caller; [`spawn`] starts one that borrows
 //!    nothing and gives a [`Handle`].
 //! 4. **Say what blocks.** A task that reads from a slow disk does so in [`blocking`]; another thread has its place meanwhile.
-//! 5. **Choose.** There is a global pool, made at first use. [`Pool::builder`] makes others, with as many workers and with such policies as
+//! 5. **Order.** [`interval::run`] runs tasks in whatever order you declare, with locks, values and failures that go along it;
+//!    [`Scope::spawn_at`] and [`Pool::install_at`] say beside which cache a task is to run.
+//! 6. **Choose.** There is a global pool, made at first use. [`Pool::builder`] makes others, with as many workers and with such policies as
 //!    you say; [`Pool::install`] moves a call into one, and inside everything above uses that one.
-//! 6. **Look.** [`Pool::stats`] and, for the global pool, [`stats`] tell what the workers did; `TIDEGATE_EXPLAIN=1` makes each pool say why it has so many.
+//! 7. **Look.** [`Pool::stats`] and, for the global pool, [`stats`] tell what the workers did; `TIDEGATE_EXPLAIN=1` makes each pool say why it has so many.
 //!
 //! # Waiting
 //!
@@ -39,7 +41,7 @@
 //!
 //! # Where things run
 //!
-//! | called from | [`join`], [`scope`], [`for_each`], [`map_reduce`], [`broadcast`] | [`spawn`] | [`Pool::install`] |
+//! | called from | [`join`], [`scope`], [`for_each`], [`map_reduce`], [`broadcast`], [`interval::run`] | [`spawn`] | [`Pool::install`] |
 //! |---|---|---|---|
 //! | a task of the pool | on its worker | in that pool | right there |
 //! | a thread of no pool | on the caller's stack, if the pool has a place for a guest, else on one of its threads | in the global pool | on a thread of the pool |

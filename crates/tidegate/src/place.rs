@@ -24,7 +24,7 @@ use tidegate_sync::barrier;
 /// A place of a pool: some of its workers, by default those that share a last-level cache ([`Builder::places`](crate::Builder::places)).
 ///
 /// From [`Pool::places`](crate::Pool::places) or [`current_place`](fn@crate::current_place). A task that is put there ([`Scope::spawn_at`](crate::Scope::spawn_at),
-/// [`Pool::install_at`](crate::Pool::install_at)) is run by a worker of the place, or by another one that has nothing else to do.
+/// [`Pool::install_at`](crate::Pool::install_at), [`Draft::at`](crate::interval::Draft::at)) is run by a worker of the place, or by another one that has nothing else to do.
 ///
 /// ```
 /// use tidegate::Pool;
@@ -198,9 +198,8 @@ impl Shared {
     /// # Panics
     /// The place is one of another pool.
     pub(crate) fn check_place(&self, place: PlaceId) {
-        assert_eq!(
-            place.layout,
-            self.layout().serial,
+        assert!(
+            place.layout == self.layout().serial,
             "the place belongs to another pool than {:?}",
             self.options.name
         );

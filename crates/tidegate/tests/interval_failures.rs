@@ -80,8 +80,8 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
             "innermost failed: too late, in inner, in outer"
         );
         assert_eq!((ran.get(), failure.others()), (0, 0));
-        let source = std::error::Error::source(&failure).map(ToString::to_string);
-        assert_eq!(source.as_deref(), Some("too late"));
+        let error = failure.error().map(ToString::to_string);
+        assert_eq!(error.as_deref(), Some("too late"));
     });
 }
 
@@ -168,6 +168,21 @@ fn what_can_never_start_is_told_and_does_not_hang() {
         // The lock is free again.
         let taken = pool(2).interval(|s| s.interval(|_| ()).lock(&lock).unwrap());
         taken.unwrap();
+    });
+}
+
+#[test]
+fn a_failure_that_leaves_others_waiting_is_told_once() {
+    watched(|| {
+        let failure = pool(2).interval(|s| {
+            s.attempt(|_| Err::<(), _>("no more"));
+            std::mem::forget(s.interval(|_| ()));
+        });
+        let failure = failure.unwrap_err();
+        assert_eq!((failure.others(), failure.is_stall()), (0, false));
+        assert_eq!(failure.error().unwrap().to_string(), "no more");
+        // The message holds it already.
+        assert!(std::error::Error::source(&failure).is_none());
     });
 }
 

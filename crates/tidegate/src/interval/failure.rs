@@ -212,6 +212,7 @@ impl fmt::Debug for Failure {
 
 impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error().map(|error| error as _)
+        // The error itself is in the message.
+        self.error()?.source()
     }
 }

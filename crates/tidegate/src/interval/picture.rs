@@ -4,7 +4,7 @@ use super::record::{Graph, Ran, Recorded};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Pixels of the picture of a run, without the names of its workers.
+/// Pixels of the picture of a run, without the names of its threads.
 const WIDTH: f64 = 1_000.0;
 const ROW: f64 = 28.0;
 const MARGIN: f64 = 110.0;
@@ -62,7 +62,7 @@ impl Graph {
         out
     }
 
-    /// The run as a picture in SVG: a row for each worker, time from left to right, a bar for each body in the colour of the place where it ran, red where
+    /// The run as a picture in SVG: a row for each thread that ran any, time from left to right, a bar for each body in the colour of the place where it ran, red where
     /// it has failed; below, the time that all took, and which colour is which. A bar tells its name and times to who points at it.
     #[must_use]
     pub fn svg(&self) -> String {
@@ -84,7 +84,7 @@ impl Graph {
         );
         for (row, worker) in workers.iter().enumerate() {
             let y = (row as f64 + 0.65) * ROW;
-            let _ = writeln!(out, "<text x=\"5\" y=\"{y:.1}\">worker {worker}</text>");
+            let _ = writeln!(out, "<text x=\"5\" y=\"{y:.1}\">thread {worker}</text>");
         }
         for (interval, ran) in ran() {
             let row = workers.partition_point(|worker| *worker < ran.worker);

@@ -13,7 +13,7 @@ use tidegate_sync::lock::Mutex;
 
 /// Runs intervals and takes notes: which there were, in what order they were to run, and who ran them where and when.
 ///
-/// What several runs were is noted in one [`Graph`], on one clock. Notes take some hundred nanoseconds for each interval and edge, and memory for all of
+/// What several runs were is noted in one [`Graph`], on one clock; let them be runs on one pool, for threads are told apart by their numbers there. Notes take some hundred nanoseconds for each interval and edge, and memory for all of
 /// them until the recording [ends](Self::end).
 ///
 /// ```
@@ -40,7 +40,8 @@ impl Recording {
         Self(Arc::new(Recorder::new()))
     }
 
-    /// Does what [`run`](fn@super::run) does, with notes of all intervals inside, those of [inline](super::Body::inline) ones among them.
+    /// Does what [`run`](fn@super::run) does, with notes of all intervals inside, those of [`Body::inline`](super::Body::inline) among them, but not those of
+    /// another `run` that is called inside.
     ///
     /// # Errors
     /// Those of `run`.
@@ -82,9 +83,9 @@ pub struct Recorded {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Ran {
-    /// The number of the worker in its pool.
+    /// The number of the thread in its pool, which may have more threads than workers.
     pub worker: usize,
-    /// The number of the smallest place in which it stood, if it stood anywhere.
+    /// Which of [`Pool::places`](crate::Pool::places) it stood in, if in any.
     pub place: Option<usize>,
     /// In nanoseconds since the record was begun.
     pub from: Nanos,

@@ -142,7 +142,7 @@ impl Pool {
         self.used().take_part(|current| current.scope(f))
     }
 
-    /// [`interval::run`] on this pool.
+    /// [`interval::run`] on this pool; what is said there of calls inside of another interval holds here, too.
     ///
     /// # Errors
     /// As there.

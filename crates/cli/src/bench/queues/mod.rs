@@ -31,7 +31,7 @@ const FILL: usize = 4_000;
 /// Fillings of a queue for one sample.
 const FILLINGS: usize = 25;
 /// Trees that an owner unfolds while it is robbed.
-const TREES: usize = 64;
+const TREES: usize = 256;
 /// A task for each depth of such a tree, told apart by their addresses.
 static TASKS: [Task; 11] = [0; 11];
 
@@ -240,13 +240,15 @@ impl Counts {
 fn unfold<O: Owner>(thieves: usize) -> (Counts, Counts) {
     let (mut owner, thief) = O::make();
     let stop = AtomicBool::new(false);
+    let begin = Barrier::new(thieves + 1);
     let mut takes = Counts::default();
     let mut all = Counts::default();
     thread::scope(|scope| {
         let rob = |_| {
-            let (mut thief, stop) = (thief.clone(), &stop);
+            let (mut thief, stop, begin) = (thief.clone(), &stop, &begin);
             scope.spawn(move || {
                 let mut steals = Counts::default();
+                begin.wait();
                 while !stop.load(Ordering::Relaxed) {
                     steals.add(thief.steal().is_ok());
                 }
@@ -254,6 +256,7 @@ fn unfold<O: Owner>(thieves: usize) -> (Counts, Counts) {
             })
         };
         let robbers: Vec<_> = (0..thieves).map(rob).collect();
+        begin.wait();
         for _ in 0..TREES {
             owner.put(NonNull::from(&TASKS[0]));
             loop {
