@@ -310,10 +310,10 @@ pub enum Bench {
     Queues(QueuesArguments),
     /// What hints of where tasks run are worth, and what places cost without them
     #[command(after_help = AFTER_PLACES)]
-    Places(PlacesArguments),
+    Places(ProgramsArguments),
     /// What an interval and an edge cost, and what programs made of them take
     #[command(after_help = AFTER_INTERVALS)]
-    Intervals(IntervalsArguments),
+    Intervals(ProgramsArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
@@ -382,9 +382,9 @@ pub struct QueuesArguments {
     pub format: Format,
 }
 
-/// The arguments of `bench places`.
+/// The arguments of a bench that runs programs of a size.
 #[derive(Args, Debug)]
-pub struct PlacesArguments {
+pub struct ProgramsArguments {
     /// Repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
@@ -407,20 +407,6 @@ steals (of a run), cache_references and last_level_misses (of all threads in a r
 calls cache-references and cache-misses; null where it does not).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
-
-/// The arguments of `bench intervals`.
-#[derive(Args, Debug)]
-pub struct IntervalsArguments {
-    /// Repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeat: u32,
-    /// Milliseconds for tests, seconds, or as in the programs' sources; also test, A, B
-    #[arg(long, value_enum, default_value_t)]
-    pub size: Size,
-    /// How the answer is printed.
-    #[command(flatten)]
-    pub format: Format,
-}
 
 const AFTER_INTERVALS: &str = "\
 Empty tasks are created in batches of 100, each batch inside of an inline interval, in a scope, or as a graph of \

@@ -14,7 +14,7 @@
 
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tidegate::interval::Interval;
+use tidegate::interval::{Draft, Interval};
 
 use crate::grande;
 
@@ -60,6 +60,18 @@ fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval
         Some(before) => *before = interval,
         None => row.push(interval),
     }
+}
+
+/// Schedules a draft in its place in a row, after what stands there, which is of the row before, and after its neighbour to the left.
+fn after_above_and_left<'scope>(
+    row: &mut Vec<Interval<'scope>>,
+    place: usize,
+    next: Draft<'scope>,
+) {
+    let left = place.checked_sub(1).map(|left| &row[left]);
+    let before = row.get(place).into_iter().chain(left);
+    before.for_each(|before| follow(before, &next));
+    put(row, place, next.schedule());
 }
 
 /// To read what nobody writes meanwhile.

@@ -10,8 +10,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::after_above_and_left;
 use super::rows::unfold;
-use super::{follow, put};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
@@ -75,13 +75,7 @@ impl Pipeline {
                         drop(held);
                     });
                     let next = R::named(next, || format!("item {item}, stage {stage}"));
-                    if let Some(before) = row.get(stage) {
-                        follow(before, &next);
-                    }
-                    if let Some(before) = stage.checked_sub(1) {
-                        follow(&row[before], &next);
-                    }
-                    put(row, stage, next.schedule());
+                    after_above_and_left(row, stage, next);
                 }
             });
         });

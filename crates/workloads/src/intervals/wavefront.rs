@@ -14,7 +14,7 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::rows::unfold;
-use super::{BATCH, follow, put, write};
+use super::{BATCH, after_above_and_left, write};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
@@ -184,13 +184,7 @@ impl Program for Wavefront {
                         best_yet.fetch_max(score, Ordering::Relaxed);
                     });
                     let next = R::named(next, || format!("block {i}, {j}"));
-                    if let Some(above) = row.get(j) {
-                        follow(above, &next);
-                    }
-                    if let Some(left) = j.checked_sub(1) {
-                        follow(&row[left], &next);
-                    }
-                    put(row, j, next.schedule());
+                    after_above_and_left(row, j, next);
                 }
             });
         });

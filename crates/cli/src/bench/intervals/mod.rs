@@ -11,7 +11,7 @@ use tidegate::Queue;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::programs;
-use crate::arguments::{IntervalsArguments, Size};
+use crate::arguments::{ProgramsArguments, Size};
 use crate::compare;
 use crate::failure::Failure;
 use crate::output::{Progress, Table, print_json, show_ratio, show_seconds, to_stdout};
@@ -22,7 +22,7 @@ use graphs::Graphs;
 const WORKERS: [usize; 2] = [1, 2];
 
 /// Measures costs, then programs.
-pub fn bench(arguments: &IntervalsArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     compare::check_rayon()?;
     let repeat = arguments.repeat;
     let pools = each(|workers| programs::pool(workers, Queue::default()))?;

@@ -20,7 +20,7 @@ use tidegate_workloads::quicksort::Quicksort;
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Values, Visitor, visit};
 
 use super::counters::Counters;
-use crate::arguments::PlacesArguments;
+use crate::arguments::ProgramsArguments;
 use crate::failure::Failure;
 use crate::options;
 use crate::output::Progress;
@@ -37,7 +37,7 @@ const PROGRAMS: [(&str, bool); 5] = [
 ];
 
 /// Measures them all.
-pub fn bench(arguments: &PlacesArguments) -> Result<(), Failure> {
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let (workers, why) = options::number_of_workers(None)?;
     if workers < 2 {
         return Err(Failure::Impossible(format!(
