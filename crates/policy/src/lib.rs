@@ -47,6 +47,7 @@ pub mod rng;
 pub mod search;
 pub mod share;
 pub mod slots;
+pub mod space;
 mod stands;
 mod text;
 pub mod tunables;

@@ -24,6 +24,7 @@ mod runtime;
 mod setting;
 mod sharing;
 mod simulator;
+mod space;
 
 pub use desire::*;
 pub use idle::*;
@@ -31,6 +32,7 @@ pub use runtime::*;
 pub use setting::Setting;
 pub use sharing::*;
 pub use simulator::*;
+pub use space::*;
 
 use crate::error::ParseError;
 use alloc::string::String;
@@ -278,6 +280,7 @@ pub fn rows() -> Vec<Row> {
     rows.extend(sharing::rows());
     rows.extend(desire::rows());
     rows.extend(idle::rows());
+    rows.extend(space::rows());
     rows.extend(simulator::rows());
     rows
 }
@@ -314,5 +317,6 @@ mod tests {
         super::sharing::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::idle::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
         super::simulator::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
+        super::space::assert_that_defaults_are_allowed_and_shown_as_they_are_read();
     }
 }

@@ -1,0 +1,537 @@
+//! The book of a pool whose declared memory has a hard limit.
+//!
+//! It knows every task from its fork to its end, in depth-first order, and every lease. Budget and reserve, and why nobody waits for ever, are argued in
+//! docs/space.md. It does not put anybody to sleep or wake them: who asked and was not granted at once is named later by [`Book::settle`], which is to be
+//! called after each change until it names nobody.
+
+use super::order::{Item, Order};
+use super::slab::Slab;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// A task, until it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Task(u32);
+
+impl Task {
+    /// A small number; that of a task that has ended is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A scope, until it is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scope(u32);
+
+/// A lease, until it is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lease(u32);
+
+/// What a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// The end of a half that it has forked.
+    Half(Task),
+    /// The end of all tasks of a scope.
+    Scope(Scope),
+    /// Something that the book does not know of, until [`Book::go_on`].
+    Else,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The memory is the task's.
+    Granted(Lease),
+    /// The task is to sleep until [`Book::settle`] names it.
+    Later,
+    /// It does not fit, and nobody is left who could give anything back.
+    Refused,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unstarted,
+    Runs,
+    Waits(Until),
+    Asks(u64),
+    /// It has ended; tasks that it has forked have not.
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    state: State,
+    /// Another task runs on its stack, on top of it: whatever happens, it does not go on.
+    buried: bool,
+    /// Its place in the order: where it is, or where it will begin. That of a half is taken by its joiner when both have come to the end of the join.
+    item: Option<Item>,
+    parent: Option<Task>,
+    /// The scope into which it was spawned; none for a half.
+    scope: Option<Scope>,
+    /// Up to which moment of its parent all comes before it; for a half that of the end of the join, [`UNDER_WAY`] until then.
+    at: u32,
+    /// What it has done so far: it has spawned and joined so often.
+    moment: u32,
+    /// Entries whose parent it is, and for a half its joiner.
+    children: u32,
+    leases: Vec<Lease>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    holder: Option<Task>,
+    /// In which of the holder's moments.
+    at: u32,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Members {
+    live: usize,
+    waiter: Option<Task>,
+}
+
+/// Later than all moments.
+const UNDER_WAY: u32 = u32::MAX;
+
+/// The book.
+#[derive(Clone, Debug)]
+pub struct Book {
+    budget: u64,
+    serial: u64,
+    declared: u64,
+    peak: u64,
+    order: Order,
+    /// Whose an item of the order is.
+    owners: Vec<Task>,
+    tasks: Slab<Entry>,
+    scopes: Slab<Members>,
+    leases: Slab<Held>,
+    asking: Vec<Task>,
+    /// How many tasks run, or have not begun.
+    able: usize,
+}
+
+impl Book {
+    /// For so many bytes, of which the serial run needs so many.
+    #[must_use]
+    pub fn new(budget: u64, serial: u64) -> Self {
+        Self {
+            budget,
+            serial,
+            declared: 0,
+            peak: 0,
+            order: Order::new(),
+            owners: vec![],
+            tasks: Slab::new(),
+            scopes: Slab::new(),
+            leases: Slab::new(),
+            asking: vec![],
+            able: 0,
+        }
+    }
+
+    /// All leases together.
+    #[must_use]
+    pub fn declared(&self) -> u64 {
+        self.declared
+    }
+
+    /// The most that they were.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+
+    /// A task that nobody has forked comes behind all others.
+    pub fn root(&mut self) -> Task {
+        let item = self.order.push_last();
+        self.enter(item, None, None)
+    }
+
+    /// The second half of a join of this task.
+    pub fn half(&mut self, of: Task) -> Task {
+        let item = self.order.insert_after(self.place(of));
+        self.enter(item, Some(of), None)
+    }
+
+    /// A task that this one spawns into a scope.
+    pub fn spawn(&mut self, of: Task, scope: Scope) -> Task {
+        let item = self.order.insert_before(self.place(of));
+        let task = self.enter(item, Some(of), Some(scope));
+        self.tasks[of.0].moment += 1;
+        self.scopes[scope.0].live += 1;
+        task
+    }
+
+    /// A new scope, without tasks.
+    pub fn open(&mut self) -> Scope {
+        let members = Members {
+            live: 0,
+            waiter: None,
+        };
+        Scope(self.scopes.put(members))
+    }
+
+    /// A scope of which all tasks have ended.
+    pub fn close(&mut self, scope: Scope) {
+        debug_assert_eq!(self.scopes[scope.0].live, 0);
+        self.scopes.take(scope.0);
+    }
+
+    /// The task begins.
+    pub fn begin(&mut self, task: Task) {
+        debug_assert_eq!(self.tasks[task.0].state, State::Unstarted);
+        self.tasks[task.0].state = State::Runs;
+    }
+
+    /// The task goes no further until something has happened, unless it has.
+    pub fn wait(&mut self, task: Task, until: Until) {
+        let goes_on = match until {
+            Until::Half(half) => self.tasks[half.0].state == State::Gone,
+            Until::Scope(scope) => {
+                let members = &mut self.scopes[scope.0];
+                members.waiter = (members.live > 0).then_some(task);
+                members.live == 0
+            }
+            Until::Else => false,
+        };
+        if goes_on {
+            return;
+        }
+        self.change(task, State::Waits(until));
+        if let Until::Half(_) = until {
+            // It comes to the half's place when that has ended.
+            self.leave(task);
+        }
+    }
+
+    /// What the task has waited for has happened, if it was nothing that the book knows of.
+    pub fn go_on(&mut self, task: Task) {
+        if self.tasks[task.0].state == State::Waits(Until::Else) {
+            self.change(task, State::Runs);
+        }
+    }
+
+    /// Another task begins or ends on this one's stack.
+    pub fn set_buried(&mut self, task: Task, buried: bool) {
+        let before = self.is_able(task);
+        self.tasks[task.0].buried = buried;
+        self.count_able(task, before);
+    }
+
+    /// Whether the task waits for others.
+    #[must_use]
+    pub fn waits(&self, task: Task) -> bool {
+        matches!(self.tasks[task.0].state, State::Waits(_))
+    }
+
+    /// Whether the task has asked and was not answered.
+    #[must_use]
+    pub fn asks(&self, task: Task) -> bool {
+        matches!(self.tasks[task.0].state, State::Asks(_))
+    }
+
+    /// Whether the task has not begun.
+    #[must_use]
+    pub fn is_unstarted(&self, task: Task) -> bool {
+        self.tasks[task.0].state == State::Unstarted
+    }
+
+    /// Whether the task has begun, and does neither wait nor ask, nor lie below another one.
+    #[must_use]
+    pub fn runs(&self, task: Task) -> bool {
+        let entry = &self.tasks[task.0];
+        entry.state == State::Runs && !entry.buried
+    }
+
+    /// The scope into which it was spawned; none for a half.
+    #[must_use]
+    pub fn scope(&self, task: Task) -> Option<Scope> {
+        self.tasks[task.0].scope
+    }
+
+    /// Which of two tasks comes first in depth-first order. One that waits for a half is nowhere.
+    #[must_use]
+    pub fn compare(&self, one: Task, other: Task) -> Ordering {
+        let item = |task: Task| self.tasks[task.0].item;
+        match (item(one), item(other)) {
+            (Some(one), Some(other)) => self.order.compare(one, other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        }
+    }
+
+    /// All tasks that are somewhere, in depth-first order.
+    pub fn in_order(&self) -> impl Iterator<Item = Task> + '_ {
+        let first = self.order.first();
+        let items = core::iter::successors(first, |item| self.order.next(*item));
+        items.map(|item| self.owners[item.index()])
+    }
+
+    /// The task has ended. What it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
+    pub fn end(&mut self, task: Task) {
+        self.change(task, State::Gone);
+        let entry = &mut self.tasks[task.0];
+        let (parent, scope, at) = (entry.parent, entry.scope, entry.at);
+        let leases = core::mem::take(&mut entry.leases);
+        let heir = parent.map(|parent| self.living(parent, at));
+        for lease in &leases {
+            let held = &mut self.leases[lease.0];
+            held.holder = heir.map(|(heir, _)| heir);
+            held.at = heir.map_or(0, |(_, at)| at);
+        }
+        if let Some((heir, _)) = heir {
+            self.tasks[heir.0].leases.extend(leases);
+        }
+        let joiner = parent.filter(|_| scope.is_none());
+        if joiner.is_none() {
+            self.leave(task);
+        }
+        if let Some(scope) = scope {
+            let members = &mut self.scopes[scope.0];
+            members.live -= 1;
+            let waiter = members.waiter.filter(|_| members.live == 0);
+            if let Some(waiter) = waiter {
+                members.waiter = None;
+                self.change(waiter, State::Runs);
+            }
+        }
+        if let Some(joiner) = joiner {
+            if self.tasks[joiner.0].state == State::Waits(Until::Half(task)) {
+                self.come_to(joiner, task);
+                self.change(joiner, State::Runs);
+            }
+        }
+        self.drop_gone(task);
+    }
+
+    /// The joiner of a half that has ended goes on.
+    pub fn forget(&mut self, half: Task) {
+        let entry = &mut self.tasks[half.0];
+        entry.children -= 1;
+        if let Some(joiner) = entry.parent {
+            self.come_to(joiner, half);
+            let joiner = &mut self.tasks[joiner.0];
+            let now = joiner.moment;
+            joiner.moment += 1;
+            self.tasks[half.0].at = now;
+        }
+        self.drop_gone(half);
+    }
+
+    /// A task asks for so many bytes.
+    pub fn ask(&mut self, task: Task, bytes: u64) -> Answer {
+        self.change(task, State::Asks(bytes));
+        self.asking.push(task);
+        self.answer(task, bytes)
+    }
+
+    /// A task that asked and can be answered now; then it runs.
+    pub fn settle(&mut self) -> Option<(Task, Answer)> {
+        let asking = self.asking.iter().copied();
+        let mut asking: Vec<Task> = asking
+            .filter(|task| !self.tasks[task.0].buried)
+            .collect();
+        asking.sort_by(|one, other| self.compare(*one, *other));
+        asking.into_iter().find_map(|task| {
+            let State::Asks(bytes) = self.tasks[task.0].state else {
+                unreachable!("it is among those that ask");
+            };
+            let answer = self.answer(task, bytes);
+            (answer != Answer::Later).then_some((task, answer))
+        })
+    }
+
+    /// A lease is over.
+    pub fn give_back(&mut self, lease: Lease) {
+        let Held { holder, bytes, .. } = self.leases.take(lease.0);
+        self.declared -= bytes;
+        if let Some(holder) = holder {
+            let leases = &mut self.tasks[holder.0].leases;
+            // Mostly the last one.
+            if let Some(at) = leases.iter().rposition(|other| *other == lease) {
+                leases.swap_remove(at);
+            }
+        }
+    }
+
+    /// The first task in depth-first order that does not wait for others.
+    #[must_use]
+    pub fn leftmost(&self) -> Option<Task> {
+        self.in_order().find(|task| {
+            let entry = &self.tasks[task.0];
+            !entry.buried && !matches!(entry.state, State::Waits(_) | State::Gone)
+        })
+    }
+
+    /// From now on so much may be declared. What is declared already stays so.
+    pub fn set_budget(&mut self, budget: u64) {
+        self.budget = budget;
+    }
+
+    /// The budget, and what of it is kept for the leftmost path.
+    #[must_use]
+    pub fn budget(&self) -> (u64, u64) {
+        (self.budget, self.serial)
+    }
+
+    /// What the serial run would hold where this task now is.
+    fn path(&self, task: Task) -> u64 {
+        let (mut sum, mut next, mut until) = (0, Some(task), UNDER_WAY);
+        while let Some(task) = next {
+            let entry = &self.tasks[task.0];
+            let held = entry.leases.iter().map(|lease| self.leases[lease.0]);
+            // What it has leased since comes behind the task in the serial run.
+            let before = held.filter(|held| held.at <= until);
+            sum += before.map(|held| held.bytes).sum::<u64>();
+            (next, until) = (entry.parent, entry.at);
+        }
+        sum
+    }
+
+    fn answer(&mut self, task: Task, bytes: u64) -> Answer {
+        let leftmost = self.leftmost() == Some(task);
+        if self.may_have(leftmost, bytes) {
+            return Answer::Granted(self.grant(task, bytes));
+        }
+        // The others sleep, and this one cannot be helped.
+        if leftmost && self.able == 0 {
+            self.no_more_asks(task);
+            return Answer::Refused;
+        }
+        Answer::Later
+    }
+
+    fn may_have(&self, is_leftmost: bool, bytes: u64) -> bool {
+        let fits = |held: u64, most: u64| held.checked_add(bytes).is_some_and(|all| all <= most);
+        let free = self.budget.saturating_sub(self.serial);
+        if is_leftmost || fits(self.declared, free) {
+            return fits(self.declared, self.budget);
+        }
+        let reserved = self.leftmost().map_or(0, |leftmost| self.path(leftmost));
+        fits(self.declared - reserved, free)
+    }
+
+    fn grant(&mut self, task: Task, bytes: u64) -> Lease {
+        self.no_more_asks(task);
+        self.declared += bytes;
+        assert!(
+            self.declared <= self.budget,
+            "declared memory is above the budget"
+        );
+        self.peak = self.peak.max(self.declared);
+        let held = Held {
+            holder: Some(task),
+            at: self.tasks[task.0].moment,
+            bytes,
+        };
+        let lease = Lease(self.leases.put(held));
+        self.tasks[task.0].leases.push(lease);
+        lease
+    }
+
+    fn no_more_asks(&mut self, task: Task) {
+        self.asking.retain(|other| *other != task);
+        self.change(task, State::Runs);
+    }
+
+    fn enter(&mut self, item: Item, parent: Option<Task>, scope: Option<Scope>) -> Task {
+        let entry = Entry {
+            state: State::Unstarted,
+            buried: false,
+            item: Some(item),
+            parent,
+            scope,
+            at: match (parent, scope) {
+                (Some(parent), Some(_)) => self.tasks[parent.0].moment,
+                _ => UNDER_WAY,
+            },
+            moment: 0,
+            // The joiner of a half asks whether it has ended.
+            children: u32::from(parent.is_some() && scope.is_none()),
+            leases: vec![],
+        };
+        let task = Task(self.tasks.put(entry));
+        if item.index() == self.owners.len() {
+            self.owners.push(task);
+        } else {
+            self.owners[item.index()] = task;
+        }
+        self.able += 1;
+        if let Some(parent) = parent {
+            self.tasks[parent.0].children += 1;
+        }
+        task
+    }
+
+    fn place(&self, task: Task) -> Item {
+        self.tasks[task.0].item.expect("it has not ended")
+    }
+
+    /// A task has no place in the order any more.
+    fn leave(&mut self, task: Task) {
+        if let Some(item) = self.tasks[task.0].item.take() {
+            self.order.remove(item);
+        }
+    }
+
+    /// A joiner comes to where its half was, behind all that is left of what that has forked.
+    fn come_to(&mut self, joiner: Task, half: Task) {
+        let Some(item) = self.tasks[half.0].item.take() else {
+            return;
+        };
+        self.leave(joiner);
+        self.owners[item.index()] = joiner;
+        self.tasks[joiner.0].item = Some(item);
+    }
+
+    /// The nearest forebear that has not ended, and its moment before which something came; in `task` that was `at`.
+    fn living(&self, task: Task, at: u32) -> (Task, u32) {
+        let entry = &self.tasks[task.0];
+        match (entry.state, entry.parent) {
+            (State::Gone, Some(parent)) => self.living(parent, entry.at),
+            _ => (task, at.min(entry.moment)),
+        }
+    }
+
+    /// Drops the entry of a task that has ended, when all that it has forked has ended, too; and then perhaps that of its parent.
+    fn drop_gone(&mut self, task: Task) {
+        let mut next = Some(task);
+        while let Some(task) = next {
+            let Entry {
+                state,
+                children,
+                parent,
+                ..
+            } = self.tasks[task.0];
+            if state != State::Gone || children > 0 {
+                return;
+            }
+            self.tasks.take(task.0);
+            if let Some(parent) = parent {
+                self.tasks[parent.0].children -= 1;
+            }
+            next = parent;
+        }
+    }
+
+    fn change(&mut self, task: Task, state: State) {
+        let before = self.is_able(task);
+        self.tasks[task.0].state = state;
+        self.count_able(task, before);
+    }
+
+    fn is_able(&self, task: Task) -> bool {
+        let entry = &self.tasks[task.0];
+        matches!(entry.state, State::Unstarted | State::Runs) && !entry.buried
+    }
+
+    /// A task has changed that was able `before`, or was not.
+    fn count_able(&mut self, task: Task, before: bool) {
+        self.able = self.able + usize::from(self.is_able(task)) - usize::from(before);
+    }
+}

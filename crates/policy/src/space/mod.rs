@@ -1,0 +1,10 @@
+//! Which task may have memory, and which waits for it. The protocol is docs/space.md.
+
+pub mod book;
+mod form;
+pub mod order;
+pub mod plan;
+pub mod rounds;
+mod slab;
+
+pub use form::{Budget, DepthFirst, DfDeques, Hybrid, Space};

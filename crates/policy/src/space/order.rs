@@ -1,0 +1,371 @@
+//! A list whose items are put next to each other and asked which comes first.
+//!
+//! Both take constant time in the mean of many calls, however long the list is. Idea: Dietz and Sleator, "Two algorithms for maintaining order in a
+//! list", STOC 1987, in the simpler form of Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for maintaining order in a
+//! list", ESA 2002: items lie in buckets of some ten; items of a bucket have labels, and so have buckets. An item that finds no label between its
+//! neighbours' has the labels of its bucket spread evenly; a full bucket is divided, and a bucket that finds no label has those of its neighbourhood
+//! spread, the smallest that is not too dense. No paper was at hand; bounds and thresholds are those that follow from the idea.
+//!
+//! What it does not do: tell an item's position, or join buckets that have become nearly empty; an empty one goes.
+
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// How many items a bucket holds: more than the logarithm of their number will ever be.
+const FULL: u32 = 64;
+/// The end of a chain.
+const NONE: u32 = u32::MAX;
+/// Labels of buckets lie below this.
+const LABELS: u64 = 1 << 62;
+/// By how much a neighbourhood twice as large may be less dense, as a quotient: 4 / 5 of a half more each time.
+const DENSER: (u128, u128) = (8, 5);
+
+/// An item of a list, until it is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Item(u32);
+
+impl Item {
+    /// Less than the most items that the list ever had; that of a removed one is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bucket: u32,
+    label: u64,
+    before: u32,
+    after: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    label: u64,
+    before: u32,
+    after: u32,
+    /// Its items, a stretch of the one chain of all.
+    first: u32,
+    last: u32,
+    count: u32,
+}
+
+/// The list.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    nodes: Vec<Node>,
+    buckets: Vec<Bucket>,
+    free_nodes: Vec<u32>,
+    free_buckets: Vec<u32>,
+    /// The first and the last item, if there are any.
+    ends: Option<(u32, u32)>,
+}
+
+impl Order {
+    /// An empty list.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A new item behind all others.
+    ///
+    /// # Panics
+    /// There are 2^32 - 1 items.
+    pub fn push_last(&mut self) -> Item {
+        match self.ends {
+            None => {
+                let bucket = self.new_bucket(LABELS / 2, NONE, NONE);
+                let node = self.new_node(bucket, 0, NONE, NONE);
+                self.ends = Some((node, node));
+                Item(node)
+            }
+            Some((_, last)) => self.insert_after(Item(last)),
+        }
+    }
+
+    /// A new item right before this one.
+    ///
+    /// # Panics
+    /// There are 2^32 - 1 items.
+    pub fn insert_before(&mut self, item: Item) -> Item {
+        let Node { before, bucket, .. } = self.nodes[item.0 as usize];
+        self.insert(before, item.0, bucket)
+    }
+
+    /// A new item right behind this one.
+    ///
+    /// # Panics
+    /// There are 2^32 - 1 items.
+    pub fn insert_after(&mut self, item: Item) -> Item {
+        let Node { after, bucket, .. } = self.nodes[item.0 as usize];
+        self.insert(item.0, after, bucket)
+    }
+
+    /// The first item, if there is any.
+    #[must_use]
+    pub fn first(&self) -> Option<Item> {
+        self.ends.map(|(first, _)| Item(first))
+    }
+
+    /// The item behind this one, if there is any.
+    #[must_use]
+    pub fn next(&self, item: Item) -> Option<Item> {
+        let after = self.nodes[item.0 as usize].after;
+        (after != NONE).then_some(Item(after))
+    }
+
+    /// Which of the two comes first.
+    #[must_use]
+    pub fn compare(&self, one: Item, other: Item) -> Ordering {
+        let (one, other) = (&self.nodes[one.0 as usize], &self.nodes[other.0 as usize]);
+        if one.bucket == other.bucket {
+            return one.label.cmp(&other.label);
+        }
+        let label = |node: &Node| self.buckets[node.bucket as usize].label;
+        label(one).cmp(&label(other))
+    }
+
+    /// Takes an item out. It is to be used no more: another one may get its name.
+    pub fn remove(&mut self, item: Item) {
+        let Node {
+            bucket,
+            before,
+            after,
+            ..
+        } = self.nodes[item.0 as usize];
+        self.link(before, after);
+        self.ends = match self.ends {
+            Some((first, last)) if first == last => None,
+            Some((first, last)) if first == item.0 => Some((after, last)),
+            Some((first, last)) if last == item.0 => Some((first, before)),
+            ends => ends,
+        };
+        let place = &mut self.buckets[bucket as usize];
+        place.count -= 1;
+        if place.first == item.0 {
+            place.first = after;
+        }
+        if place.last == item.0 {
+            place.last = before;
+        }
+        if place.count == 0 {
+            let Bucket { before, after, .. } = *place;
+            self.link_buckets(before, after);
+            self.free_buckets.push(bucket);
+        }
+        self.free_nodes.push(item.0);
+    }
+
+    /// An item between two neighbours, at least one of them in this bucket.
+    fn insert(&mut self, before: u32, after: u32, bucket: u32) -> Item {
+        if self.buckets[bucket as usize].count == FULL {
+            let beside = if self.is_in(before, bucket) {
+                before
+            } else {
+                after
+            };
+            self.divide(bucket);
+            // It may have moved.
+            let bucket = self.nodes[beside as usize].bucket;
+            return self.insert(before, after, bucket);
+        }
+        let Some(label) = self.label_between(before, after, bucket) else {
+            self.spread_items(bucket);
+            return self.insert(before, after, bucket);
+        };
+        let node = self.new_node(bucket, label, before, after);
+        self.link(before, node);
+        self.link(node, after);
+        let place = &mut self.buckets[bucket as usize];
+        place.count += 1;
+        if place.first == after {
+            place.first = node;
+        }
+        if place.last == before {
+            place.last = node;
+        }
+        self.ends = self.ends.map(|(first, last)| match (before, after) {
+            (NONE, _) => (node, last),
+            (_, NONE) => (first, node),
+            _ => (first, last),
+        });
+        Item(node)
+    }
+
+    fn is_in(&self, node: u32, bucket: u32) -> bool {
+        node != NONE && self.nodes[node as usize].bucket == bucket
+    }
+
+    /// A label of this bucket between those of two neighbours, one of which may lie elsewhere.
+    fn label_between(&self, before: u32, after: u32, bucket: u32) -> Option<u64> {
+        let label = |node: u32| {
+            self.is_in(node, bucket)
+                .then(|| self.nodes[node as usize].label)
+        };
+        let low = label(before).map_or(Some(0), |label| label.checked_add(1))?;
+        let high = label(after).unwrap_or(u64::MAX);
+        (low < high).then(|| low + (high - low) / 2)
+    }
+
+    /// Gives a bucket's items labels with the same room between all.
+    fn spread_items(&mut self, bucket: u32) {
+        let Bucket { first, count, .. } = self.buckets[bucket as usize];
+        let step = u64::MAX / (u64::from(count) + 1);
+        let mut node = first;
+        for number in 1..=u64::from(count) {
+            let item = &mut self.nodes[node as usize];
+            item.label = number * step;
+            node = item.after;
+        }
+    }
+
+    /// Moves the second half of a bucket into a new one behind it.
+    fn divide(&mut self, bucket: u32) {
+        let Bucket {
+            first,
+            last,
+            count,
+            after,
+            ..
+        } = self.buckets[bucket as usize];
+        let label = self.bucket_label_behind(bucket);
+        let new = self.new_bucket(label, bucket, after);
+        self.link_buckets(bucket, new);
+        self.link_buckets(new, after);
+        let half = count / 2;
+        let middle = (1..half).fold(first, |node, _| self.nodes[node as usize].after);
+        let mut node = self.nodes[middle as usize].after;
+        self.buckets[new as usize].first = node;
+        for _ in half..count {
+            let item = &mut self.nodes[node as usize];
+            item.bucket = new;
+            node = item.after;
+        }
+        self.buckets[new as usize].last = last;
+        self.buckets[new as usize].count = count - half;
+        let old = &mut self.buckets[bucket as usize];
+        old.last = middle;
+        old.count = half;
+        self.spread_items(bucket);
+        self.spread_items(new);
+    }
+
+    /// A label between a bucket's and that of the next one, after making room.
+    fn bucket_label_behind(&mut self, bucket: u32) -> u64 {
+        let between = |list: &Self| {
+            let Bucket { label, after, .. } = list.buckets[bucket as usize];
+            let high = match after {
+                NONE => LABELS,
+                after => list.buckets[after as usize].label,
+            };
+            (high - label > 1).then(|| label + (high - label) / 2)
+        };
+        loop {
+            if let Some(label) = between(self) {
+                return label;
+            }
+            self.spread_buckets(bucket);
+        }
+    }
+
+    /// Spreads the labels of the smallest neighbourhood around a bucket that is not too dense: all labels with the same leading bits.
+    fn spread_buckets(&mut self, bucket: u32) {
+        let label = self.buckets[bucket as usize].label;
+        let (mut first, mut count) = (bucket, 1_u64);
+        let mut last = bucket;
+        // A neighbourhood of 2^bits labels holds at most `room` buckets.
+        let (mut many, mut of) = (1_u128, 1_u128);
+        for bits in 1..=LABELS.trailing_zeros() {
+            let low = label >> bits << bits;
+            let high = low + ((1 << bits) - 1);
+            loop {
+                let before = self.buckets[first as usize].before;
+                if before == NONE || self.buckets[before as usize].label < low {
+                    break;
+                }
+                (first, count) = (before, count + 1);
+            }
+            loop {
+                let after = self.buckets[last as usize].after;
+                if after == NONE || self.buckets[after as usize].label > high {
+                    break;
+                }
+                (last, count) = (after, count + 1);
+            }
+            (many, of) = (many * DENSER.0, of * DENSER.1);
+            if of > u128::from(u64::MAX) {
+                (many, of) = (many >> 32, of >> 32);
+            }
+            let room = many / of;
+            if u128::from(count) <= room && (1_u64 << bits) / (count + 1) > 1 {
+                return self.spread_from(first, count, low, (1 << bits) / (count + 1));
+            }
+        }
+        unreachable!("there are fewer than 2^32 buckets, and 2^62 labels");
+    }
+
+    fn spread_from(&mut self, first: u32, count: u64, low: u64, step: u64) {
+        let mut bucket = first;
+        for number in 1..=count {
+            let place = &mut self.buckets[bucket as usize];
+            place.label = low + number * step;
+            bucket = place.after;
+        }
+    }
+
+    fn new_node(&mut self, bucket: u32, label: u64, before: u32, after: u32) -> u32 {
+        let node = Node {
+            bucket,
+            label,
+            before,
+            after,
+        };
+        put(&mut self.nodes, &mut self.free_nodes, node)
+    }
+
+    fn new_bucket(&mut self, label: u64, before: u32, after: u32) -> u32 {
+        // The next item is its first one.
+        let first = u32::try_from(self.nodes.len()).unwrap_or(NONE);
+        let first = self.free_nodes.last().copied().unwrap_or(first);
+        let bucket = Bucket {
+            label,
+            before,
+            after,
+            first,
+            last: first,
+            count: 1,
+        };
+        put(&mut self.buckets, &mut self.free_buckets, bucket)
+    }
+
+    fn link(&mut self, before: u32, after: u32) {
+        if before != NONE {
+            self.nodes[before as usize].after = after;
+        }
+        if after != NONE {
+            self.nodes[after as usize].before = before;
+        }
+    }
+
+    fn link_buckets(&mut self, before: u32, after: u32) {
+        if before != NONE {
+            self.buckets[before as usize].after = after;
+        }
+        if after != NONE {
+            self.buckets[after as usize].before = before;
+        }
+    }
+}
+
+/// Puts a value at a free place, or a new one.
+fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, value: T) -> u32 {
+    if let Some(place) = free.pop() {
+        all[place as usize] = value;
+        return place;
+    }
+    let place = u32::try_from(all.len()).ok().filter(|place| *place != NONE);
+    all.push(value);
+    place.expect("fewer than 2^32 - 1 items")
+}

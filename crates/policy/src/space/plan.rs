@@ -1,0 +1,494 @@
+//! Who runs what, in a pool whose policy for memory keeps the depth-first order: depth-first, DFDeques, and the hard budget.
+//!
+//! A *thread* here is a stack of tasks, of which the topmost runs, waits, asks for memory, or is *parked*: it could go on, and has left its slot to
+//! somebody who comes before it. The plan knows all tasks from fork to end and says what a free slot is to be used for. What order, quotas and steps
+//! mean is argued in docs/space.md. It puts nobody to sleep and wakes nobody; [`Plan::settle`] names whom to wake.
+
+use super::book::{Answer, Book, Lease, Scope, Task, Until};
+use super::form::Space;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// How a plan chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// As DFDeques, without quotas; memory is what the book's budget says.
+    Budget,
+    /// The leftmost tasks run. A request above `k` bytes sits out a step for each `k` of it.
+    DepthFirst { k: u64 },
+    /// The leftmost deques are robbed. From one theft to the next a thread may be granted `k` bytes.
+    DfDeques { k: u64 },
+}
+
+/// What a free slot is to be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next<T> {
+    /// This task begins on the thread that has the slot; it lay in the deque of another one, if one is named.
+    Start(T, Option<usize>),
+    /// This thread, which is parked, goes on.
+    Resume(usize),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    stack: Vec<Task>,
+    /// What its tasks have forked and nobody has begun, in depth-first order.
+    deque: VecDeque<Task>,
+    /// What it was granted since its last theft and has not given back.
+    used: u64,
+}
+
+/// What the plan knows of a task beyond the book.
+#[derive(Clone, Debug)]
+struct Note<T> {
+    /// The caller's name for it, until it begins.
+    payload: Option<T>,
+    /// In whose deque it lies, or on whose stack.
+    thread: usize,
+    parked: Option<Parked>,
+    answer: Option<Answer>,
+}
+
+/// Why a task is parked.
+#[derive(Clone, Copy, Debug)]
+struct Parked {
+    /// It wants so much.
+    bytes: Option<u64>,
+    /// When this many steps have been taken it is to go on.
+    due: u64,
+}
+
+/// The plan.
+#[derive(Clone, Debug)]
+pub struct Plan<T> {
+    rule: Rule,
+    book: Book,
+    workers: usize,
+    threads: Vec<Thread>,
+    /// By the number of the task.
+    notes: Vec<Option<Note<T>>>,
+    unstarted: usize,
+    parked: usize,
+    /// Depth-first: forks, ends and requests so far. DFDeques: thefts.
+    steps: u64,
+}
+
+impl<T> Plan<T> {
+    /// For so many slots, if the policy keeps the order.
+    #[must_use]
+    pub fn new(space: Space, workers: usize) -> Option<Self> {
+        let unlimited = || Book::new(u64::MAX, 0);
+        let (rule, book) = match space {
+            Space::None | Space::Hybrid(_) => return None,
+            Space::DepthFirst(policy) => (
+                Rule::DepthFirst { k: policy.k as u64 },
+                unlimited(),
+            ),
+            Space::DfDeques(policy) => (
+                Rule::DfDeques { k: policy.k as u64 },
+                unlimited(),
+            ),
+            Space::Budget(policy) => (
+                Rule::Budget,
+                Book::new(policy.bytes as u64, policy.serial as u64),
+            ),
+        };
+        Some(Self {
+            rule,
+            book,
+            workers,
+            threads: vec![],
+            notes: vec![],
+            unstarted: 0,
+            parked: 0,
+            steps: 0,
+        })
+    }
+
+    /// How many slots there are now.
+    pub fn set_workers(&mut self, workers: usize) {
+        self.workers = workers;
+    }
+
+    /// The tasks, their order and their leases.
+    #[must_use]
+    pub fn book(&self) -> &Book {
+        &self.book
+    }
+
+    /// From now on so much may be declared.
+    pub fn set_budget(&mut self, bytes: u64) {
+        self.book.set_budget(bytes);
+    }
+
+    /// Whether a free slot could be used.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.unstarted + self.parked > 0
+    }
+
+    /// The topmost task of a thread; one that begins here, behind all others, if it has none.
+    pub fn here(&mut self, thread: usize) -> Task {
+        let stack = &self.thread(thread).stack;
+        if let Some(top) = stack.last() {
+            return *top;
+        }
+        let task = self.book.root();
+        self.note(task, None, thread);
+        self.start(thread, task);
+        task
+    }
+
+    /// A task that nobody's end waits for, forked by this thread.
+    pub fn detached(&mut self, thread: usize, payload: T) -> Task {
+        let task = self.book.root();
+        self.put(thread, task, payload);
+        task
+    }
+
+    /// The second half of a join of the thread's topmost task.
+    pub fn half(&mut self, thread: usize, payload: T) -> Task {
+        let here = self.here(thread);
+        let task = self.book.half(here);
+        self.put(thread, task, payload);
+        task
+    }
+
+    /// A task that the thread's topmost one spawns into a scope.
+    pub fn spawn(&mut self, thread: usize, scope: Scope, payload: T) -> Task {
+        let here = self.here(thread);
+        let task = self.book.spawn(here, scope);
+        self.put(thread, task, payload);
+        task
+    }
+
+    /// A new scope, without tasks.
+    pub fn open(&mut self) -> Scope {
+        self.book.open()
+    }
+
+    /// A scope of which all tasks have ended.
+    pub fn close(&mut self, scope: Scope) {
+        self.book.close(scope);
+    }
+
+    /// After a fork: whether so many come before the thread's task that it is to leave its slot to one of them. Then it is parked.
+    pub fn gives_way(&mut self, thread: usize) -> bool {
+        let Rule::DepthFirst { .. } = self.rule else {
+            return false;
+        };
+        self.steps += 1;
+        let here = self.here(thread);
+        let able = self.book.in_order().filter(|task| self.is_able(*task));
+        let stays = able.take(self.workers).any(|task| task == here);
+        if !stays {
+            let due = self.steps;
+            self.park(here, Parked { bytes: None, due });
+        }
+        !stays
+    }
+
+    /// The joiner has come to its half: if nobody has begun that, it does.
+    pub fn take_back(&mut self, thread: usize, half: Task) -> Option<T> {
+        if !self.book.is_unstarted(half) {
+            return None;
+        }
+        let payload = self.take(half);
+        self.book.end(half);
+        self.book.forget(half);
+        self.notes[half.index()] = None;
+        debug_assert!(self.threads[thread].stack.last().is_some(), "a joiner");
+        Some(payload)
+    }
+
+    /// What the slot of a thread that has nothing to do is to be used for. `draw` chooses one of so many.
+    pub fn next(&mut self, thread: usize, draw: impl FnOnce(usize) -> usize) -> Option<Next<T>> {
+        if !self.has_work() {
+            return None;
+        }
+        match self.rule {
+            Rule::DepthFirst { .. } => self.next_leftmost(thread),
+            Rule::Budget | Rule::DfDeques { .. } => self.next_of_deques(thread, draw),
+        }
+    }
+
+    /// The same for a thread that waits for the tasks of a scope: one of them, if one is its next one.
+    pub fn next_of(&mut self, thread: usize, scope: Scope) -> Option<T> {
+        let task = match self.rule {
+            Rule::DepthFirst { .. } => self.leftmost_idle()?,
+            Rule::Budget | Rule::DfDeques { .. } => *self.thread(thread).deque.front()?,
+        };
+        let own = self.book.is_unstarted(task) && self.book.scope(task) == Some(scope);
+        own.then(|| self.begin(thread, task))
+    }
+
+    /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks.
+    pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
+        let task = self.book.leftmost()?;
+        if self.book.is_unstarted(task) {
+            return Some(Next::Start(self.begin(thread, task), None));
+        }
+        self.is_parked(task).then(|| self.resume(task))
+    }
+
+    /// The thread's topmost task waits.
+    pub fn waits(&mut self, thread: usize, until: Until) {
+        let here = self.here(thread);
+        self.book.wait(here, until);
+    }
+
+    /// What it has waited for has happened.
+    pub fn goes_on(&mut self, thread: usize) {
+        let here = self.here(thread);
+        self.book.go_on(here);
+    }
+
+    /// A half that another thread has run has ended, and its joiner goes on.
+    pub fn joined(&mut self, half: Task) {
+        self.book.forget(half);
+    }
+
+    /// The thread's topmost task has ended.
+    pub fn end(&mut self, thread: usize) {
+        self.steps += u64::from(matches!(self.rule, Rule::DepthFirst { .. }));
+        let Some(task) = self.thread(thread).stack.pop() else {
+            return;
+        };
+        self.notes[task.index()] = None;
+        self.book.end(task);
+        if let Some(below) = self.threads[thread].stack.last() {
+            self.book.set_buried(*below, false);
+        }
+    }
+
+    /// The thread has no frames any more.
+    pub fn leave(&mut self, thread: usize) {
+        while !self.thread(thread).stack.is_empty() {
+            self.end(thread);
+        }
+    }
+
+    /// The thread's topmost task asks for so many bytes. If that is for later, [`answer`](Self::answer) tells when it is woken.
+    pub fn ask(&mut self, thread: usize, bytes: u64) -> Answer {
+        let here = self.here(thread);
+        let due = match self.rule {
+            Rule::Budget => None,
+            Rule::DepthFirst { k } => {
+                self.steps += 1;
+                (bytes > k).then(|| self.steps + bytes / k)
+            }
+            Rule::DfDeques { k } => {
+                let used = self.threads[thread].used.saturating_add(bytes);
+                let rounds = if bytes > k { bytes / k } else { 0 };
+                (used > k).then_some(self.steps + rounds)
+            }
+        };
+        let Some(due) = due else {
+            self.threads[thread].used += bytes;
+            return self.book.ask(here, bytes);
+        };
+        let bytes = Some(bytes);
+        self.park(here, Parked { bytes, due });
+        Answer::Later
+    }
+
+    /// What has become of the thread's request, once.
+    pub fn answer(&mut self, thread: usize) -> Option<Answer> {
+        let here = self.here(thread);
+        self.note_of(here).answer.take()
+    }
+
+    /// A lease of so many bytes is over; by a thread of the plan, if by one.
+    pub fn give_back(&mut self, thread: Option<usize>, lease: Lease, bytes: u64) {
+        if let Some(thread) = thread {
+            let used = &mut self.thread(thread).used;
+            *used = used.saturating_sub(bytes);
+        }
+        self.book.give_back(lease);
+    }
+
+    /// A thread that was answered meanwhile and is to be woken. To be asked after each change until there is none.
+    pub fn settle(&mut self) -> Option<usize> {
+        let (task, answer) = self.book.settle()?;
+        let note = self.note_of(task);
+        note.answer = Some(answer);
+        Some(note.thread)
+    }
+
+    fn next_leftmost(&mut self, thread: usize) -> Option<Next<T>> {
+        let task = self.leftmost_idle().or_else(|| {
+            // Who sits steps out does so while others use the slots.
+            self.steps += 1;
+            let mut all = self.book.in_order();
+            all.find(|task| self.is_parked(*task))
+        })?;
+        if self.book.is_unstarted(task) {
+            return Some(Next::Start(self.begin(thread, task), None));
+        }
+        Some(self.resume(task))
+    }
+
+    /// The first task that could run and does not.
+    fn leftmost_idle(&self) -> Option<Task> {
+        let mut all = self.book.in_order();
+        all.find(|task| {
+            self.book.is_unstarted(*task) || (self.is_parked(*task) && self.is_able(*task))
+        })
+    }
+
+    fn next_of_deques(
+        &mut self,
+        thread: usize,
+        draw: impl FnOnce(usize) -> usize,
+    ) -> Option<Next<T>> {
+        if let Some(own) = self.thread(thread).deque.front().copied() {
+            return Some(Next::Start(self.begin(thread, own), None));
+        }
+        self.steps += 1;
+        let mut deques = self.leftmost_deques();
+        let sits_out = |victim: &usize| self.threads[*victim].deque.is_empty();
+        let ready = |victim: &usize| {
+            let top = self.threads[*victim].stack.last();
+            !sits_out(victim) || top.is_some_and(|top| self.is_parked(*top) && self.is_able(*top))
+        };
+        let mut victims: Vec<usize> = deques.iter().copied().filter(ready).collect();
+        if victims.is_empty() {
+            // All who have a slot compute; who sits thefts out need not while nobody else wants it.
+            deques.retain(|victim| {
+                let top = self.threads[*victim].stack.last();
+                top.is_some_and(|top| self.is_parked(*top))
+            });
+            deques.truncate(1);
+            victims = deques;
+        }
+        let victim = *victims.get(draw(victims.len().max(1)))?;
+        self.thread(thread).used = 0;
+        if let Some(oldest) = self.threads[victim].deque.back().copied() {
+            return Some(Next::Start(self.begin(thread, oldest), Some(victim)));
+        }
+        let top = *self.threads[victim].stack.last().expect("it is parked");
+        Some(self.resume(top))
+    }
+
+    /// The threads whose deques come first, as many as there are slots. A deque stands where the first of its tasks does, or the task that runs there.
+    fn leftmost_deques(&self) -> Vec<usize> {
+        let first = |thread: &Thread| {
+            let top = thread.stack.last().filter(|top| self.book.runs(**top));
+            let all = thread.deque.front().into_iter().chain(top).copied();
+            all.min_by(|one, other| self.book.compare(*one, *other))
+        };
+        let threads = self.threads.iter().enumerate();
+        let mut deques: Vec<(usize, Task)> = threads
+            .filter_map(|(number, thread)| first(thread).map(|task| (number, task)))
+            .collect();
+        deques.sort_by(|(_, one), (_, other)| self.book.compare(*one, *other));
+        let leftmost = deques.into_iter().take(self.workers);
+        leftmost.map(|(number, _)| number).collect()
+    }
+
+    /// Whether the task has not begun, or has and could use a slot now.
+    fn is_able(&self, task: Task) -> bool {
+        let due = || {
+            let parked = self.notes[task.index()].as_ref();
+            let parked = parked.and_then(|note| note.parked);
+            parked.is_none_or(|parked| parked.due <= self.steps)
+        };
+        self.book.is_unstarted(task) || (self.book.runs(task) && due())
+    }
+
+    fn is_parked(&self, task: Task) -> bool {
+        let note = self.notes[task.index()].as_ref();
+        note.is_some_and(|note| note.parked.is_some()) && self.book.runs(task)
+    }
+
+    fn park(&mut self, task: Task, parked: Parked) {
+        self.note_of(task).parked = Some(parked);
+        self.parked += 1;
+    }
+
+    fn resume(&mut self, task: Task) -> Next<T> {
+        let note = self.note_of(task);
+        let thread = note.thread;
+        let parked = note.parked.take().expect("a task that is parked");
+        self.parked -= 1;
+        self.threads[thread].used = 0;
+        if let Some(bytes) = parked.bytes {
+            self.threads[thread].used = bytes;
+            let answer = self.book.ask(task, bytes);
+            self.note_of(task).answer = Some(answer);
+        }
+        Next::Resume(thread)
+    }
+
+    /// The task begins on a thread.
+    fn begin(&mut self, thread: usize, task: Task) -> T {
+        let payload = self.take(task);
+        self.note_of(task).thread = thread;
+        self.start(thread, task);
+        payload
+    }
+
+    fn start(&mut self, thread: usize, task: Task) {
+        self.book.begin(task);
+        if let Some(below) = self.thread(thread).stack.last().copied() {
+            self.book.set_buried(below, true);
+        }
+        self.threads[thread].stack.push(task);
+    }
+
+    /// The task, which was just forked, lies where others find it.
+    fn put(&mut self, thread: usize, task: Task, payload: T) {
+        self.note(task, Some(payload), thread);
+        self.unstarted += 1;
+        if matches!(self.rule, Rule::DepthFirst { .. }) {
+            return;
+        }
+        let deque = &mut self.threads[thread].deque;
+        let comes_before = |other: &Task| self.book.compare(*other, task).is_lt();
+        let at = deque.partition_point(comes_before);
+        deque.insert(at, task);
+    }
+
+    /// The task lies there no more.
+    fn take(&mut self, task: Task) -> T {
+        self.unstarted -= 1;
+        let note = self.note_of(task);
+        let (payload, thread) = (note.payload.take(), note.thread);
+        if !matches!(self.rule, Rule::DepthFirst { .. }) {
+            let deque = &mut self.threads[thread].deque;
+            let comes_before = |other: &Task| self.book.compare(*other, task).is_lt();
+            let at = deque.partition_point(comes_before);
+            let removed = deque.remove(at);
+            debug_assert_eq!(removed, Some(task));
+        }
+        payload.expect("a task that has not begun")
+    }
+
+    fn note(&mut self, task: Task, payload: Option<T>, thread: usize) {
+        let note = Note {
+            payload,
+            thread,
+            parked: None,
+            answer: None,
+        };
+        // Nobody but the thread has use for the place meanwhile.
+        self.thread(thread);
+        if self.notes.len() <= task.index() {
+            self.notes.resize_with(task.index() + 1, || None);
+        }
+        self.notes[task.index()] = Some(note);
+    }
+
+    fn note_of(&mut self, task: Task) -> &mut Note<T> {
+        let note = self.notes[task.index()].as_mut();
+        note.expect("a task that has not ended")
+    }
+
+    fn thread(&mut self, number: usize) -> &mut Thread {
+        if self.threads.len() <= number {
+            self.threads.resize_with(number + 1, Thread::default);
+        }
+        &mut self.threads[number]
+    }
+}

@@ -1,0 +1,62 @@
+//! Sleeping instead of allocating, as the hybrid of work stealing and Narlikar's scheduler does.
+//!
+//! Source: the slides "Narlikar and hybrid schedulers for Cilk". A stand has a clock that counts rounds and a queue of sleepers by the round in which
+//! they wake. A thief there lets a round pass before each attempt, and wakes the first sleeper if that is due; so who has allocated much sleeps while there is
+//! other work.
+
+use alloc::collections::BTreeMap;
+
+/// For how many rounds a task sleeps that was granted `current` bytes since it last slept and wants `size` more, in a pool of `workers`; 0 if it need not.
+#[must_use]
+pub fn sleep_rounds(size: u64, current: u64, (alpha, beta): (u64, u64), workers: u64) -> u64 {
+    let share = alpha.saturating_add(beta.saturating_mul(workers)).max(1);
+    size.saturating_add(current) / share
+}
+
+/// The clock of a stand and its sleepers.
+#[derive(Clone, Debug)]
+pub struct Rounds<T> {
+    now: u64,
+    /// By the round in which they wake, then as they came.
+    asleep: BTreeMap<(u64, u64), T>,
+    came: u64,
+}
+
+impl<T> Default for Rounds<T> {
+    fn default() -> Self {
+        Self {
+            now: 0,
+            asleep: BTreeMap::new(),
+            came: 0,
+        }
+    }
+}
+
+impl<T> Rounds<T> {
+    /// Somebody sleeps from now on, for so many rounds.
+    pub fn sleep(&mut self, rounds: u64, who: T) {
+        self.came += 1;
+        let wake = self.now.saturating_add(rounds);
+        self.asleep.insert((wake, self.came), who);
+    }
+
+    /// A round passes. Who is to be woken: the first sleeper, if it is due.
+    pub fn pass(&mut self) -> Option<T> {
+        self.now = self.now.saturating_add(1);
+        let first = self.asleep.first_entry()?;
+        (first.key().0 <= self.now).then(|| first.remove())
+    }
+
+    /// Nothing else is to be done: rounds pass until the first sleeper is due.
+    pub fn skip(&mut self) -> Option<T> {
+        let ((wake, _), who) = self.asleep.pop_first()?;
+        self.now = self.now.max(wake);
+        Some(who)
+    }
+
+    /// Whether nobody sleeps.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.asleep.is_empty()
+    }
+}

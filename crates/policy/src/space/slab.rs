@@ -1,0 +1,54 @@
+//! Values with small numbers that are used again.
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+/// Values by number.
+#[derive(Clone, Debug)]
+pub(super) struct Slab<T> {
+    places: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub(super) const fn new() -> Self {
+        Self {
+            places: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// The number of a new value.
+    pub(super) fn put(&mut self, value: T) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.places[number as usize] = Some(value);
+            return number;
+        }
+        let number = u32::try_from(self.places.len()).expect("fewer than 2^32 values");
+        self.places.push(Some(value));
+        number
+    }
+
+    /// Takes a value out; its number may be given again.
+    pub(super) fn take(&mut self, number: u32) -> T {
+        let value = self.places[number as usize].take();
+        self.free.push(number);
+        value.expect(LIVES)
+    }
+}
+
+const LIVES: &str = "a value that was not taken out";
+
+impl<T> Index<u32> for Slab<T> {
+    type Output = T;
+
+    fn index(&self, number: u32) -> &T {
+        self.places[number as usize].as_ref().expect(LIVES)
+    }
+}
+
+impl<T> IndexMut<u32> for Slab<T> {
+    fn index_mut(&mut self, number: u32) -> &mut T {
+        self.places[number as usize].as_mut().expect(LIVES)
+    }
+}

@@ -1,0 +1,26 @@
+//! The parameters of the orders in which tasks get memory.
+
+use super::{Basis, Row, Tunable, bytes, table};
+use alloc::vec;
+use alloc::vec::Vec;
+
+const GUESSED: Basis = Basis::Guessed;
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+/// The most bytes that can be named: no allocation may be larger.
+const MOST: usize = isize::MAX as usize;
+
+table! {
+    HYBRID_ALPHA: usize = bytes("hybrid.alpha", 0, MOST, MIB),
+        "How many bytes a task may be granted in a row before it sleeps a round, whatever the number of workers.", GUESSED;
+    HYBRID_BETA: usize = bytes("hybrid.beta", 0, MOST, 64 * KIB),
+        "How many more of these bytes there are for each worker.", GUESSED;
+    DEPTH_FIRST_K: usize = bytes("depth-first.k", 1, MOST, 64 * KIB),
+        "Up to how many bytes a request does not wait for its turn.", GUESSED;
+    DFDEQUES_K: usize = bytes("dfdeques.k", 1, MOST, 64 * KIB),
+        "How many bytes a worker may be granted from one theft to the next.", GUESSED;
+    BUDGET_BYTES: usize = bytes("budget.bytes", 0, MOST, 0),
+        "The most memory that may be declared at a time.", GUESSED;
+    BUDGET_SERIAL: usize = bytes("budget.serial", 0, MOST, 0),
+        "The most that the serial run declares at a time, which is kept for the leftmost path.", GUESSED;
+}

@@ -1,0 +1,170 @@
+//! Random programs under a budget: they end, within it, however their tasks are ordered.
+
+mod programs;
+
+use programs::{Step, body, serial};
+use tidegate_policy::Rng;
+use tidegate_policy::space::book::{Answer, Book, Lease, Scope, Task, Until};
+
+/// A body under way: in a task, one on top of the other.
+struct Frame {
+    steps: std::vec::IntoIter<Step>,
+    leases: Vec<Lease>,
+    /// Those around, the innermost last, which is its own.
+    scopes: Vec<Scope>,
+    /// The same, until all in it has ended.
+    own: Option<Scope>,
+    /// The second half, which comes when the body is over.
+    half: Option<(Task, Vec<Step>)>,
+}
+
+struct Run {
+    book: Book,
+    /// Tasks that can go on, and those that have not begun.
+    able: Vec<(Task, Vec<Frame>)>,
+    asleep: Vec<(Task, Vec<Frame>)>,
+    unstarted: Vec<(Task, Vec<Step>, Vec<Scope>)>,
+}
+
+impl Run {
+    fn frame(&mut self, steps: Vec<Step>, around: &[Scope]) -> Frame {
+        let own = self.book.open();
+        Frame {
+            steps: steps.into_iter(),
+            leases: vec![],
+            scopes: around.iter().copied().chain([own]).collect(),
+            own: Some(own),
+            half: None,
+        }
+    }
+
+    /// One step of one task, or the begin of one.
+    fn step(&mut self, rng: &mut Rng) {
+        let choice = rng.below((self.able.len() + self.unstarted.len()) as u64) as usize;
+        if let Some(at) = choice.checked_sub(self.able.len()) {
+            let (name, steps, around) = self.unstarted.swap_remove(at);
+            self.book.begin(name);
+            let frame = self.frame(steps, &around);
+            self.able.push((name, vec![frame]));
+            return;
+        }
+        let (name, mut frames) = self.able.swap_remove(choice);
+        let frame = frames.last_mut().expect("a task that has not ended");
+        let scopes = frame.scopes.clone();
+        match frame.steps.next() {
+            Some(Step::Lease(bytes)) => match self.book.ask(name, bytes) {
+                Answer::Granted(lease) => frame.leases.push(lease),
+                Answer::Later => return self.asleep.push((name, frames)),
+                Answer::Refused => panic!("refused"),
+            },
+            Some(Step::Free) => {
+                let lease = frame.leases.pop();
+                self.book.give_back(lease.expect("one that was leased"));
+            }
+            Some(Step::Join(one, other)) => {
+                let half = self.book.half(name);
+                self.unstarted.push((half, other.clone(), scopes.clone()));
+                let mut frame = self.frame(one, &scopes);
+                frame.half = Some((half, other));
+                frames.push(frame);
+            }
+            Some(Step::Spawn(outer, task)) => {
+                let kept = scopes.len() - outer.min(scopes.len() - 1);
+                let around = &scopes[..kept];
+                let spawned = self.book.spawn(name, around[kept - 1]);
+                self.unstarted.push((spawned, task, around.to_vec()));
+            }
+            None => return self.end_of_body(name, frames),
+        }
+        self.able.push((name, frames));
+    }
+
+    /// The innermost body of a task is over, apart from what it waits for.
+    fn end_of_body(&mut self, name: Task, mut frames: Vec<Frame>) {
+        let frame = frames.last_mut().expect("a task that has not ended");
+        if let Some(own) = frame.own {
+            self.book.wait(name, Until::Scope(own));
+            if self.book.waits(name) {
+                return self.asleep.push((name, frames));
+            }
+            self.book.close(own);
+            frame.own = None;
+            let leases = frame.leases.drain(..);
+            leases.for_each(|lease| self.book.give_back(lease));
+        }
+        if let Some((half, steps)) = frame.half.take() {
+            let at = self.unstarted.iter().position(|task| task.0 == half);
+            if let Some(at) = at {
+                // Popped.
+                let (_, _, around) = self.unstarted.swap_remove(at);
+                self.book.end(half);
+                self.book.forget(half);
+                *frame = self.frame(steps, &around);
+                return self.able.push((name, frames));
+            }
+            self.book.wait(name, Until::Half(half));
+            if self.book.waits(name) {
+                frame.half = Some((half, steps));
+                return self.asleep.push((name, frames));
+            }
+            self.book.forget(half);
+        }
+        frames.pop();
+        if frames.is_empty() {
+            return self.book.end(name);
+        }
+        self.able.push((name, frames));
+    }
+
+    /// Wakes who can go on.
+    fn wake(&mut self) {
+        while let Some((name, answer)) = self.book.settle() {
+            let at = self.asleep.iter().position(|(other, _)| *other == name);
+            let (name, mut frames) = self.asleep.swap_remove(at.expect("it sleeps"));
+            let Answer::Granted(lease) = answer else {
+                panic!("{answer:?}");
+            };
+            frames.last_mut().unwrap().leases.push(lease);
+            self.able.push((name, frames));
+        }
+        let (book, mut still) = (&self.book, vec![]);
+        for task in self.asleep.drain(..) {
+            if book.waits(task.0) || book.asks(task.0) {
+                still.push(task);
+            } else {
+                self.able.push(task);
+            }
+        }
+        self.asleep = still;
+    }
+}
+
+#[test]
+fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
+    for seed in 0..3_000 {
+        let mut rng = Rng::new(seed);
+        let program = body(&mut rng, 5);
+        let s1 = serial(&program);
+        let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
+        let mut run = Run {
+            book: Book::new(budget, s1),
+            able: vec![],
+            asleep: vec![],
+            unstarted: vec![],
+        };
+        let root = run.book.root();
+        run.unstarted.push((root, program, vec![]));
+        while !(run.able.is_empty() && run.unstarted.is_empty()) {
+            run.step(&mut rng);
+            run.wake();
+            assert!(run.book.declared() <= budget);
+        }
+        assert!(
+            run.asleep.is_empty(),
+            "seed {seed}: {} sleep for ever",
+            run.asleep.len()
+        );
+        assert_eq!(run.book.declared(), 0);
+        assert!(run.book.peak() <= budget);
+    }
+}

@@ -1,0 +1,78 @@
+//! The order-maintenance list against a plain one.
+
+use std::cmp::Ordering;
+
+use tidegate_policy::Rng;
+use tidegate_policy::space::order::{Item, Order};
+
+/// Where a new item goes, given how many there are: before or behind which.
+type Place = fn(u64, usize) -> (usize, bool);
+
+fn check(order: &Order, plain: &[Item]) {
+    for pair in plain.windows(2) {
+        assert_eq!(order.compare(pair[0], pair[1]), Ordering::Less);
+        assert_eq!(order.compare(pair[1], pair[0]), Ordering::Greater);
+    }
+    for (step, item) in plain.iter().enumerate().step_by(97) {
+        for (other_step, other) in plain.iter().enumerate().step_by(89) {
+            assert_eq!(order.compare(*item, *other), step.cmp(&other_step));
+        }
+    }
+}
+
+/// Builds a list of so many items; every so many-th step takes one out.
+fn build(items: usize, removals: u64, place: Place) -> (Order, Vec<Item>) {
+    let mut rng = Rng::new(7);
+    let mut order = Order::new();
+    let mut plain = vec![order.push_last()];
+    while plain.len() < items {
+        if removals > 0 && rng.below(removals) == 0 && plain.len() > 1 {
+            let at = rng.below(plain.len() as u64) as usize;
+            order.remove(plain.remove(at));
+        }
+        let (at, behind) = place(rng.draw(), plain.len());
+        if behind {
+            plain.insert(at + 1, order.insert_after(plain[at]));
+        } else {
+            plain.insert(at, order.insert_before(plain[at]));
+        }
+    }
+    (order, plain)
+}
+
+const PLACES: [Place; 6] = [
+    |_, _| (0, false),
+    |_, length| (length - 1, true),
+    |_, length| (length / 2, true),
+    |_, length| (length / 3, false),
+    |random, length| ((random >> 1) as usize % length, random & 1 == 0),
+    |random, length| {
+        (
+            length - 1 - (random >> 1) as usize % length.min(3),
+            random & 1 == 0,
+        )
+    },
+];
+
+#[test]
+fn items_compare_as_they_lie_wherever_they_were_put() {
+    for place in PLACES {
+        for removals in [0, 2, 5] {
+            let (order, plain) = build(3_000, removals, place);
+            check(&order, &plain);
+        }
+    }
+}
+
+#[test]
+fn a_list_that_was_emptied_begins_anew() {
+    let (mut order, mut plain) = build(500, 0, PLACES[4]);
+    while let Some(item) = plain.pop() {
+        order.remove(item);
+        check(&order, &plain);
+    }
+    let first = order.push_last();
+    let last = order.push_last();
+    let middle = order.insert_before(last);
+    check(&order, &[first, middle, last]);
+}

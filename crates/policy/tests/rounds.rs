@@ -1,0 +1,27 @@
+//! The hybrid's clock and sleepers.
+
+use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
+
+#[test]
+fn the_sleep_grows_with_the_allocation_and_falls_with_the_workers() {
+    assert_eq!(sleep_rounds(99, 0, (100, 0), 4), 0);
+    assert_eq!(sleep_rounds(99, 1, (100, 0), 4), 1);
+    assert_eq!(sleep_rounds(1_000, 0, (100, 25), 4), 5);
+    assert_eq!(sleep_rounds(1_000, 0, (100, 25), 16), 2);
+    assert_eq!(sleep_rounds(u64::MAX, u64::MAX, (0, 0), 1), u64::MAX);
+    assert_eq!(sleep_rounds(7, 0, (u64::MAX, u64::MAX), 2), 0);
+}
+
+#[test]
+fn sleepers_wake_in_the_order_of_their_rounds_one_a_round() {
+    let mut rounds = Rounds::default();
+    for (length, who) in [(3, 'c'), (1, 'a'), (1, 'b'), (9, 'd')] {
+        rounds.sleep(length, who);
+    }
+    let woken: Vec<_> = (0..4).map(|_| rounds.pass()).collect();
+    assert_eq!(woken, [Some('a'), Some('b'), Some('c'), None]);
+    assert_eq!(rounds.skip(), Some('d'));
+    assert!(rounds.is_empty() && rounds.skip().is_none());
+    rounds.sleep(1, 'e');
+    assert_eq!((rounds.pass(), rounds.pass()), (Some('e'), None));
+}

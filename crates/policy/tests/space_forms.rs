@@ -1,0 +1,54 @@
+//! The text forms of the orders in which tasks get memory.
+
+use tidegate_policy::space::{Budget, Hybrid, Space};
+
+#[test]
+fn every_order_is_read_as_it_is_shown() {
+    for text in [
+        "none",
+        "hybrid",
+        "hybrid:alpha=4MiB,beta=0",
+        "depth-first:k=1KiB",
+        "dfdeques",
+        "dfdeques:k=3",
+        "budget:bytes=64MiB,serial=40MiB",
+    ] {
+        let space: Space = text.parse().unwrap();
+        assert_eq!(space.to_string(), text);
+    }
+    let hybrid = "hybrid:alpha=1KiB,beta=2".parse();
+    assert_eq!(
+        hybrid,
+        Ok(Space::Hybrid(Hybrid {
+            alpha: 1024,
+            beta: 2
+        }))
+    );
+    let budget = Space::Budget(Budget {
+        bytes: 7,
+        serial: 5,
+    });
+    assert_eq!("budget:serial=5,bytes=7".parse(), Ok(budget));
+    assert_eq!(Space::default(), Space::None);
+}
+
+#[test]
+fn what_cannot_be_used_says_why() {
+    for (text, told) in [
+        (
+            "some",
+            "allowed: none, hybrid, depth-first, dfdeques, budget",
+        ),
+        ("none:k=1", "no parameters"),
+        ("dfdeques:k=0", "dfdeques"),
+        ("hybrid:alpha=0,beta=0", "one of them above 0"),
+        (
+            "budget:bytes=1MiB,serial=2MiB",
+            "bytes is 1MiB, and the serial run needs 2MiB",
+        ),
+        ("budget:bytes=lots", "budget"),
+    ] {
+        let error = text.parse::<Space>().unwrap_err().to_string();
+        assert!(error.contains(told), "{text}: {error}");
+    }
+}
