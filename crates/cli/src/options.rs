@@ -10,7 +10,7 @@ use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
 use tidegate::{
-    Amount, Builder, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Victim, Wait,
+    Amount, Builder, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Space, Victim, Wait,
 };
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
@@ -32,6 +32,8 @@ pub struct Flags {
     wait: Option<Wait>,
     #[arg(long, value_name = "QUEUE", global = true, help = help(&tunables::QUEUE))]
     queue: Option<Queue>,
+    #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::SPACE))]
+    space: Option<Space>,
     #[arg(long, value_name = "WHAT", global = true, help = help(&tunables::PLACES))]
     places: Option<PlaceBy>,
     #[arg(long, value_name = "on|off", global = true, value_parser = switch, help = help(&tunables::BIND))]
@@ -123,6 +125,7 @@ pub struct Options {
     victim: Victim,
     wait: Wait,
     queue: Queue,
+    space: Space,
     places: PlaceBy,
     bind: bool,
     share: Share,
@@ -144,6 +147,7 @@ impl Options {
             victim: value(flags.victim, &tunables::VICTIM)?,
             wait: value(flags.wait, &tunables::WAIT)?,
             queue: value(flags.queue, &tunables::QUEUE)?,
+            space: value(flags.space, &tunables::SPACE)?,
             places: value(flags.places, &tunables::PLACES)?,
             bind: value(flags.bind, &tunables::BIND)?,
             share: value(sharing.share, &tunables::SHARE)?,
@@ -161,6 +165,7 @@ impl Options {
             .victim(self.victim)
             .wait(self.wait)
             .queue(self.queue)
+            .space(self.space)
             .places(self.places)
             .bind(self.bind)
             .share(self.share)
@@ -180,6 +185,7 @@ impl Options {
             "victim": self.victim.to_string(),
             "wait": self.wait.to_string(),
             "queue": self.queue.to_string(),
+            "space": self.space.to_string(),
             "places": self.places.to_string(),
             "bind": self.bind,
             "share": self.share.to_string(),

@@ -11,6 +11,7 @@
 //! * [`slots`]: who may run, and to whom a slot goes,
 //! * [`desire`]: how many processors a job could put to good use,
 //! * [`allot`]: how many of the machine's each job is entitled to,
+//! * [`space`](mod@space): which task may have memory, and which waits for it,
 //! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
@@ -64,7 +65,9 @@ pub use places::PlaceTree;
 pub use queue::Queue;
 pub use rng::Rng;
 pub use share::Share;
+pub use space::Space;
 pub use stands::Stands;
+pub use text::show_size;
 pub use tunables::Tunable;
 pub use victim::{Peers, Victim, VictimState};
 pub use wait::Wait;

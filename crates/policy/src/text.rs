@@ -43,7 +43,7 @@ pub(crate) fn show_time(value: Nanos) -> String {
 }
 
 /// Like [`show_time`], for bytes.
-pub(crate) fn show_size(value: u64) -> String {
+pub fn show_size(value: u64) -> String {
     show_scaled(value, SIZES)
 }
 

@@ -3,10 +3,10 @@
 mod programs;
 
 use programs::{Step, body, serial};
+use tidegate_policy::Rng;
 use tidegate_policy::space::Space;
 use tidegate_policy::space::book::{Answer, Lease, Scope, Task, Until};
 use tidegate_policy::space::plan::{Next, Plan};
-use tidegate_policy::Rng;
 
 /// The longest chain of steps, where a request for more than `k` takes a step for each `k`.
 fn span(steps: &[Step], k: u64) -> u64 {
@@ -140,7 +140,10 @@ impl Machine {
 
     fn wake(&mut self, number: usize, state: State) {
         let State::Asks(bytes) = self.threads[number].state else {
-            panic!("thread {number} was asleep: {:?}", self.threads[number].state);
+            panic!(
+                "thread {number} was asleep: {:?}",
+                self.threads[number].state
+            );
         };
         if let Some(bytes) = bytes {
             let answer = self.plan.answer(number).expect("why it is woken");
@@ -293,7 +296,10 @@ fn every_program_ends_within_its_bound_under_every_policy() {
             ];
             for (number, (rule, bound)) in rules.into_iter().enumerate() {
                 let peak = run(&rule, slots, program.clone(), &mut rng);
-                assert!(peak <= bound, "seed {seed}, {slots} slots, {rule}: {peak} > {bound}");
+                assert!(
+                    peak <= bound,
+                    "seed {seed}, {slots} slots, {rule}: {peak} > {bound}"
+                );
                 worst[number] = worst[number].max(peak as f64 / bound.max(1) as f64);
             }
         }

@@ -30,6 +30,7 @@ pub mod pages;
 pub mod park;
 pub mod seed;
 pub mod serial;
+pub mod sum;
 pub mod thread;
 
 pub use cell::UnsafeCell;

@@ -8,7 +8,9 @@ use crate::machine::Topology;
 use crate::options::{Options, PanicHandler, ThreadHandler};
 use crate::pool::Pool;
 use std::fmt;
-use tidegate_policy::{Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Victim, Wait};
+use tidegate_policy::{
+    Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait,
+};
 
 /// Why a pool could not be made.
 #[derive(Debug)]
@@ -63,6 +65,7 @@ pub struct Builder {
     pub(crate) victim: Option<Victim>,
     pub(crate) wait: Option<Wait>,
     pub(crate) queue: Option<Queue>,
+    pub(crate) space: Option<Space>,
     pub(crate) places: Option<PlaceBy>,
     pub(crate) bind: Option<bool>,
     pub(crate) topology: Option<Topology>,
@@ -132,6 +135,17 @@ impl Builder {
     #[must_use]
     pub fn queue(mut self, queue: Queue) -> Self {
         self.queue = Some(queue);
+        self
+    }
+
+    /// Which tasks may have memory, and which wait for it (`TIDEGATE_SPACE`); see [`space::lease`](crate::space::lease).
+    ///
+    /// [`Space::None`] grants everything and costs a fork nothing, nor does [`Space::Hybrid`]. The others keep the order of the serial run: each fork
+    /// takes a lock of the pool, and tasks that are [spawned at a place](crate::Scope::spawn_at) come behind all others. A task that waits keeps its
+    /// thread: at the limit of [`max_threads`](Self::max_threads) new tasks begin only when all who run have come to a wait.
+    #[must_use]
+    pub fn space(mut self, space: Space) -> Self {
+        self.space = Some(space);
         self
     }
 

@@ -9,6 +9,7 @@
 
 use crate::job::{Header, Task};
 use crate::latch::State;
+use crate::wait::Awaited;
 use crate::worker::{Current, Worker, steal_one};
 use tidegate_deque::claim::{self, Cell};
 use tidegate_deque::split::capacity;
@@ -26,6 +27,8 @@ pub(crate) enum Foreign {
     Own(Own),
     /// In the pool's.
     Shared,
+    /// In the plan of a pool that keeps their order, see [`crate::space`].
+    Planned,
 }
 
 /// A queue of one worker.
@@ -134,15 +137,18 @@ impl Foreign {
     pub(crate) fn own(&self) -> Option<&Own> {
         match self {
             Self::Own(own) => Some(own),
-            Self::Shared => None,
+            Self::Shared | Self::Planned => None,
         }
     }
 
     /// Whether a spawned task had better go to the queue of its scope: so many wait already, `kept` ones among them, or it would come to that
     /// queue anyway.
     pub(crate) fn is_full(&self, kept: usize) -> bool {
-        self.own()
-            .is_none_or(|own| own.len() + kept >= capacity() as usize)
+        match self {
+            Self::Own(own) => own.len() + kept >= capacity() as usize,
+            Self::Shared => true,
+            Self::Planned => false,
+        }
     }
 }
 
@@ -150,17 +156,19 @@ impl Current<'_> {
     /// Moves what the deque holds into the queue in its place.
     pub(crate) fn move_out(self, foreign: &Foreign) {
         self.deque().expose_all();
-        let mut moved = false;
-        while let (_, Some(task)) = steal_one(self.worker(), None) {
-            match foreign {
-                Foreign::Own(own) => self.put(own, task),
-                Foreign::Shared => self.pass_on(task),
-            }
-            moved = true;
+        let (mut moved, mut gives_way) = (0, None);
+        let tasks = std::iter::from_fn(|| steal_one(self.worker(), None).1).inspect(|_| moved += 1);
+        match foreign {
+            Foreign::Own(own) => tasks.for_each(|task| self.put(own, task)),
+            Foreign::Shared => tasks.for_each(|task| self.pass_on(task)),
+            Foreign::Planned => gives_way = self.put_planned(tasks),
         }
         self.deque().shut();
-        if moved {
+        if moved > 0 {
             self.shared().work_visible(Some(self.worker()));
+        }
+        if let Some(turn) = gives_way {
+            self.wait(Awaited::Memory(&turn));
         }
     }
 
@@ -205,8 +213,10 @@ impl Current<'_> {
 
     /// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.
     pub(crate) fn take_back_foreign(self, half: &Header) -> bool {
-        if self.foreign.is_none() {
-            return false;
+        match self.foreign {
+            None => return false,
+            Some(Foreign::Planned) => return self.take_back_planned(half),
+            Some(Foreign::Own(_) | Foreign::Shared) => {}
         }
         match half.latch.state() {
             State::Kept(keeper) if keeper == self.index => {

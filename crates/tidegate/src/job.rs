@@ -139,6 +139,7 @@ where
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
+        current.plan_ends();
         let latch = NonNull::from(&this.header.latch);
         // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
         unsafe { Latch::open(latch, current) };

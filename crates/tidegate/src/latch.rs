@@ -297,11 +297,23 @@ impl Event {
         unsafe { Self::open(NonNull::from(&**self)) };
     }
 
-    /// Opens the event and wakes the waiter.
+    /// The same by somebody who goes on running: the waiter gets a free slot or is owed one.
+    pub(crate) fn open_owed(self: &Arc<Self>) {
+        // SAFETY: 1. as in `open_kept`.
+        unsafe { Self::open_by(NonNull::from(&**self), None) };
+    }
+
+    /// Opens the event and wakes the waiter. A worker that opens it may lose its slot to a waiter of its pool.
     ///
     /// # Safety
     /// 1. `this` is live until it is opened.
     pub(crate) unsafe fn open(this: NonNull<Self>) {
+        // SAFETY: 1. the caller's.
+        unsafe { Self::open_by(this, Current::get()) };
+    }
+
+    /// The same; the waiter may have the slot of `giver`.
+    unsafe fn open_by(this: NonNull<Self>, giver: Option<Current<'_>>) {
         // Kept alive beyond the store, which is the last touch of the frame that the event lies in.
         // SAFETY: live (1).
         let waiter = unsafe { this.as_ref() }.waiter.clone();
@@ -310,7 +322,7 @@ impl Event {
         let open = unsafe { &this.as_ref().open };
         // Release pairs with `is_open`.
         open.store(true, Ordering::Release);
-        match (&*waiter, Current::get()) {
+        match (&*waiter, giver) {
             (Waiter::Thread(parker), _) => {
                 parker.unpark();
             }

@@ -81,6 +81,7 @@
 //! | `TIDEGATE_VICTIM` | [`Builder::victim`] | `last-victim` |
 //! | `TIDEGATE_WAIT` | [`Builder::wait`] | `help-any` |
 //! | `TIDEGATE_QUEUE` | [`Builder::queue`] | `chase-lev` |
+//! | `TIDEGATE_SPACE` | [`Builder::space`] | `budget:64MiB,serial=8MiB` |
 //! | `TIDEGATE_PLACES` | [`Builder::places`] | `package` |
 //! | `TIDEGATE_BIND` | [`Builder::bind`] | `on` |
 //! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
@@ -115,6 +116,7 @@
 
 #![deny(missing_docs)]
 
+mod allocator;
 mod blocking;
 mod broadcast;
 mod builder;
@@ -140,6 +142,7 @@ mod queue;
 mod scope;
 mod search;
 mod sleep;
+pub mod space;
 mod spawn;
 mod stats;
 mod steward;
@@ -159,7 +162,7 @@ pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, Stats, WorkerStats};
 pub use tidegate_policy::{
-    Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Victim, Wait, desire, idle,
+    Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait, desire, idle,
 };
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};

@@ -10,10 +10,11 @@ use crate::latch::MAX_WORKERS;
 use crate::machine::{CpuList, Machine, Topology};
 use crate::place::Layout;
 use crate::unwind::Payload;
+use std::fmt::Display;
 use std::sync::OnceLock;
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Idle, IdleState, PlaceBy, Queue, Share, Victim, Wait,
+    Amount, Desire, DesireState, Idle, IdleState, PlaceBy, Queue, Share, Space, Victim, Wait,
 };
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -40,6 +41,7 @@ pub(crate) struct Options {
     pub(crate) victim: Victim,
     pub(crate) wait: Wait,
     pub(crate) queue: Queue,
+    pub(crate) space: Space,
     pub(crate) places: PlaceBy,
     /// Where the workers stand, and in which places.
     pub(crate) layout: Layout,
@@ -105,6 +107,7 @@ impl Options {
             victim,
             wait,
             queue,
+            space,
             places,
             bind,
             topology,
@@ -114,8 +117,8 @@ impl Options {
         let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
         let (amount, _) = environment.option("Builder::steal", amount, &tunables::STEAL)?;
         let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
-        let (wait, _) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
-        let (queue, _) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
+        let orders = (wait, queue, space);
+        let (wait, queue, space) = orders_of_tasks(orders, builder.closed.is_some(), environment)?;
         let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
         let places = places
             .check()
@@ -138,6 +141,7 @@ impl Options {
             victim,
             wait,
             queue,
+            space,
             places,
             layout: ground.layout(workers, places),
             bind: bind && Ground::KNOWN,
@@ -193,6 +197,36 @@ impl Options {
     pub(crate) fn counts_lengths(&self) -> bool {
         let desire = self.share.as_ref().map(|sharing| sharing.desire);
         matches!(desire, Some(Desire::ADeque(_)))
+    }
+}
+
+/// What decides which task comes next, unless one breaks the order of another. What a closed pool promises about its threads leaves none to wait for memory.
+fn orders_of_tasks(
+    (wait, queue, space): (Option<Wait>, Option<Queue>, Option<Space>),
+    is_closed: bool,
+    environment: Environment,
+) -> Result<(Wait, Queue, Space), BuildError> {
+    let (wait, _) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
+    let (queue, _) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
+    if is_closed {
+        return Ok((wait, queue, Space::None));
+    }
+    let (space, _) = environment.option("Builder::space", space, &tunables::SPACE)?;
+    let space = space
+        .check()
+        .map_err(|error| error.within("Builder::space"))?;
+    if !space.keeps_order() {
+        return Ok((wait, queue, space));
+    }
+    let refused = |option: &str, value: &dyn Display, allowed: &dyn Display| {
+        Err(BuildError::new(format!(
+            "{option}: {value} beside Builder::space, {space}, which has an order of its own; allowed: {allowed}"
+        )))
+    };
+    match (wait, queue) {
+        (Wait::Descendants, Queue::Split) => Ok((wait, queue, space)),
+        (Wait::Descendants, _) => refused("Builder::queue", &queue, &Queue::Split),
+        _ => refused("Builder::wait", &wait, &Wait::Descendants),
     }
 }
 

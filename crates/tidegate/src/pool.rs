@@ -9,10 +9,12 @@ pub(crate) use handle::global;
 pub use threads::UnstartedThread;
 
 use crate::builder::BuildError;
+use crate::foreign::Foreign;
 use crate::job::Task;
 use crate::options::{Options, Source};
 use crate::place::Places;
 use crate::queue::Queue;
+use crate::space::Memory;
 use crate::steward::Bell;
 use crate::worker::Worker;
 use std::sync::{Arc, OnceLock};
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     /// The system has refused a thread.
     pub(crate) refused: AtomicBool,
     pub(crate) ledger: Mutex<Ledger>,
+    /// What tasks have declared, and who may declare what when.
+    pub(crate) memory: Memory,
     workers: Box<[OnceLock<Box<Worker>>]>,
     /// One more than the highest number that a worker has had.
     worker_count: AtomicUsize,
@@ -102,6 +106,7 @@ impl Shared {
             ledger: Mutex::new(
                 Ledger::new(slots, max_threads).with_stands(options.layout.stands()),
             ),
+            memory: Memory::new(options.space, slots),
             places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceLock::new()).collect(),
             worker_count: AtomicUsize::new(0),
@@ -176,16 +181,17 @@ impl Shared {
     }
 
     pub(crate) fn worker_or_new(&self, index: usize) -> &Worker {
-        let worker = self.workers[index].get_or_init(|| {
-            Box::new(Worker::new(
-                index,
-                self.closed_threads(),
-                self.options.queue,
-            ))
-        });
+        let worker = self.workers[index]
+            .get_or_init(|| Box::new(Worker::new(index, self.closed_threads(), self.foreign())));
         // Release pairs with `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);
         worker
+    }
+
+    /// Where a worker's tasks lie, if not in its deque.
+    fn foreign(&self) -> Option<Foreign> {
+        let planned = self.memory.is_ordered().then_some(Foreign::Planned);
+        planned.or_else(|| Foreign::of(self.options.queue))
     }
 
     /// Whether a thread that stops running leaves nobody to run in its place.
@@ -234,7 +240,8 @@ impl Shared {
 
     pub(crate) fn has_queued(&self) -> bool {
         // Acquire: as in `Queue::len`.
-        self.injector.len() > 0
+        self.memory.has_work()
+            || self.injector.len() > 0
             || (self.queue_count.load(Ordering::Acquire) > 0
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }

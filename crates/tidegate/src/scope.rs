@@ -131,6 +131,7 @@ impl ScopeCore {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
         }
+        self.pool().close_planned(self);
         let panic = self.panic.lock().take();
         match (result, panic) {
             (Ok(result), None) => result,
@@ -410,10 +411,16 @@ impl<'a> Current<'a> {
 
     /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
     pub(crate) fn run_taken(self, task: Task) {
+        self.plan_begins(&task);
         let Some(scope) = task.scope().map(NonNull::from) else {
+            // A half says itself that it has ended, before its joiner goes on.
+            let says_so = task.header().latch.is_half();
             let outer = self.enter_context(std::ptr::null());
             task.run(self);
             self.set_context(outer);
+            if !says_so {
+                self.plan_ends();
+            }
             return;
         };
         task.count();
@@ -426,6 +433,7 @@ impl<'a> Current<'a> {
         }
         self.drain(core);
         self.set_context(outer);
+        self.plan_ends();
         // SAFETY: 1. that count, given back here.
         unsafe { end_context(scope, self) };
     }

@@ -193,6 +193,7 @@ impl Current<'_> {
         if self.unasked_until().is_none() {
             self.forget_preemptions();
         }
+        self.forget_granted();
         self.enter_base(&task);
         self.set_busy(true);
         self.run_taken(task);
@@ -293,8 +294,14 @@ impl Current<'_> {
         let here = self.take_placed_here(|_| true);
         let near = here.or_else(|| shared.pop_queued());
         let near = near.or_else(|| self.take_placed_unserved());
+        let draw = |many: usize| (searcher.rng.draw() % many as u64) as usize;
+        let near = near.or_else(|| self.take_planned(draw));
         if let Some(task) = near.or_else(|| self.take_back_placed(searcher)) {
             return Some(task);
+        }
+        if shared.memory.is_ordered() {
+            // Nobody has a deque to steal from.
+            return self.take_placed_elsewhere().map(|(task, _)| task);
         }
         loop {
             let Searcher { victims, rng, .. } = searcher;
@@ -309,6 +316,9 @@ impl Current<'_> {
             if victim.is_preempted() && shared.ledger().status(victim.index) == Status::Owed {
                 // It goes on itself, with the slot that this worker leaves by resting.
                 self.set_must_stop(true);
+                return None;
+            }
+            if self.pass_round() && self.must_stop() {
                 return None;
             }
             if let Some(task) = self.steal(victim, searcher) {

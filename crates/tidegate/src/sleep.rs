@@ -11,7 +11,7 @@ use crate::worker::{Current, Worker};
 use std::time::Duration;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::{Ledger, Status};
-use tidegate_policy::tunables::PARK_LOOK;
+use tidegate_policy::tunables::{PARK_LOOK, SPACE_STALL};
 use tidegate_policy::{Nanos, Wait};
 use tidegate_sync::park::Parker;
 use tidegate_sync::{barrier, clock};
@@ -59,6 +59,8 @@ impl Current<'_> {
     /// unasked. `false`: the pool ends and so does this thread.
     pub(crate) fn rest(self, content: Nanos) -> bool {
         let shared = self.shared();
+        self.plan_leaves();
+        let _ = self.skip_rounds();
         if self.must_stop() {
             // What is left here is for whoever has a slot; this thread has no frames and is owed none.
             self.clear_above(0);
@@ -150,7 +152,7 @@ impl Current<'_> {
         self.expose();
         self.set_awaited(awaited);
         self.stop_running(Status::Waiting);
-        let asleep = || self.asleep(Phase::Latch, || self.park_waiting(awaited));
+        let asleep = || self.asleep(awaited.phase(), || self.park_waiting(awaited));
         match awaited.latch() {
             Some(latch) => {
                 if latch.fall_asleep(self.index) {
@@ -167,6 +169,7 @@ impl Current<'_> {
     fn park_waiting(self, awaited: Awaited<'_>) {
         let shared = self.shared();
         let mut looks = Looks::none();
+        let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
         while shared.ledger().status(self.index) == Status::Waiting && !self.can_go_on(awaited) {
             if !looks.remain() {
                 // At first; and after each wake-up, because it may mean that somebody else has what we wait for.
@@ -181,6 +184,13 @@ impl Current<'_> {
                 // What it ran may itself have waited, and used signals up.
                 self.set_awaited(awaited);
                 looks = Looks::none();
+            } else if let Some(since) = silent.filter(|_| looks.0 <= 1) {
+                self.parker
+                    .park_timeout(Duration::from_nanos(SPACE_STALL.default));
+                if clock::now() - since >= SPACE_STALL.default {
+                    silent = None;
+                    self.report_stall();
+                }
             } else {
                 looks.park(&self.parker);
             }

@@ -46,19 +46,22 @@ pub(crate) enum Phase {
     Switching,
     NoWork,
     Latch,
+    /// It waits for memory, or for its turn in the order in which tasks may have it.
+    Memory,
     Blocked,
     /// A timed sleep of the idle policy, the slot kept.
     Nap,
 }
 
 impl Phase {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Away,
         Self::Busy,
         Self::Stealing,
         Self::Switching,
         Self::NoWork,
         Self::Latch,
+        Self::Memory,
         Self::Blocked,
         Self::Nap,
     ];
@@ -184,6 +187,8 @@ pub struct Slotless {
     pub no_work: f64,
     /// A latch was shut: the worker waited for a task.
     pub latch: f64,
+    /// The task had asked for memory, and waited for it or for its turn ([`Space`](crate::Space)).
+    pub memory: f64,
     /// The task had declared a blocking call.
     pub blocked: f64,
     /// The worker was ready and no slot was free.
@@ -202,6 +207,18 @@ pub struct WorkerStats {
     pub slotless: Slotless,
 }
 
+/// What tasks have declared with [`space::lease`](crate::space::lease), in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpaceStats {
+    /// By all leases that there are.
+    pub declared: u64,
+    /// The most that it was.
+    pub peak: u64,
+    /// How often somebody has slept for a lease.
+    pub sleeps: u64,
+}
+
 /// What a pool has done since it was made; from [`Pool::stats`](crate::Pool::stats) or [`stats`](fn@crate::stats).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -218,6 +235,8 @@ pub struct Stats {
     pub slotless: Slotless,
     /// Panics that no join, scope or handle could carry.
     pub panics: u64,
+    /// The declared memory.
+    pub space: SpaceStats,
     /// Each worker that there has been: threads of the pool, spare ones and guests.
     pub per_worker: Vec<WorkerStats>,
 }
@@ -234,7 +253,13 @@ impl Tally {
     }
 
     fn asleep(&self) -> f64 {
-        let asleep = [Phase::NoWork, Phase::Latch, Phase::Blocked, Phase::Nap];
+        let asleep = [
+            Phase::NoWork,
+            Phase::Latch,
+            Phase::Memory,
+            Phase::Blocked,
+            Phase::Nap,
+        ];
         asleep
             .into_iter()
             .map(|phase| self.phases.seconds(phase))
@@ -271,6 +296,7 @@ impl WorkerStats {
         let slotless = Slotless {
             no_work: tally.phases.seconds(Phase::NoWork),
             latch: tally.phases.seconds(Phase::Latch),
+            memory: tally.phases.seconds(Phase::Memory),
             blocked: tally.phases.seconds(Phase::Blocked),
             ready: breakdown.switching,
         };
@@ -313,7 +339,13 @@ impl Counters {
 
 impl Stats {
     pub(crate) fn of(shared: &Shared) -> Self {
+        let (declared, peak, sleeps) = shared.memory.figures();
         let mut sum = Self {
+            space: SpaceStats {
+                declared,
+                peak,
+                sleeps,
+            },
             workers: shared.wanted(),
             allotment: shared.slots(),
             panics: shared.panics(),
@@ -327,6 +359,7 @@ impl Stats {
             sum.breakdown.switching += worker.breakdown.switching;
             sum.slotless.no_work += worker.slotless.no_work;
             sum.slotless.latch += worker.slotless.latch;
+            sum.slotless.memory += worker.slotless.memory;
             sum.slotless.blocked += worker.slotless.blocked;
             sum.slotless.ready += worker.slotless.ready;
             sum.per_worker.push(worker);

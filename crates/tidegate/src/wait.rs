@@ -28,12 +28,14 @@ pub(crate) enum Awaited<'a> {
     Scope(&'a ScopeCore),
     /// Something outside the pool: nothing may be robbed.
     Outside(&'a Event),
+    /// Memory, or a turn in the order in which tasks may have it: nothing may be robbed, and the slot is for others at once.
+    Memory(&'a Event),
 }
 
 impl<'a> Awaited<'a> {
     pub(crate) fn is_over(self) -> bool {
         match self {
-            Self::Outside(event) => event.is_open(),
+            Self::Outside(event) | Self::Memory(event) => event.is_open(),
             Self::Half(_) | Self::HalfUnwinding(_) | Self::Scope(_) => {
                 self.latch().is_some_and(Latch::is_open)
             }
@@ -44,14 +46,24 @@ impl<'a> Awaited<'a> {
         match self {
             Self::Half(half) | Self::HalfUnwinding(half) => Some(&half.latch),
             Self::Scope(scope) => Some(scope.latch()),
-            Self::Outside(_) => None,
+            Self::Outside(_) | Self::Memory(_) => None,
         }
     }
 
     pub(crate) fn scope(self) -> Option<&'a ScopeCore> {
         match self {
             Self::Scope(scope) => Some(scope),
-            Self::Half(_) | Self::HalfUnwinding(_) | Self::Outside(_) => None,
+            Self::Half(_) | Self::HalfUnwinding(_) | Self::Outside(_) | Self::Memory(_) => None,
+        }
+    }
+
+    /// What the waiter's sleep is counted as.
+    pub(crate) fn phase(self) -> Phase {
+        match self {
+            Self::Memory(_) => Phase::Memory,
+            Self::Half(_) | Self::HalfUnwinding(_) | Self::Scope(_) | Self::Outside(_) => {
+                Phase::Latch
+            }
         }
     }
 
@@ -89,7 +101,9 @@ impl Current<'_> {
         if self.runs_queued(awaited) {
             self.queue_detached();
         }
+        self.plan_waits(awaited);
         self.look_and_sleep(awaited);
+        self.plan_goes_on(awaited);
         // The rescue may have come when the wait was over.
         let _ = self.take_rescue();
         let _ = self.tally.phases.enter(phase);
@@ -118,7 +132,8 @@ impl Current<'_> {
             }
             spin_loop();
             let now = clock::now();
-            if gives_slot_up(*since.get_or_insert(now), now) {
+            let at_once = matches!(awaited, Awaited::Memory(_));
+            if at_once || gives_slot_up(*since.get_or_insert(now), now) {
                 self.sleep_until(awaited);
                 since = None;
             }
@@ -146,7 +161,10 @@ impl Current<'_> {
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
         if self.take_rescue() || self.runs_queued(awaited) {
-            if let Some(task) = self.take_queued() {
+            if self.skip_rounds() {
+                return None;
+            }
+            if let Some(task) = self.take_leftmost().or_else(|| self.take_queued()) {
                 self.tally.helped_any.add(1);
                 self.run_stranger(task);
                 return None;
@@ -154,6 +172,10 @@ impl Current<'_> {
         }
         if self.shared().options.wait == Wait::HelpAny {
             return self.any_task(flags);
+        }
+        if self.shared().memory.is_ordered() {
+            // All that it may run lies in the plan.
+            return self.take_planned_of(awaited.scope()?);
         }
         match awaited {
             Awaited::Half(half) => match half.latch.state() {
@@ -175,7 +197,7 @@ impl Current<'_> {
                 let queued = queued.or_else(|| self.take_placed_of(scope));
                 queued.or_else(|| self.rob_scope(scope, flags))
             }
-            Awaited::HalfUnwinding(_) | Awaited::Outside(_) => None,
+            Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }
     }
 

@@ -342,6 +342,7 @@ impl Shared {
         self.publish(&ledger);
         self.ask_holders(&ledger);
         drop(ledger);
+        self.memory.set_workers(slots);
         served.into_iter().for_each(|t| self.unpark(t));
         self.rouse();
         // A thread that is woken wakes the next; a waiter that is woken does not.

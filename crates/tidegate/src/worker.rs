@@ -24,7 +24,7 @@ use crate::stats::Tally;
 use crate::wait::Awaited;
 use std::ptr::{NonNull, null};
 use tidegate_deque::Split;
-use tidegate_policy::{Nanos, Queue};
+use tidegate_policy::Nanos;
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock::ThreadClock;
 use tidegate_sync::park::Parker;
@@ -109,10 +109,10 @@ struct Own {
 }
 
 impl Worker {
-    pub(crate) fn new(index: usize, closed_threads: usize, queue: Queue) -> Self {
+    pub(crate) fn new(index: usize, closed_threads: usize, foreign: Option<Foreign>) -> Self {
         Self {
             deque: Split::new(),
-            foreign: Foreign::of(queue),
+            foreign,
             index,
             closed_threads,
             parker: Parker::new(),

@@ -11,6 +11,7 @@
 //! - [`dags`]: the programs as dags, for the simulator.
 //! - [`grande`]: the kernels of the Java Grande benchmarks, of which [`intervals`] makes programs,
 //!   beside others whose tasks wait for single others.
+//! - [`space`]: programs that need much memory at a time, and how much depends on the order of their tasks.
 //! - [`registry`]: the programs by name, for a command line.
 //!
 //! What this crate does not do: time anything, choose a number of workers, or print. Its parallel
@@ -45,6 +46,7 @@ pub mod program;
 pub mod quicksort;
 pub mod registry;
 pub mod runtime;
+pub mod space;
 mod steps;
 pub mod treesum;
 pub mod uts;
@@ -57,4 +59,4 @@ pub use registry::{SimulatedVisitor, Visitor, visit, visit_simulated};
 pub use runtime::Chili;
 #[cfg(feature = "rayon")]
 pub use runtime::Rayon;
-pub use runtime::{Recorded, Runtime, Serial, Threads, Tidegate};
+pub use runtime::{Counted, Recorded, Runtime, Serial, Threads, Tidegate};

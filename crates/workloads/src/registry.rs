@@ -20,6 +20,7 @@ use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
 use crate::phases::Phases;
 use crate::program::{Field, Program};
 use crate::quicksort::Quicksort;
+use crate::space::memfib::Memfib;
 use crate::treesum::Treesum;
 use crate::uts::Uts;
 
@@ -100,6 +101,7 @@ macro_rules! programs {
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops;
     others: Digest Cachestress Mergesort Blockmatmul
+        Memfib
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil Wavefront
 }
 

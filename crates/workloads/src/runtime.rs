@@ -27,6 +27,7 @@ use ::tidegate::interval::{Body, Draft};
 
 #[cfg(feature = "chili")]
 mod chili;
+mod counted;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod recorded;
@@ -36,6 +37,7 @@ mod tidegate;
 
 #[cfg(feature = "chili")]
 pub use chili::Chili;
+pub use counted::Counted;
 #[cfg(feature = "rayon")]
 pub use rayon::Rayon;
 pub use recorded::Recorded;
@@ -63,6 +65,9 @@ pub trait Runtime: Sized + Sync {
 
     /// What a task needs in hand to fork.
     type Fork<'a>;
+
+    /// What [`lease`](Self::lease) gives.
+    type Lease: Send;
 
     /// Where [`spawn`](Self::spawn) puts tasks that may borrow data living for `'scope`.
     type Scope<'scope>;
@@ -95,6 +100,12 @@ pub trait Runtime: Sized + Sync {
     ) {
         halving::<Self, T>(fork, items, &body);
     }
+
+    /// Declares that the task uses so many bytes until what this gives is dropped. On Tidegate it may have to wait for them; elsewhere they are counted.
+    ///
+    /// # Panics
+    /// If the pool has a budget that the program does not fit in.
+    fn lease(bytes: usize) -> Self::Lease;
 
     /// Waits in a task, as for a file or a network, without using the processor.
     fn wait(length: Duration) {

@@ -102,6 +102,8 @@ const UNDER_WAY: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Book {
     budget: u64,
+    /// What the budget was before it was lowered, until what others than the leftmost path hold fits beside the reserve again.
+    ceiling: u64,
     serial: u64,
     declared: u64,
     peak: u64,
@@ -112,8 +114,8 @@ pub struct Book {
     scopes: Slab<Members>,
     leases: Slab<Held>,
     asking: Vec<Task>,
-    /// How many tasks run, or have not begun.
-    able: usize,
+    /// How many tasks run.
+    running: usize,
 }
 
 impl Book {
@@ -122,6 +124,7 @@ impl Book {
     pub fn new(budget: u64, serial: u64) -> Self {
         Self {
             budget,
+            ceiling: budget,
             serial,
             declared: 0,
             peak: 0,
@@ -131,7 +134,7 @@ impl Book {
             scopes: Slab::new(),
             leases: Slab::new(),
             asking: vec![],
-            able: 0,
+            running: 0,
         }
     }
 
@@ -186,7 +189,7 @@ impl Book {
     /// The task begins.
     pub fn begin(&mut self, task: Task) {
         debug_assert_eq!(self.tasks[task.0].state, State::Unstarted);
-        self.tasks[task.0].state = State::Runs;
+        self.change(task, State::Runs);
     }
 
     /// The task goes no further until something has happened, unless it has.
@@ -219,9 +222,9 @@ impl Book {
 
     /// Another task begins or ends on this one's stack.
     pub fn set_buried(&mut self, task: Task, buried: bool) {
-        let before = self.is_able(task);
+        let before = self.runs(task);
         self.tasks[task.0].buried = buried;
-        self.count_able(task, before);
+        self.count_running(task, before);
     }
 
     /// Whether the task waits for others.
@@ -333,9 +336,7 @@ impl Book {
     /// A task that asked and can be answered now; then it runs.
     pub fn settle(&mut self) -> Option<(Task, Answer)> {
         let asking = self.asking.iter().copied();
-        let mut asking: Vec<Task> = asking
-            .filter(|task| !self.tasks[task.0].buried)
-            .collect();
+        let mut asking: Vec<Task> = asking.filter(|task| !self.tasks[task.0].buried).collect();
         asking.sort_by(|one, other| self.compare(*one, *other));
         asking.into_iter().find_map(|task| {
             let State::Asks(bytes) = self.tasks[task.0].state else {
@@ -350,6 +351,7 @@ impl Book {
     pub fn give_back(&mut self, lease: Lease) {
         let Held { holder, bytes, .. } = self.leases.take(lease.0);
         self.declared -= bytes;
+        self.lower_ceiling();
         if let Some(holder) = holder {
             let leases = &mut self.tasks[holder.0].leases;
             // Mostly the last one.
@@ -371,6 +373,19 @@ impl Book {
     /// From now on so much may be declared. What is declared already stays so.
     pub fn set_budget(&mut self, budget: u64) {
         self.budget = budget;
+        self.ceiling = self.ceiling.max(budget);
+        self.lower_ceiling();
+    }
+
+    fn lower_ceiling(&mut self) {
+        if self.declared <= self.free() {
+            self.ceiling = self.budget;
+        }
+    }
+
+    /// How much may be declared apart from the leftmost path.
+    fn free(&self) -> u64 {
+        self.budget.saturating_sub(self.serial)
     }
 
     /// The budget, and what of it is kept for the leftmost path.
@@ -399,7 +414,7 @@ impl Book {
             return Answer::Granted(self.grant(task, bytes));
         }
         // The others sleep, and this one cannot be helped.
-        if leftmost && self.able == 0 {
+        if leftmost && self.running == 0 {
             self.no_more_asks(task);
             return Answer::Refused;
         }
@@ -408,9 +423,12 @@ impl Book {
 
     fn may_have(&self, is_leftmost: bool, bytes: u64) -> bool {
         let fits = |held: u64, most: u64| held.checked_add(bytes).is_some_and(|all| all <= most);
-        let free = self.budget.saturating_sub(self.serial);
-        if is_leftmost || fits(self.declared, free) {
-            return fits(self.declared, self.budget);
+        let free = self.free();
+        if is_leftmost {
+            return fits(self.declared, self.ceiling);
+        }
+        if fits(self.declared, free) {
+            return true;
         }
         let reserved = self.leftmost().map_or(0, |leftmost| self.path(leftmost));
         fits(self.declared - reserved, free)
@@ -420,7 +438,7 @@ impl Book {
         self.no_more_asks(task);
         self.declared += bytes;
         assert!(
-            self.declared <= self.budget,
+            self.declared <= self.ceiling,
             "declared memory is above the budget"
         );
         self.peak = self.peak.max(self.declared);
@@ -461,7 +479,6 @@ impl Book {
         } else {
             self.owners[item.index()] = task;
         }
-        self.able += 1;
         if let Some(parent) = parent {
             self.tasks[parent.0].children += 1;
         }
@@ -520,18 +537,13 @@ impl Book {
     }
 
     fn change(&mut self, task: Task, state: State) {
-        let before = self.is_able(task);
+        let before = self.runs(task);
         self.tasks[task.0].state = state;
-        self.count_able(task, before);
+        self.count_running(task, before);
     }
 
-    fn is_able(&self, task: Task) -> bool {
-        let entry = &self.tasks[task.0];
-        matches!(entry.state, State::Unstarted | State::Runs) && !entry.buried
-    }
-
-    /// A task has changed that was able `before`, or was not.
-    fn count_able(&mut self, task: Task, before: bool) {
-        self.able = self.able + usize::from(self.is_able(task)) - usize::from(before);
+    /// A task has changed that ran `before`, or did not.
+    fn count_running(&mut self, task: Task, before: bool) {
+        self.running = self.running + usize::from(self.runs(task)) - usize::from(before);
     }
 }

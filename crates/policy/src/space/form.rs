@@ -6,6 +6,7 @@ use crate::text;
 use crate::tunables::{
     BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA,
 };
+use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
 use core::str::FromStr;
@@ -129,7 +130,7 @@ impl Policy for Budget {
 const NONE: &str = "none";
 
 impl Space {
-    const NAMES: &'static [&'static str] = &[
+    pub(crate) const NAMES: &'static [&'static str] = &[
         NONE,
         Hybrid::NAME,
         DepthFirst::NAME,
@@ -137,11 +138,41 @@ impl Space {
         Budget::NAME,
     ];
 
-    /// The names of all of them, for help texts.
+    /// Whether it keeps the depth-first order of all tasks.
     #[must_use]
-    pub const fn names() -> &'static [&'static str] {
-        Self::NAMES
+    pub const fn keeps_order(self) -> bool {
+        match self {
+            Self::None | Self::Hybrid(_) => false,
+            Self::DepthFirst(_) | Self::DfDeques(_) | Self::Budget(_) => true,
+        }
     }
+
+    /// Itself, if its parameters are allowed.
+    ///
+    /// # Errors
+    /// A parameter is out of range, or two of them contradict each other.
+    pub fn check(self) -> Result<Self, ParseError> {
+        match self {
+            Self::None => Ok(()),
+            Self::Hybrid(policy) => policy.check(),
+            Self::DepthFirst(policy) => policy.check(),
+            Self::DfDeques(policy) => policy.check(),
+            Self::Budget(policy) => policy.check(),
+        }
+        .map(|()| self)
+    }
+}
+
+/// The list of a budget, which may begin with the bytes alone: `64MiB,serial=8MiB`.
+fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
+    let list = list?;
+    let first = list.split(',').next().unwrap_or_default();
+    let alone = !first.is_empty() && !first.contains('=');
+    Some(if alone {
+        Cow::Owned(format!("{}={list}", BUDGET_BYTES.key()))
+    } else {
+        Cow::Borrowed(list)
+    })
 }
 
 impl FromStr for Space {
@@ -154,7 +185,7 @@ impl FromStr for Space {
             Hybrid::NAME => Hybrid::read(list).map(Self::Hybrid),
             DepthFirst::NAME => DepthFirst::read(list).map(Self::DepthFirst),
             DfDeques::NAME => DfDeques::read(list).map(Self::DfDeques),
-            Budget::NAME => Budget::read(list).map(Self::Budget),
+            Budget::NAME => Budget::read(named(list).as_deref()).map(Self::Budget),
             _ => Err(text::unknown("order for memory", name, Self::NAMES)),
         }
     }

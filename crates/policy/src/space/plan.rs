@@ -81,14 +81,8 @@ impl<T> Plan<T> {
         let unlimited = || Book::new(u64::MAX, 0);
         let (rule, book) = match space {
             Space::None | Space::Hybrid(_) => return None,
-            Space::DepthFirst(policy) => (
-                Rule::DepthFirst { k: policy.k as u64 },
-                unlimited(),
-            ),
-            Space::DfDeques(policy) => (
-                Rule::DfDeques { k: policy.k as u64 },
-                unlimited(),
-            ),
+            Space::DepthFirst(policy) => (Rule::DepthFirst { k: policy.k as u64 }, unlimited()),
+            Space::DfDeques(policy) => (Rule::DfDeques { k: policy.k as u64 }, unlimited()),
             Space::Budget(policy) => (
                 Rule::Budget,
                 Book::new(policy.bytes as u64, policy.serial as u64),
@@ -117,8 +111,15 @@ impl<T> Plan<T> {
         &self.book
     }
 
+    /// The budget, if there is one, and what of it is kept for the leftmost path.
+    #[must_use]
+    pub fn budget(&self) -> Option<(u64, u64)> {
+        (self.rule == Rule::Budget).then(|| self.book.budget())
+    }
+
     /// From now on so much may be declared.
     pub fn set_budget(&mut self, bytes: u64) {
+        debug_assert_eq!(self.rule, Rule::Budget);
         self.book.set_budget(bytes);
     }
 
@@ -130,10 +131,12 @@ impl<T> Plan<T> {
 
     /// The topmost task of a thread; one that begins here, behind all others, if it has none.
     pub fn here(&mut self, thread: usize) -> Task {
-        let stack = &self.thread(thread).stack;
-        if let Some(top) = stack.last() {
-            return *top;
-        }
+        let top = self.thread(thread).stack.last().copied();
+        top.unwrap_or_else(|| self.stranger(thread))
+    }
+
+    /// A task that nobody of the plan has forked begins on this thread, behind all others.
+    pub fn stranger(&mut self, thread: usize) -> Task {
         let task = self.book.root();
         self.note(task, None, thread);
         self.start(thread, task);
@@ -202,8 +205,9 @@ impl<T> Plan<T> {
         Some(payload)
     }
 
-    /// What the slot of a thread that has nothing to do is to be used for. `draw` chooses one of so many.
+    /// What the slot of a thread that has no frames is to be used for. `draw` chooses one of so many.
     pub fn next(&mut self, thread: usize, draw: impl FnOnce(usize) -> usize) -> Option<Next<T>> {
+        self.leave(thread);
         if !self.has_work() {
             return None;
         }

@@ -4,7 +4,7 @@ use super::Unit;
 use crate::desire::Desire;
 use crate::error::ParseError;
 use crate::idle::{Idle, Inefficient, Randomness};
-use crate::{Amount, PlaceBy, Queue, Share, Victim, Wait, text};
+use crate::{Amount, PlaceBy, Queue, Share, Space, Victim, Wait, text};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -147,6 +147,7 @@ choices!(
     Amount,
     Victim,
     Queue,
+    Space,
     PlaceBy,
     Wait,
     Share,

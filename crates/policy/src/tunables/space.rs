@@ -1,6 +1,7 @@
 //! The parameters of the orders in which tasks get memory.
 
-use super::{Basis, Row, Tunable, bytes, table};
+use super::{Basis, Row, Tunable, bytes, choice, table, time};
+use crate::Space;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -11,6 +12,8 @@ const MIB: usize = 1 << 20;
 const MOST: usize = isize::MAX as usize;
 
 table! {
+    SPACE: Space = choice("space", Space::NAMES, Space::None).set_by("TIDEGATE_SPACE"),
+        "Which tasks may have memory, and which wait for it; what nobody has asked for is to cost nothing.", GUESSED;
     HYBRID_ALPHA: usize = bytes("hybrid.alpha", 0, MOST, MIB),
         "How many bytes a task may be granted in a row before it sleeps a round, whatever the number of workers.", GUESSED;
     HYBRID_BETA: usize = bytes("hybrid.beta", 0, MOST, 64 * KIB),
@@ -23,4 +26,6 @@ table! {
         "The most memory that may be declared at a time.", GUESSED;
     BUDGET_SERIAL: usize = bytes("budget.serial", 0, MOST, 0),
         "The most that the serial run declares at a time, which is kept for the leftmost path.", GUESSED;
+    SPACE_STALL: u64 = time("space.stall", 100 * 1_000_000, 3_600 * 1_000_000_000, 10 * 1_000_000_000),
+        "After how long a task that waits for memory says so on standard error, and who holds it.", GUESSED;
 }

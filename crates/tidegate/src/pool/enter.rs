@@ -68,6 +68,7 @@ impl Shared {
                 if current.shared().is_inherited() {
                     return;
                 }
+                current.plan_leaves();
                 if current.shared().is_alone() {
                     current.finish();
                 }

@@ -186,6 +186,16 @@ impl Pool {
         self.shared().set_workers(workers)
     }
 
+    /// Changes the budget for declared memory while the pool runs, see [`Builder::space`].
+    ///
+    /// What is declared above a smaller one stays so until it is given back, and nothing is granted meanwhile.
+    ///
+    /// # Errors
+    /// The pool has no budget, or the serial run needs more; nothing changes then.
+    pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
+        self.shared().set_budget(bytes)
+    }
+
     /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.
     pub fn shutdown(self) {}
 }

@@ -17,6 +17,7 @@ impl Runtime for Chili {
     const NAME: &'static str = "chili";
     const SPAWNS: bool = false;
     type Fork<'a> = chili::Scope<'a>;
+    type Lease = super::Counted;
     type Scope<'scope> = Inline<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -40,6 +41,10 @@ impl Runtime for Chili {
         RB: Send,
     {
         fork.join(a, b)
+    }
+
+    fn lease(bytes: usize) -> super::Counted {
+        super::Counted::new(bytes)
     }
 
     fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {

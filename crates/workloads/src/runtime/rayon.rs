@@ -14,6 +14,7 @@ impl Runtime for Rayon {
     const NAME: &'static str = "rayon";
     const SPAWNS: bool = true;
     type Fork<'a> = ();
+    type Lease = super::Counted;
     type Scope<'scope> = rayon::Scope<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -43,6 +44,10 @@ impl Runtime for Rayon {
     #[inline]
     fn for_each<T: Send>(_: &mut (), items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
         items.par_iter_mut().for_each(body);
+    }
+
+    fn lease(bytes: usize) -> super::Counted {
+        super::Counted::new(bytes)
     }
 
     #[inline]

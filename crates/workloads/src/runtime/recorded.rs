@@ -34,6 +34,7 @@ impl Runtime for Recorded {
     const SPAWNS: bool = Tidegate::SPAWNS;
     const INTERVALS: bool = Tidegate::INTERVALS;
     type Fork<'a> = &'a Recording;
+    type Lease = <Tidegate as Runtime>::Lease;
     type Scope<'scope> = <Tidegate as Runtime>::Scope<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -61,6 +62,10 @@ impl Runtime for Recorded {
 
     fn for_each<T: Send>(_: &mut &Recording, items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
         Tidegate::for_each(&mut (), items, body);
+    }
+
+    fn lease(bytes: usize) -> Self::Lease {
+        Tidegate::lease(bytes)
     }
 
     fn wait(length: Duration) {

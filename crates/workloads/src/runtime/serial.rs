@@ -25,6 +25,7 @@ impl Runtime for Serial {
     const NAME: &'static str = "serial";
     const SPAWNS: bool = false;
     type Fork<'a> = ();
+    type Lease = super::Counted;
     type Scope<'scope> = Inline<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -44,6 +45,10 @@ impl Runtime for Serial {
         RB: Send,
     {
         (a(fork), b(fork))
+    }
+
+    fn lease(bytes: usize) -> super::Counted {
+        super::Counted::new(bytes)
     }
 
     fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {

@@ -22,6 +22,7 @@ impl Runtime for Threads {
     const NAME: &'static str = "std";
     const SPAWNS: bool = false;
     type Fork<'a> = Budget;
+    type Lease = super::Counted;
     type Scope<'scope> = Inline<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -56,6 +57,10 @@ impl Runtime for Threads {
             }
             own.iter_mut().for_each(&body);
         });
+    }
+
+    fn lease(bytes: usize) -> super::Counted {
+        super::Counted::new(bytes)
     }
 
     fn scope<'scope, T: Send>(body: impl FnOnce(&Inline<'scope>) -> T + Send) -> T {

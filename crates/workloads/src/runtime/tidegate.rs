@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tidegate::PlaceId;
 use tidegate::interval::{self, Body};
+use tidegate::space::{self, Lease};
 
 use super::Runtime;
 
@@ -28,6 +29,7 @@ impl Runtime for Tidegate {
     const SPAWNS: bool = true;
     const INTERVALS: bool = true;
     type Fork<'a> = ();
+    type Lease = Lease;
     type Scope<'scope> = tidegate::Scope<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -56,6 +58,10 @@ impl Runtime for Tidegate {
     #[inline]
     fn for_each<T: Send>(_: &mut (), items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
         tidegate::for_each(items, body);
+    }
+
+    fn lease(bytes: usize) -> Lease {
+        space::lease(bytes).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn wait(length: Duration) {

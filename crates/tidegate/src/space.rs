@@ -1,0 +1,167 @@
+//! Memory that tasks declare, and wait for.
+//!
+//! A [`lease`] says that a task is about to use so much memory. What the pool does about it is its [`Space`](crate::Space): nothing but count, put
+//! those to sleep that take much, run tasks in another order, or keep all leases together within a budget. Nothing is allocated here, and nobody is
+//! stopped from allocating without a lease.
+//!
+//! ```
+//! use tidegate::{Pool, space};
+//!
+//! fn sum(depth: u32) -> u64 {
+//!     let buffer = space::vec::<u64>(1 << 10).expect("1 KiB * 8 on each of 11 levels is within the budget");
+//!     let _ = buffer;
+//!     if depth == 0 {
+//!         return 1;
+//!     }
+//!     let (a, b) = tidegate::join(|| sum(depth - 1), || sum(depth - 1));
+//!     a + b
+//! }
+//!
+//! let pool = Pool::builder().workers(2).space("budget:bytes=96KiB,serial=88KiB".parse()?).build()?;
+//! assert_eq!(pool.install(|| sum(10)), 1024);
+//! assert!(pool.stats().space.peak <= 96 << 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod memory;
+mod ordered;
+mod sleepers;
+
+pub use crate::allocator::{Allocated, Counting, allocated};
+pub use error::{Holder, LeaseError};
+pub(crate) use memory::Memory;
+
+use crate::pool::Shared;
+use crate::worker::Current;
+use memory::Part;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// So much memory is declared until this is dropped; from [`lease`].
+///
+/// It may be dropped by any thread. One that is forgotten ([`std::mem::forget`]) is charged for as long as the pool lives; who then waits for memory says so on
+/// standard error after a while (`tidegate tunables`, `space.stall`), and names the place in the source where the lease was made. A lease that is still there when its task
+/// has ended is charged to the task that forked that one.
+#[must_use = "the memory is given back when the lease is dropped"]
+pub struct Lease {
+    pool: Arc<Shared>,
+    /// What was granted at first, and whatever it has grown by.
+    parts: Vec<Part>,
+    bytes: usize,
+    at: &'static Location<'static>,
+}
+
+/// Declares that the task is going to use so many bytes. It may have to wait for them.
+///
+/// While it waits another thread uses its slot, and it goes on on its own stack. What it is made to wait for is the pool's [`Space`](crate::Space):
+/// under a budget, until others have given back enough. A task that holds a lock meanwhile may keep those from doing so.
+///
+/// 0 bytes are granted at once.
+///
+/// # Errors
+/// The calling thread runs no task of a pool; more than `isize::MAX` bytes, which no allocation can have; or the request can never be granted, because
+/// all who could give something back wait for this one: then the serial run needs more than the budget's `serial` says.
+#[track_caller]
+pub fn lease(bytes: usize) -> Result<Lease, LeaseError> {
+    let at = Location::caller();
+    let current = Current::get().ok_or(LeaseError::NoPool)?;
+    Ok(Lease {
+        parts: current.lease(bytes, at)?.into_iter().collect(),
+        pool: current.shared().as_arc(),
+        bytes,
+        at,
+    })
+}
+
+/// A [`lease`] for `n` values of a type, side by side.
+///
+/// # Errors
+/// As [`lease`].
+#[track_caller]
+pub fn lease_for<T>(n: usize) -> Result<Lease, LeaseError> {
+    lease(size_of::<T>().saturating_mul(n))
+}
+
+/// An empty vector with room for `n` values, and the lease for that room.
+///
+/// # Errors
+/// As [`lease`].
+#[track_caller]
+pub fn vec<T>(n: usize) -> Result<Leased<Vec<T>>, LeaseError> {
+    let lease = lease_for::<T>(n)?;
+    let value = Vec::with_capacity(n);
+    Ok(Leased { value, lease })
+}
+
+impl Lease {
+    /// How many bytes are declared.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Declares so many more, as the calling task. It may have to wait for them, and keeps what it has.
+    ///
+    /// # Errors
+    /// As [`lease`], for all bytes together; or the calling thread runs a task of another pool. The lease stays what it was.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), LeaseError> {
+        let current = Current::of(&self.pool).ok_or(LeaseError::NoPool)?;
+        let all = self.bytes.saturating_add(bytes);
+        if isize::try_from(all).is_err() {
+            return Err(LeaseError::TooLarge { bytes: all });
+        }
+        self.parts.extend(current.lease(bytes, self.at)?);
+        self.bytes = all;
+        Ok(())
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        for part in self.parts.drain(..) {
+            self.pool.give_back(part);
+        }
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease")
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A value and the lease for its memory; from [`vec`].
+///
+/// A vector that grows beyond the room that was asked for allocates what nobody has declared.
+#[derive(Debug)]
+pub struct Leased<T> {
+    // Dropped first.
+    value: T,
+    lease: Lease,
+}
+
+impl<T> Leased<T> {
+    /// The two apart.
+    pub fn into_parts(self) -> (T, Lease) {
+        (self.value, self.lease)
+    }
+}
+
+impl<T> Deref for Leased<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Leased<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}

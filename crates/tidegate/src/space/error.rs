@@ -1,0 +1,109 @@
+//! Why a request for memory fails.
+
+use std::fmt;
+use std::panic::Location;
+use tidegate_policy::show_size;
+
+/// Why a [`lease`](super::lease) was not granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeaseError {
+    /// The calling thread runs no task of the pool.
+    NoPool,
+    /// No allocation can be that large.
+    TooLarge {
+        /// How much was asked for.
+        bytes: usize,
+    },
+    /// It does not fit, and nobody is left who could give anything back.
+    Refused {
+        /// How much was asked for.
+        bytes: u64,
+        /// How much all tasks together may declare.
+        budget: u64,
+        /// How much of that the serial run was said to need.
+        serial: u64,
+        /// How much is declared.
+        declared: u64,
+        /// By whom.
+        holders: Vec<Holder>,
+    },
+}
+
+/// The leases that were made at one place in the source and not given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Where [`lease`](super::lease) was called.
+    pub at: &'static Location<'static>,
+    /// How much they are together.
+    pub bytes: u64,
+    /// How many.
+    pub leases: usize,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = show_size(self.bytes);
+        write!(f, "{size} by {}", self.at)?;
+        match self.leases {
+            1 => Ok(()),
+            many => write!(f, " in {many} leases"),
+        }
+    }
+}
+
+/// So many holders are named; the others are smaller.
+const NAMED: usize = 5;
+
+/// Lists the holders, the largest first.
+pub(super) struct Holders<'a>(pub(super) &'a [Holder]);
+
+impl fmt::Display for Holders<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(holders) = self;
+        if holders.is_empty() {
+            return f.write_str("nobody holds any");
+        }
+        f.write_str("held: ")?;
+        for (number, holder) in holders.iter().take(NAMED).enumerate() {
+            let mark = if number > 0 { ", " } else { "" };
+            write!(f, "{mark}{holder}")?;
+        }
+        match holders.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more places"),
+        }
+    }
+}
+
+impl fmt::Display for LeaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPool => f.write_str(
+                "memory can be leased only inside of a task of the pool: this thread runs none",
+            ),
+            Self::TooLarge { bytes } => write!(
+                f,
+                "a lease of {bytes} bytes is larger than any allocation; allowed: up to {}",
+                isize::MAX
+            ),
+            Self::Refused {
+                bytes,
+                budget,
+                serial,
+                declared,
+                holders,
+            } => write!(
+                f,
+                "a lease of {} does not fit beside {} in the budget of {}, and all others wait: the serial run needs more than serial={}; {}",
+                show_size(*bytes),
+                show_size(*declared),
+                show_size(*budget),
+                show_size(*serial),
+                Holders(holders)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LeaseError {}

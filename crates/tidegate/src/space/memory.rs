@@ -1,0 +1,172 @@
+//! What a pool knows of its declared memory.
+
+use super::error;
+use super::error::LeaseError;
+use super::ordered::Ordered;
+use super::sleepers::Sleepers;
+use crate::allocator;
+use crate::pool::Shared;
+use crate::worker::Current;
+use std::panic::Location;
+use tidegate_policy::Space;
+use tidegate_policy::space::book;
+use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tidegate_sync::lock::{Mutex, MutexGuard};
+
+/// The declared memory of a pool, and who decides about it.
+pub(crate) struct Memory {
+    declared: AtomicU64,
+    peak: AtomicU64,
+    sleeps: AtomicU64,
+    rule: Rule,
+    /// Mirror of the rule: whether a free slot could be used for what it knows.
+    work: AtomicBool,
+}
+
+enum Rule {
+    /// Whoever asks is granted.
+    Free,
+    Hybrid(Mutex<Sleepers>),
+    Ordered(Box<Mutex<Ordered>>),
+}
+
+/// So much of a lease, as it was granted.
+pub(crate) struct Part {
+    bytes: u64,
+    /// Its name where the order is kept.
+    lease: Option<book::Lease>,
+}
+
+impl Memory {
+    /// That of a pool with so many slots.
+    pub(crate) fn new(space: Space, workers: usize) -> Self {
+        let rule = match (Ordered::of(space, workers), space) {
+            (Some(ordered), _) => Rule::Ordered(Box::new(Mutex::new(ordered))),
+            (None, Space::Hybrid(policy)) => {
+                Rule::Hybrid(Mutex::new(Sleepers::new(policy, workers)))
+            }
+            (None, _) => Rule::Free,
+        };
+        Self {
+            declared: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
+            rule,
+            work: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the rule keeps the depth-first order, and so has the tasks that nobody has begun.
+    pub(crate) fn is_ordered(&self) -> bool {
+        matches!(self.rule, Rule::Ordered(_))
+    }
+
+    pub(crate) fn ordered(&self) -> Option<MutexGuard<'_, Ordered>> {
+        match &self.rule {
+            Rule::Ordered(ordered) => Some(ordered.lock()),
+            Rule::Free | Rule::Hybrid(_) => None,
+        }
+    }
+
+    pub(crate) fn sleepers(&self) -> Option<MutexGuard<'_, Sleepers>> {
+        match &self.rule {
+            Rule::Hybrid(sleepers) => Some(sleepers.lock()),
+            Rule::Free | Rule::Ordered(_) => None,
+        }
+    }
+
+    /// Whether a free slot could be used for a task or sleeper that the rule has.
+    pub(crate) fn has_work(&self) -> bool {
+        // Acquire pairs with `mirror`; before a sleeper's last look there is a fence, too.
+        self.work.load(Ordering::Acquire)
+    }
+
+    /// Says whether there is work; under the rule's lock.
+    pub(super) fn mirror(&self, work: bool) {
+        // Relaxed: written under the rule's lock. Only when it changes: many read it.
+        if self.work.load(Ordering::Relaxed) != work {
+            // Release pairs with `has_work`.
+            self.work.store(work, Ordering::Release);
+        }
+    }
+
+    pub(super) fn count_sleep(&self) {
+        // Relaxed: a count.
+        self.sleeps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How much is declared, the most that it was, and how often somebody has slept for it.
+    pub(crate) fn figures(&self) -> (u64, u64, u64) {
+        // Relaxed, all: figures for people.
+        let [declared, peak, sleeps] =
+            [&self.declared, &self.peak, &self.sleeps].map(|word| word.load(Ordering::Relaxed));
+        match self.ordered() {
+            Some(ordered) => (ordered.book().declared(), ordered.book().peak(), sleeps),
+            None => (declared, peak, sleeps),
+        }
+    }
+
+    fn declare(&self, bytes: u64) {
+        allocator::declare(bytes);
+        if self.is_ordered() {
+            // The book has it.
+            return;
+        }
+        // Relaxed, all: a sum by itself.
+        let now = self.declared.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if now > self.peak.load(Ordering::Relaxed) {
+            // Relaxed: as above.
+            self.peak.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    fn undeclare(&self, bytes: u64) {
+        allocator::undeclare(bytes);
+        if !self.is_ordered() {
+            // Relaxed: as in `declare`.
+            self.declared.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Current<'_> {
+    /// Asks for so many bytes, and waits for them. Nothing is charged for none.
+    pub(super) fn lease(
+        self,
+        bytes: usize,
+        at: &'static Location<'static>,
+    ) -> Result<Option<Part>, error::LeaseError> {
+        if isize::try_from(bytes).is_err() {
+            return Err(LeaseError::TooLarge { bytes });
+        }
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let bytes = bytes as u64;
+        let memory = &self.shared().memory;
+        let lease = match &memory.rule {
+            Rule::Free => None,
+            Rule::Hybrid(_) => {
+                self.sleep_off(bytes);
+                None
+            }
+            Rule::Ordered(_) => Some(self.ask(bytes, at)?),
+        };
+        memory.declare(bytes);
+        Ok(Some(Part { bytes, lease }))
+    }
+}
+
+impl Shared {
+    /// A part of a lease is over.
+    pub(super) fn give_back(&self, part: Part) {
+        if self.is_inherited() {
+            return;
+        }
+        self.memory.undeclare(part.bytes);
+        if let Some(lease) = part.lease {
+            let thread = Current::of(self).map(|current| current.index);
+            self.with_ordered(|ordered| ordered.give_back(thread, lease, part.bytes));
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Where the runtime asks the plan of a pool that keeps the depth-first order ([`tidegate_policy::space::plan`]).
+//!
+//! Such a pool has a lock for its plan. It is taken for each fork, begin, wait, end and lease; the ledger is never locked under it. A task that was forked lies in
+//! the plan and nowhere else. Tasks that come from outside, or go to a place or a mailbox, are unknown to the plan until they begin, behind all others.
+
+use super::error::{Holder, Holders, LeaseError};
+use super::memory::Memory;
+use crate::builder::BuildError;
+use crate::explain::tell;
+use crate::job::{Header, Task};
+use crate::latch::Event;
+use crate::pool::Shared;
+use crate::scope::ScopeCore;
+use crate::wait::Awaited;
+use crate::worker::Current;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::Arc;
+use tidegate_policy::Space;
+use tidegate_policy::show_size;
+use tidegate_policy::space::book::{self, Answer, Book, Until};
+use tidegate_policy::space::plan::{Next, Plan};
+
+/// The plan, and what its names stand for.
+pub(crate) struct Ordered {
+    plan: Plan<Task>,
+    /// By the address of a task: from the fork until it begins, for a half until its joiner goes on.
+    tasks: HashMap<usize, book::Task>,
+    /// By the address of a scope: from its first task to its end.
+    scopes: HashMap<usize, book::Scope>,
+    /// By thread: what it waits for that is asleep; the innermost last.
+    asleep: HashMap<usize, Vec<Arc<Event>>>,
+    leases: HashMap<book::Lease, (u64, &'static Location<'static>)>,
+}
+
+fn address<T>(of: &T) -> usize {
+    std::ptr::from_ref(of).addr()
+}
+
+impl Ordered {
+    /// That of a pool with so many slots, if its policy keeps the order.
+    pub(super) fn of(space: Space, workers: usize) -> Option<Self> {
+        Some(Self {
+            plan: Plan::new(space, workers)?,
+            tasks: HashMap::new(),
+            scopes: HashMap::new(),
+            asleep: HashMap::new(),
+            leases: HashMap::new(),
+        })
+    }
+
+    pub(super) fn book(&self) -> &Book {
+        self.plan.book()
+    }
+
+    pub(super) fn give_back(&mut self, thread: Option<usize>, lease: book::Lease, bytes: u64) {
+        self.leases.remove(&lease);
+        self.plan.give_back(thread, lease, bytes);
+    }
+
+    /// Thread `t` has forked a task.
+    fn put(&mut self, t: usize, task: Task) {
+        let header = address(task.header());
+        let name = if task.header().latch.is_half() {
+            self.plan.half(t, task)
+        } else if let Some(scope) = task.scope().map(address) {
+            let plan = &mut self.plan;
+            let scope = *self.scopes.entry(scope).or_insert_with(|| plan.open());
+            self.plan.spawn(t, scope, task)
+        } else {
+            self.plan.detached(t, task)
+        };
+        self.tasks.insert(header, name);
+    }
+
+    /// Thread `t` goes to sleep until the plan names it.
+    fn sleeps(&mut self, t: usize) -> Arc<Event> {
+        let event = Arc::new(Event::for_this_thread());
+        self.asleep.entry(t).or_default().push(event.clone());
+        event
+    }
+
+    /// What thread `t` sleeps on.
+    fn wakes(&mut self, t: usize) -> Arc<Event> {
+        let events = self.asleep.get_mut(&t).and_then(Vec::pop);
+        events.expect("the plan wakes who sleeps")
+    }
+
+    /// Who holds what, by the place in the source.
+    fn holders(&self) -> Vec<Holder> {
+        let mut holders: Vec<Holder> = vec![];
+        for (bytes, at) in self.leases.values() {
+            if let Some(holder) = holders.iter_mut().find(|holder| holder.at == *at) {
+                holder.bytes += bytes;
+                holder.leases += 1;
+            } else {
+                holders.push(Holder {
+                    at,
+                    bytes: *bytes,
+                    leases: 1,
+                });
+            }
+        }
+        holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
+        holders
+    }
+
+    fn refusal(&self, bytes: u64) -> LeaseError {
+        let (budget, serial) = self.book().budget();
+        LeaseError::Refused {
+            bytes,
+            budget,
+            serial,
+            declared: self.book().declared(),
+            holders: self.holders(),
+        }
+    }
+}
+
+impl Memory {
+    /// How many slots there are now. Not under the ledger's lock.
+    pub(crate) fn set_workers(&self, workers: usize) {
+        if let Some(mut ordered) = self.ordered() {
+            ordered.plan.set_workers(workers);
+        }
+    }
+}
+
+impl Shared {
+    /// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
+    pub(super) fn with_ordered<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+        let mut ordered = self.memory.ordered()?;
+        let result = change(&mut ordered);
+        let mut answered = vec![];
+        while let Some(t) = ordered.plan.settle() {
+            answered.push(ordered.wakes(t));
+        }
+        self.memory.mirror(ordered.plan.has_work());
+        drop(ordered);
+        // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
+        answered.iter().for_each(Event::open_owed);
+        Some(result)
+    }
+
+    /// The scope is over.
+    pub(crate) fn close_planned(&self, scope: &ScopeCore) {
+        if self.memory.is_ordered() {
+            self.with_ordered(|ordered| {
+                if let Some(scope) = ordered.scopes.remove(&address(scope)) {
+                    ordered.plan.close(scope);
+                }
+            });
+        }
+    }
+
+    pub(crate) fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
+        let bytes = bytes as u64;
+        let set = self.with_ordered(|ordered| {
+            let (_, serial) = ordered.plan.budget()?;
+            Some(if bytes < serial {
+                Err(serial)
+            } else {
+                ordered.plan.set_budget(bytes);
+                Ok(())
+            })
+        });
+        match set.flatten() {
+            Some(Ok(())) => Ok(()),
+            Some(Err(serial)) => Err(BuildError::new(format!(
+                "Pool::set_budget: {} is less than what the serial run needs; allowed: from {} on",
+                show_size(bytes),
+                show_size(serial)
+            ))),
+            None => Err(BuildError::new(
+                "Pool::set_budget: the pool has no budget; allowed: for a pool with Space::Budget"
+                    .into(),
+            )),
+        }
+    }
+}
+
+impl Current<'_> {
+    /// The same for this worker, and nothing where the pool has no plan.
+    fn plan<R>(self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+        self.shared().memory.is_ordered().then_some(())?;
+        self.shared().with_ordered(change)
+    }
+
+    /// This worker has forked these tasks. If so many come before what it runs that it has to leave its slot to one of them, what it is to wait for.
+    pub(crate) fn put_planned(self, tasks: impl Iterator<Item = Task>) -> Option<Arc<Event>> {
+        let gives_way = self.plan(|ordered| {
+            tasks.for_each(|task| ordered.put(self.index, task));
+            let gives_way = ordered.plan.gives_way(self.index);
+            gives_way.then(|| ordered.sleeps(self.index))
+        });
+        gives_way.flatten()
+    }
+
+    /// What this worker, which has no frames, is to do.
+    pub(crate) fn take_planned(self, draw: impl FnOnce(usize) -> usize) -> Option<Task> {
+        if !self.shared().memory.has_work() {
+            return None;
+        }
+        let next = self.plan(|ordered| {
+            let next = ordered.plan.next(self.index, draw);
+            self.follow(ordered, next?)
+        });
+        self.go(next.flatten()?)
+    }
+
+    /// What this worker, which waits as all others do, is to do.
+    pub(crate) fn take_leftmost(self) -> Option<Task> {
+        if !self.shared().memory.has_work() {
+            return None;
+        }
+        let next = self.plan(|ordered| {
+            let next = ordered.plan.rescue(self.index);
+            self.follow(ordered, next?)
+        });
+        self.go(next.flatten()?)
+    }
+
+    /// A task of the scope that this worker waits for, if that is what comes next.
+    pub(crate) fn take_planned_of(self, scope: &ScopeCore) -> Option<Task> {
+        if !self.shared().memory.has_work() {
+            return None;
+        }
+        let task = self.plan(|ordered| {
+            let scope = *ordered.scopes.get(&address(scope))?;
+            ordered.plan.next_of(self.index, scope)
+        });
+        task.flatten()
+    }
+
+    /// Takes a half back that nobody has begun.
+    pub(crate) fn take_back_planned(self, half: &Header) -> bool {
+        let taken = self.plan(|ordered| {
+            let name = *ordered.tasks.get(&address(half))?;
+            let task = ordered.plan.take_back(self.index, name)?;
+            ordered.tasks.remove(&address(half));
+            Some(task)
+        });
+        taken.flatten().is_some()
+    }
+
+    /// A task begins here that was taken from somewhere.
+    pub(crate) fn plan_begins(self, task: &Task) {
+        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
+        self.plan(|ordered| {
+            let known = if is_half {
+                ordered.tasks.contains_key(&header)
+            } else {
+                ordered.tasks.remove(&header).is_some()
+            };
+            if !known {
+                ordered.plan.stranger(self.index);
+            }
+        });
+    }
+
+    /// The topmost task of this worker has ended; whoever waits for it has yet to be told.
+    pub(crate) fn plan_ends(self) {
+        self.plan(|ordered| ordered.plan.end(self.index));
+    }
+
+    /// This worker has no frames any more.
+    pub(crate) fn plan_leaves(self) {
+        self.plan(|ordered| ordered.plan.leave(self.index));
+    }
+
+    /// The topmost task of this worker waits.
+    pub(crate) fn plan_waits(self, awaited: Awaited<'_>) {
+        self.plan(|ordered| {
+            let half = |half| ordered.tasks.get(&address(half)).copied().map(Until::Half);
+            let scope = |scope| {
+                ordered
+                    .scopes
+                    .get(&address(scope))
+                    .copied()
+                    .map(Until::Scope)
+            };
+            let until = match awaited {
+                Awaited::Half(header) | Awaited::HalfUnwinding(header) => half(header),
+                Awaited::Scope(core) => scope(core),
+                Awaited::Outside(_) => None,
+                // The request says so.
+                Awaited::Memory(_) => return,
+            };
+            ordered.plan.waits(self.index, until.unwrap_or(Until::Else));
+        });
+    }
+
+    /// What it has waited for has happened.
+    pub(crate) fn plan_goes_on(self, awaited: Awaited<'_>) {
+        self.plan(|ordered| {
+            ordered.plan.goes_on(self.index);
+            if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
+                if let Some(name) = ordered.tasks.remove(&address(half)) {
+                    ordered.plan.joined(name);
+                }
+            }
+        });
+    }
+
+    /// Asks for so many bytes, and waits until they are granted or refused.
+    pub(super) fn ask(
+        self,
+        bytes: u64,
+        at: &'static Location<'static>,
+    ) -> Result<book::Lease, LeaseError> {
+        let granted = |ordered: &mut Ordered, answer| match answer {
+            Answer::Granted(lease) => {
+                ordered.leases.insert(lease, (bytes, at));
+                Ok(Ok(lease))
+            }
+            Answer::Refused => Ok(Err(ordered.refusal(bytes))),
+            Answer::Later => Err(ordered.sleeps(self.index)),
+        };
+        let asked = self.plan(|ordered| {
+            let answer = ordered.plan.ask(self.index, bytes);
+            granted(ordered, answer)
+        });
+        let event = match asked.expect("a pool with a plan") {
+            Ok(answered) => return answered,
+            Err(event) => event,
+        };
+        self.shared().memory.count_sleep();
+        self.wait(Awaited::Memory(&event));
+        let answered = self.plan(|ordered| {
+            let answer = ordered.plan.answer(self.index).expect("why it was woken");
+            granted(ordered, answer)
+        });
+        let answered = answered.expect("a pool with a plan");
+        answered.unwrap_or_else(|_| unreachable!("it was answered"))
+    }
+
+    /// This worker has waited for memory for long.
+    pub(crate) fn report_stall(self) {
+        let pool = &self.shared().options.name;
+        self.plan(|ordered| {
+            let Some((budget, _)) = ordered.plan.budget() else {
+                return;
+            };
+            let declared = show_size(ordered.book().declared());
+            let holders = ordered.holders();
+            let holders = Holders(&holders);
+            tell(format_args!(
+                "pool {pool}: a task waits for memory: {declared} of {} are declared; {holders}",
+                show_size(budget)
+            ));
+        });
+    }
+
+    /// What the plan has chosen, and under its lock whom to wake for that.
+    fn follow(self, ordered: &mut Ordered, next: Next<Task>) -> Option<Step> {
+        Some(match next {
+            Next::Start(task, victim) => Step::Start(task, victim),
+            Next::Resume(t) => Step::Wake(ordered.wakes(t)),
+        })
+    }
+
+    fn go(self, step: Step) -> Option<Task> {
+        match step {
+            Step::Start(task, victim) => {
+                if let Some(victim) = victim {
+                    self.count_steal(self.shared().worker(victim), 1);
+                }
+                Some(task)
+            }
+            Step::Wake(event) => {
+                // This worker has nothing to do: its slot goes along.
+                event.open_kept();
+                None
+            }
+        }
+    }
+}
+
+/// What a worker does next.
+enum Step {
+    Start(Task, Option<usize>),
+    Wake(Arc<Event>),
+}

@@ -1,0 +1,114 @@
+//! The hybrid of work stealing and Narlikar's scheduler: big allocators sleep while thieves find something else; see [`tidegate_policy::space::rounds`].
+//!
+//! Nobody is forgotten: a sleeper counts as work that a searcher may find, and one that finds nothing else lets rounds pass until the first is due.
+
+use crate::latch::Event;
+use crate::wait::Awaited;
+use crate::worker::Current;
+use std::sync::Arc;
+use tidegate_policy::space::Hybrid;
+use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
+
+/// Who sleeps at each stand, and what each thread was granted since it last slept or began a task.
+pub(crate) struct Sleepers {
+    policy: Hybrid,
+    stands: Vec<Rounds<Arc<Event>>>,
+    granted: Vec<u64>,
+}
+
+impl Sleepers {
+    pub(super) fn new(policy: Hybrid, workers: usize) -> Self {
+        Self {
+            policy,
+            stands: (0..workers.max(1)).map(|_| Rounds::default()).collect(),
+            granted: vec![],
+        }
+    }
+
+    fn granted(&mut self, thread: usize) -> &mut u64 {
+        if self.granted.len() <= thread {
+            self.granted.resize(thread + 1, 0);
+        }
+        &mut self.granted[thread]
+    }
+
+    /// How many rounds the thread is to sleep before so many bytes; if none, they are granted.
+    fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
+        let workers = self.stands.len() as u64;
+        let parameters = (self.policy.alpha as u64, self.policy.beta as u64);
+        let granted = self.granted(thread);
+        let rounds = sleep_rounds(bytes, *granted, parameters, workers);
+        *granted = if rounds == 0 { *granted + bytes } else { 0 };
+        rounds
+    }
+
+    fn at(&mut self, stand: usize) -> &mut Rounds<Arc<Event>> {
+        let stands = self.stands.len();
+        &mut self.stands[stand % stands]
+    }
+
+    /// Nothing else is to be done: the first sleeper of the stand, or else of any.
+    fn skip(&mut self, stand: usize) -> Option<Arc<Event>> {
+        let own = self.at(stand).skip();
+        own.or_else(|| self.stands.iter_mut().find_map(Rounds::skip))
+    }
+
+    fn any(&self) -> bool {
+        self.stands.iter().any(|stand| !stand.is_empty())
+    }
+}
+
+impl Current<'_> {
+    /// Sleeps for as many rounds as so many bytes are worth.
+    pub(super) fn sleep_off(self, bytes: u64) {
+        let memory = &self.shared().memory;
+        let Some(mut sleepers) = memory.sleepers() else {
+            return;
+        };
+        let rounds = sleepers.rounds(self.index, bytes);
+        if rounds == 0 {
+            return;
+        }
+        let event = Arc::new(Event::for_this_thread());
+        sleepers.at(self.own_stand()).sleep(rounds, event.clone());
+        memory.mirror(true);
+        drop(sleepers);
+        memory.count_sleep();
+        self.wait(Awaited::Memory(&event));
+    }
+
+    /// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
+    pub(crate) fn pass_round(self) -> bool {
+        self.wake_sleeper(|sleepers| sleepers.at(self.own_stand()).pass())
+    }
+
+    /// The same where nothing else is to be done.
+    pub(crate) fn skip_rounds(self) -> bool {
+        self.wake_sleeper(|sleepers| sleepers.skip(self.own_stand()))
+    }
+
+    fn wake_sleeper(self, due: impl FnOnce(&mut Sleepers) -> Option<Arc<Event>>) -> bool {
+        let memory = &self.shared().memory;
+        if !memory.has_work() {
+            return false;
+        }
+        let Some(mut sleepers) = memory.sleepers() else {
+            return false;
+        };
+        let due = due(&mut sleepers);
+        memory.mirror(sleepers.any());
+        drop(sleepers);
+        due.inspect(Event::open_kept).is_some()
+    }
+
+    /// Another task begins at the base of this thread.
+    pub(crate) fn forget_granted(self) {
+        if let Some(mut sleepers) = self.shared().memory.sleepers() {
+            *sleepers.granted(self.index) = 0;
+        }
+    }
+
+    fn own_stand(self) -> usize {
+        self.stand().unwrap_or(self.index)
+    }
+}

@@ -1,0 +1,274 @@
+//! Declared memory: budgets that hold, orders that end, and leases in odd places.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tidegate::space::{self, LeaseError};
+use tidegate::{Pool, Share, Space};
+
+fn pool(workers: usize, space: &str) -> Pool {
+    let space: Space = space.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(Share::Off);
+    builder.space(space).build().unwrap()
+}
+
+const POLICIES: [&str; 5] = [
+    "none",
+    "hybrid:alpha=1KiB,beta=1KiB",
+    "depth-first:k=2KiB",
+    "dfdeques:k=2KiB",
+    "budget:bytes=12KiB,serial=11KiB",
+];
+
+/// Each call holds a KiB for as long as it lasts.
+fn memfib(n: u64) -> u64 {
+    let _lease = space::lease(1 << 10).unwrap();
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = tidegate::join(|| memfib(n - 1), || memfib(n - 2));
+    a + b
+}
+
+#[test]
+fn a_program_of_joins_gives_the_same_under_every_policy() {
+    for policy in POLICIES {
+        for workers in [1, 2, 4] {
+            let pool = pool(workers, policy);
+            assert_eq!(pool.install(|| memfib(11)), 89, "{policy}");
+            let space = pool.stats().space;
+            assert_eq!(space.declared, 0, "{policy}");
+            assert!(space.peak >= 11 << 10, "{policy}: {}", space.peak);
+            if policy.starts_with("budget") {
+                assert!(space.peak <= 12 << 10);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_of_scopes_gives_the_same_under_every_policy() {
+    fn tree(depth: u32, leaves: &AtomicU64) {
+        let _lease = space::lease(1 << 10).unwrap();
+        if depth == 0 {
+            leaves.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        tidegate::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|_| tree(depth - 1, leaves));
+            }
+        });
+    }
+    for policy in POLICIES {
+        for workers in [1, 2, 4] {
+            let pool = pool(workers, policy);
+            let leaves = AtomicU64::new(0);
+            pool.install(|| tree(5, &leaves));
+            assert_eq!(leaves.into_inner(), 243, "{policy}");
+            assert_eq!(pool.stats().space.declared, 0);
+        }
+    }
+}
+
+#[test]
+fn a_guest_may_lease_and_fork_from_its_own_stack() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let (a, b) = pool.join(|| memfib(8), || memfib(9));
+        assert_eq!((a, b), (21, 34), "{policy}");
+        assert_eq!(pool.stats().space.declared, 0);
+    }
+}
+
+#[test]
+fn a_lease_outside_of_all_pools_is_refused() {
+    assert_eq!(space::lease(1).unwrap_err(), LeaseError::NoPool);
+    let text = LeaseError::NoPool.to_string();
+    assert!(text.contains("task of the pool"), "{text}");
+}
+
+#[test]
+fn nothing_is_charged_for_a_lease_of_nothing() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        pool.install(|| {
+            let lease = space::lease(0).unwrap();
+            assert_eq!(lease.bytes(), 0);
+        });
+        assert_eq!(pool.stats().space.peak, 0, "{policy}");
+    }
+}
+
+#[test]
+fn a_lease_that_no_allocation_can_have_is_refused() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let error = pool.install(|| space::lease(usize::MAX).unwrap_err());
+        assert_eq!(error, LeaseError::TooLarge { bytes: usize::MAX });
+        let error = pool.install(|| {
+            let mut lease = space::lease(1).unwrap();
+            lease.grow(usize::MAX).unwrap_err()
+        });
+        assert_eq!(error, LeaseError::TooLarge { bytes: usize::MAX });
+        assert_eq!(pool.stats().space.declared, 0);
+    }
+}
+
+#[test]
+fn a_request_that_can_never_fit_is_refused_and_names_the_numbers_and_the_holders() {
+    let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
+    let error = pool.install(|| {
+        let _held = space::lease(6 << 10).unwrap();
+        space::lease(5 << 10).unwrap_err()
+    });
+    let LeaseError::Refused {
+        bytes,
+        budget,
+        serial,
+        declared,
+        holders,
+    } = &error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!(
+        (*bytes, *budget, *serial, *declared),
+        (5 << 10, 10 << 10, 4 << 10, 6 << 10)
+    );
+    assert_eq!(holders.len(), 1);
+    assert!(holders[0].at.file().ends_with("space.rs"));
+    let text = error.to_string();
+    for part in ["5KiB", "6KiB", "10KiB", "4KiB", "space.rs"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // Nothing is lost by it.
+    assert_eq!(pool.install(|| memfib(3)), 2);
+    assert_eq!(pool.stats().space.declared, 0);
+}
+
+#[test]
+fn a_lease_ends_with_a_panic_of_its_task() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        for _ in 0..20 {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                pool.join(
+                    || {
+                        let _lease = space::lease(4 << 10).unwrap();
+                        panic!("on purpose");
+                    },
+                    || memfib(5),
+                )
+            }));
+            assert!(caught.is_err());
+        }
+        assert_eq!(pool.stats().space.declared, 0, "{policy}");
+        assert_eq!(pool.install(|| memfib(10)), 55);
+    }
+}
+
+#[test]
+fn a_lease_may_be_dropped_by_any_thread() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let lease = pool.install(|| space::lease(4 << 10).unwrap());
+        assert_eq!(pool.stats().space.declared, 4 << 10, "{policy}");
+        std::thread::spawn(move || drop(lease)).join().unwrap();
+        assert_eq!(pool.stats().space.declared, 0, "{policy}");
+        assert_eq!(pool.install(|| memfib(10)), 55);
+    }
+}
+
+#[test]
+fn a_lease_outlives_its_pool() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let lease = pool.install(|| space::lease(4 << 10).unwrap());
+        drop(pool);
+        drop(lease);
+    }
+}
+
+#[test]
+fn a_forgotten_lease_stays_charged_and_whoever_does_not_fit_beside_it_is_refused() {
+    let pool = pool(2, "budget:bytes=12KiB,serial=11KiB");
+    pool.install(|| std::mem::forget(space::lease(4 << 10).unwrap()));
+    assert_eq!(pool.stats().space.declared, 4 << 10);
+    let error = pool.install(|| {
+        let _held = space::lease(8 << 10).unwrap();
+        space::lease(1 << 10).unwrap_err()
+    });
+    assert!(error.to_string().contains("4KiB by"), "{error}");
+}
+
+#[test]
+fn a_lease_grows_and_keeps_what_it_has() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        pool.install(|| {
+            let mut lease = space::lease(1 << 10).unwrap();
+            lease.grow(2 << 10).unwrap();
+            assert_eq!(lease.bytes(), 3 << 10);
+        });
+        let space = pool.stats().space;
+        assert_eq!((space.declared, space.peak), (0, 3 << 10), "{policy}");
+    }
+}
+
+#[test]
+fn a_vector_comes_with_its_lease() {
+    let pool = pool(1, "none");
+    pool.install(|| {
+        let mut values = space::vec::<u64>(100).unwrap();
+        values.extend(0..100);
+        assert_eq!(values.len(), 100);
+        let (values, lease) = values.into_parts();
+        assert!(values.capacity() >= 100);
+        assert_eq!(lease.bytes(), 800);
+    });
+}
+
+#[test]
+fn ten_to_the_five_tasks_ask_at_once() {
+    const TASKS: usize = if cfg!(miri) { 100 } else { 100_000 };
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let ran = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for _ in 0..TASKS {
+                scope.spawn(|_| {
+                    let _lease = space::lease(1 << 10).unwrap();
+                    ran.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(ran.into_inner(), TASKS, "{policy}");
+        let space = pool.stats().space;
+        assert_eq!(space.declared, 0);
+        if policy.starts_with("budget") {
+            assert!(space.peak <= 12 << 10);
+        }
+    }
+}
+
+#[test]
+fn a_budget_may_be_lowered_while_it_is_in_use() {
+    let pool = pool(2, "budget:bytes=64KiB,serial=12KiB");
+    std::thread::scope(|scope| {
+        let work = scope.spawn(|| pool.install(|| memfib(12)));
+        for kib in (12..64).rev() {
+            pool.set_budget(kib << 10).unwrap();
+        }
+        assert_eq!(work.join().unwrap(), 144);
+    });
+    let error = pool.set_budget(11 << 10).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "Pool::set_budget: 11KiB is less than what the serial run needs; allowed: from 12KiB on"
+    );
+    let error = pool_without_budget().set_budget(1).unwrap_err().to_string();
+    assert!(error.contains("no budget"), "{error}");
+}
+
+fn pool_without_budget() -> Pool {
+    pool(1, "none")
+}
