@@ -74,6 +74,18 @@ pub const SOAKS: &[Soak] = &[
         scale: 50,
     },
     Soak {
+        name: "space",
+        package: "tidegate",
+        test: "every_random_program_ends_within_its_bound_under_every_policy",
+        scale: 50,
+    },
+    Soak {
+        name: "space-plan",
+        package: "tidegate-policy",
+        test: "every_random_program_ends_within_its_bound_on_any_number_of_slots",
+        scale: 20,
+    },
+    Soak {
         name: "kills",
         package: "tidegate",
         test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",

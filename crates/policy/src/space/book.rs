@@ -275,21 +275,10 @@ impl Book {
         items.map(|item| self.owners[item.index()])
     }
 
-    /// The task has ended. What it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
+    /// The task has ended. When all that it has forked has, too, what it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);
-        let entry = &mut self.tasks[task.0];
-        let (parent, scope, at) = (entry.parent, entry.scope, entry.at);
-        let leases = core::mem::take(&mut entry.leases);
-        let heir = parent.map(|parent| self.living(parent, at));
-        for lease in &leases {
-            let held = &mut self.leases[lease.0];
-            held.holder = heir.map(|(heir, _)| heir);
-            held.at = heir.map_or(0, |(_, at)| at);
-        }
-        if let Some((heir, _)) = heir {
-            self.tasks[heir.0].leases.extend(leases);
-        }
+        let Entry { parent, scope, .. } = self.tasks[task.0];
         let joiner = parent.filter(|_| scope.is_none());
         if joiner.is_none() {
             self.leave(task);
@@ -506,33 +495,26 @@ impl Book {
         self.tasks[joiner.0].item = Some(item);
     }
 
-    /// The nearest forebear that has not ended, and its moment before which something came; in `task` that was `at`.
-    fn living(&self, task: Task, at: u32) -> (Task, u32) {
-        let entry = &self.tasks[task.0];
-        match (entry.state, entry.parent) {
-            (State::Gone, Some(parent)) => self.living(parent, entry.at),
-            _ => (task, at.min(entry.moment)),
-        }
-    }
-
-    /// Drops the entry of a task that has ended, when all that it has forked has ended, too; and then perhaps that of its parent.
+    /// Drops the entry of a task that has ended, when all that it has forked has ended, too; and then perhaps that of its parent. What it still holds it has
+    /// handed on.
     fn drop_gone(&mut self, task: Task) {
         let mut next = Some(task);
         while let Some(task) = next {
-            let Entry {
-                state,
-                children,
-                parent,
-                ..
-            } = self.tasks[task.0];
-            if state != State::Gone || children > 0 {
+            let entry = &self.tasks[task.0];
+            if entry.state != State::Gone || entry.children > 0 {
                 return;
             }
-            self.tasks.take(task.0);
-            if let Some(parent) = parent {
-                self.tasks[parent.0].children -= 1;
+            let entry = self.tasks.take(task.0);
+            for lease in &entry.leases {
+                let held = &mut self.leases[lease.0];
+                (held.holder, held.at) = (entry.parent, entry.at);
             }
-            next = parent;
+            if let Some(parent) = entry.parent {
+                let parent = &mut self.tasks[parent.0];
+                parent.leases.extend(entry.leases);
+                parent.children -= 1;
+            }
+            next = entry.parent;
         }
     }
 

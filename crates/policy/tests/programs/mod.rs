@@ -1,5 +1,8 @@
 //! Random fork-join programs with leases.
 
+// Not every test needs all of it.
+#![allow(dead_code)]
+
 use tidegate_policy::Rng;
 
 #[derive(Clone, Debug)]
@@ -7,6 +10,8 @@ pub enum Step {
     Lease(u64),
     /// Gives the youngest lease back.
     Free,
+    /// Keeps the youngest lease until the whole program is over.
+    Keep,
     Join(Vec<Step>, Vec<Step>),
     /// Into so many-th scope around, the innermost first, or the outermost.
     Spawn(usize, Vec<Step>),
@@ -24,7 +29,11 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
             }
             1 if held > 0 => {
                 held -= 1;
-                steps.push(Step::Free);
+                steps.push(if rng.below(8) > 0 {
+                    Step::Free
+                } else {
+                    Step::Keep
+                });
             }
             1 => {}
             2 | 3 => steps.push(Step::Join(body(rng, depth - 1), body(rng, depth - 1))),
@@ -34,23 +43,59 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     steps
 }
 
-/// The peak of the serial run, above what is held already.
+/// The peak of the serial run.
 pub fn serial(steps: &[Step]) -> u64 {
-    let (mut held, mut peak) = (vec![], 0);
+    peak_and_kept(steps).0
+}
+
+/// The peak of a body above what is held already, and what it keeps.
+fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
+    let (mut held, mut kept, mut peak) = (vec![], 0, 0);
     for step in steps {
-        let now = held.iter().sum::<u64>();
-        peak = peak.max(match step {
+        let mut inside = |body: &[Step], held: &[u64]| {
+            let (above, more) = peak_and_kept(body);
+            peak = peak.max(held.iter().sum::<u64>() + kept + above);
+            kept += more;
+        };
+        match step {
             Step::Lease(bytes) => {
                 held.push(*bytes);
-                now + bytes
+                peak = peak.max(held.iter().sum::<u64>() + kept);
             }
             Step::Free => {
                 held.pop();
-                now
             }
-            Step::Join(one, other) => now + serial(one).max(serial(other)),
-            Step::Spawn(_, task) => now + serial(task),
-        });
+            Step::Keep => kept += held.pop().unwrap_or(0),
+            Step::Join(one, other) => {
+                inside(one, &held);
+                inside(other, &held);
+            }
+            Step::Spawn(_, task) => inside(task, &held),
+        }
     }
-    peak
+    (peak, kept)
+}
+
+/// The longest chain of steps, where a request for more than `k` takes a step for each `k`.
+pub fn span(steps: &[Step], k: u64) -> u64 {
+    let (mut here, mut longest) = (2, 0);
+    for step in steps {
+        here += 1;
+        match step {
+            Step::Lease(bytes) => here += bytes / k,
+            Step::Free | Step::Keep => {}
+            Step::Join(one, other) => here += span(one, k).max(span(other, k)),
+            Step::Spawn(_, task) => longest = longest.max(here + span(task, k)),
+        }
+    }
+    here.max(longest)
+}
+
+/// The size of a test that is also a soak, of which this is one slice; says it.
+pub fn soak(slice: u64, what: &str) -> u64 {
+    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
+        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
+    });
+    println!("soak: {} {what}", slice * scale);
+    slice * scale
 }

@@ -1,0 +1,85 @@
+//! Random fork-join programs with leases: they end under every policy, within its bound.
+
+#[path = "../../policy/tests/programs/mod.rs"]
+mod programs;
+mod support;
+
+use programs::{Step, body, serial, span};
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+use tidegate::space::{self, Lease};
+use tidegate::{Pool, Scope, Share};
+use tidegate_policy::Rng;
+
+/// How many random programs are a slice.
+const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
+
+/// Leases that last until the program is over.
+type Kept = Mutex<Vec<Lease>>;
+
+/// Runs a body within these scopes, the innermost last. A spawned one knows no other scope than its own and the one that it was spawned into.
+fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
+    let mut leases: Vec<Lease> = vec![];
+    tidegate::scope(|own| {
+        let scopes: Vec<&Scope<'env>> = around.iter().copied().chain([own]).collect();
+        for step in steps {
+            match step {
+                Step::Lease(bytes) => leases.push(space::lease(*bytes as usize).unwrap()),
+                Step::Free => drop(leases.pop()),
+                Step::Keep => kept.lock().unwrap().extend(leases.pop()),
+                Step::Join(one, other) => {
+                    tidegate::join(|| run(one, kept, &scopes), || run(other, kept, &scopes));
+                }
+                Step::Spawn(outer, task) => {
+                    let into = scopes.len() - 1 - outer.min(&(scopes.len() - 1));
+                    scopes[into].spawn(move |scope| run(task, kept, &[scope]));
+                }
+            }
+        }
+    });
+}
+
+/// The most that a run declares.
+fn peak_of(policy: &str, workers: usize, program: &[Step]) -> u64 {
+    let space = policy.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(Share::Off);
+    let pool = builder.space(space).build().unwrap();
+    let ended = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let kept = Kept::default();
+        pool.install(|| run(program, &kept, &[]));
+    }));
+    assert!(ended.is_ok(), "{policy} on {workers}");
+    let space = pool.stats().space;
+    assert_eq!(space.declared, 0);
+    space.peak
+}
+
+#[test]
+fn every_random_program_ends_within_its_bound_under_every_policy() {
+    let seeds = support::soak(
+        PROGRAMS,
+        "random programs with leases, each on 1, 2 and 4 workers under each policy",
+    );
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed as u64);
+        let program = body(&mut rng, 4);
+        let s1 = serial(&program);
+        for workers in [1, 2, 4] {
+            let k = [20, 60, 200][rng.below(3) as usize];
+            let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
+            let bound = s1 + k * workers as u64 * span(&program, k);
+            let within = |policy: &str, bound: u64| {
+                let peak = peak_of(policy, workers, &program);
+                assert!(
+                    peak <= bound,
+                    "seed {seed}, {policy} on {workers}: {peak} > {bound}"
+                );
+            };
+            within("none", u64::MAX);
+            within("hybrid:alpha=50,beta=10", u64::MAX);
+            within(&format!("depth-first:k={k}"), bound);
+            within(&format!("dfdeques:k={k}"), bound);
+            within(&format!("budget:bytes={budget},serial={s1}"), budget);
+        }
+    }
+}
