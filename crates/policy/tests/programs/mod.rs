@@ -1,7 +1,6 @@
 //! Random fork-join programs with leases.
 
-// Not every test needs all of it.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use tidegate_policy::Rng;
 
