@@ -314,6 +314,9 @@ pub enum Bench {
     /// What an interval and an edge cost, and what programs made of them take
     #[command(after_help = AFTER_INTERVALS)]
     Intervals(ProgramsArguments),
+    /// How much memory programs need at a time, and how long they take, when their tasks wait for it
+    #[command(after_help = AFTER_SPACE)]
+    Space(ProgramsArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
@@ -405,6 +408,22 @@ JSON: a list of rows: program, locality (null for programs without), places, bou
 (repetitions), seconds, ratio (of the seconds, to those of the same program without hints, or with one place), \
 steals (of a run), cache_references and last_level_misses (of all threads in a run, as the kernel counts what it \
 calls cache-references and cache-misses; null where it does not).
+
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+
+const AFTER_SPACE: &str = "\
+Each run is a process of its own: on rayon, which takes no notice of what is declared, and on Tidegate under each \
+policy, with 1, 2, 4 and 8 workers. A policy's k, alpha and beta are parts of what the serial run declares at most \
+(s1); a budget is 1.1 times that. The span is measured in the order of the serial run, in seconds and in actions \
+(forks, ends of joins and scopes, leases, and one more for each k of a lease).
+
+JSON: a list of rows: program, policy (or rayon), workers, median_of (repetitions), peak_declared_bytes (the median, \
+as are the other figures), largest_declared_bytes, peak_rss_bytes (of the process), undeclared_peak_bytes (allocated \
+beyond what was declared; null on rayon), seconds, steals and sleeps (for memory; null on rayon), s1_bytes, \
+bound_bytes (s1 times workers for work stealing, s1 and k times workers times actions for depth-first and dfdeques, \
+the budget; null where none is known), budget_bytes, k_bytes, tinf_seconds, tinf_actions, peak_ratio and time_ratio \
+(to work stealing, the policy none, at the same number of workers), verified (every answer is the serial one, and no \
+run of a policy with a bound exceeded it).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 

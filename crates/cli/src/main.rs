@@ -49,8 +49,13 @@ mod usage;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tidegate::space::Counting;
 
 use arguments::{Cli, Command, ShareCommand};
+
+/// Counts in the jobs of `bench space`, and nowhere else.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting::system().paused();
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

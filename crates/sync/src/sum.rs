@@ -11,12 +11,18 @@ impl Sum {
     /// Nothing yet.
     #[must_use]
     pub const fn zero() -> Self {
-        Self(AtomicU64::new(0))
+        Self::of(0)
+    }
+
+    /// So much from the beginning.
+    #[must_use]
+    pub const fn of(n: u64) -> Self {
+        Self(AtomicU64::new(n))
     }
 
     /// So much more; the sum.
     pub fn add(&self, n: u64) -> u64 {
-        self.0.fetch_add(n, Ordering::Relaxed) + n
+        self.0.fetch_add(n, Ordering::Relaxed).wrapping_add(n)
     }
 
     /// So much less.

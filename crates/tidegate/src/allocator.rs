@@ -32,15 +32,19 @@ pub(crate) fn undeclare(bytes: u64) {
 /// # drop(buffer);
 /// ```
 ///
-/// Each allocation and each free costs an atomic addition to a word that all threads share.
+/// Each allocation and each free costs an atomic addition to a word that all threads share; while nothing is counted, a load.
 #[derive(Debug)]
-pub struct Counting<A = System>(A);
+pub struct Counting<A = System> {
+    allocator: A,
+    /// Whether it counts: 0 or 1.
+    counts: Sum,
+}
 
 impl Counting {
     /// Over the system's allocator.
     #[must_use]
     pub const fn system() -> Self {
-        Self(System)
+        Self::over(System)
     }
 }
 
@@ -48,7 +52,37 @@ impl<A> Counting<A> {
     /// Over another allocator.
     #[must_use]
     pub const fn over(allocator: A) -> Self {
-        Self(allocator)
+        Self {
+            allocator,
+            counts: Sum::of(1),
+        }
+    }
+
+    /// Nothing is counted until [`start`](Self::start).
+    #[must_use]
+    pub const fn paused(mut self) -> Self {
+        self.counts = Sum::zero();
+        self
+    }
+
+    /// Counts from now on, and nothing that is allocated already.
+    pub fn start(&self) {
+        self.counts.raise_to(1);
+    }
+
+    fn count(&self, bytes: usize) {
+        if self.counts.get() == 0 {
+            return;
+        }
+        let live = floored(LIVE.add(bytes as u64));
+        PEAK.raise_to(live);
+        UNDECLARED.raise_to(live.saturating_sub(DECLARED.get()));
+    }
+
+    fn uncount(&self, bytes: usize) {
+        if self.counts.get() > 0 {
+            LIVE.take(bytes as u64);
+        }
     }
 }
 
@@ -64,59 +98,54 @@ pub struct Allocated {
     pub undeclared_peak: u64,
 }
 
+/// A sum that may have gone below 0, because something was freed that had not been counted.
+fn floored(sum: u64) -> u64 {
+    if sum > u64::MAX / 2 { 0 } else { sum }
+}
+
 /// What the program has allocated so far.
 #[must_use]
 pub fn allocated() -> Allocated {
     Allocated {
-        live: LIVE.get(),
+        live: floored(LIVE.get()),
         peak: PEAK.get(),
         undeclared_peak: UNDECLARED.get(),
     }
-}
-
-fn count(bytes: usize) {
-    let live = LIVE.add(bytes as u64);
-    PEAK.raise_to(live);
-    UNDECLARED.raise_to(live.saturating_sub(DECLARED.get()));
-}
-
-fn uncount(bytes: usize) {
-    LIVE.take(bytes as u64);
 }
 
 // SAFETY: every call goes on to the allocator below as it came, and what that answers is the answer; counting neither allocates nor unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's duties are those of the allocator below.
-        let block = unsafe { self.0.alloc(layout) };
+        let block = unsafe { self.allocator.alloc(layout) };
         if !block.is_null() {
-            count(layout.size());
+            self.count(layout.size());
         }
         block
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as in `alloc`.
-        let block = unsafe { self.0.alloc_zeroed(layout) };
+        let block = unsafe { self.allocator.alloc_zeroed(layout) };
         if !block.is_null() {
-            count(layout.size());
+            self.count(layout.size());
         }
         block
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: as in `alloc`.
-        unsafe { self.0.dealloc(block, layout) };
-        uncount(layout.size());
+        unsafe { self.allocator.dealloc(block, layout) };
+        self.uncount(layout.size());
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as in `alloc`.
-        let new = unsafe { self.0.realloc(block, layout, size) };
+        let new = unsafe { self.allocator.realloc(block, layout, size) };
         if !new.is_null() {
             // The old block first: both are not there at once, as far as can be told.
-            uncount(layout.size());
-            count(size);
+            self.uncount(layout.size());
+            self.count(size);
         }
         new
     }

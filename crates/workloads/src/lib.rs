@@ -59,4 +59,4 @@ pub use registry::{SimulatedVisitor, Visitor, visit, visit_simulated};
 pub use runtime::Chili;
 #[cfg(feature = "rayon")]
 pub use runtime::Rayon;
-pub use runtime::{Counted, Recorded, Runtime, Serial, Threads, Tidegate};
+pub use runtime::{Counted, Length, Profiled, Recorded, Runtime, Serial, Threads, Tidegate};

@@ -28,6 +28,7 @@ use ::tidegate::interval::{Body, Draft};
 #[cfg(feature = "chili")]
 mod chili;
 mod counted;
+mod profiled;
 #[cfg(feature = "rayon")]
 mod rayon;
 mod recorded;
@@ -38,6 +39,7 @@ mod tidegate;
 #[cfg(feature = "chili")]
 pub use chili::Chili;
 pub use counted::Counted;
+pub use profiled::{Length, Profiled};
 #[cfg(feature = "rayon")]
 pub use rayon::Rayon;
 pub use recorded::Recorded;

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tidegate_policy::Share;
 use tidegate_policy::tunables;
+use tidegate_policy::{Share, Space};
 
 use crate::failure::Failure;
 
@@ -23,6 +23,8 @@ pub struct Spec {
     pub workers: usize,
     /// Whether it shares the machine, where the runtime can.
     pub share: Share,
+    /// Which of its tasks may have memory, where the runtime can tell, and that its memory is counted.
+    pub space: Option<Space>,
     /// How many processors it may use, of those that this process may; all if none is said.
     pub processors: Option<usize>,
 }
@@ -39,6 +41,7 @@ impl Spec {
             "runtime": self.runtime,
             "workers": self.workers,
             "share": self.share.to_string(),
+            "space": self.space.map(|space| space.to_string()),
             "processors": self.processors,
         })
     }
@@ -59,6 +62,10 @@ impl Spec {
             runtime: text("runtime")?,
             workers: line["workers"].as_u64().ok_or_else(unfit)? as usize,
             share: text("share")?.parse().map_err(|_| unfit())?,
+            space: match &line["space"] {
+                Value::Null => None,
+                _ => Some(text("space")?.parse().map_err(|_| unfit())?),
+            },
             processors: line["processors"].as_u64().map(|count| count as usize),
         })
     }
@@ -101,7 +108,43 @@ pub struct Done {
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub context_switches: u64,
+    pub memory: Option<Memory>,
     pub answer: Value,
+}
+
+/// What memory a job had, and what became of its tasks because of that.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory {
+    /// The most that its tasks had declared.
+    pub declared: u64,
+    /// The most that the process had, as the system counts it; none where that does not.
+    pub resident: Option<u64>,
+    /// The most that was allocated beyond what was declared.
+    pub undeclared: u64,
+    pub steals: u64,
+    pub sleeps: u64,
+}
+
+impl Memory {
+    pub fn to_json(self) -> Value {
+        json!({
+            "declared": self.declared,
+            "resident": self.resident,
+            "undeclared": self.undeclared,
+            "steals": self.steals,
+            "sleeps": self.sleeps,
+        })
+    }
+
+    fn from_json(value: &Value) -> Option<Self> {
+        Some(Self {
+            declared: value["declared"].as_u64()?,
+            resident: value["resident"].as_u64(),
+            undeclared: value["undeclared"].as_u64()?,
+            steals: value["steals"].as_u64()?,
+            sleeps: value["sleeps"].as_u64()?,
+        })
+    }
 }
 
 /// A job's process, ready to go.
@@ -125,6 +168,10 @@ impl Job {
             .env(
                 tunables::SHARE.variable.unwrap_or_default(),
                 spec.share.to_string(),
+            )
+            .envs(
+                spec.space
+                    .and_then(|space| Some((tunables::SPACE.variable?, space.to_string()))),
             )
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -181,6 +228,7 @@ impl Job {
             seconds: answer["seconds"].as_f64().ok_or_else(unfit)?,
             cpu_seconds: answer["cpu_seconds"].as_f64().unwrap_or(f64::NAN),
             context_switches: answer["context_switches"].as_u64().unwrap_or(0),
+            memory: Memory::from_json(&answer["memory"]),
             answer: answer["answer"].clone(),
         })
     }

@@ -8,11 +8,15 @@ use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tidegate_workloads::{Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit};
+use tidegate::space::allocated;
+use tidegate_workloads::{
+    Counted, Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
+};
 
-use super::crew::Spec;
+use super::crew::{Memory, Spec};
+use crate::ALLOCATOR;
 use crate::failure::Failure;
-use crate::usage::Usage;
+use crate::usage::{Usage, peak_rss_bytes};
 
 /// Does what standard input says.
 pub fn serve() -> Result<(), Failure> {
@@ -54,15 +58,30 @@ impl Visitor for OnRuntime {
     type Out = Result<(), Failure>;
 
     fn visit<P: Program>(self, program: P) -> Self::Out {
+        let counted = |memory: &mut Memory| memory.declared = Counted::take_peak();
         match self.0.runtime.as_str() {
-            Rayon::NAME => run::<P, Rayon>(&program, self.0.workers),
-            Serial::NAME => run::<P, Serial>(&program, self.0.workers),
-            _ => run::<P, Tidegate>(&program, self.0.workers),
+            Rayon::NAME => run::<P, Rayon>(&program, &self.0, |_, memory| counted(memory)),
+            Serial::NAME => run::<P, Serial>(&program, &self.0, |_, memory| counted(memory)),
+            _ => run::<P, Tidegate>(&program, &self.0, |runtime, memory| {
+                let stats = runtime.pool().stats();
+                memory.declared = stats.space.peak;
+                memory.steals = stats.counters.steals;
+                memory.sleeps = stats.space.sleeps;
+            }),
         }
     }
 }
 
-fn run<P: Program, R: Runtime>(program: &P, workers: usize) -> Result<(), Failure> {
+/// Runs it when told to. `tell` adds what the runtime knows of the memory.
+fn run<P: Program, R: Runtime>(
+    program: &P,
+    spec: &Spec,
+    tell: impl FnOnce(&R, &mut Memory),
+) -> Result<(), Failure> {
+    let workers = spec.workers;
+    if spec.space.is_some() {
+        ALLOCATOR.start();
+    }
     let refused = |error: io::Error| Failure::Impossible(format!("{}: {error}", R::NAME));
     let runtime = R::with_workers(workers).map_err(refused)?;
     program.fits(&runtime)?;
@@ -76,10 +95,20 @@ fn run<P: Program, R: Runtime>(program: &P, workers: usize) -> Result<(), Failur
         _ => runtime.install(|fork| program.parallel::<R>(&mut input, fork)),
     });
     let seconds = start.elapsed().as_secs_f64();
+    let memory = spec.space.map(|_| {
+        let mut memory = Memory {
+            resident: peak_rss_bytes(),
+            undeclared: allocated().undeclared_peak,
+            ..Memory::default()
+        };
+        tell(&runtime, &mut memory);
+        memory.to_json()
+    });
     say(&json!({
         "seconds": seconds,
         "cpu_seconds": used.cpu_seconds(),
         "context_switches": used.switches,
+        "memory": memory,
         "answer": program.answer(&input, &output),
     }))
 }

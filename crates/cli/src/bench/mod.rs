@@ -1,4 +1,4 @@
-//! `tidegate bench`: how jobs divide this machine, and what queues, places and intervals are worth in one.
+//! `tidegate bench`: how jobs divide this machine, and what queues, places, intervals and orders for memory are worth in one.
 //!
 //! Each job of several is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
 //! so that jobs of other programs neither disturb nor are disturbed.
@@ -11,6 +11,7 @@ mod places;
 mod programs;
 mod queues;
 mod share;
+mod space;
 mod two_level;
 
 use crate::arguments::{Bench, BenchArguments};
@@ -24,6 +25,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Queues(arguments) => queues::bench(arguments),
         Bench::Places(arguments) => places::bench(arguments),
         Bench::Intervals(arguments) => intervals::bench(arguments),
+        Bench::Space(arguments) => space::bench(arguments),
         Bench::Job => job::serve(),
     }
 }

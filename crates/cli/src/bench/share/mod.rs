@@ -240,6 +240,7 @@ impl Bench {
             runtime: Tidegate::NAME.into(),
             workers: self.processors,
             share: Share::Auto,
+            space: None,
             processors: None,
         };
         let mut job = Job::start(&spec, table)?;
