@@ -65,7 +65,7 @@ fn sizes_can_be_called_as_java_grande_calls_them() {
 }
 
 /// The keys of a run's options.
-const OPTIONS: [&str; 10] = [
+const OPTIONS: [&str; 11] = [
     "idle", "steal", "victim", "wait", "queue", "space", "places", "bind", "share", "weight",
     "desire",
 ];
