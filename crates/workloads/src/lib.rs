@@ -40,6 +40,7 @@ pub mod knary;
 pub mod locality;
 pub mod loops;
 pub mod loopy;
+mod matrix;
 pub mod parameter;
 pub mod phases;
 pub mod program;

@@ -1,15 +1,19 @@
 //! Square matrices in square blocks, and which block lies where.
 //!
 //! Blocks are numbered as a recursion into quadrants meets them (Guy Morton's order, 1966), each block row by row, so that the blocks of a
-//! quadrant lie next to each other. Elements are small whole numbers: their sums are exact in any order, as long as they are below 2^24.
+//! quadrant lie next to each other. Elements are small whole numbers: their sums are exact in any order, for [so many rows](most_rows).
+
+use std::ops::{AddAssign, Mul};
 
 use crate::steps::random;
 
 /// Elements are below this.
 const ELEMENTS: u64 = 16;
 
-/// The most rows for which the elements of a product are exact.
-pub const MOST_ROWS: u64 = (1 << 24) / (ELEMENTS - 1).pow(2);
+/// The most rows for which the elements of a product are exact in numbers with so many binary digits.
+pub const fn most_rows(digits: u32) -> u64 {
+    (1 << digits) / (ELEMENTS - 1).pow(2)
+}
 
 /// So many blocks by as many, of so many elements by as many.
 #[derive(Clone, Copy, Debug)]
@@ -35,23 +39,26 @@ impl Grid {
     }
 
     /// The block of that number.
-    pub fn of(self, matrix: &[f32], number: usize) -> &[f32] {
+    pub fn of<T>(self, matrix: &[T], number: usize) -> &[T] {
         &matrix[number * self.area()..][..self.area()]
     }
 
     /// A matrix that follows from a seed.
-    pub fn random(self, seed: u64) -> Vec<f32> {
+    pub fn random<T: From<u8>>(self, seed: u64) -> Vec<T> {
         let elements = 0..self.elements() as u64;
-        let element = |i| (random(seed, i) % ELEMENTS) as f32;
+        let element = |i| T::from((random(seed, i) % ELEMENTS) as u8);
         elements.map(element).collect()
     }
 
     /// Adds the product of two blocks to a third.
-    pub fn multiply(self, a: &[f32], b: &[f32], c: &mut [f32]) {
+    pub fn multiply<T>(self, a: &[T], b: &[T], c: &mut [T])
+    where
+        T: Copy + Mul<Output = T> + AddAssign,
+    {
         let size = self.block;
         for (c_row, a_row) in c.chunks_exact_mut(size).zip(a.chunks_exact(size)) {
-            for (a, b_row) in a_row.iter().zip(b.chunks_exact(size)) {
-                for (c, b) in c_row.iter_mut().zip(b_row) {
+            for (&a, b_row) in a_row.iter().zip(b.chunks_exact(size)) {
+                for (c, &b) in c_row.iter_mut().zip(b_row) {
                     *c += a * b;
                 }
             }

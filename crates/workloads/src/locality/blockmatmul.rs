@@ -9,16 +9,17 @@
 //!
 //! What it does not do: pack or tile below the size of a block; it is no rival of a library.
 
-mod matrix;
-
 use std::io;
 
 use super::{Hints, Locality};
+use crate::matrix::{self, Grid};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
-use matrix::{Grid, MOST_ROWS};
+
+/// The most rows whose product is exact.
+const MOST_ROWS: u64 = matrix::most_rows(f32::MANTISSA_DIGITS);
 
 /// The program `blockmatmul`.
 #[derive(Clone, Copy, Debug)]
