@@ -111,7 +111,8 @@ fn near_median(elements: &[u32]) -> usize {
     median(of_third(0), of_third(1), of_third(2))
 }
 
-fn checksum(elements: &[u32]) -> u64 {
+/// A number that depends on every element and its place.
+pub(crate) fn checksum(elements: &[u32]) -> u64 {
     // One more: zeros count, too.
     steps::checksum(elements.iter().map(|element| u64::from(*element) + 1))
 }

@@ -20,7 +20,12 @@ use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
 use crate::phases::Phases;
 use crate::program::{Field, Program};
 use crate::quicksort::Quicksort;
+use crate::space::decompress::Decompress;
+use crate::space::matmul::Matmul;
 use crate::space::memfib::Memfib;
+use crate::space::nested::Nested;
+use crate::space::sortmany::Sortmany;
+use crate::space::strassen::Strassen;
 use crate::treesum::Treesum;
 use crate::uts::Uts;
 
@@ -101,7 +106,7 @@ macro_rules! programs {
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops;
     others: Digest Cachestress Mergesort Blockmatmul
-        Memfib
+        Memfib Nested Matmul Strassen Sortmany Decompress
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil Wavefront
 }
 

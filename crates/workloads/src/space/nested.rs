@@ -1,0 +1,147 @@
+//! Two loops of tasks, one inside the other: each task of the outer loop holds an array on which its own tasks work.
+//!
+//! From the example of the slides "Narlikar and hybrid schedulers for Cilk": `F(i)`, for each `i` up to n, has an array of n elements and spawns `G(i, j)` for each of them. Run
+//! all of the outer loop first, and n arrays are there at once: memory in the order of n^2. Run the inner loop first, and it is one array for each worker. The slides leave
+//! open what `G` does; here it fills its element with numbers, and `F` adds up the last of each.
+//!
+//! With `form join`, for runtimes without a scope, both ranges are halved by joins.
+//!
+//! What it does not show: imbalance, or memory that is held while nothing works on it.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::{Way, block, each};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Form, Program, answer};
+use crate::runtime::{Runtime, Serial};
+use crate::steps::{random, steps};
+
+const WORD: usize = size_of::<u64>();
+
+/// The program `nested`.
+#[derive(Clone, Copy, Debug)]
+pub struct Nested {
+    /// How many tasks either loop has.
+    pub n: usize,
+    /// How many bytes an element has, a multiple of a word's.
+    pub width: usize,
+    /// How many steps it takes to the next word of an element.
+    pub steps: u64,
+    /// How the parallel body makes its tasks.
+    pub form: Form,
+}
+
+impl Nested {
+    fn all<R: Runtime>(&self, way: Way<'_, '_, R>) -> u64 {
+        let mut sums = block::<R, u64>(0, self.n);
+        each(way, &mut sums.values, 1, &|way, i, sum| {
+            sum[0] = self.outer(way, i);
+        });
+        total(sums.values.iter())
+    }
+
+    /// `F`.
+    fn outer<R: Runtime>(&self, way: Way<'_, '_, R>, i: usize) -> u64 {
+        let words = self.width / WORD;
+        let mut array = block::<R, u64>(0, self.n * words);
+        each(way, &mut array.values, words, &|_, j, element| {
+            self.inner(i, j, element);
+        });
+        total(array.values.iter().skip(words - 1).step_by(words))
+    }
+
+    /// `G`.
+    fn inner(&self, i: usize, j: usize, element: &mut [u64]) {
+        let mut state = random(i as u64, j as u64);
+        for word in element {
+            state = steps(state, self.steps);
+            *word = state;
+        }
+    }
+}
+
+fn total<'a>(words: impl Iterator<Item = &'a u64>) -> u64 {
+    words.fold(0, |sum, word| sum.wrapping_add(*word))
+}
+
+impl Program for Nested {
+    const NAME: &'static str = "nested";
+    const SUMMARY: &'static str = "two nested loops of tasks, an array for each of the outer one";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(1, 1 << 20),
+            preset: Preset::Sizes(["8", "256", "1024"]),
+            meaning: "how many tasks each loop has, and elements each array",
+        },
+        Parameter {
+            name: "width",
+            positional: false,
+            kind: Kind::Integer(WORD as u64, 1 << 30),
+            preset: Preset::Sizes(["1024", "65536", "32768"]),
+            meaning: "how many bytes an element has, a multiple of 8",
+        },
+        Parameter {
+            name: "steps",
+            positional: false,
+            kind: Kind::Integer(0, 1_000_000_000_000),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "how many steps it takes to the next 8 bytes of an element",
+        },
+        Form::parameter("spawn"),
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "sum",
+        meaning: "sum of the last words of all elements, modulo 2^64",
+    }];
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let width = values.integer("width")? as usize;
+        if width % WORD != 0 {
+            return Err(ParameterError::new(format!(
+                "width is {width}, allowed is a multiple of {WORD}"
+            )));
+        }
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            width,
+            steps: values.integer("steps")?,
+            form: Form::from_values(values)?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("width", self.width.into()),
+            ("steps", self.steps.into()),
+            ("form", self.form.name().into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        self.all::<Serial>(Way::Call)
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        self.all(Way::<R>::new(self.form, fork))
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        self.form.applies_to::<R>()
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("sum", Value::from(*output))])
+    }
+}

@@ -1,0 +1,238 @@
+//! What the programs that multiply matrices by recursion into quadrants have in common: all but the recursion.
+//!
+//! The matrices lie as in `matrix`, so a quadrant is a quarter of a slice. Their elements are small whole numbers, and so is whatever a [`Scheme`] makes of them: it
+//! is exact in an `f64` and does not depend on the order of additions.
+//!
+//! The checksum weighs each element of the product by a number for its row and one for its column. So it is known beforehand: with weights r and s it is (r A)(B s), for
+//! which nothing but matrices and vectors are multiplied (after Rūsiņš Freivalds, Probabilistic Machines Can Use Less Running Time, 1977).
+
+use std::io;
+use std::marker::PhantomData;
+
+use super::Way;
+use crate::matrix::{self, Grid};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Form, Program, Reference, answer};
+use crate::runtime::{Runtime, Serial};
+use crate::steps::random;
+
+/// More make no sense; all that is computed with so many is exact, as the schemes say.
+pub(super) const MOST_ROWS: u64 = 1 << 16;
+
+/// A recursion that multiplies.
+pub trait Scheme: Sized + Sync {
+    /// The program's name.
+    const NAME: &'static str;
+    /// One line for a list of programs.
+    const SUMMARY: &'static str;
+    /// How many rows the matrices of the sizes have.
+    const ROWS: [&'static str; 3];
+
+    /// Makes `c` the product of `a` and `b`, which have blocks of the grid's size, but perhaps fewer of them.
+    fn multiply<R: Runtime>(way: Way<'_, '_, R>, grid: Grid, c: &mut [f64], a: &[f64], b: &[f64]);
+}
+
+/// A program that multiplies by a scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct Product<S> {
+    /// How many rows and columns, a power of two.
+    pub n: usize,
+    /// Up to how many rows are multiplied without recursion.
+    pub cutoff: usize,
+    /// From which the matrices are made.
+    pub seed: u64,
+    /// How the parallel body makes its tasks.
+    pub form: Form,
+    scheme: PhantomData<S>,
+}
+
+/// The matrices.
+#[derive(Debug)]
+pub struct Input {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    c: Vec<f64>,
+}
+
+impl<S> Product<S> {
+    fn grid(&self) -> Grid {
+        let block = 1 << self.cutoff.min(self.n).ilog2();
+        Grid {
+            blocks: self.n / block,
+            block,
+        }
+    }
+
+    fn factor(&self, number: u64) -> Vec<f64> {
+        self.grid().random(self.seed.wrapping_add(number))
+    }
+
+    /// The weight of a row, or, with another `side`, of a column.
+    fn weight(&self, side: u64, number: usize) -> u64 {
+        random(!self.seed.wrapping_add(side), number as u64)
+    }
+
+    /// Each element of a matrix with its row and column.
+    fn elements<'a>(&self, matrix: &'a [f64]) -> impl Iterator<Item = (usize, usize, u64)> + 'a {
+        let grid = self.grid();
+        let blocks = matrix.chunks_exact(grid.area()).enumerate();
+        blocks.flat_map(move |(number, block)| {
+            let (row, column) = matrix::place(number);
+            block.iter().enumerate().map(move |(at, element)| {
+                let row = row * grid.block + at / grid.block;
+                let column = column * grid.block + at % grid.block;
+                (row, column, *element as u64)
+            })
+        })
+    }
+
+    fn told(checksum: u64) -> Answer {
+        answer([("checksum", checksum.into())])
+    }
+}
+
+impl<S: Scheme> Program for Product<S> {
+    const NAME: &'static str = S::NAME;
+    const SUMMARY: &'static str = S::SUMMARY;
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(1, MOST_ROWS),
+            preset: Preset::Sizes(S::ROWS),
+            meaning: "how many rows and columns the matrices have, a power of two",
+        },
+        Parameter {
+            name: "cutoff",
+            positional: false,
+            kind: Kind::Integer(1, MOST_ROWS),
+            preset: Preset::Sizes(["8", "64", "64"]),
+            meaning: "up to how many rows are multiplied without recursion",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the matrices are made",
+        },
+        Form::parameter("join"),
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "checksum",
+        meaning: "sum of the product's elements, weighed by row and column, modulo 2^64",
+    }];
+
+    type Input = Input;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let n = values.integer("n")? as usize;
+        if !n.is_power_of_two() {
+            return Err(ParameterError::new(format!(
+                "n is {n}, allowed is a power of two"
+            )));
+        }
+        Ok(Self {
+            n,
+            cutoff: values.integer("cutoff")? as usize,
+            seed: values.integer("seed")?,
+            form: Form::from_values(values)?,
+            scheme: PhantomData,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("cutoff", self.cutoff.into()),
+            ("seed", self.seed.into()),
+            ("form", self.form.name().into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Input> {
+        Ok(Input {
+            a: self.factor(0),
+            b: self.factor(1),
+            c: vec![0.0; self.grid().elements()],
+        })
+    }
+
+    fn reset(&self, input: &mut Input) {
+        input.c.fill(0.0);
+    }
+
+    fn serial(&self, Input { a, b, c }: &mut Input) {
+        S::multiply::<Serial>(Way::Call, self.grid(), c, a, b);
+    }
+
+    fn parallel<R: Runtime>(&self, Input { a, b, c }: &mut Input, fork: &mut R::Fork<'_>) {
+        S::multiply(Way::<R>::new(self.form, fork), self.grid(), c, a, b);
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        self.form.applies_to::<R>()
+    }
+
+    fn answer(&self, input: &Input, (): &()) -> Answer {
+        let weighed = self.elements(&input.c).map(|(row, column, element)| {
+            let weight = self.weight(0, row).wrapping_mul(self.weight(1, column));
+            weight.wrapping_mul(element)
+        });
+        Self::told(weighed.fold(0, u64::wrapping_add))
+    }
+
+    fn published(&self) -> Option<Reference> {
+        let add = |sum: &mut u64, weight: u64, element| {
+            *sum = sum.wrapping_add(weight.wrapping_mul(element));
+        };
+        let (mut left, mut right) = (vec![0; self.n], vec![0; self.n]);
+        for (row, column, element) in self.elements(&self.factor(0)) {
+            add(&mut left[column], self.weight(0, row), element);
+        }
+        for (row, column, element) in self.elements(&self.factor(1)) {
+            add(&mut right[row], self.weight(1, column), element);
+        }
+        let mut sum = 0;
+        for (left, right) in left.into_iter().zip(right) {
+            add(&mut sum, left, right);
+        }
+        Some(Reference {
+            answer: Self::told(sum),
+            source: "the factors, each multiplied by a vector",
+        })
+    }
+}
+
+/// Compares what a scheme makes of small matrices with rows times columns.
+#[cfg(test)]
+pub(super) fn is_the_plain_product<S: Scheme>() {
+    for (n, cutoff) in [(1, 1), (2, 1), (4, 3), (8, 1), (16, 4), (16, 100)] {
+        let program = Product::<S> {
+            n,
+            cutoff,
+            seed: 5,
+            form: Form::Join,
+            scheme: PhantomData,
+        };
+        let mut input = program.prepare().unwrap();
+        // A scheme has to overwrite what is there.
+        input.c.fill(7.0);
+        program.serial(&mut input);
+        let rows = |matrix| {
+            let mut rows = vec![vec![0; n]; n];
+            for (row, column, element) in program.elements(matrix) {
+                rows[row][column] = element;
+            }
+            rows
+        };
+        let (a, b, c) = (rows(&input.a), rows(&input.b), rows(&input.c));
+        for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
+            let expected: u64 = (0..n).map(|i| a[row][i] * b[i][column]).sum();
+            assert_eq!(c[row][column], expected, "{n} {cutoff}: {row} {column}");
+        }
+        let known = program.published().unwrap().answer;
+        assert_eq!(program.answer(&input, &()), known, "{n} {cutoff}");
+    }
+}

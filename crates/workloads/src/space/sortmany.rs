@@ -1,0 +1,205 @@
+//! Many pieces of different lengths, each of which is loaded, sorted and summed up: the first phase of sorting what does not fit in memory.
+//!
+//! A piece is in memory from its loading to its end, and merge sort needs as much again while it sorts. Whoever begins all pieces before ending one has all data in memory,
+//! which is what such a program is there to avoid. The pieces are made and not read, and of the sorted ones only a checksum is kept, so that no disk is measured.
+//!
+//! With `form spawn` there is a task for each piece, and in it one for either half, down to the cut-off; with `form join`, for runtimes without a scope, the
+//! pieces are halved by joins, too.
+//!
+//! What it does not do: merge in parallel, which the number of pieces makes up for, or merge the sorted pieces.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::{Way, block, each};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Form, Program, answer};
+use crate::quicksort;
+use crate::runtime::{Runtime, Serial};
+use crate::steps::{checksum, random};
+
+/// The program `sortmany`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sortmany {
+    /// How many pieces.
+    pub pieces: usize,
+    /// The most elements of a piece.
+    pub length: usize,
+    /// Up to how many elements are sorted without recursion.
+    pub cutoff: usize,
+    /// From which lengths and elements are made.
+    pub seed: u64,
+    /// How the parallel body makes its tasks.
+    pub form: Form,
+}
+
+impl Sortmany {
+    fn all<R: Runtime>(&self, way: Way<'_, '_, R>) -> u64 {
+        let mut sums = block::<R, u64>(0, self.pieces);
+        each(way, &mut sums.values, 1, &|way, number, sum| {
+            sum[0] = self.piece(way, number);
+        });
+        checksum(sums.values.iter().copied())
+    }
+
+    fn piece<R: Runtime>(&self, way: Way<'_, '_, R>, number: usize) -> u64 {
+        let mut elements = block::<R, u32>(0, self.length_of(number));
+        self.load(number, &mut elements.values);
+        let mut buffer = block::<R, u32>(0, elements.values.len());
+        sort(way, &mut elements.values, &mut buffer.values, self.cutoff);
+        drop(buffer);
+        quicksort::checksum(&elements.values)
+    }
+
+    fn length_of(&self, number: usize) -> usize {
+        1 + (random(self.seed, number as u64) % self.length as u64) as usize
+    }
+
+    fn load(&self, number: usize, elements: &mut [u32]) {
+        let seed = random(!self.seed, number as u64);
+        for (i, element) in elements.iter_mut().enumerate() {
+            *element = random(seed, i as u64) as u32;
+        }
+    }
+}
+
+fn sort<R: Runtime>(
+    mut way: Way<'_, '_, R>,
+    elements: &mut [u32],
+    buffer: &mut [u32],
+    cutoff: usize,
+) {
+    if elements.len() <= cutoff {
+        return elements.sort_unstable();
+    }
+    let middle = elements.len() / 2;
+    let (left, right) = elements.split_at_mut(middle);
+    let (left_buffer, right_buffer) = buffer.split_at_mut(middle);
+    let mut halves = [(left, left_buffer), (right, right_buffer)];
+    each(way.again(), &mut halves, 1, &|way, _, half| {
+        let (elements, buffer) = &mut half[0];
+        sort(way, elements, buffer, cutoff);
+    });
+    merge(&elements[..middle], &elements[middle..], buffer);
+    elements.copy_from_slice(buffer);
+}
+
+/// Both, which are sorted, as one.
+fn merge(left: &[u32], right: &[u32], merged: &mut [u32]) {
+    let (mut l, mut r) = (0, 0);
+    while l < left.len() && r < right.len() {
+        // No branch on the comparison: nobody can foresee it.
+        let from_left = left[l] <= right[r];
+        merged[l + r] = if from_left { left[l] } else { right[r] };
+        l += usize::from(from_left);
+        r += usize::from(!from_left);
+    }
+    let (left, right) = (&left[l..], &right[r..]);
+    let (of_left, of_right) = merged[l + r..].split_at_mut(left.len());
+    of_left.copy_from_slice(left);
+    of_right.copy_from_slice(right);
+}
+
+impl Program for Sortmany {
+    const NAME: &'static str = "sortmany";
+    const SUMMARY: &'static str = "many pieces that are loaded, sorted and summed up";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "pieces",
+            positional: true,
+            kind: Kind::Integer(1, 1 << 30),
+            preset: Preset::Sizes(["8", "64", "128"]),
+            meaning: "how many pieces",
+        },
+        Parameter {
+            name: "length",
+            positional: false,
+            kind: Kind::Integer(1, 1 << 32),
+            preset: Preset::Sizes(["1000", "1048576", "4194304"]),
+            meaning: "how many elements of 4 bytes a piece has at most, and twice as many as on average",
+        },
+        Parameter {
+            name: "cutoff",
+            positional: false,
+            kind: Kind::Integer(1, 1 << 32),
+            preset: Preset::Sizes(["64", "4096", "4096"]),
+            meaning: "up to how many elements are sorted without recursion",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the lengths and the elements are made",
+        },
+        Form::parameter("spawn"),
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "checksum",
+        meaning: "a number that depends on every element of every piece and its place",
+    }];
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            pieces: values.integer("pieces")? as usize,
+            length: values.integer("length")? as usize,
+            cutoff: values.integer("cutoff")? as usize,
+            seed: values.integer("seed")?,
+            form: Form::from_values(values)?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("pieces", self.pieces.into()),
+            ("length", self.length.into()),
+            ("cutoff", self.cutoff.into()),
+            ("seed", self.seed.into()),
+            ("form", self.form.name().into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        self.all::<Serial>(Way::Call)
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        self.all(Way::<R>::new(self.form, fork))
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        self.form.applies_to::<R>()
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("checksum", Value::from(*output))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_sorted_as_the_standard_library_does() {
+        for length in (0..70).chain([1000]) {
+            for range in [3, u64::MAX] {
+                let elements =
+                    (0..length as u64).map(|i| (random(length as u64, i) % range) as u32);
+                let mut elements: Vec<_> = elements.collect();
+                let (mut expected, mut buffer) = (elements.clone(), vec![0; length]);
+                expected.sort_unstable();
+                sort::<Serial>(Way::Call, &mut elements, &mut buffer, 1);
+                assert_eq!(elements, expected);
+            }
+        }
+    }
+}

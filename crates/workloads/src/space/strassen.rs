@@ -1,0 +1,121 @@
+//! Strassen's multiplication of matrices: seven products of sums of quadrants in place of eight (Volker Strassen, Gaussian Elimination is not Optimal, Numerische Mathematik 13,
+//! 1969).
+//!
+//! A level holds its seven products until the last is done, and each product the sums that it multiplies. The serial run holds three matrices in all; all seven products of
+//! each level at once need 7/4 times the memory of the level before.
+//!
+//! Every number that occurs is whole. A sum of two quadrants is at most twice what is in them, so d levels down a factor's elements have grown by 2^d, and their products, of
+//! n / 2^d rows, by n 2^d; the sums of two factors and of four products make that eight times as much. As 2^d is at most n, nothing exceeds 8 n^2 times the product of two
+//! elements, and all of it is exact, minuses and all, in whatever order tasks run.
+//!
+//! What it does not do: add in parallel within a quadrant, reuse a temporary for the next product, as versions do that spare memory, or rival a library.
+
+use super::product::{MOST_ROWS, Product, Scheme};
+use super::{Block, Way, block, each};
+use crate::matrix::{self, Grid};
+use crate::runtime::Runtime;
+
+/// The program `strassen`.
+pub type Strassen = Product<Sevenfold>;
+
+const _: () = assert!(8 * MOST_ROWS.pow(2) <= matrix::most_rows(f64::MANTISSA_DIGITS));
+
+/// Seven products of sums of quadrants.
+#[derive(Clone, Copy, Debug)]
+pub struct Sevenfold;
+
+/// A sum: parts by their numbers, each with its sign.
+type Sum = &'static [(usize, f64)];
+
+/// What each product multiplies, as quadrants of either factor.
+const FACTORS: [(Sum, Sum); 7] = [
+    (&[(0, 1.0), (3, 1.0)], &[(0, 1.0), (3, 1.0)]),
+    (&[(2, 1.0), (3, 1.0)], &[(0, 1.0)]),
+    (&[(0, 1.0)], &[(1, 1.0), (3, -1.0)]),
+    (&[(3, 1.0)], &[(2, 1.0), (0, -1.0)]),
+    (&[(0, 1.0), (1, 1.0)], &[(3, 1.0)]),
+    (&[(2, 1.0), (0, -1.0)], &[(0, 1.0), (1, 1.0)]),
+    (&[(1, 1.0), (3, -1.0)], &[(2, 1.0), (3, 1.0)]),
+];
+
+/// What each quadrant of the result adds up, as products.
+const RESULT: [Sum; 4] = [
+    &[(0, 1.0), (3, 1.0), (4, -1.0), (6, 1.0)],
+    &[(2, 1.0), (4, 1.0)],
+    &[(1, 1.0), (3, 1.0)],
+    &[(0, 1.0), (1, -1.0), (2, 1.0), (5, 1.0)],
+];
+
+/// Something to multiply.
+enum Factor<'a, L> {
+    Quadrant(&'a [f64]),
+    Sum(Block<L, f64>),
+}
+
+impl<'a, L> Factor<'a, L> {
+    fn new<R: Runtime<Lease = L>>(sum: Sum, matrix: &'a [f64]) -> Self {
+        let quarter = matrix.len() / 4;
+        if let [(one, _)] = *sum {
+            return Self::Quadrant(&matrix[one * quarter..][..quarter]);
+        }
+        let mut block = block::<R, f64>(0.0, quarter);
+        add_up(&mut block.values, sum, matrix);
+        Self::Sum(block)
+    }
+
+    fn values(&self) -> &[f64] {
+        match self {
+            Self::Quadrant(values) => values,
+            Self::Sum(block) => &block.values,
+        }
+    }
+}
+
+fn add_up(into: &mut [f64], sum: Sum, parts: &[f64]) {
+    into.fill(0.0);
+    for (number, sign) in sum {
+        let part = &parts[number * into.len()..];
+        for (into, value) in into.iter_mut().zip(part) {
+            *into += sign * value;
+        }
+    }
+}
+
+impl Scheme for Sevenfold {
+    const NAME: &'static str = "strassen";
+    const SUMMARY: &'static str = "Strassen's matrix multiplication with temporaries";
+    const ROWS: [&'static str; 3] = ["64", "1024", "4096"];
+
+    fn multiply<R: Runtime>(
+        mut way: Way<'_, '_, R>,
+        grid: Grid,
+        c: &mut [f64],
+        a: &[f64],
+        b: &[f64],
+    ) {
+        if c.len() == grid.area() {
+            c.fill(0.0);
+            return grid.multiply(a, b, c);
+        }
+        let quarter = c.len() / 4;
+        let mut products = block::<R, f64>(0.0, FACTORS.len() * quarter);
+        let values = &mut products.values;
+        each(way.again(), values, quarter, &|way, number, product| {
+            let (left, right) = FACTORS[number];
+            let left = Factor::new::<R>(left, a);
+            let right = Factor::new::<R>(right, b);
+            Self::multiply(way, grid, product, left.values(), right.values());
+        });
+        each(way, c, quarter, &|_, number, quadrant| {
+            add_up(quadrant, RESULT[number], &products.values);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_element_is_that_of_row_and_column() {
+        super::super::product::is_the_plain_product::<super::Sevenfold>();
+    }
+}

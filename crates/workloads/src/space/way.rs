@@ -1,0 +1,110 @@
+//! How parts become tasks: by calls, by joins or by spawns.
+//!
+//! A scope hands no fork to what it spawns, so a task that came from a spawn goes on by spawns.
+
+use crate::program::Form;
+use crate::runtime::Runtime;
+
+/// How a task makes others.
+pub enum Way<'a, 'f, R: Runtime> {
+    /// Not at all: parts are done in order, as the serial version does them.
+    Call,
+    /// By joins that halve the parts.
+    Join(&'a mut R::Fork<'f>),
+    /// By a scope with a spawn for each part.
+    Spawn,
+}
+
+impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
+    pub(super) fn new(form: Form, fork: &'a mut R::Fork<'f>) -> Self {
+        match form {
+            Form::Join => Self::Join(fork),
+            Form::Spawn => Self::Spawn,
+        }
+    }
+
+    /// The same once more.
+    pub(super) fn again(&mut self) -> Way<'_, 'f, R> {
+        match self {
+            Self::Call => Way::Call,
+            Self::Join(fork) => Way::Join(&mut **fork),
+            Self::Spawn => Way::Spawn,
+        }
+    }
+}
+
+/// Calls `body` with the number of each part of so many values, and the part. Serially that is in their order.
+pub(super) fn each<R: Runtime, T: Send>(
+    way: Way<'_, '_, R>,
+    values: &mut [T],
+    size: usize,
+    body: &(impl Fn(Way<'_, '_, R>, usize, &mut [T]) + Sync),
+) {
+    let parts = values.chunks_mut(size).enumerate();
+    match way {
+        Way::Call => parts.for_each(|(number, part)| body(Way::Call, number, part)),
+        Way::Join(fork) => halving::<R, T>(fork, (0, values), size, body),
+        Way::Spawn => R::scope(|scope| {
+            for (number, part) in parts {
+                R::spawn(scope, move |_| body(Way::Spawn, number, part));
+            }
+        }),
+    }
+}
+
+/// The same by joins, for what begins with the part of that number.
+fn halving<R: Runtime, T: Send>(
+    fork: &mut R::Fork<'_>,
+    (first, values): (usize, &mut [T]),
+    size: usize,
+    body: &(impl Fn(Way<'_, '_, R>, usize, &mut [T]) + Sync),
+) {
+    if values.len() <= size {
+        return body(Way::Join(fork), first, values);
+    }
+    let half = values.len().div_ceil(size) / 2;
+    let (left, right) = values.split_at_mut(half * size);
+    R::join(
+        fork,
+        move |fork| halving::<R, T>(fork, (first, left), size, body),
+        move |fork| halving::<R, T>(fork, (first + half, right), size, body),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Serial, Threads, Tidegate};
+
+    /// What each part of so many values is told.
+    fn told<R: Runtime>(form: Form, length: usize, size: usize) -> Vec<(usize, usize)> {
+        let mut values = vec![(0, 0); length];
+        let runtime = R::with_workers(2).unwrap();
+        runtime.install(|fork| {
+            let way = Way::<R>::new(form, fork);
+            each(way, &mut values, size, &|_, number, part| {
+                let length = part.len();
+                part.fill((number, length));
+            });
+        });
+        values
+    }
+
+    #[test]
+    fn every_way_tells_each_part_its_number_and_only_the_last_is_shorter() {
+        for (length, size) in [(1, 1), (7, 1), (8, 2), (9, 4), (3, 5)] {
+            let mut expected = vec![(0, 0); length];
+            each::<Serial, _>(Way::Call, &mut expected, size, &|_, number, part| {
+                let length = part.len();
+                part.fill((number, length));
+            });
+            let last = (length - 1) / size;
+            assert_eq!(expected[0], (0, size.min(length)));
+            assert_eq!(expected[length - 1], (last, length - last * size));
+            assert_eq!(told::<Threads>(Form::Join, length, size), expected);
+            for form in [Form::Join, Form::Spawn] {
+                assert_eq!(told::<Tidegate>(form, length, size), expected);
+            }
+        }
+    }
+}
