@@ -12,6 +12,9 @@
 //! A task counts what it has started and not what is what: one that forks or calls while tasks that it spawned still run waits
 //! for these, too.
 //!
+//! A task may declare memory. What it has to wait for then is the machine's [policy](tidegate_policy::Space); under one that keeps the depth-first order a
+//! spawned task waits in the deque and the spawner goes on, as in the runtime.
+//!
 //! What it does not do: carry results, or hold data that tasks share. Where the course of a program depends on data, its
 //! dag holds them and works on them as the tasks unfold.
 
@@ -45,6 +48,10 @@ pub enum Step<T> {
     Spawn(T),
     /// Goes on when all tasks spawned so far are over.
     Join,
+    /// Declares so many bytes, and goes on when it may have them. They are the task's until it gives them back, at the latest when it is over.
+    Lease(u64),
+    /// Gives back what it has declared last.
+    Free,
     /// The task is over. If tasks that it spawned are not, it is asked again when they are.
     End,
 }

@@ -15,25 +15,49 @@ pub struct Extent {
     pub work: Nanos,
     /// The time that the longest chain takes of tasks that wait for each other, rests included.
     pub span: Nanos,
+    /// How many actions the longest chain has: steps, and one more for every `k` bytes of a lease, as in the bounds of depth-first schedulers.
+    pub depth: u64,
+    /// The most that is declared at a time in this order, S1.
+    pub peak_bytes: u64,
+}
+
+/// How long a chain is.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    time: Nanos,
+    actions: u64,
+}
+
+impl Chain {
+    /// The longer of both.
+    fn max(self, other: Self) -> Self {
+        Self {
+            time: self.time.max(other.time),
+            actions: self.actions.max(other.actions),
+        }
+    }
 }
 
 /// A task on the way down, and the longest chain that ends where it stands.
 struct Level<T> {
     task: T,
-    chain: Nanos,
+    chain: Chain,
     /// The longest chain through what it has spawned.
-    longest: Nanos,
+    longest: Chain,
     /// The second half of a fork, until the first is over.
-    second: Option<(T, Nanos)>,
+    second: Option<(T, Chain)>,
+    /// What it has declared.
+    leases: Vec<u64>,
 }
 
 impl<T> Level<T> {
-    fn new(task: T, chain: Nanos) -> Self {
+    fn new(task: T, chain: Chain) -> Self {
         Self {
             task,
             chain,
-            longest: 0,
+            longest: Chain::default(),
             second: None,
+            leases: Vec::new(),
         }
     }
 
@@ -44,13 +68,19 @@ impl<T> Level<T> {
 }
 
 impl Extent {
-    /// Walks the whole of `dag`, in series and depth first.
+    /// Walks the whole of `dag`, in series and depth first; a lease is one action.
     pub fn of<D: Dag>(dag: &D) -> Self {
+        Self::with_k(dag, u64::MAX)
+    }
+
+    /// The same; a lease is an action more for every `k` bytes of it.
+    pub fn with_k<D: Dag>(dag: &D, k: u64) -> Self {
+        let mut declared = 0;
         let mut extent = Self {
             tasks: 1,
             ..Self::default()
         };
-        let mut stack = vec![Level::new(dag.root(), 0)];
+        let mut stack = vec![Level::new(dag.root(), Chain::default())];
         // Whether the level joins when it is reached again: after a call or fork it does, after a spawn it does not.
         let mut joins = vec![false];
         while let (Some(level), Some(join)) = (stack.last_mut(), joins.last_mut()) {
@@ -63,14 +93,26 @@ impl Extent {
             if std::mem::take(join) {
                 level.join();
             }
+            level.chain.actions += 1;
             let child = match dag.next(&mut level.task) {
                 Step::Work(time) => {
                     extent.work = extent.work.saturating_add(time);
-                    level.chain = level.chain.saturating_add(time);
+                    level.chain.time = level.chain.time.saturating_add(time);
                     continue;
                 }
                 Step::Rest(time) => {
-                    level.chain = level.chain.saturating_add(time);
+                    level.chain.time = level.chain.time.saturating_add(time);
+                    continue;
+                }
+                Step::Lease(bytes) => {
+                    level.chain.actions += bytes / k.max(1);
+                    level.leases.push(bytes);
+                    declared += bytes;
+                    extent.peak_bytes = extent.peak_bytes.max(declared);
+                    continue;
+                }
+                Step::Free => {
+                    declared -= level.leases.pop().unwrap_or(0);
                     continue;
                 }
                 Step::Join => {
@@ -79,6 +121,7 @@ impl Extent {
                 }
                 Step::End => {
                     level.join();
+                    declared -= level.leases.iter().sum::<u64>();
                     extent.end(&mut stack, &mut joins);
                     continue;
                 }
@@ -103,11 +146,11 @@ impl Extent {
 
     /// The task on top is over: the one below hears how long its chain was.
     fn end<T>(&mut self, stack: &mut Vec<Level<T>>, joins: &mut Vec<bool>) {
-        let ended = stack.pop().map_or(0, |level| level.chain);
+        let ended = stack.pop().map_or(Chain::default(), |level| level.chain);
         joins.pop();
         match stack.last_mut() {
             Some(level) => level.longest = level.longest.max(ended),
-            None => self.span = ended,
+            None => (self.span, self.depth) = (ended.time, ended.actions),
         }
     }
 }

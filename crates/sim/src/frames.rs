@@ -7,6 +7,7 @@
 //! root that is the span of the whole dag.
 
 use tidegate_policy::Nanos;
+use tidegate_policy::space::book::{Lease, Scope, Task};
 
 /// The number of a frame.
 pub(crate) type FrameId = u32;
@@ -26,6 +27,38 @@ pub(crate) struct Frame<T> {
     pub(crate) chain: Nanos,
     /// The longest chain that ends in a task that it started.
     pub(crate) longest: Nanos,
+    pub(crate) space: Space,
+}
+
+/// What a task has declared, and its place in the plan of a job that keeps the depth-first order.
+#[derive(Default)]
+pub(crate) struct Space {
+    /// How much, and the lease's name in the plan.
+    pub(crate) leases: Vec<(u64, Option<Lease>)>,
+    /// On whose stack it lies.
+    pub(crate) thread: usize,
+    pub(crate) role: Role,
+    /// The second half that it has forked, until both halves are over.
+    pub(crate) half: Option<Task>,
+    /// Whether the first half is over, and whether the second one, run by another thread, is.
+    pub(crate) first_is_over: bool,
+    pub(crate) half_is_over: bool,
+    /// It was spawned, and is not the half of a fork.
+    pub(crate) is_spawned: bool,
+    /// What it has spawned into, if it has.
+    pub(crate) scope: Option<Scope>,
+}
+
+/// What a task is to the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A task of it.
+    #[default]
+    Own,
+    /// The first half of a fork: its parent at work.
+    First,
+    /// A call, or a second half that its joiner came to: its parent at work.
+    Inner,
 }
 
 impl<T> Frame<T> {
@@ -64,6 +97,7 @@ impl<T> Frames<T> {
             waits: false,
             chain,
             longest: 0,
+            space: Space::default(),
         };
         match self.free.pop() {
             Some(id) => {
@@ -86,6 +120,7 @@ impl<T> Frames<T> {
     #[inline]
     pub(crate) fn end(&mut self, id: FrameId) -> Ended {
         let Frame { parent, chain, .. } = self.frames[id as usize];
+        self.frames[id as usize].space = Space::default();
         self.free.push(id);
         if parent == NONE {
             return Ended::Root { span: chain };

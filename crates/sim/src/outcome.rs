@@ -21,6 +21,10 @@ pub struct Counters {
     pub purely_failed: u64,
     /// The length of the victim's deque, summed over all attempts.
     pub lengths_seen: u64,
+    /// How often a task has slept for memory, or left its processor to one that comes before it.
+    pub sleeps: u64,
+    /// Requests for memory that could never be granted; their tasks went on without.
+    pub refusals: u64,
     /// Time in which workers ran tasks, costs included.
     pub working: Nanos,
     /// Time in which they searched.
@@ -44,6 +48,8 @@ pub struct JobOutcome {
     pub mean_allotment: f64,
     /// How long after its arrival as many workers as the machine has processors had had work; none if they never had.
     pub all_processors: Option<Nanos>,
+    /// The most that its tasks had declared at a time.
+    pub peak_bytes: u64,
     /// What was counted.
     pub counters: Counters,
 }

@@ -4,7 +4,7 @@ use crate::costs::Costs;
 use std::fmt;
 use tidegate_policy::desire::Desire;
 use tidegate_policy::tunables::{EST_CYCLE, SIM_PROCESSORS};
-use tidegate_policy::{Allot, Amount, Idle, Nanos, ParseError, PlaceTree, Victim};
+use tidegate_policy::{Allot, Amount, Idle, Nanos, ParseError, PlaceTree, Space, Victim};
 
 /// The machine and the rules that hold on it.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Settings {
     pub steal: Amount,
     /// Whom a thief asks.
     pub victim: Victim,
+    /// Which task may have memory, and which waits for it.
+    pub space: Space,
     /// How far the workers of a job are from each other, by their numbers.
     pub places: PlaceTree,
     /// What things cost.
@@ -39,6 +41,7 @@ impl Settings {
             idle: Idle::default(),
             steal: Amount::default(),
             victim: Victim::default(),
+            space: Space::None,
             places: PlaceTree::flat(processors),
             costs: Costs::default(),
             allot: Allot::Dp,
@@ -50,8 +53,15 @@ impl Settings {
     pub(crate) fn check<D>(&self, jobs: &[Job<D>]) -> Result<(), Refusal> {
         SIM_PROCESSORS.check(self.processors)?;
         self.steal.check()?;
+        self.space.check()?;
         EST_CYCLE.check(self.cycle)?;
         for (number, job) in jobs.iter().enumerate() {
+            if let (Width::Desired(_), true) = (job.width, self.space.keeps_order()) {
+                return Err(Refusal(format!(
+                    "job {number} has a desire beside {}; allowed: a fixed number of processors",
+                    self.space
+                )));
+            }
             if let Width::Fixed(processors) = job.width {
                 if !(1..=self.processors).contains(&processors) {
                     return Err(Refusal(format!(

@@ -48,8 +48,10 @@ use std::sync::Arc;
 #[must_use = "the memory is given back when the lease is dropped"]
 pub struct Lease {
     pool: Arc<Shared>,
-    /// What was granted at first, and whatever it has grown by.
-    parts: Vec<Part>,
+    /// What was granted at first.
+    first: Option<Part>,
+    /// Whatever it has grown by.
+    more: Vec<Part>,
     bytes: usize,
     at: &'static Location<'static>,
 }
@@ -69,7 +71,8 @@ pub fn lease(bytes: usize) -> Result<Lease, LeaseError> {
     let at = Location::caller();
     let current = Current::get().ok_or(LeaseError::NoPool)?;
     Ok(Lease {
-        parts: current.lease(bytes, at)?.into_iter().collect(),
+        first: current.lease(bytes, at)?,
+        more: vec![],
         pool: current.shared().as_arc(),
         bytes,
         at,
@@ -113,7 +116,7 @@ impl Lease {
         if isize::try_from(all).is_err() {
             return Err(LeaseError::TooLarge { bytes: all });
         }
-        self.parts.extend(current.lease(bytes, self.at)?);
+        self.more.extend(current.lease(bytes, self.at)?);
         self.bytes = all;
         Ok(())
     }
@@ -121,7 +124,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        for part in self.parts.drain(..) {
+        for part in self.first.take().into_iter().chain(self.more.drain(..)) {
             self.pool.give_back(part);
         }
     }

@@ -30,6 +30,14 @@ pub struct Scope(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lease(u32);
 
+impl Lease {
+    /// A small number; that of a lease that was given back is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
@@ -245,6 +253,12 @@ impl Book {
         self.tasks[task.0].state == State::Unstarted
     }
 
+    /// How many tasks have begun, and do neither wait nor ask, nor lie below another one.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.running
+    }
+
     /// Whether the task has begun, and does neither wait nor ask, nor lie below another one.
     #[must_use]
     pub fn runs(&self, task: Task) -> bool {
@@ -324,6 +338,9 @@ impl Book {
 
     /// A task that asked and can be answered now; then it runs.
     pub fn settle(&mut self) -> Option<(Task, Answer)> {
+        if self.asking.is_empty() {
+            return None;
+        }
         let asking = self.asking.iter().copied();
         let mut asking: Vec<Task> = asking.filter(|task| !self.tasks[task.0].buried).collect();
         asking.sort_by(|one, other| self.compare(*one, *other));

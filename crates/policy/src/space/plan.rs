@@ -55,8 +55,8 @@ struct Note<T> {
 struct Parked {
     /// It wants so much.
     bytes: Option<u64>,
-    /// When this many steps have been taken it is to go on.
-    due: u64,
+    /// So many slots look at it and go away first, as if they had run dummy tasks that come before it.
+    rounds: u64,
 }
 
 /// The plan.
@@ -70,8 +70,6 @@ pub struct Plan<T> {
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
-    /// Depth-first: forks, ends and requests so far. DFDeques: thefts.
-    steps: u64,
 }
 
 impl<T> Plan<T> {
@@ -96,7 +94,6 @@ impl<T> Plan<T> {
             notes: vec![],
             unstarted: 0,
             parked: 0,
-            steps: 0,
         })
     }
 
@@ -143,6 +140,13 @@ impl<T> Plan<T> {
         task
     }
 
+    /// Whether no task of this thread is under way, and none that it has forked lies there.
+    #[must_use]
+    pub fn is_free(&self, thread: usize) -> bool {
+        let thread = self.threads.get(thread);
+        thread.is_none_or(|thread| thread.stack.is_empty() && thread.deque.is_empty())
+    }
+
     /// A task that nobody's end waits for, forked by this thread.
     pub fn detached(&mut self, thread: usize, payload: T) -> Task {
         let task = self.book.root();
@@ -181,13 +185,16 @@ impl<T> Plan<T> {
         let Rule::DepthFirst { .. } = self.rule else {
             return false;
         };
-        self.steps += 1;
         let here = self.here(thread);
-        let able = self.book.in_order().filter(|task| self.is_able(*task));
-        let stays = able.take(self.workers).any(|task| task == here);
+        let able = |task: &Task| self.book.is_unstarted(*task) || self.book.runs(*task);
+        let leftmost = || self.book.in_order().filter(able).take(self.workers);
+        let stays = leftmost().any(|task| task == here);
         if !stays {
-            let due = self.steps;
-            self.park(here, Parked { bytes: None, due });
+            let parked = Parked {
+                bytes: None,
+                rounds: 0,
+            };
+            self.park(here, parked);
         }
         !stays
     }
@@ -255,7 +262,6 @@ impl<T> Plan<T> {
 
     /// The thread's topmost task has ended.
     pub fn end(&mut self, thread: usize) {
-        self.steps += u64::from(matches!(self.rule, Rule::DepthFirst { .. }));
         let Some(task) = self.thread(thread).stack.pop() else {
             return;
         };
@@ -276,24 +282,21 @@ impl<T> Plan<T> {
     /// The thread's topmost task asks for so many bytes. If that is for later, [`answer`](Self::answer) tells when it is woken.
     pub fn ask(&mut self, thread: usize, bytes: u64) -> Answer {
         let here = self.here(thread);
-        let due = match self.rule {
-            Rule::Budget => None,
-            Rule::DepthFirst { k } => {
-                self.steps += 1;
-                (bytes > k).then(|| self.steps + bytes / k)
-            }
-            Rule::DfDeques { k } => {
-                let used = self.threads[thread].used.saturating_add(bytes);
-                let rounds = if bytes > k { bytes / k } else { 0 };
-                (used > k).then_some(self.steps + rounds)
-            }
+        let used = self.threads[thread].used.saturating_add(bytes);
+        let (is_too_much, k) = match self.rule {
+            Rule::Budget => (false, 1),
+            Rule::DepthFirst { k } => (bytes > k, k),
+            Rule::DfDeques { k } => (used > k, k),
         };
-        let Some(due) = due else {
-            self.threads[thread].used += bytes;
+        if !is_too_much {
+            self.threads[thread].used = used;
             return self.book.ask(here, bytes);
+        }
+        let parked = Parked {
+            bytes: Some(bytes),
+            rounds: if bytes > k { bytes / k } else { 0 },
         };
-        let bytes = Some(bytes);
-        self.park(here, Parked { bytes, due });
+        self.park(here, parked);
         Answer::Later
     }
 
@@ -321,24 +324,29 @@ impl<T> Plan<T> {
     }
 
     fn next_leftmost(&mut self, thread: usize) -> Option<Next<T>> {
-        let task = self.leftmost_idle().or_else(|| {
-            // Who sits steps out does so while others use the slots.
-            self.steps += 1;
-            let mut all = self.book.in_order();
-            all.find(|task| self.is_parked(*task))
-        })?;
+        let task = self.leftmost_idle()?;
         if self.book.is_unstarted(task) {
             return Some(Next::Start(self.begin(thread, task), None));
         }
-        Some(self.resume(task))
+        self.resume_if_due(task)
     }
 
     /// The first task that could run and does not.
     fn leftmost_idle(&self) -> Option<Task> {
         let mut all = self.book.in_order();
-        all.find(|task| {
-            self.book.is_unstarted(*task) || (self.is_parked(*task) && self.is_able(*task))
-        })
+        all.find(|task| self.book.is_unstarted(*task) || self.is_parked(*task))
+    }
+
+    /// A slot looks at a task that is parked.
+    fn resume_if_due(&mut self, task: Task) -> Option<Next<T>> {
+        // Who is alone waits for nobody.
+        let alone = self.unstarted == 0 && self.book.running() == 1;
+        let parked = self.note_of(task).parked.as_mut()?;
+        if parked.rounds > 0 && !alone {
+            parked.rounds -= 1;
+            return None;
+        }
+        Some(self.resume(task))
     }
 
     fn next_of_deques(
@@ -349,30 +357,20 @@ impl<T> Plan<T> {
         if let Some(own) = self.thread(thread).deque.front().copied() {
             return Some(Next::Start(self.begin(thread, own), None));
         }
-        self.steps += 1;
-        let mut deques = self.leftmost_deques();
-        let sits_out = |victim: &usize| self.threads[*victim].deque.is_empty();
         let ready = |victim: &usize| {
-            let top = self.threads[*victim].stack.last();
-            !sits_out(victim) || top.is_some_and(|top| self.is_parked(*top) && self.is_able(*top))
+            let victim = &self.threads[*victim];
+            let top = victim.stack.last();
+            !victim.deque.is_empty() || top.is_some_and(|top| self.is_parked(*top))
         };
-        let mut victims: Vec<usize> = deques.iter().copied().filter(ready).collect();
-        if victims.is_empty() {
-            // All who have a slot compute; who sits thefts out need not while nobody else wants it.
-            deques.retain(|victim| {
-                let top = self.threads[*victim].stack.last();
-                top.is_some_and(|top| self.is_parked(*top))
-            });
-            deques.truncate(1);
-            victims = deques;
-        }
+        let mut victims = self.leftmost_deques();
+        victims.retain(ready);
         let victim = *victims.get(draw(victims.len().max(1)))?;
         self.thread(thread).used = 0;
         if let Some(oldest) = self.threads[victim].deque.back().copied() {
             return Some(Next::Start(self.begin(thread, oldest), Some(victim)));
         }
         let top = *self.threads[victim].stack.last().expect("it is parked");
-        Some(self.resume(top))
+        self.resume_if_due(top)
     }
 
     /// The threads whose deques come first, as many as there are slots. A deque stands where the first of its tasks does, or the task that runs there.
@@ -389,16 +387,6 @@ impl<T> Plan<T> {
         deques.sort_by(|(_, one), (_, other)| self.book.compare(*one, *other));
         let leftmost = deques.into_iter().take(self.workers);
         leftmost.map(|(number, _)| number).collect()
-    }
-
-    /// Whether the task has not begun, or has and could use a slot now.
-    fn is_able(&self, task: Task) -> bool {
-        let due = || {
-            let parked = self.notes[task.index()].as_ref();
-            let parked = parked.and_then(|note| note.parked);
-            parked.is_none_or(|parked| parked.due <= self.steps)
-        };
-        self.book.is_unstarted(task) || (self.book.runs(task) && due())
     }
 
     fn is_parked(&self, task: Task) -> bool {
@@ -450,8 +438,11 @@ impl<T> Plan<T> {
         }
         let deque = &mut self.threads[thread].deque;
         let comes_before = |other: &Task| self.book.compare(*other, task).is_lt();
-        let at = deque.partition_point(comes_before);
-        deque.insert(at, task);
+        // A half comes first.
+        match deque.front().filter(|first| comes_before(first)) {
+            None => deque.push_front(task),
+            Some(_) => deque.insert(deque.partition_point(comes_before), task),
+        }
     }
 
     /// The task lies there no more.
@@ -462,7 +453,10 @@ impl<T> Plan<T> {
         if !matches!(self.rule, Rule::DepthFirst { .. }) {
             let deque = &mut self.threads[thread].deque;
             let comes_before = |other: &Task| self.book.compare(*other, task).is_lt();
-            let at = deque.partition_point(comes_before);
+            let at = match deque.front() == Some(&task) {
+                true => 0,
+                false => deque.partition_point(comes_before),
+            };
             let removed = deque.remove(at);
             debug_assert_eq!(removed, Some(task));
         }

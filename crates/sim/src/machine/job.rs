@@ -1,5 +1,6 @@
 //! One job on the machine: its dag, its workers by what they do, and what was counted.
 
+use super::space::Memory;
 use super::worker::State;
 use crate::dag::Dag;
 use crate::outcome::Counters;
@@ -37,6 +38,7 @@ pub(super) struct Running<'a, D: Dag> {
     /// How many workers have had work, and when all had.
     pub(super) had_work: usize,
     pub(super) all_processors: Option<Nanos>,
+    pub(super) memory: Memory,
     /// The work of the tasks so far.
     pub(super) work: Nanos,
     /// When it was over, and its span.
@@ -67,6 +69,7 @@ impl<'a, D: Dag> Running<'a, D> {
             queued: 0,
             had_work: 0,
             all_processors: None,
+            memory: Memory::default(),
             work: 0,
             end: None,
             counters: Counters::default(),

@@ -12,6 +12,7 @@ mod job;
 mod search;
 mod shares;
 mod sleep;
+mod space;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -214,6 +215,7 @@ impl<'a, D: Dag> Machine<'a, D> {
     fn arrive(&mut self, job: usize) {
         let workers = self.workers_of(job);
         let root = self.frames.add(self.jobs[job].dag.root(), NONE, 0);
+        self.begin_memory(workers.start, root);
         self.workers[workers.start].frame = root;
         let running = &mut self.jobs[job];
         running.is_here = true;
@@ -235,6 +237,7 @@ fn outcome<D: Dag>(job: &Running<'_, D>) -> JobOutcome {
         span,
         mean_allotment: job.allotted_until(ended) as f64 / time as f64,
         all_processors: job.all_processors,
+        peak_bytes: job.memory.peak,
         counters: job.counters,
     }
 }

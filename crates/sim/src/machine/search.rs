@@ -44,6 +44,12 @@ impl<D: Dag> Machine<'_, D> {
             // A task that rested here goes on.
             return self.found(w, id, 0);
         }
+        if self.jobs[job].memory.is_ordered() {
+            return self.attempt_planned(w);
+        }
+        if let Some(id) = self.pass_round(w) {
+            return self.found(w, id, 0);
+        }
         let workers = self.workers_of(job);
         let first = workers.start;
         let thief = &mut self.thieves[w];
@@ -104,6 +110,7 @@ impl<D: Dag> Machine<'_, D> {
             };
             self.workers[w].deque.push_back(id);
         }
+        self.workers[w].granted = 0;
         match self.pop(w) {
             Some(id) => self.found(w, id, cost + self.settings.costs.steal),
             None => return false,
@@ -120,7 +127,7 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// The worker has a task, which it begins after `delay`.
-    fn found(&mut self, w: usize, id: FrameId, delay: Nanos) {
+    pub(super) fn found(&mut self, w: usize, id: FrameId, delay: Nanos) {
         let call = if self.end_search(w) {
             let job = self.workers[w].job;
             match self.jobs[job].queued {
@@ -136,7 +143,7 @@ impl<D: Dag> Machine<'_, D> {
         self.at(w, delay + call);
     }
 
-    fn end_sweep(&mut self, w: usize) {
+    pub(super) fn end_sweep(&mut self, w: usize) {
         if !self.workers[w].admitted {
             return self.look_once_more(w);
         }
@@ -148,7 +155,7 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// Does what the idle policy says; `pause` passes in any case.
-    fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
+    pub(super) fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
         match rest {
             Rest::Retry => self.at(w, pause),
             Rest::Yield => self.at(w, pause + self.settings.costs.yields),
@@ -160,6 +167,13 @@ impl<D: Dag> Machine<'_, D> {
     /// The last look, at everybody, before the worker parks.
     fn look_once_more(&mut self, w: usize) {
         let job = self.workers[w].job;
+        if let Some(id) = self.skip_rounds(w) {
+            return self.found(w, id, 0);
+        }
+        if self.jobs[job].memory.has_planned() {
+            // It lies where this worker may not have it yet.
+            return self.at(w, self.settings.costs.look_again.max(1));
+        }
         let asleep = self.jobs[job].with_work.last().copied();
         let victim = match asleep {
             Some(victim) => Some(victim as usize),

@@ -48,6 +48,9 @@ impl<D: Dag> Machine<'_, D> {
     #[inline]
     fn step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
+        if self.jobs[job].memory.is_ordered() {
+            return self.ordered_step(w, id, debt);
+        }
         let frame = self.frames.get(id);
         let chain = frame.chain;
         match self.jobs[job].dag.next(&mut frame.task) {
@@ -84,8 +87,14 @@ impl<D: Dag> Machine<'_, D> {
                 *debt += self.settings.costs.join;
                 frame.join().then_some(id).map_or(After::Waits, After::Next)
             }
+            Step::Lease(bytes) => self.lease(w, id, bytes),
+            Step::Free => {
+                let lease = frame.space.leases.pop();
+                self.give_back(w, lease);
+                After::Next(id)
+            }
             Step::End if !frame.join() => After::Waits,
-            Step::End => match self.frames.end(id) {
+            Step::End => match self.end_frame(w, id) {
                 Ended::Root { span } => After::Over(span),
                 Ended::Last { parent } => {
                     *debt += self.settings.costs.join;
@@ -98,7 +107,13 @@ impl<D: Dag> Machine<'_, D> {
 
     /// A task begins and is next.
     #[inline]
-    fn start(&mut self, job: usize, task: D::Task, parent: FrameId, chain: Nanos) -> After {
+    pub(super) fn start(
+        &mut self,
+        job: usize,
+        task: D::Task,
+        parent: FrameId,
+        chain: Nanos,
+    ) -> After {
         self.jobs[job].counters.tasks += 1;
         After::Next(self.frames.add(task, parent, chain))
     }
@@ -122,7 +137,7 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// The task in frame `id` goes on after `time`, with whoever finds it then.
-    fn rest(&mut self, w: usize, id: FrameId, time: Nanos) {
+    pub(super) fn rest(&mut self, w: usize, id: FrameId, time: Nanos) {
         let until = self.now.saturating_add(time);
         self.rested += 1;
         self.rests.push(Reverse((until, self.rested, id, w)));
@@ -147,6 +162,9 @@ impl<D: Dag> Machine<'_, D> {
                 job.without_work.retain(|&other| other as usize != w);
                 job.with_work.push(w as u32);
             }
+            if self.end_planned_rest(w, id) {
+                return self.set_rests();
+            }
             // A thief that takes only several at once would not find it with the owner parked.
             self.wake_if_parked(w);
             // Nobody runs who could pay for a wake-up.
@@ -157,7 +175,7 @@ impl<D: Dag> Machine<'_, D> {
 }
 
 /// What comes after a step.
-enum After {
+pub(super) enum After {
     /// Work for so long.
     Work(Nanos),
     /// This task's next step.

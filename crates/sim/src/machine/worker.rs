@@ -2,6 +2,7 @@
 
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
+use tidegate_policy::space::rounds::Rounds;
 use tidegate_policy::{IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
 /// What a worker does.
@@ -44,6 +45,11 @@ pub(super) struct Worker {
     /// How long after it gets a processor its next moment comes.
     pub(super) late: Nanos,
     pub(super) last_victim: Option<usize>,
+    /// Its thread in the plan of its job, if that keeps the depth-first order.
+    pub(super) thread: Option<usize>,
+    /// Tasks that sleep for memory, and what they want; and what was granted here since one slept or was stolen.
+    pub(super) sleepers: Rounds<(FrameId, u64)>,
+    pub(super) granted: u64,
 }
 
 impl Worker {
@@ -61,6 +67,9 @@ impl Worker {
             processor: None,
             late: 0,
             last_victim: None,
+            thread: None,
+            sleepers: Rounds::default(),
+            granted: 0,
         }
     }
 

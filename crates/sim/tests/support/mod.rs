@@ -11,8 +11,9 @@ pub struct Random {
     pub seed: u64,
     /// How many levels at most.
     pub levels: u32,
-    /// Whether tasks rest as well.
+    /// Whether tasks rest as well, and declare memory.
     pub rests: bool,
+    pub leases: bool,
     /// How many tasks were begun.
     pub begun: Cell<u64>,
 }
@@ -31,6 +32,7 @@ impl Random {
             seed,
             levels: 5,
             rests: false,
+            leases: false,
             begun: Cell::new(0),
         }
     }
@@ -75,6 +77,8 @@ impl Dag for Random {
             3 | 4 if task.levels > 0 => Step::Spawn(self.child(task)),
             5 => Step::Join,
             6 if self.rests => Step::Rest(task.rng.below(20_000)),
+            7 if self.leases && task.rng.below(3) == 0 => Step::Free,
+            6 | 7 if self.leases => Step::Lease(task.rng.below(100)),
             _ => work,
         }
     }

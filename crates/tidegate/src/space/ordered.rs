@@ -14,6 +14,7 @@ use crate::scope::ScopeCore;
 use crate::wait::Awaited;
 use crate::worker::Current;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::Space;
@@ -25,12 +26,45 @@ use tidegate_policy::space::plan::{Next, Plan};
 pub(crate) struct Ordered {
     plan: Plan<Task>,
     /// By the address of a task: from the fork until it begins, for a half until its joiner goes on.
-    tasks: HashMap<usize, book::Task>,
+    tasks: ByAddress<book::Task>,
     /// By the address of a scope: from its first task to its end.
-    scopes: HashMap<usize, book::Scope>,
+    scopes: ByAddress<book::Scope>,
     /// By thread: what it waits for that is asleep; the innermost last.
-    asleep: HashMap<usize, Vec<Arc<Event>>>,
-    leases: HashMap<book::Lease, (u64, &'static Location<'static>)>,
+    asleep: Vec<Vec<Arc<Event>>>,
+    /// By the number of the lease: how much, and who has asked.
+    leases: Vec<Option<(u64, &'static Location<'static>)>>,
+}
+
+type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
+
+/// Hashes addresses, which nobody chooses to our harm.
+#[derive(Default)]
+struct Scatter(u64);
+
+impl Hasher for Scatter {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        // The golden ratio: close addresses end up far from each other.
+        self.0 = (self.0 ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        // The table looks at both ends.
+        self.0 ^ self.0 >> 32
+    }
+}
+
+/// A place in a list that grows as needed.
+fn place<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+    if list.len() <= at {
+        list.resize_with(at + 1, T::default);
+    }
+    &mut list[at]
 }
 
 fn address<T>(of: &T) -> usize {
@@ -42,10 +76,10 @@ impl Ordered {
     pub(super) fn of(space: Space, workers: usize) -> Option<Self> {
         Some(Self {
             plan: Plan::new(space, workers)?,
-            tasks: HashMap::new(),
-            scopes: HashMap::new(),
-            asleep: HashMap::new(),
-            leases: HashMap::new(),
+            tasks: HashMap::default(),
+            scopes: HashMap::default(),
+            asleep: vec![],
+            leases: vec![],
         })
     }
 
@@ -54,7 +88,7 @@ impl Ordered {
     }
 
     pub(super) fn give_back(&mut self, thread: Option<usize>, lease: book::Lease, bytes: u64) {
-        self.leases.remove(&lease);
+        self.leases[lease.index()] = None;
         self.plan.give_back(thread, lease, bytes);
     }
 
@@ -76,20 +110,20 @@ impl Ordered {
     /// Thread `t` goes to sleep until the plan names it.
     fn sleeps(&mut self, t: usize) -> Arc<Event> {
         let event = Arc::new(Event::for_this_thread());
-        self.asleep.entry(t).or_default().push(event.clone());
+        place(&mut self.asleep, t).push(event.clone());
         event
     }
 
     /// What thread `t` sleeps on.
     fn wakes(&mut self, t: usize) -> Arc<Event> {
-        let events = self.asleep.get_mut(&t).and_then(Vec::pop);
-        events.expect("the plan wakes who sleeps")
+        let event = place(&mut self.asleep, t).pop();
+        event.expect("the plan wakes who sleeps")
     }
 
     /// Who holds what, by the place in the source.
     fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<Holder> = vec![];
-        for (bytes, at) in self.leases.values() {
+        for (bytes, at) in self.leases.iter().flatten() {
             if let Some(holder) = holders.iter_mut().find(|holder| holder.at == *at) {
                 holder.bytes += bytes;
                 holder.leases += 1;
@@ -310,7 +344,7 @@ impl Current<'_> {
     ) -> Result<book::Lease, LeaseError> {
         let granted = |ordered: &mut Ordered, answer| match answer {
             Answer::Granted(lease) => {
-                ordered.leases.insert(lease, (bytes, at));
+                *place(&mut ordered.leases, lease.index()) = Some((bytes, at));
                 Ok(Ok(lease))
             }
             Answer::Refused => Ok(Err(ordered.refusal(bytes))),
