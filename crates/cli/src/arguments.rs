@@ -413,7 +413,7 @@ Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what wa
 
 const AFTER_SPACE: &str = "\
 Each run is a process of its own: on rayon, which takes no notice of what is declared, and on Tidegate under each \
-policy, with 1, 2, 4 and 8 workers. A policy's k, alpha and beta are parts of what the serial run declares at most \
+policy, with 1, 2, 4 and 8 workers. glibc's allocator is told to keep what is freed. A policy's k, alpha and beta are parts of what the serial run declares at most \
 (s1); a budget is 1.1 times that. The span is measured in the order of the serial run, in seconds and in actions \
 (forks, ends of joins and scopes, leases, and one more for each k of a lease).
 
@@ -492,7 +492,8 @@ JSON of a program: workload, parameters, processors, topology (the file or null)
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
-(to steal), steals, partly_failed, purely_failed, events (moments that the simulator went through).
+(to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), sleeps and refusals (of \
+requests for memory), events (moments that the simulator went through).
 
 JSON of jobs: events, a list of event (as in the file) and allotments (processors by job, after it).
 

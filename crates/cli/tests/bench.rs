@@ -312,3 +312,36 @@ fn a_job_on_a_runtime_without_intervals_refuses_a_program_that_needs_them() {
             "sor needs intervals, and rayon has none",
         ));
 }
+
+#[test]
+fn every_program_that_leases_has_a_row_for_every_policy_and_number_of_workers() {
+    let found = json(&mut tidegate("bench space --size tiny --repeat 1 --json"));
+    let rows = found.as_array().expect("a list");
+    assert_eq!(rows.len(), 6 * 6 * 4);
+    for row in rows {
+        let number = |field: &str| row[field].as_f64();
+        let policy = row["policy"].as_str().unwrap();
+        assert_eq!(row["verified"], true, "{row}");
+        for field in [
+            "workers",
+            "peak_declared_bytes",
+            "seconds",
+            "s1_bytes",
+            "tinf_seconds",
+            "tinf_actions",
+            "peak_ratio",
+            "time_ratio",
+            "peak_rss_bytes",
+        ] {
+            assert!(number(field) > Some(0.0), "{field}: {row}");
+        }
+        let is_ours = policy != "rayon";
+        for field in ["steals", "sleeps", "undeclared_peak_bytes"] {
+            assert_eq!(number(field).is_some(), is_ours, "{field}: {row}");
+        }
+        assert_eq!(number("bound_bytes").is_some(), policy != "hybrid");
+        assert_eq!(number("budget_bytes").is_some(), policy == "budget");
+        let has_k = ["depth-first", "dfdeques"].contains(&policy);
+        assert_eq!(number("k_bytes").is_some(), has_k);
+    }
+}

@@ -26,6 +26,9 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "partly_failed",
         "purely_failed",
         "asleep_seconds",
+        "peak_bytes",
+        "sleeps",
+        "refusals",
         "events",
     ];
     for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
@@ -36,7 +39,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         assert_eq!(keys(&found), expected);
         assert_eq!(
             keys(&found["options"]),
-            ["idle", "steal", "victim", "desire"]
+            ["idle", "steal", "victim", "space", "desire"]
         );
         let number = |name: &str| found[name].as_f64().unwrap();
         assert!(number("t") >= number("tinf") && number("t") >= number("t1") / 4.0);

@@ -104,9 +104,9 @@ macro_rules! programs {
 }
 
 programs! {
-    simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops;
+    simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib;
     others: Digest Cachestress Mergesort Blockmatmul
-        Memfib Nested Matmul Strassen Sortmany Decompress
+        Nested Matmul Strassen Sortmany Decompress
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil Wavefront
 }
 

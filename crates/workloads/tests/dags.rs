@@ -21,7 +21,9 @@ fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
     let [mut this, mut next] = [1, 1];
     for n in 0..20 {
         let calls = 2 * this - 1;
-        let Extent { tasks, work, span } = extent(&Fib { n });
+        let Extent {
+            tasks, work, span, ..
+        } = extent(&Fib { n });
         assert_eq!((tasks, work), (calls, calls));
         assert_eq!(span, u64::from(n.max(1)));
         [this, next] = [next, this + next];
@@ -57,7 +59,9 @@ fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
 #[test]
 fn treesum_forks_at_every_node_and_adds_up_all() {
     for nodes in [1, 2, 3, 1_000, 1_023] {
-        let Extent { tasks, work, span } = extent(&Treesum { nodes });
+        let Extent {
+            tasks, work, span, ..
+        } = extent(&Treesum { nodes });
         assert_eq!((tasks, work), (2 * nodes as u64 + 1, 2 * nodes as u64));
         assert_eq!(span, 2 * u64::from(usize::BITS - nodes.leading_zeros()));
     }
@@ -80,7 +84,9 @@ fn uts_has_the_same_nodes_and_depth_in_both_forms() {
 #[test]
 fn phases_have_the_work_of_all_rounds_and_a_chain_of_serial_phases_rests_and_one_task_each() {
     for first in [First::Serial, First::Parallel] {
-        let Extent { tasks, work, span } = extent(&Phases {
+        let Extent {
+            tasks, work, span, ..
+        } = extent(&Phases {
             rounds: 3,
             serial: 3_000,
             wait: 7,
@@ -119,7 +125,10 @@ impl SimulatedVisitor for Unfolded {
             costs: Costs::NONE,
             ..Settings::new(1)
         };
-        (extent, ran(&settings, program.dag()))
+        // What no run tells.
+        let depth = extent.depth;
+        let ran = ran(&settings, program.dag());
+        (extent, Extent { depth, ..ran })
     }
 }
 
@@ -136,6 +145,8 @@ fn ran<D: Dag>(settings: &Settings, dag: D) -> Extent {
         tasks: job.counters.tasks,
         work: job.work,
         span: job.span,
+        peak_bytes: job.peak_bytes,
+        ..Extent::default()
     }
 }
 

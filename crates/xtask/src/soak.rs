@@ -86,6 +86,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 20,
     },
     Soak {
+        name: "space-sim",
+        package: "tidegate-sim",
+        test: "every_random_dag_ends_within_the_bound_of_every_policy",
+        scale: 25,
+    },
+    Soak {
         name: "kills",
         package: "tidegate",
         test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use tidegate::{Amount, Idle, Victim};
+use tidegate::{Amount, Idle, Space, Victim};
 use tidegate_policy::tunables::{self, Allowed};
 use tidegate_policy::{Allot, Desire};
 use tidegate_workloads::registry::{ENTRIES, Entry};
@@ -41,6 +41,8 @@ pub struct SimulationFlags {
     pub steal: Option<Amount>,
     #[arg(long, value_name = "RULE", help = help(&tunables::VICTIM))]
     pub victim: Option<Victim>,
+    #[arg(long, value_name = "POLICY", help = help(&tunables::SPACE))]
+    pub space: Option<Space>,
     #[arg(long, value_name = "RULE", help = desire_help())]
     pub desire: Option<Desire>,
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source

@@ -44,6 +44,7 @@ fn simulate(
         idle: value(flags.idle, &tunables::IDLE)?,
         steal: value(flags.steal, &tunables::STEAL)?,
         victim: value(flags.victim, &tunables::VICTIM)?,
+        space: value(flags.space, &tunables::SPACE)?,
         places: processors.places(),
         ..Settings::new(processors.count)
     };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tidegate_sim::{JobOutcome, Nanos, Outcome, Settings, Width};
 use tidegate_workloads::{Answer, Program};
 
-use crate::output::{show_count, show_fields, show_ratio, show_seconds};
+use crate::output::{show_bytes, show_count, show_fields, show_ratio, show_seconds};
 
 /// What is printed of a run.
 pub struct Report<'a> {
@@ -52,6 +52,7 @@ impl<'a> Report<'a> {
             idle,
             steal,
             victim,
+            space,
             ..
         } = self.settings;
         let counters = &self.job.counters;
@@ -65,6 +66,7 @@ impl<'a> Report<'a> {
                 "idle": idle.to_string(),
                 "steal": steal.to_string(),
                 "victim": victim.to_string(),
+                "space": space.to_string(),
                 "desire": self.desire,
             },
             "t1": seconds(self.job.work),
@@ -78,6 +80,9 @@ impl<'a> Report<'a> {
             "partly_failed": counters.partly_failed,
             "purely_failed": counters.purely_failed,
             "asleep_seconds": seconds(counters.asleep),
+            "peak_bytes": self.job.peak_bytes,
+            "sleeps": counters.sleeps,
+            "refusals": counters.refusals,
             "events": self.events,
         })
     }
@@ -121,6 +126,14 @@ impl fmt::Display for Report<'_> {
             format!("{mean_allotment:.2} in the mean, {all}"),
         )?;
         row("tasks", counters.tasks.to_string())?;
+        if self.job.peak_bytes > 0 {
+            let (peak, sleeps) = (show_bytes(self.job.peak_bytes as f64), counters.sleeps);
+            let mut text = format!("{peak} declared at most, {sleeps} sleeps");
+            if counters.refusals > 0 {
+                text += &format!(", {} requests refused", counters.refusals);
+            }
+            row("memory", text)?;
+        }
         row(
             "steals",
             format!(

@@ -62,14 +62,14 @@ impl Program for Memfib {
             name: "n",
             positional: true,
             kind: Kind::Integer(0, 50),
-            preset: Preset::Sizes(["10", "18", "22"]),
+            preset: Preset::Sizes(["10", "18", "16"]),
             meaning: "which number",
         },
         Parameter {
             name: "bytes",
             positional: false,
             kind: Kind::Integer(0, 1 << 40),
-            preset: Preset::Sizes(["1024", "262144", "1048576"]),
+            preset: Preset::Sizes(["1024", "1048576", "41943040"]),
             meaning: "how many bytes each call holds",
         },
     ];

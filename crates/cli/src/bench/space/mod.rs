@@ -8,7 +8,12 @@ use std::time::Duration;
 
 use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
 use tidegate_policy::{Share, Space};
+use tidegate_workloads::space::decompress::Decompress;
+use tidegate_workloads::space::matmul::Matmul;
 use tidegate_workloads::space::memfib::Memfib;
+use tidegate_workloads::space::nested::Nested;
+use tidegate_workloads::space::sortmany::Sortmany;
+use tidegate_workloads::space::strassen::Strassen;
 use tidegate_workloads::{
     Given, Length, Profiled, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
 };
@@ -20,7 +25,14 @@ use crate::output::Progress;
 use row::{Case, Row};
 
 /// The programs that declare memory.
-const PROGRAMS: [&str; 1] = [Memfib::NAME];
+const PROGRAMS: [&str; 6] = [
+    Memfib::NAME,
+    Nested::NAME,
+    Matmul::NAME,
+    Strassen::NAME,
+    Sortmany::NAME,
+    Decompress::NAME,
+];
 
 /// How many workers; the last ones are more than this machine may have processors for.
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
