@@ -42,7 +42,7 @@ pub(crate) fn show_time(value: Nanos) -> String {
     show_scaled(value, TIMES)
 }
 
-/// Like [`show_time`], for bytes.
+/// A number of bytes in the largest unit in which it is whole, in the form in which options take it.
 pub fn show_size(value: u64) -> String {
     show_scaled(value, SIZES)
 }

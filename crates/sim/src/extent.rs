@@ -29,6 +29,10 @@ struct Chain {
 }
 
 impl Chain {
+    fn lengthen(&mut self, time: Nanos) {
+        self.time = self.time.saturating_add(time);
+    }
+
     /// The longer of both.
     fn max(self, other: Self) -> Self {
         Self {
@@ -46,6 +50,8 @@ struct Level<T> {
     longest: Chain,
     /// The second half of a fork, until the first is over.
     second: Option<(T, Chain)>,
+    /// Whether it joins when it is reached again: after a call or fork it does, after a spawn it does not.
+    joins: bool,
     /// What it has declared.
     leases: Vec<u64>,
 }
@@ -57,8 +63,22 @@ impl<T> Level<T> {
             chain,
             longest: Chain::default(),
             second: None,
+            joins: false,
             leases: Vec::new(),
         }
+    }
+
+    /// Declares so many bytes.
+    fn lease(&mut self, bytes: u64, k: u64) -> u64 {
+        self.chain.actions += bytes / k.max(1);
+        self.leases.push(bytes);
+        bytes
+    }
+
+    /// The task is over. What it gives back.
+    fn end(&mut self) -> u64 {
+        self.join();
+        self.leases.iter().sum()
     }
 
     /// Goes on behind all that it has spawned.
@@ -75,39 +95,34 @@ impl Extent {
 
     /// The same; a lease is an action more for every `k` bytes of it.
     pub fn with_k<D: Dag>(dag: &D, k: u64) -> Self {
-        let mut declared = 0;
         let mut extent = Self {
             tasks: 1,
             ..Self::default()
         };
+        let mut declared = 0;
         let mut stack = vec![Level::new(dag.root(), Chain::default())];
-        // Whether the level joins when it is reached again: after a call or fork it does, after a spawn it does not.
-        let mut joins = vec![false];
-        while let (Some(level), Some(join)) = (stack.last_mut(), joins.last_mut()) {
+        while let Some(level) = stack.last_mut() {
             if let Some((second, chain)) = level.second.take() {
                 extent.tasks += 1;
                 stack.push(Level::new(second, chain));
-                joins.push(false);
                 continue;
             }
-            if std::mem::take(join) {
+            if std::mem::take(&mut level.joins) {
                 level.join();
             }
             level.chain.actions += 1;
             let child = match dag.next(&mut level.task) {
                 Step::Work(time) => {
                     extent.work = extent.work.saturating_add(time);
-                    level.chain.time = level.chain.time.saturating_add(time);
+                    level.chain.lengthen(time);
                     continue;
                 }
                 Step::Rest(time) => {
-                    level.chain.time = level.chain.time.saturating_add(time);
+                    level.chain.lengthen(time);
                     continue;
                 }
                 Step::Lease(bytes) => {
-                    level.chain.actions += bytes / k.max(1);
-                    level.leases.push(bytes);
-                    declared += bytes;
+                    declared += level.lease(bytes, k);
                     extent.peak_bytes = extent.peak_bytes.max(declared);
                     continue;
                 }
@@ -120,18 +135,17 @@ impl Extent {
                     continue;
                 }
                 Step::End => {
-                    level.join();
-                    declared -= level.leases.iter().sum::<u64>();
-                    extent.end(&mut stack, &mut joins);
+                    declared -= level.end();
+                    extent.end(&mut stack);
                     continue;
                 }
                 Step::Fork(first, second) => {
                     level.second = Some((second, level.chain));
-                    *join = true;
+                    level.joins = true;
                     first
                 }
                 Step::Call(child) => {
-                    *join = true;
+                    level.joins = true;
                     child
                 }
                 Step::Spawn(child) => child,
@@ -139,15 +153,13 @@ impl Extent {
             let chain = level.chain;
             extent.tasks += 1;
             stack.push(Level::new(child, chain));
-            joins.push(false);
         }
         extent
     }
 
     /// The task on top is over: the one below hears how long its chain was.
-    fn end<T>(&mut self, stack: &mut Vec<Level<T>>, joins: &mut Vec<bool>) {
+    fn end<T>(&mut self, stack: &mut Vec<Level<T>>) {
         let ended = stack.pop().map_or(Chain::default(), |level| level.chain);
-        joins.pop();
         match stack.last_mut() {
             Some(level) => level.longest = level.longest.max(ended),
             None => (self.span, self.depth) = (ended.time, ended.actions),

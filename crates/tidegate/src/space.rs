@@ -138,7 +138,7 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// A value and the lease for its memory; from [`vec`].
+/// A value and the lease for its memory; from [`vec`](vec()).
 ///
 /// A vector that grows beyond the room that was asked for allocates what nobody has declared.
 #[derive(Debug)]

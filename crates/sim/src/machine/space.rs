@@ -253,16 +253,8 @@ impl<D: Dag> Machine<'_, D> {
                 self.inside(w, child, id, Role::Inner, false)
             }
             Step::Spawn(child) => {
-                frame.pending += 1;
                 *debt += self.settings.costs.fork;
-                self.jobs[job].counters.tasks += 1;
-                let child = self.frames.add(child, id, chain);
-                self.frames.get(child).space.is_spawned = true;
-                let scope = self.frames.get(id).space.scope;
-                let plan = &mut self.plan(job).plan;
-                let scope = scope.unwrap_or_else(|| plan.open());
-                plan.spawn(thread, scope, child);
-                self.frames.get(id).space.scope = Some(scope);
+                self.spawn_planned(job, id, child);
                 self.after_fork(w, id)
             }
             Step::Join => {
@@ -283,6 +275,20 @@ impl<D: Dag> Machine<'_, D> {
         };
         self.settle(job);
         after
+    }
+
+    /// A task that waits in the plan, and that this one waits for at its next join.
+    fn spawn_planned(&mut self, job: usize, id: FrameId, child: D::Task) {
+        self.jobs[job].counters.tasks += 1;
+        let frame = self.frames.get(id);
+        frame.pending += 1;
+        let (chain, thread, scope) = (frame.chain, frame.space.thread, frame.space.scope);
+        let child = self.frames.add(child, id, chain);
+        self.frames.get(child).space.is_spawned = true;
+        let plan = &mut self.plan(job).plan;
+        let scope = scope.unwrap_or_else(|| plan.open());
+        plan.spawn(thread, scope, child);
+        self.frames.get(id).space.scope = Some(scope);
     }
 
     /// A task begins that is its parent at work.
