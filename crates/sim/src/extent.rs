@@ -95,15 +95,11 @@ impl Extent {
 
     /// The same; a lease is an action more for every `k` bytes of it.
     pub fn with_k<D: Dag>(dag: &D, k: u64) -> Self {
-        let mut extent = Self {
-            tasks: 1,
-            ..Self::default()
-        };
+        let mut extent = Self::default();
         let mut declared = 0;
         let mut stack = vec![Level::new(dag.root(), Chain::default())];
         while let Some(level) = stack.last_mut() {
             if let Some((second, chain)) = level.second.take() {
-                extent.tasks += 1;
                 stack.push(Level::new(second, chain));
                 continue;
             }
@@ -151,7 +147,6 @@ impl Extent {
                 Step::Spawn(child) => child,
             };
             let chain = level.chain;
-            extent.tasks += 1;
             stack.push(Level::new(child, chain));
         }
         extent
@@ -159,6 +154,7 @@ impl Extent {
 
     /// The task on top is over: the one below hears how long its chain was.
     fn end<T>(&mut self, stack: &mut Vec<Level<T>>) {
+        self.tasks += 1;
         let ended = stack.pop().map_or(Chain::default(), |level| level.chain);
         match stack.last_mut() {
             Some(level) => level.longest = level.longest.max(ended),

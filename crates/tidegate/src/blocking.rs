@@ -35,6 +35,7 @@ impl Current<'_> {
     /// Gives the slot away and goes on without one. What is forked from here on is public at once.
     pub(crate) fn enter_blocking(self) {
         self.set_blocking(true);
+        self.plan_blocks(true);
         self.expose();
         self.deque().shut();
         self.stop_running(Status::Blocked);
@@ -47,6 +48,7 @@ impl Current<'_> {
             return false;
         }
         self.set_blocking(false);
+        self.plan_blocks(false);
         self.resume_running(Slotless::Owed);
         self.poll();
         true

@@ -28,6 +28,7 @@ impl Shared {
                         let result = f(number, threads);
                         slots.lock()[number] = Some(result);
                     };
+                    self.expect_planned(scope.core());
                     scope.task(part, Current::get())
                 }
             });
@@ -62,6 +63,7 @@ impl<'scope> Scope<'scope> {
             move |number| {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);
+                self.pool().expect_planned(self.core());
                 self.task(part, Current::get())
             }
         });

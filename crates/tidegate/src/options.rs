@@ -215,7 +215,7 @@ fn orders_of_tasks(
     let space = space
         .check()
         .map_err(|error| error.within("Builder::space"))?;
-    if !space.keeps_order() {
+    if space == Space::None {
         return Ok((wait, queue, space));
     }
     let refused = |option: &str, value: &dyn Display, allowed: &dyn Display| {
@@ -225,6 +225,7 @@ fn orders_of_tasks(
     };
     match (wait, queue) {
         (Wait::Descendants, Queue::Split) => Ok((wait, queue, space)),
+        (Wait::Descendants, _) if !space.keeps_order() => Ok((wait, queue, space)),
         (Wait::Descendants, _) => refused("Builder::queue", &queue, &Queue::Split),
         _ => refused("Builder::wait", &wait, &Wait::Descendants),
     }

@@ -250,7 +250,8 @@ impl Shared {
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
         let scopes = queues.iter().map(|queue| queue.len());
-        self.injector.len() + self.places.len() + scopes.sum::<usize>()
+        let planned = self.memory.unstarted();
+        planned + self.injector.len() + self.places.len() + scopes.sum::<usize>()
     }
 
     /// A counted reference to a pool that is borrowed.

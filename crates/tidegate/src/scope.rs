@@ -264,6 +264,7 @@ impl<'scope> Scope<'scope> {
         );
         let task = self.task(f, caller);
         task.count();
+        pool.expect_planned(&self.core);
         pool.put_at(place, task);
         if let Some(current) = caller.filter(|_| here) {
             // No push answers for this one what others ask of it.
@@ -302,6 +303,7 @@ impl ScopeCore {
     /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
     pub(crate) fn submit_from_afar(&self, task: Task) {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
+        pool.expect_planned(self);
         queue.push(task);
         pool.work_visible(None);
     }
@@ -322,6 +324,7 @@ impl ScopeCore {
                 );
                 // As in `pass_on`.
                 let queue = self.queue().clone();
+                pool.expect_planned(self);
                 queue.push(task);
                 pool.work_visible(None);
             }

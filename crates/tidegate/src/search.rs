@@ -170,7 +170,9 @@ impl Current<'_> {
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(self) {
         let mut searcher = Searcher::new(self.shared(), self.index);
-        while let Some(task) = self.own_task().or_else(|| self.take_queued()) {
+        let planned = || self.take_planned(|_| 0);
+        let next = || self.own_task().or_else(planned);
+        while let Some(task) = next().or_else(|| self.take_queued()) {
             self.run_at_base(task, &mut searcher);
         }
     }
@@ -296,6 +298,10 @@ impl Current<'_> {
         let near = near.or_else(|| self.take_placed_unserved());
         let draw = |many: usize| (searcher.rng.draw() % many as u64) as usize;
         let near = near.or_else(|| self.take_planned(draw));
+        if near.is_none() && self.must_stop() {
+            // The slot went to one who was parked.
+            return None;
+        }
         if let Some(task) = near.or_else(|| self.take_back_placed(searcher)) {
             return Some(task);
         }

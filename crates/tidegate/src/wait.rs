@@ -164,7 +164,11 @@ impl Current<'_> {
             if self.skip_rounds() {
                 return None;
             }
-            if let Some(task) = self.take_leftmost().or_else(|| self.take_queued()) {
+            let leftmost = self.take_leftmost();
+            if leftmost.is_none() && self.must_stop() {
+                return None;
+            }
+            if let Some(task) = leftmost.or_else(|| self.take_queued()) {
                 self.tally.helped_any.add(1);
                 self.run_stranger(task);
                 return None;

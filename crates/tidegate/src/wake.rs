@@ -341,8 +341,9 @@ impl Shared {
         let served = ledger.set_slots(slots);
         self.publish(&ledger);
         self.ask_holders(&ledger);
-        drop(ledger);
+        // The plan may be locked under the ledger, and not the other way round.
         self.memory.set_workers(slots);
+        drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
         self.rouse();
         // A thread that is woken wakes the next; a waiter that is woken does not.

@@ -4,6 +4,8 @@
 //! docs/space.md. It does not put anybody to sleep or wake them: who asked and was not granted at once is named later by [`Book::settle`], which is to be
 //! called after each change until it names nobody.
 
+mod budget;
+
 use super::order::{Item, Order};
 use super::slab::Slab;
 use alloc::vec;
@@ -124,6 +126,8 @@ pub struct Book {
     asking: Vec<Task>,
     /// How many tasks run.
     running: usize,
+    /// How many are absent.
+    absent: usize,
 }
 
 impl Book {
@@ -143,25 +147,25 @@ impl Book {
             leases: Slab::new(),
             asking: vec![],
             running: 0,
+            absent: 0,
         }
-    }
-
-    /// All leases together.
-    #[must_use]
-    pub fn declared(&self) -> u64 {
-        self.declared
-    }
-
-    /// The most that they were.
-    #[must_use]
-    pub fn peak(&self) -> u64 {
-        self.peak
     }
 
     /// A task that nobody has forked comes behind all others.
     pub fn root(&mut self) -> Task {
         let item = self.order.push_last();
         self.enter(item, None, None)
+    }
+
+    /// The same for a task of a scope, which [`expect`](Self::expect)s it.
+    pub fn root_in(&mut self, scope: Scope) -> Task {
+        let item = self.order.push_last();
+        self.enter(item, None, Some(scope))
+    }
+
+    /// A task of the scope will begin of which nothing else is known.
+    pub fn expect(&mut self, scope: Scope) {
+        self.scopes[scope.0].live += 1;
     }
 
     /// The second half of a join of this task.
@@ -230,9 +234,9 @@ impl Book {
 
     /// Another task begins or ends on this one's stack.
     pub fn set_buried(&mut self, task: Task, buried: bool) {
-        let before = self.runs(task);
+        let before = self.presence(task);
         self.tasks[task.0].buried = buried;
-        self.count_running(task, before);
+        self.count(task, before);
     }
 
     /// Whether the task waits for others.
@@ -329,140 +333,6 @@ impl Book {
         self.drop_gone(half);
     }
 
-    /// A task asks for so many bytes.
-    pub fn ask(&mut self, task: Task, bytes: u64) -> Answer {
-        self.change(task, State::Asks(bytes));
-        self.asking.push(task);
-        self.answer(task, bytes)
-    }
-
-    /// A task that asked and can be answered now; then it runs.
-    pub fn settle(&mut self) -> Option<(Task, Answer)> {
-        if self.asking.is_empty() {
-            return None;
-        }
-        let asking = self.asking.iter().copied();
-        let mut asking: Vec<Task> = asking.filter(|task| !self.tasks[task.0].buried).collect();
-        asking.sort_by(|one, other| self.compare(*one, *other));
-        asking.into_iter().find_map(|task| {
-            let State::Asks(bytes) = self.tasks[task.0].state else {
-                unreachable!("it is among those that ask");
-            };
-            let answer = self.answer(task, bytes);
-            (answer != Answer::Later).then_some((task, answer))
-        })
-    }
-
-    /// A lease is over.
-    pub fn give_back(&mut self, lease: Lease) {
-        let Held { holder, bytes, .. } = self.leases.take(lease.0);
-        self.declared -= bytes;
-        self.lower_ceiling();
-        if let Some(holder) = holder {
-            let leases = &mut self.tasks[holder.0].leases;
-            // Mostly the last one.
-            if let Some(at) = leases.iter().rposition(|other| *other == lease) {
-                leases.swap_remove(at);
-            }
-        }
-    }
-
-    /// The first task in depth-first order that does not wait for others.
-    #[must_use]
-    pub fn leftmost(&self) -> Option<Task> {
-        self.in_order().find(|task| {
-            let entry = &self.tasks[task.0];
-            !entry.buried && !matches!(entry.state, State::Waits(_) | State::Gone)
-        })
-    }
-
-    /// From now on so much may be declared. What is declared already stays so.
-    pub fn set_budget(&mut self, budget: u64) {
-        self.budget = budget;
-        self.ceiling = self.ceiling.max(budget);
-        self.lower_ceiling();
-    }
-
-    fn lower_ceiling(&mut self) {
-        if self.declared <= self.free() {
-            self.ceiling = self.budget;
-        }
-    }
-
-    /// How much may be declared apart from the leftmost path.
-    fn free(&self) -> u64 {
-        self.budget.saturating_sub(self.serial)
-    }
-
-    /// The budget, and what of it is kept for the leftmost path.
-    #[must_use]
-    pub fn budget(&self) -> (u64, u64) {
-        (self.budget, self.serial)
-    }
-
-    /// What the serial run would hold where this task now is.
-    fn path(&self, task: Task) -> u64 {
-        let (mut sum, mut next, mut until) = (0, Some(task), UNDER_WAY);
-        while let Some(task) = next {
-            let entry = &self.tasks[task.0];
-            let held = entry.leases.iter().map(|lease| self.leases[lease.0]);
-            // What it has leased since comes behind the task in the serial run.
-            let before = held.filter(|held| held.at <= until);
-            sum += before.map(|held| held.bytes).sum::<u64>();
-            (next, until) = (entry.parent, entry.at);
-        }
-        sum
-    }
-
-    fn answer(&mut self, task: Task, bytes: u64) -> Answer {
-        let leftmost = self.leftmost() == Some(task);
-        if self.may_have(leftmost, bytes) {
-            return Answer::Granted(self.grant(task, bytes));
-        }
-        // The others sleep, and this one cannot be helped.
-        if leftmost && self.running == 0 {
-            self.no_more_asks(task);
-            return Answer::Refused;
-        }
-        Answer::Later
-    }
-
-    fn may_have(&self, is_leftmost: bool, bytes: u64) -> bool {
-        let fits = |held: u64, most: u64| held.checked_add(bytes).is_some_and(|all| all <= most);
-        let free = self.free();
-        if is_leftmost {
-            return fits(self.declared, self.ceiling);
-        }
-        if fits(self.declared, free) {
-            return true;
-        }
-        let reserved = self.leftmost().map_or(0, |leftmost| self.path(leftmost));
-        fits(self.declared - reserved, free)
-    }
-
-    fn grant(&mut self, task: Task, bytes: u64) -> Lease {
-        self.no_more_asks(task);
-        self.declared += bytes;
-        assert!(
-            self.declared <= self.ceiling,
-            "declared memory is above the budget"
-        );
-        self.peak = self.peak.max(self.declared);
-        let held = Held {
-            holder: Some(task),
-            at: self.tasks[task.0].moment,
-            bytes,
-        };
-        let lease = Lease(self.leases.put(held));
-        self.tasks[task.0].leases.push(lease);
-        lease
-    }
-
-    fn no_more_asks(&mut self, task: Task) {
-        self.asking.retain(|other| *other != task);
-        self.change(task, State::Runs);
-    }
-
     fn enter(&mut self, item: Item, parent: Option<Task>, scope: Option<Scope>) -> Task {
         let entry = Entry {
             state: State::Unstarted,
@@ -536,13 +406,20 @@ impl Book {
     }
 
     fn change(&mut self, task: Task, state: State) {
-        let before = self.runs(task);
+        let before = self.presence(task);
         self.tasks[task.0].state = state;
-        self.count_running(task, before);
+        self.count(task, before);
     }
 
-    /// A task has changed that ran `before`, or did not.
-    fn count_running(&mut self, task: Task, before: bool) {
-        self.running = self.running + usize::from(self.runs(task)) - usize::from(before);
+    /// Whether the task runs, and whether it is absent.
+    fn presence(&self, task: Task) -> (bool, bool) {
+        (self.runs(task), self.is_absent(task))
+    }
+
+    /// A task has changed of which this was true before.
+    fn count(&mut self, task: Task, (ran, was_absent): (bool, bool)) {
+        let (runs, is_absent) = self.presence(task);
+        self.running = self.running + usize::from(runs) - usize::from(ran);
+        self.absent = self.absent + usize::from(is_absent) - usize::from(was_absent);
     }
 }

@@ -47,6 +47,8 @@ struct Note<T> {
     /// In whose deque it lies, or on whose stack.
     thread: usize,
     parked: Option<Parked>,
+    /// It has given its slot away and goes on without, for all that is known to compute or to wait.
+    blocks: bool,
     answer: Option<Answer>,
 }
 
@@ -120,6 +122,12 @@ impl<T> Plan<T> {
         self.book.set_budget(bytes);
     }
 
+    /// How many tasks lie here that nobody has begun.
+    #[must_use]
+    pub fn unstarted(&self) -> usize {
+        self.unstarted
+    }
+
     /// Whether a free slot could be used.
     #[must_use]
     pub fn has_work(&self) -> bool {
@@ -135,6 +143,21 @@ impl<T> Plan<T> {
     /// A task that nobody of the plan has forked begins on this thread, behind all others.
     pub fn stranger(&mut self, thread: usize) -> Task {
         let task = self.book.root();
+        self.arrives(thread, task)
+    }
+
+    /// The same for a task of a scope, which [`expect`](Self::expect)s it.
+    pub fn stranger_in(&mut self, thread: usize, scope: Scope) -> Task {
+        let task = self.book.root_in(scope);
+        self.arrives(thread, task)
+    }
+
+    /// A task of the scope will begin that is unknown until then.
+    pub fn expect(&mut self, scope: Scope) {
+        self.book.expect(scope);
+    }
+
+    fn arrives(&mut self, thread: usize, task: Task) -> Task {
         self.note(task, None, thread);
         self.start(thread, task);
         task
@@ -186,7 +209,7 @@ impl<T> Plan<T> {
             return false;
         };
         let here = self.here(thread);
-        let able = |task: &Task| self.book.is_unstarted(*task) || self.book.runs(*task);
+        let able = |task: &Task| self.book.is_unstarted(*task) || self.has_slot(*task);
         let leftmost = || self.book.in_order().filter(able).take(self.workers);
         let stays = leftmost().any(|task| task == here);
         if !stays {
@@ -236,11 +259,21 @@ impl<T> Plan<T> {
 
     /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
-        let task = self.book.leftmost()?;
+        let could = |task: &Task| {
+            let runs = self.has_slot(*task) || self.book.asks(*task);
+            self.book.is_unstarted(*task) || (runs && !self.book.is_absent(*task))
+        };
+        let task = self.book.in_order().find(could)?;
         if self.book.is_unstarted(task) {
             return Some(Next::Start(self.begin(thread, task), None));
         }
         self.is_parked(task).then(|| self.resume(task))
+    }
+
+    /// The thread's topmost task gives its slot away and goes on without one, or has one again.
+    pub fn blocks(&mut self, thread: usize, blocks: bool) {
+        let here = self.here(thread);
+        self.note_of(here).blocks = blocks;
     }
 
     /// The thread's topmost task waits.
@@ -267,8 +300,9 @@ impl<T> Plan<T> {
         };
         self.notes[task.index()] = None;
         self.book.end(task);
-        if let Some(below) = self.threads[thread].stack.last() {
-            self.book.set_buried(*below, false);
+        if let Some(below) = self.threads[thread].stack.last().copied() {
+            self.book.set_buried(below, false);
+            self.parked += usize::from(self.is_parked(below));
         }
     }
 
@@ -376,7 +410,7 @@ impl<T> Plan<T> {
     /// The threads whose deques come first, as many as there are slots. A deque stands where the first of its tasks does, or the task that runs there.
     fn leftmost_deques(&self) -> Vec<usize> {
         let first = |thread: &Thread| {
-            let top = thread.stack.last().filter(|top| self.book.runs(**top));
+            let top = thread.stack.last().filter(|top| self.has_slot(**top));
             let all = thread.deque.front().into_iter().chain(top).copied();
             all.min_by(|one, other| self.book.compare(*one, *other))
         };
@@ -387,6 +421,12 @@ impl<T> Plan<T> {
         deques.sort_by(|(_, one), (_, other)| self.book.compare(*one, *other));
         let leftmost = deques.into_iter().take(self.workers);
         leftmost.map(|(number, _)| number).collect()
+    }
+
+    /// Whether the task runs, or could if it got a slot.
+    fn has_slot(&self, task: Task) -> bool {
+        let blocks = self.notes[task.index()].as_ref();
+        self.book.runs(task) && blocks.is_some_and(|note| !note.blocks)
     }
 
     fn is_parked(&self, task: Task) -> bool {
@@ -424,6 +464,7 @@ impl<T> Plan<T> {
     fn start(&mut self, thread: usize, task: Task) {
         self.book.begin(task);
         if let Some(below) = self.thread(thread).stack.last().copied() {
+            self.parked -= usize::from(self.is_parked(below));
             self.book.set_buried(below, true);
         }
         self.threads[thread].stack.push(task);
@@ -468,6 +509,7 @@ impl<T> Plan<T> {
             payload,
             thread,
             parked: None,
+            blocks: false,
             answer: None,
         };
         // Nobody but the thread has use for the place meanwhile.

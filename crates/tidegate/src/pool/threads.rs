@@ -205,6 +205,7 @@ impl Shared {
         current.arrive_at_stand();
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
+            current.plan_leaves();
         }
         if !self.options.bind {
             current.elsewhere.arrive();
@@ -217,6 +218,7 @@ impl Shared {
         current.forget_base();
         if let Some(handler) = &self.options.on_exit {
             self.call_handler("on_exit", || handler(current.index));
+            current.plan_leaves();
         }
         while current.comes_back() {
             current.live();

@@ -10,7 +10,7 @@ use crate::worker::Current;
 use std::panic::Location;
 use tidegate_policy::Space;
 use tidegate_policy::space::book;
-use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 /// The declared memory of a pool, and who decides about it.
@@ -21,6 +21,8 @@ pub(crate) struct Memory {
     rule: Rule,
     /// Mirror of the rule: whether a free slot could be used for what it knows.
     work: AtomicBool,
+    /// The same: how many tasks lie there that nobody has begun.
+    unstarted: AtomicUsize,
 }
 
 enum Rule {
@@ -53,6 +55,7 @@ impl Memory {
             sleeps: AtomicU64::new(0),
             rule,
             work: AtomicBool::new(false),
+            unstarted: AtomicUsize::new(0),
         }
     }
 
@@ -81,8 +84,16 @@ impl Memory {
         self.work.load(Ordering::Acquire)
     }
 
-    /// Says whether there is work; under the rule's lock.
-    pub(super) fn mirror(&self, work: bool) {
+    /// How many tasks lie in the plan, a little late.
+    pub(crate) fn unstarted(&self) -> usize {
+        // Relaxed: for estimates.
+        self.unstarted.load(Ordering::Relaxed)
+    }
+
+    /// Says whether there is work, and how many tasks; under the rule's lock.
+    pub(super) fn mirror(&self, work: bool, unstarted: usize) {
+        // Relaxed: as in `unstarted`.
+        self.unstarted.store(unstarted, Ordering::Relaxed);
         // Relaxed: written under the rule's lock. Only when it changes: many read it.
         if self.work.load(Ordering::Relaxed) != work {
             // Release pairs with `has_work`.
@@ -113,7 +124,8 @@ impl Memory {
             return;
         }
         // Relaxed, all: a sum by itself.
-        let now = self.declared.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let before = self.declared.fetch_add(bytes, Ordering::Relaxed);
+        let now = before.saturating_add(bytes);
         if now > self.peak.load(Ordering::Relaxed) {
             // Relaxed: as above.
             self.peak.fetch_max(now, Ordering::Relaxed);

@@ -152,7 +152,7 @@ impl Ordered {
 }
 
 impl Memory {
-    /// How many slots there are now. Not under the ledger's lock.
+    /// How many slots there are now.
     pub(crate) fn set_workers(&self, workers: usize) {
         if let Some(mut ordered) = self.ordered() {
             ordered.plan.set_workers(workers);
@@ -163,17 +163,36 @@ impl Memory {
 impl Shared {
     /// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
     pub(super) fn with_ordered<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+        if self.is_inherited() {
+            // Somebody may have held the lock who is not here.
+            return None;
+        }
         let mut ordered = self.memory.ordered()?;
         let result = change(&mut ordered);
         let mut answered = vec![];
         while let Some(t) = ordered.plan.settle() {
             answered.push(ordered.wakes(t));
         }
-        self.memory.mirror(ordered.plan.has_work());
+        self.memory
+            .mirror(ordered.plan.has_work(), ordered.plan.unstarted());
         drop(ordered);
         // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
         answered.iter().for_each(Event::open_owed);
         Some(result)
+    }
+
+    /// A task of the scope will come that the plan does not know: from outside, or by a place or a mailbox.
+    pub(crate) fn expect_planned(&self, scope: &ScopeCore) {
+        if self.is_inherited() {
+            return;
+        }
+        // Nobody is answered by it, and the caller may have the ledger.
+        if let Some(mut ordered) = self.memory.ordered() {
+            let Ordered { plan, scopes, .. } = &mut *ordered;
+            let scope = scopes.entry(address(scope));
+            let scope = *scope.or_insert_with(|| plan.open());
+            plan.expect(scope);
+        }
     }
 
     /// The scope is over.
@@ -223,8 +242,8 @@ impl Current<'_> {
     /// This worker has forked these tasks. If so many come before what it runs that it has to leave its slot to one of them, what it is to wait for.
     pub(crate) fn put_planned(self, tasks: impl Iterator<Item = Task>) -> Option<Arc<Event>> {
         let gives_way = self.plan(|ordered| {
-            tasks.for_each(|task| ordered.put(self.index, task));
-            let gives_way = ordered.plan.gives_way(self.index);
+            let moved = tasks.map(|task| ordered.put(self.index, task)).count();
+            let gives_way = moved > 0 && ordered.plan.gives_way(self.index);
             gives_way.then(|| ordered.sleeps(self.index))
         });
         gives_way.flatten()
@@ -280,15 +299,21 @@ impl Current<'_> {
     /// A task begins here that was taken from somewhere.
     pub(crate) fn plan_begins(self, task: &Task) {
         let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
+        let scope = task.scope().map(address);
         self.plan(|ordered| {
             let known = if is_half {
                 ordered.tasks.contains_key(&header)
             } else {
                 ordered.tasks.remove(&header).is_some()
             };
-            if !known {
-                ordered.plan.stranger(self.index);
+            if known {
+                return;
             }
+            let scope = scope.and_then(|scope| ordered.scopes.get(&scope).copied());
+            match scope {
+                Some(scope) => ordered.plan.stranger_in(self.index, scope),
+                None => ordered.plan.stranger(self.index),
+            };
         });
     }
 
@@ -300,6 +325,11 @@ impl Current<'_> {
     /// This worker has no frames any more.
     pub(crate) fn plan_leaves(self) {
         self.plan(|ordered| ordered.plan.leave(self.index));
+    }
+
+    /// The topmost task of this worker gives its slot away and goes on without one, or has one again.
+    pub(crate) fn plan_blocks(self, blocks: bool) {
+        self.plan(|ordered| ordered.plan.blocks(self.index, blocks));
     }
 
     /// The topmost task of this worker waits.
@@ -371,18 +401,18 @@ impl Current<'_> {
     /// This worker has waited for memory for long.
     pub(crate) fn report_stall(self) {
         let pool = &self.shared().options.name;
-        self.plan(|ordered| {
-            let Some((budget, _)) = ordered.plan.budget() else {
-                return;
-            };
-            let declared = show_size(ordered.book().declared());
-            let holders = ordered.holders();
-            let holders = Holders(&holders);
-            tell(format_args!(
-                "pool {pool}: a task waits for memory: {declared} of {} are declared; {holders}",
-                show_size(budget)
-            ));
+        let seen = self.plan(|ordered| {
+            let (budget, _) = ordered.plan.budget()?;
+            Some((ordered.book().declared(), budget, ordered.holders()))
         });
+        if let Some((declared, budget, holders)) = seen.flatten() {
+            tell(format_args!(
+                "pool {pool}: a task waits for memory: {} of {} are declared; {}",
+                show_size(declared),
+                show_size(budget),
+                Holders(&holders)
+            ));
+        }
     }
 
     /// What the plan has chosen, and under its lock whom to wake for that.
