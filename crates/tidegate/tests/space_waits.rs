@@ -1,0 +1,177 @@
+//! Budgets beside everything else that tasks wait for: handles, other pools, blocking calls, tasks from outside.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use support::watched;
+use tidegate::space::{self, LeaseError};
+use tidegate::{Pool, Share, Space, Wait};
+
+const KIB: usize = 1 << 10;
+
+fn pool(workers: usize, space: &str) -> Pool {
+    let space: Space = space.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(Share::Off);
+    builder.space(space).build().unwrap()
+}
+
+fn a_while() {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+fn until(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The second half asks for 10 KiB while the first one holds 10 of a budget of 15 and waits as `wait` does.
+fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, LeaseError> {
+    let started = AtomicBool::new(false);
+    let first = || {
+        let _held = space::lease(10 * KIB).unwrap();
+        until(&started);
+        wait();
+    };
+    let second = || {
+        started.store(true, Ordering::Release);
+        space::lease(10 * KIB).map(|lease| lease.bytes())
+    };
+    pool.join(first, second).1
+}
+
+const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
+
+#[test]
+fn a_request_waits_for_a_task_that_waits_for_a_handle() {
+    watched(|| {
+        let pool = pool(3, TIGHT);
+        let asked = asked_beside(&pool, || tidegate::spawn(a_while).join());
+        assert_eq!(asked, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_task_that_waits_for_another_pool() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        let other = Pool::builder().workers(1).share(Share::Off);
+        let other = other.build().unwrap();
+        let asked = asked_beside(&pool, || other.install(a_while));
+        assert_eq!(asked, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn the_task_of_a_handle_has_the_memory_that_its_waiter_leaves() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        pool.install(|| {
+            let _held = space::lease(10 * KIB).unwrap();
+            let (begun, begins) = mpsc::channel();
+            let handle = tidegate::spawn(move || {
+                begun.send(()).unwrap();
+                space::lease(5 * KIB).unwrap().bytes()
+            });
+            begins.recv().unwrap();
+            assert_eq!(handle.join(), 5 * KIB);
+        });
+    });
+}
+
+#[test]
+fn nobody_is_granted_above_the_budget_where_the_serial_run_needs_more_than_it_was_said_to() {
+    watched(|| {
+        let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
+        let started = AtomicBool::new(false);
+        pool.join(
+            || {
+                let _held = space::lease(10 * KIB).unwrap();
+                until(&started);
+                a_while();
+            },
+            || {
+                started.store(true, Ordering::Release);
+                drop(space::lease(5 * KIB));
+            },
+        );
+        let space = pool.stats().space;
+        assert!(space.peak <= 10 << 10, "{}", space.peak);
+        assert_eq!(space.declared, 0);
+    });
+}
+
+#[test]
+fn tasks_begin_while_others_block() {
+    for policy in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB", "none"] {
+        watched(move || {
+            let pool = pool(1, policy);
+            pool.scope(|scope| {
+                let (first, awaits_first) = mpsc::channel();
+                let (second, awaits_second) = mpsc::channel();
+                scope.spawn(move |_| {
+                    first.send(()).unwrap();
+                    tidegate::blocking(|| awaits_second.recv().unwrap());
+                });
+                tidegate::blocking(|| awaits_first.recv().unwrap());
+                let (done, awaits_done) = mpsc::channel();
+                scope.spawn(move |_| {
+                    second.send(()).unwrap();
+                    done.send(()).unwrap();
+                });
+                tidegate::blocking(|| awaits_done.recv().unwrap());
+            });
+        });
+    }
+}
+
+#[test]
+fn a_scope_waits_for_tasks_that_come_from_elsewhere_and_they_have_its_memory() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        let place = pool.places()[0];
+        let asks = || {
+            a_while();
+            drop(space::lease(5 * KIB).unwrap());
+        };
+        pool.install(|| {
+            let _held = space::lease(10 * KIB).unwrap();
+            tidegate::scope(|scope| {
+                scope.spawn(|_| ());
+                scope.spawn_at(place, move |_| asks());
+            });
+            tidegate::scope(|scope| {
+                scope.spawn(|_| ());
+                std::thread::scope(|thread| {
+                    thread.spawn(|| scope.spawn(move |_| asks()));
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_lease_in_a_handler_of_a_thread_ends_with_it() {
+    watched(|| {
+        let space: Space = "budget:bytes=12KiB,serial=11KiB".parse().unwrap();
+        let builder = Pool::builder().workers(2).share(Share::Off).space(space);
+        let lease = |_| drop(space::lease(12 * KIB));
+        let pool = builder.on_start(lease).on_exit(lease).build().unwrap();
+        assert_eq!(pool.install(|| 1), 1);
+        drop(pool);
+    });
+}
+
+#[test]
+fn an_order_for_memory_is_refused_beside_what_would_break_it() {
+    for (space, breaks) in [("hybrid", "Builder::wait"), (TIGHT, "Builder::wait")] {
+        let builder = Pool::builder().workers(1).wait(Wait::HelpAny);
+        let error = builder.space(space.parse().unwrap()).build().unwrap_err();
+        assert!(error.to_string().starts_with(breaks), "{error}");
+    }
+    let builder = Pool::builder().workers(1).queue(tidegate::Queue::Shared);
+    let error = builder.space(TIGHT.parse().unwrap()).build().unwrap_err();
+    assert!(error.to_string().starts_with("Builder::queue"), "{error}");
+}
