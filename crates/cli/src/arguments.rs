@@ -224,7 +224,8 @@ const AFTER_RUN: &str = "\
 JSON: workload, parameters, workers, options (null with --serial), result (its fields: `run WORKLOAD --help`), \
 verified (whether every run had the answer that reference names), reference (null if there was none to compare \
 with), changed (what was left out because it changed between the runs), repetitions, seconds {min, median, \
-max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, and of the pool: \
+max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, peak_declared_bytes \
+(by leases), and of the pool: memory_sleeps (for leases), \
 allotment (how many workers other jobs left to it when the runs ended), and for all runs: counters, breakdown \
 (seconds by activity, summed and per worker), slotless (seconds without a slot by reason).
 

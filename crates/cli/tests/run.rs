@@ -89,6 +89,8 @@ fn the_json_of_a_run_has_every_field() {
         "serial_seconds",
         "cpu_seconds",
         "peak_rss_bytes",
+        "peak_declared_bytes",
+        "memory_sleeps",
         "allotment",
         "counters",
         "breakdown",
@@ -450,4 +452,29 @@ fn pictures_that_cannot_be_drawn_are_refused_before_anything_runs() {
     let said = complaint(&mut tidegate("run series test --dot never --svg never"), 2);
     assert!(said.contains("name the same"), "{said}");
     assert!(!std::path::Path::new("never").exists());
+}
+
+#[test]
+fn the_serial_peak_of_a_program_is_a_budget_that_it_keeps_to() {
+    let serial = json(&mut tidegate("run memfib --size tiny --serial --json"));
+    let s1 = serial["peak_declared_bytes"].as_u64().unwrap();
+    assert_eq!(s1, 10 << 10);
+    assert!(serial["memory_sleeps"].is_null());
+    let line = format!("run memfib --size tiny --workers 2 --space budget:{s1},serial={s1} --json");
+    let found = json(&mut tidegate(&line));
+    assert_eq!(found["verified"], true);
+    assert_eq!(found["peak_declared_bytes"], s1);
+    assert_eq!(found["options"]["space"], "budget:bytes=10KiB,serial=10KiB");
+}
+
+#[test]
+fn a_budget_below_the_serial_peak_is_refused() {
+    let told = complaint(
+        &mut tidegate("run memfib --space budget:1KiB,serial=2KiB"),
+        2,
+    );
+    assert!(
+        told.contains("bytes is 1KiB, and the serial run needs 2KiB"),
+        "{told}"
+    );
 }

@@ -52,6 +52,7 @@ pub fn slotless(slotless: &Slotless) -> Value {
     times([
         ("no_work", slotless.no_work),
         ("latch", slotless.latch),
+        ("memory", slotless.memory),
         ("blocked", slotless.blocked),
         ("ready", slotless.ready),
     ])

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tidegate::Stats;
 use tidegate::interval::Graph;
-use tidegate_workloads::{Program, Recorded, Runtime, Tidegate};
+use tidegate_workloads::{Counted, Program, Recorded, Runtime, Tidegate};
 
 use crate::arguments::PictureArguments;
 use crate::failure::Failure;
@@ -41,6 +41,8 @@ pub struct Run<P: Program> {
     pub used: Usage,
     /// The most memory that the process had until the end of the runs, in bytes.
     pub peak_rss_bytes: Option<u64>,
+    /// The most that the tasks of the runs had declared at a time, in bytes.
+    pub peak_declared_bytes: u64,
     /// What the pool counted; none if there was no pool.
     pub stats: Option<Stats>,
     /// The intervals of a run that is not among those timed, if they are to be drawn.
@@ -100,7 +102,9 @@ pub fn run<P: Program>(program: &P, plan: &Plan) -> Result<Run<P>, Failure> {
             (start.elapsed(), output)
         })
     });
-    runs.stats = Some(pool.pool().stats());
+    let stats = pool.pool().stats();
+    runs.peak_declared_bytes = stats.space.peak;
+    runs.stats = Some(stats);
     if drawn {
         runs.record(program, &mut input, pool, &progress);
     } else {
@@ -128,6 +132,7 @@ struct Runs<P: Program> {
     seconds: Summary,
     used: Usage,
     peak_rss_bytes: Option<u64>,
+    peak_declared_bytes: u64,
     stats: Option<Stats>,
     graph: Option<Graph>,
 }
@@ -163,6 +168,8 @@ fn repeat<P: Program>(
         seconds,
         used,
         peak_rss_bytes: usage::peak_rss_bytes(),
+        // Of a serial version; a pool has figures of its own.
+        peak_declared_bytes: Counted::take_peak(),
         stats: None,
         graph: None,
     }
@@ -211,6 +218,7 @@ impl<P: Program> Runs<P> {
             serial_seconds,
             used: self.used,
             peak_rss_bytes: self.peak_rss_bytes,
+            peak_declared_bytes: self.peak_declared_bytes,
             stats: self.stats,
             graph: self.graph,
         }

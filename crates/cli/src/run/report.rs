@@ -23,6 +23,7 @@ pub struct Report<'a> {
     reads_files: bool,
     cpu_seconds: Option<f64>,
     peak_rss_bytes: Option<u64>,
+    peak_declared_bytes: u64,
     stats: Option<&'a Stats>,
 }
 
@@ -40,6 +41,7 @@ impl<'a> Report<'a> {
             reads_files: P::READS_FILES,
             cpu_seconds: run.used.cpu_seconds(),
             peak_rss_bytes: run.peak_rss_bytes,
+            peak_declared_bytes: run.peak_declared_bytes,
             stats: run.stats.as_ref(),
         }
     }
@@ -69,6 +71,8 @@ impl<'a> Report<'a> {
             "serial_seconds": self.serial_seconds,
             "cpu_seconds": self.cpu_seconds,
             "peak_rss_bytes": self.peak_rss_bytes,
+            "peak_declared_bytes": self.peak_declared_bytes,
+            "memory_sleeps": self.stats.map(|stats| stats.space.sleeps),
             "allotment": self.stats.map(|stats| stats.allotment),
             "counters": self.stats.map(|stats| counts::counters(&stats.counters)),
             "breakdown": self.stats.map(counts::breakdown),
@@ -120,6 +124,13 @@ impl fmt::Display for Report<'_> {
                 format!("{} at most", show_bytes(bytes as f64))
             }),
         )?;
+        if self.peak_declared_bytes > 0 {
+            let mut declared = show_bytes(self.peak_declared_bytes as f64) + " at most";
+            if let Some(sleeps) = self.stats.map(|stats| stats.space.sleeps) {
+                declared += &format!(", {} for it", show_count(sleeps as usize, "sleep"));
+            }
+            row("declared", declared)?;
+        }
         self.stats.map_or(Ok(()), |stats| {
             writeln!(
                 f,
