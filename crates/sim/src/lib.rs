@@ -40,7 +40,7 @@
 //! short: a join goes on with the worker that finishes last, the whole of a deque is open to thieves, and a spawn runs the child
 //! first.
 //!
-//! What it does not do: predict times of a real machine (its costs are [`Costs`], most of them guessed), model caches or memory,
+//! What it does not do: predict times of a real machine (its costs are [`Costs`], most of them guessed), model caches,
 //! or start a thread.
 
 #![forbid(unsafe_code)]
