@@ -173,3 +173,22 @@ fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
         assert!(run.book.peak() <= budget);
     }
 }
+
+#[test]
+fn a_chain_of_spawns_keeps_no_entry_for_each_link() {
+    let mut book = Book::new(10, 10);
+    let body = book.root();
+    book.begin(body);
+    let scope = book.open();
+    let mut last = book.spawn(body, scope);
+    for _ in 0..1_000 {
+        book.begin(last);
+        let next = book.spawn(last, scope);
+        book.end(last);
+        last = next;
+    }
+    assert!(book.entries() < 5, "{}", book.entries());
+    book.begin(last);
+    book.end(last);
+    assert_eq!(book.entries(), 1);
+}

@@ -225,6 +225,12 @@ impl Book {
         }
     }
 
+    /// How many tasks there are, with those that are kept because of what they have forked.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// What the task has waited for has happened, if it was nothing that the book knows of.
     pub fn go_on(&mut self, task: Task) {
         if self.tasks[task.0].state == State::Waits(Until::Else) {
@@ -316,6 +322,7 @@ impl Book {
                 self.change(joiner, State::Runs);
             }
         }
+        self.skip_gone(task);
         self.drop_gone(task);
     }
 
@@ -380,6 +387,27 @@ impl Book {
         self.leave(joiner);
         self.owners[item.index()] = joiner;
         self.tasks[joiner.0].item = Some(item);
+    }
+
+    /// A task that has ended, forked by one that has, too, and holds nothing: as if it had been forked where that one was. So a chain of spawns does not keep an
+    /// entry for each link.
+    fn skip_gone(&mut self, task: Task) {
+        let Entry { parent, scope, .. } = self.tasks[task.0];
+        let Some(parent) = parent.filter(|_| scope.is_some()) else {
+            return;
+        };
+        let above = &mut self.tasks[parent.0];
+        let is_placed = above.scope.is_some() || above.at != UNDER_WAY;
+        if above.state == State::Gone && above.leases.is_empty() && is_placed {
+            above.children -= 1;
+            let (above, at) = (above.parent, above.at);
+            let entry = &mut self.tasks[task.0];
+            (entry.parent, entry.at) = (above, at);
+            if let Some(above) = above {
+                self.tasks[above.0].children += 1;
+            }
+            self.drop_gone(parent);
+        }
     }
 
     /// Drops the entry of a task that has ended, when all that it has forked has ended, too; and then perhaps that of its parent. What it still holds it has

@@ -18,6 +18,11 @@ impl<T> Slab<T> {
         }
     }
 
+    /// How many values there are.
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
     /// The number of a new value.
     pub(super) fn put(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
