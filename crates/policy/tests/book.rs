@@ -89,6 +89,7 @@ impl Run {
             if self.book.waits(name) {
                 return self.asleep.push((name, frames));
             }
+            self.book.go_on(name);
             self.book.close(own);
             frame.own = None;
             let leases = frame.leases.drain(..);
@@ -129,11 +130,12 @@ impl Run {
             frames.last_mut().unwrap().leases.push(lease);
             self.able.push((name, frames));
         }
-        let (book, mut still) = (&self.book, vec![]);
+        let (book, mut still) = (&mut self.book, vec![]);
         for task in self.asleep.drain(..) {
             if book.waits(task.0) || book.asks(task.0) {
                 still.push(task);
             } else {
+                book.go_on(task.0);
                 self.able.push(task);
             }
         }

@@ -207,6 +207,7 @@ impl Machine {
                 }
                 return;
             }
+            self.plan.goes_on(number);
             self.plan.close(own);
             frame.own = None;
             for (lease, bytes) in frame.leases.drain(..) {
@@ -244,6 +245,7 @@ impl Machine {
             if self.threads[number].state == State::Waits {
                 let here = self.plan.here(number);
                 if !self.plan.book().waits(here) {
+                    self.plan.goes_on(number);
                     self.threads[number].state = State::Owed;
                 }
             }

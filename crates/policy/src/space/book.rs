@@ -204,24 +204,21 @@ impl Book {
         self.change(task, State::Runs);
     }
 
-    /// The task goes no further until something has happened, unless it has.
+    /// The task goes no further until something has happened and it is told to [`go_on`](Self::go_on).
     pub fn wait(&mut self, task: Task, until: Until) {
-        let goes_on = match until {
-            Until::Half(half) => self.tasks[half.0].state == State::Gone,
-            Until::Scope(scope) => {
-                let members = &mut self.scopes[scope.0];
-                members.waiter = (members.live > 0).then_some(task);
-                members.live == 0
+        match until {
+            Until::Half(half) => {
+                if self.tasks[half.0].state != State::Gone {
+                    self.change(task, State::Waits(until));
+                    // It comes to the half's place when that has ended.
+                    self.leave(task);
+                }
             }
-            Until::Else => false,
-        };
-        if goes_on {
-            return;
-        }
-        self.change(task, State::Waits(until));
-        if let Until::Half(_) = until {
-            // It comes to the half's place when that has ended.
-            self.leave(task);
+            Until::Scope(scope) if self.scopes[scope.0].live > 0 => {
+                self.scopes[scope.0].waiter = Some(task);
+                self.change(task, State::Waits(until));
+            }
+            Until::Scope(_) | Until::Else => self.change(task, State::Waits(Until::Else)),
         }
     }
 
@@ -231,7 +228,7 @@ impl Book {
         self.tasks.len()
     }
 
-    /// What the task has waited for has happened, if it was nothing that the book knows of.
+    /// What the task has waited for has happened, and it goes on. Of the end of a half the book knows itself.
     pub fn go_on(&mut self, task: Task) {
         if self.tasks[task.0].state == State::Waits(Until::Else) {
             self.change(task, State::Runs);
@@ -245,10 +242,11 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task waits for others.
+    /// Whether the task waits for what the book knows of, and that is not over.
     #[must_use]
     pub fn waits(&self, task: Task) -> bool {
-        matches!(self.tasks[task.0].state, State::Waits(_))
+        let state = self.tasks[task.0].state;
+        matches!(state, State::Waits(Until::Half(_) | Until::Scope(_)))
     }
 
     /// Whether the task has asked and was not answered.
@@ -313,7 +311,8 @@ impl Book {
             let waiter = members.waiter.filter(|_| members.live == 0);
             if let Some(waiter) = waiter {
                 members.waiter = None;
-                self.change(waiter, State::Runs);
+                // The scope may have tasks that nobody has told of.
+                self.change(waiter, State::Waits(Until::Else));
             }
         }
         if let Some(joiner) = joiner {

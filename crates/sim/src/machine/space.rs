@@ -404,6 +404,7 @@ impl<D: Dag> Machine<'_, D> {
                 *debt += self.settings.costs.join;
                 self.join_half(job, parent);
                 let thread = self.frames.get(parent).space.thread;
+                self.plan(job).plan.goes_on(thread);
                 self.take_thread(w, thread);
                 After::Next(parent)
             }
