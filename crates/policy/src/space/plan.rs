@@ -131,7 +131,23 @@ impl<T> Plan<T> {
     /// Whether a free slot could be used.
     #[must_use]
     pub fn has_work(&self) -> bool {
-        self.unstarted + self.parked > 0
+        match self.last_to_begin() {
+            None => self.unstarted + self.parked > 0,
+            Some(last) => {
+                let fronts = self.threads.iter().filter_map(|t| t.deque.front());
+                fronts.copied().any(|front| self.comes_before(front, last))
+            }
+        }
+    }
+
+    /// Under a budget for which as many tasks wait as there are slots, the first of these: whatever lies behind it would ask as well, and keep a thread from those
+    /// that can run.
+    fn last_to_begin(&self) -> Option<Task> {
+        self.book.first_of_asking(self.workers.max(1))
+    }
+
+    fn comes_before(&self, one: Task, other: Task) -> bool {
+        self.book.compare(one, other).is_lt()
     }
 
     /// The topmost task of a thread; one that begins here, behind all others, if it has none.
@@ -388,8 +404,12 @@ impl<T> Plan<T> {
         thread: usize,
         draw: impl FnOnce(usize) -> usize,
     ) -> Option<Next<T>> {
+        let last = self.last_to_begin();
+        let may_begin = |plan: &Self, task| last.is_none_or(|last| plan.comes_before(task, last));
         if let Some(own) = self.thread(thread).deque.front().copied() {
-            return Some(Next::Start(self.begin(thread, own), None));
+            if may_begin(self, own) {
+                return Some(Next::Start(self.begin(thread, own), None));
+            }
         }
         let ready = |victim: &usize| {
             let victim = &self.threads[*victim];
@@ -398,10 +418,19 @@ impl<T> Plan<T> {
         };
         let mut victims = self.leftmost_deques();
         victims.retain(ready);
-        let victim = *victims.get(draw(victims.len().max(1)))?;
+        // Under a budget what lies further right asks for what is not there, and keeps a thread.
+        let drawn = match self.rule {
+            Rule::Budget => 0,
+            Rule::DepthFirst { .. } | Rule::DfDeques { .. } => draw(victims.len().max(1)),
+        };
+        let victim = *victims.get(drawn)?;
         self.thread(thread).used = 0;
-        if let Some(oldest) = self.threads[victim].deque.back().copied() {
-            return Some(Next::Start(self.begin(thread, oldest), Some(victim)));
+        let deque = &self.threads[victim].deque;
+        let ends = [deque.back().copied(), deque.front().copied()];
+        if ends[0].is_some() {
+            let mut ends = ends.into_iter().flatten();
+            let task = ends.find(|task| may_begin(self, *task))?;
+            return Some(Next::Start(self.begin(thread, task), Some(victim)));
         }
         let top = *self.threads[victim].stack.last().expect("it is parked");
         self.resume_if_due(top)

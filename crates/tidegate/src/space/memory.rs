@@ -90,15 +90,17 @@ impl Memory {
         self.unstarted.load(Ordering::Relaxed)
     }
 
-    /// Says whether there is work, and how many tasks; under the rule's lock.
-    pub(super) fn mirror(&self, work: bool, unstarted: usize) {
+    /// Says whether there is work, and how many tasks; under the rule's lock. Whether there was none before.
+    pub(super) fn mirror(&self, work: bool, unstarted: usize) -> bool {
         // Relaxed: as in `unstarted`.
         self.unstarted.store(unstarted, Ordering::Relaxed);
         // Relaxed: written under the rule's lock. Only when it changes: many read it.
-        if self.work.load(Ordering::Relaxed) != work {
+        let changes = self.work.load(Ordering::Relaxed) != work;
+        if changes {
             // Release pairs with `has_work`.
             self.work.store(work, Ordering::Release);
         }
+        changes && work
     }
 
     pub(super) fn count_sleep(&self) {

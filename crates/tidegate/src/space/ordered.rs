@@ -163,6 +163,16 @@ impl Memory {
 impl Shared {
     /// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
     pub(super) fn with_ordered<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+        let (result, rises) = self.change_plan(change)?;
+        if rises {
+            // What nobody was to begin before has no other publisher.
+            self.work_visible(None);
+        }
+        Some(result)
+    }
+
+    /// The same for a caller who makes visible what it has put there. Also, whether there is work now and was none before.
+    fn change_plan<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
         if self.is_inherited() {
             // Somebody may have held the lock who is not here.
             return None;
@@ -173,12 +183,12 @@ impl Shared {
         while let Some(t) = ordered.plan.settle() {
             answered.push(ordered.wakes(t));
         }
-        self.memory
-            .mirror(ordered.plan.has_work(), ordered.plan.unstarted());
+        let (work, unstarted) = (ordered.plan.has_work(), ordered.plan.unstarted());
+        let rises = self.memory.mirror(work, unstarted);
         drop(ordered);
         // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
         answered.iter().for_each(Event::open_owed);
-        Some(result)
+        Some((result, rises))
     }
 
     /// A task of the scope will come that the plan does not know: from outside, or by a place or a mailbox.
@@ -241,12 +251,12 @@ impl Current<'_> {
 
     /// This worker has forked these tasks. If so many come before what it runs that it has to leave its slot to one of them, what it is to wait for.
     pub(crate) fn put_planned(self, tasks: impl Iterator<Item = Task>) -> Option<Arc<Event>> {
-        let gives_way = self.plan(|ordered| {
+        let gives_way = self.shared().change_plan(|ordered| {
             let moved = tasks.map(|task| ordered.put(self.index, task)).count();
             let gives_way = moved > 0 && ordered.plan.gives_way(self.index);
             gives_way.then(|| ordered.sleeps(self.index))
         });
-        gives_way.flatten()
+        gives_way?.0
     }
 
     /// What this worker, which has no frames, is to do.

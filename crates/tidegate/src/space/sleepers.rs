@@ -71,7 +71,7 @@ impl Current<'_> {
         }
         let event = Arc::new(Event::for_this_thread());
         sleepers.at(self.own_stand()).sleep(rounds, event.clone());
-        memory.mirror(true, 0);
+        let _ = memory.mirror(true, 0);
         drop(sleepers);
         memory.count_sleep();
         self.wait(Awaited::Memory(&event));
@@ -96,7 +96,7 @@ impl Current<'_> {
             return false;
         };
         let due = due(&mut sleepers);
-        memory.mirror(sleepers.any(), 0);
+        let _ = memory.mirror(sleepers.any(), 0);
         drop(sleepers);
         due.inspect(Event::open_kept).is_some()
     }

@@ -64,6 +64,14 @@ impl Book {
         })
     }
 
+    /// The first task in order that waits for memory, if at least so many do.
+    #[must_use]
+    pub fn first_of_asking(&self, at_least: usize) -> Option<Task> {
+        let asking = || self.asking.iter().copied();
+        let first = || asking().min_by(|one, other| self.compare(*one, *other));
+        (self.asking.len() >= at_least).then(first).flatten()
+    }
+
     /// A lease is over.
     pub fn give_back(&mut self, lease: Lease) {
         let Held { holder, bytes, .. } = self.leases.take(lease.0);
