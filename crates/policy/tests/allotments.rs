@@ -1,5 +1,7 @@
 //! What holds for allotments after every event, under every rule.
 
+mod soak;
+
 use tidegate_policy::allot::Share;
 use tidegate_policy::{Allot, AllotState, Rng};
 
@@ -90,18 +92,9 @@ fn random_sequence(seed: u64) {
     }
 }
 
-/// How many sequences of a test that is also a soak, of which this is one slice; says it.
-fn soak(slice: u64, what: &str) -> u64 {
-    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!("soak: {} {what}", slice * scale);
-    slice * scale
-}
-
 #[test]
 fn after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_agree() {
-    for seed in 1..=soak(1_000, "sequences of events") {
+    for seed in 1..=soak::soak(1_000, "sequences of events") {
         random_sequence(seed);
     }
 }

@@ -1,6 +1,7 @@
 //! Random programs under a budget: they end, within it, however their tasks are ordered.
 
 mod programs;
+mod soak;
 
 use programs::{Step, body, serial};
 use tidegate_policy::Rng;
@@ -145,7 +146,7 @@ impl Run {
 
 #[test]
 fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
-    for seed in 0..programs::soak(500, "random programs under a budget") {
+    for seed in 0..soak::soak(500, "random programs under a budget") {
         let mut rng = Rng::new(seed);
         let program = body(&mut rng, 5);
         let s1 = serial(&program);

@@ -1,8 +1,10 @@
 //! Random programs on a machine that asks the plan: they end, in the right order and within their bounds.
 
 mod programs;
+mod soak;
 
-use programs::{Step, body, serial, soak, span};
+use programs::{Step, body, serial, span};
+use soak::soak;
 use tidegate_policy::Rng;
 use tidegate_policy::space::Space;
 use tidegate_policy::space::book::{Answer, Lease, Scope, Task, Until};
@@ -215,7 +217,7 @@ impl Machine {
             }
         }
         if let Some(half) = frame.half {
-            if let Some(task) = self.plan.take_back(number, half) {
+            if let Some(task) = self.plan.take_back(half) {
                 self.threads[number].frames.pop();
                 return self.start(number, task, false);
             }

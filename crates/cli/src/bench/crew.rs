@@ -101,6 +101,12 @@ impl Spec {
     }
 }
 
+/// A folder for a table that no other jobs use; it is gone when this is dropped.
+pub fn folder() -> Result<tempfile::TempDir, Failure> {
+    tempfile::tempdir()
+        .map_err(|error| Failure::Impossible(format!("no folder for a table of jobs: {error}")))
+}
+
 /// What came of a job.
 #[derive(Clone, Debug)]
 pub struct Done {

@@ -239,7 +239,7 @@ impl<T> Plan<T> {
     }
 
     /// The joiner has come to its half: if nobody has begun that, it does.
-    pub fn take_back(&mut self, thread: usize, half: Task) -> Option<T> {
+    pub fn take_back(&mut self, half: Task) -> Option<T> {
         if !self.book.is_unstarted(half) {
             return None;
         }
@@ -247,7 +247,6 @@ impl<T> Plan<T> {
         self.book.end(half);
         self.book.forget(half);
         self.notes[half.index()] = None;
-        debug_assert!(self.threads[thread].stack.last().is_some(), "a joiner");
         Some(payload)
     }
 

@@ -89,12 +89,3 @@ pub fn span(steps: &[Step], k: u64) -> u64 {
     }
     here.max(longest)
 }
-
-/// The size of a test that is also a soak, of which this is one slice; says it.
-pub fn soak(slice: u64, what: &str) -> u64 {
-    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
-        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
-    });
-    println!("soak: {} {what}", slice * scale);
-    slice * scale
-}

@@ -327,15 +327,14 @@ impl<D: Dag> Machine<'_, D> {
 
     fn ask(&mut self, w: usize, id: FrameId, bytes: u64) -> After {
         let (job, thread) = (self.workers[w].job, self.frames.get(id).space.thread);
+        self.frames.get(id).space.leases.push((bytes, None));
         match self.plan(job).plan.ask(thread, bytes) {
             Answer::Later => {
-                self.frames.get(id).space.leases.push((bytes, None));
                 self.jobs[job].counters.sleeps += 1;
                 self.leave_thread(w, id);
                 After::Waits
             }
             answer => {
-                self.frames.get(id).space.leases.push((bytes, None));
                 self.answered(job, id, answer);
                 After::Next(id)
             }
@@ -425,7 +424,7 @@ impl<D: Dag> Machine<'_, D> {
     /// The first half is over: the second one, if nobody has begun it.
     fn take_half_back(&mut self, job: usize, thread: usize, parent: FrameId) -> Option<FrameId> {
         let half = self.frames.get(parent).space.half?;
-        let second = self.plan(job).plan.take_back(thread, half)?;
+        let second = self.plan(job).plan.take_back(half)?;
         self.frames.get(parent).space.half = None;
         let space = &mut self.frames.get(second).space;
         (space.thread, space.role) = (thread, Role::Inner);

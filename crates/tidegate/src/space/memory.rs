@@ -1,6 +1,5 @@
 //! What a pool knows of its declared memory.
 
-use super::error;
 use super::error::LeaseError;
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
@@ -149,7 +148,7 @@ impl Current<'_> {
         self,
         bytes: usize,
         at: &'static Location<'static>,
-    ) -> Result<Option<Part>, error::LeaseError> {
+    ) -> Result<Option<Part>, LeaseError> {
         if isize::try_from(bytes).is_err() {
             return Err(LeaseError::TooLarge { bytes });
         }

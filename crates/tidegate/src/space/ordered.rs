@@ -299,7 +299,7 @@ impl Current<'_> {
     pub(crate) fn take_back_planned(self, half: &Header) -> bool {
         let taken = self.plan(|ordered| {
             let name = *ordered.tasks.get(&address(half))?;
-            let task = ordered.plan.take_back(self.index, name)?;
+            let task = ordered.plan.take_back(name)?;
             ordered.tasks.remove(&address(half));
             Some(task)
         });
@@ -308,9 +308,8 @@ impl Current<'_> {
 
     /// A task begins here that was taken from somewhere.
     pub(crate) fn plan_begins(self, task: &Task) {
-        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
-        let scope = task.scope().map(address);
         self.plan(|ordered| {
+            let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
             let known = if is_half {
                 ordered.tasks.contains_key(&header)
             } else {
@@ -319,6 +318,7 @@ impl Current<'_> {
             if known {
                 return;
             }
+            let scope = task.scope().map(address);
             let scope = scope.and_then(|scope| ordered.scopes.get(&scope).copied());
             match scope {
                 Some(scope) => ordered.plan.stranger_in(self.index, scope),

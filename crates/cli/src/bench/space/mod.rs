@@ -42,8 +42,7 @@ const PART: u64 = 8;
 
 /// Measures them all.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
-    let folder = tempfile::tempdir()
-        .map_err(|error| Failure::Impossible(format!("no folder for a table of jobs: {error}")))?;
+    let folder = crew::folder()?;
     let table = folder.path().join("table.v1");
     let lanes = WORKERS.len() * Policy::ALL.len();
     let runs = PROGRAMS.len() * (1 + lanes * arguments.repeat as usize);

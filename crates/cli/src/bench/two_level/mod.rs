@@ -22,8 +22,7 @@ use row::{Row, Trial};
 /// Runs the experiments and prints a row for each scheme in each.
 pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
     let processors = processors(arguments.processors)?;
-    let folder = tempfile::tempdir()
-        .map_err(|error| Failure::Impossible(format!("no folder for a table of jobs: {error}")))?;
+    let folder = crew::folder()?;
     let works = Work::calibrated(arguments.size == Size::Tiny);
     let cases: Vec<Case> = experiments::cases(&works)
         .into_iter()
