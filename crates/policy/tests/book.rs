@@ -63,6 +63,7 @@ impl Run {
                 let lease = frame.leases.pop();
                 self.book.give_back(lease.expect("one that was leased"));
             }
+            Some(Step::Pause(_)) => {}
             Some(Step::Keep) => self.kept.extend(frame.leases.pop()),
             Some(Step::Join(one, other)) => {
                 let half = self.book.half(name);
@@ -194,4 +195,72 @@ fn a_chain_of_spawns_keeps_no_entry_for_each_link() {
     book.begin(last);
     book.end(last);
     assert_eq!(book.entries(), 1);
+}
+
+/// A task that has begun.
+fn begun(book: &mut Book, task: Task) -> Task {
+    book.begin(task);
+    task
+}
+
+fn granted(answer: Answer) -> Lease {
+    match answer {
+        Answer::Granted(lease) => lease,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn somebody_whose_request_fits_goes_on_before_the_first_is_refused() {
+    let mut book = Book::new(15, 15);
+    let root = book.root();
+    let first = begun(&mut book, root);
+    let root = book.root();
+    let other = begun(&mut book, root);
+    book.wait(first, Until::Else);
+    let held = granted(book.ask(other, 10));
+    book.go_on(first);
+    assert_eq!(book.ask(other, 5), Answer::Later);
+    assert_eq!(book.ask(first, 10), Answer::Later);
+    let (goes_on, answer) = book.settle().expect("one of them fits");
+    assert_eq!(goes_on, other);
+    assert_eq!(book.settle(), None);
+    book.give_back(granted(answer));
+    book.give_back(held);
+    let (goes_on, answer) = book.settle().expect("there is room now");
+    assert_eq!(goes_on, first);
+    book.give_back(granted(answer));
+}
+
+#[test]
+fn a_lowered_budget_holds_once_the_others_leave_the_reserve_free() {
+    let mut book = Book::new(64, 10);
+    let root = book.root();
+    let first = begun(&mut book, root);
+    let half = book.half(first);
+    let half = begun(&mut book, half);
+    let kept = granted(book.ask(first, 1));
+    let held = granted(book.ask(half, 40));
+    book.set_budget(12);
+    assert_eq!(book.ask(half, 13), Answer::Later);
+    book.give_back(held);
+    // It can never be granted from here on.
+    assert_eq!(book.settle(), Some((half, Answer::Refused)));
+    assert_eq!(book.ask(half, 3), Answer::Later);
+    book.give_back(kept);
+    book.end(half);
+    book.forget(half);
+}
+
+#[test]
+fn what_would_overflow_is_refused_even_without_a_budget() {
+    let mut book = Book::new(u64::MAX, 0);
+    let root = book.root();
+    let task = begun(&mut book, root);
+    let leases = [0; 2].map(|_| granted(book.ask(task, i64::MAX as u64)));
+    assert_eq!(book.ask(task, i64::MAX as u64), Answer::Refused);
+    for lease in leases {
+        book.give_back(lease);
+    }
+    assert_eq!(book.declared(), 0);
 }

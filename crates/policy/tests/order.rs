@@ -9,6 +9,8 @@ use tidegate_policy::space::order::{Item, Order};
 type Place = fn(u64, usize) -> (usize, bool);
 
 fn check(order: &Order, plain: &[Item]) {
+    let all = std::iter::successors(order.first(), |item| order.next(*item));
+    assert!(all.eq(plain.iter().copied()));
     for pair in plain.windows(2) {
         assert_eq!(order.compare(pair[0], pair[1]), Ordering::Less);
         assert_eq!(order.compare(pair[1], pair[0]), Ordering::Greater);

@@ -239,9 +239,18 @@ impl Shared {
     }
 
     pub(crate) fn has_queued(&self) -> bool {
+        self.memory.has_work() || self.has_unplanned()
+    }
+
+    /// The same for a thread on which all wait.
+    pub(crate) fn can_rescue(&self) -> bool {
+        self.memory.can_rescue() || self.has_unplanned()
+    }
+
+    /// Whether something lies in the injector or the scopes' queues.
+    fn has_unplanned(&self) -> bool {
         // Acquire: as in `Queue::len`.
-        self.memory.has_work()
-            || self.injector.len() > 0
+        self.injector.len() > 0
             || (self.queue_count.load(Ordering::Acquire) > 0
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }

@@ -178,8 +178,10 @@ impl Current<'_> {
             return self.any_task(flags);
         }
         if self.shared().memory.is_ordered() {
-            // All that it may run lies in the plan.
-            return self.take_planned_of(awaited.scope()?);
+            // What it has forked lies in the plan.
+            let scope = awaited.scope()?;
+            let queued = self.take_planned_of(scope).or_else(|| scope.pop_queued());
+            return queued.or_else(|| self.take_placed_of(scope));
         }
         match awaited {
             Awaited::Half(half) => match half.latch.state() {

@@ -20,7 +20,7 @@ use tidegate_sync::lock::MutexGuard;
 
 /// What there was to do when somebody was to be woken.
 struct Seen {
-    /// Whether something lies in a queue of the pool.
+    /// Whether something lies in a queue of the pool for a waiter.
     queued: bool,
     /// The groups with free stands.
     free: FreeGroups,
@@ -100,7 +100,7 @@ impl Shared {
     fn wake_for_work(&self, publisher: Option<&Worker>) {
         let mut ledger = self.ledger();
         let seen = Seen {
-            queued: self.has_queued(),
+            queued: self.can_rescue(),
             free: self.places.free_groups(&ledger),
         };
         let wake = ledger.wake_for_work(|t| self.fit(t, publisher, &seen));

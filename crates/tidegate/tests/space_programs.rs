@@ -4,9 +4,11 @@
 mod programs;
 mod support;
 
-use programs::{Step, body, serial, span};
+use programs::{Pause, Step, body, serial, span};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use tidegate::space::{self, Lease};
 use tidegate::{Pool, Scope, Share};
 use tidegate_policy::Rng;
@@ -16,6 +18,15 @@ const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
 
 /// Leases that last until the program is over.
 type Kept = Mutex<Vec<Lease>>;
+
+/// A pool in which programs wait for something.
+fn elsewhere() -> &'static Pool {
+    static POOL: std::sync::LazyLock<Pool> = std::sync::LazyLock::new(|| {
+        let builder = Pool::builder().workers(1).share(Share::Off);
+        builder.build().unwrap()
+    });
+    &POOL
+}
 
 /// Runs a body within these scopes, the innermost last. A spawned one knows no other scope than its own and the one that it was spawned into.
 fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
@@ -27,6 +38,8 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
                 Step::Lease(bytes) => leases.push(space::lease(*bytes as usize).unwrap()),
                 Step::Free => drop(leases.pop()),
                 Step::Keep => kept.lock().unwrap().extend(leases.pop()),
+                Step::Pause(Pause::Blocks) => tidegate::blocking(thread::yield_now),
+                Step::Pause(Pause::Waits) => elsewhere().install(|| ()),
                 Step::Join(one, other) => {
                     tidegate::join(|| run(one, kept, &scopes), || run(other, kept, &scopes));
                 }
@@ -39,19 +52,44 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     });
 }
 
-/// The most that a run declares.
-fn peak_of(policy: &str, workers: usize, program: &[Step]) -> u64 {
-    let space = policy.parse().unwrap();
+fn pool(policy: &str, workers: usize) -> Pool {
     let builder = Pool::builder().workers(workers).share(Share::Off);
-    let pool = builder.space(space).build().unwrap();
-    let ended = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let kept = Kept::default();
-        pool.install(|| run(program, &kept, &[]));
-    }));
-    assert!(ended.is_ok(), "{policy} on {workers}");
+    builder.space(policy.parse().unwrap()).build().unwrap()
+}
+
+/// The most that a run declares.
+fn peak_of(pool: &Pool, program: &[Step]) -> u64 {
+    let kept = Kept::default();
+    pool.install(|| run(program, &kept, &[]));
+    drop(kept);
     let space = pool.stats().space;
     assert_eq!(space.declared, 0);
     space.peak
+}
+
+/// Changes the number of slots, calls all workers and calls from outside, until it is over.
+fn disturb(pool: &Pool, workers: usize, is_over: &AtomicBool) {
+    for round in 0.. {
+        if is_over.load(Ordering::Acquire) {
+            return;
+        }
+        pool.set_workers(1 + round % workers).unwrap();
+        pool.broadcast(|_| ());
+        pool.install(|| tidegate::join(|| (), || ()));
+        pool.scope(|scope| scope.spawn(|_| ()));
+        thread::yield_now();
+    }
+}
+
+/// The same while somebody disturbs it.
+fn disturbed_peak_of(pool: &Pool, workers: usize, program: &[Step]) -> u64 {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|outside| {
+        outside.spawn(|| disturb(pool, workers, &is_over));
+        let peak = std::panic::catch_unwind(AssertUnwindSafe(|| peak_of(pool, program)));
+        is_over.store(true, Ordering::Release);
+        peak.unwrap()
+    })
 }
 
 #[test]
@@ -69,7 +107,7 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
             let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
             let bound = s1 + k * workers as u64 * span(&program, k);
             let within = |policy: &str, bound: u64| {
-                let peak = peak_of(policy, workers, &program);
+                let peak = peak_of(&pool(policy, workers), &program);
                 assert!(
                     peak <= bound,
                     "seed {seed}, {policy} on {workers}: {peak} > {bound}"
@@ -80,6 +118,28 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
             within(&format!("depth-first:k={k}"), bound);
             within(&format!("dfdeques:k={k}"), bound);
             within(&format!("budget:bytes={budget},serial={s1}"), budget);
+        }
+    }
+}
+
+#[test]
+fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
+    let seeds = support::soak(
+        PROGRAMS,
+        "random programs under a budget, each on 1, 2 and 4 workers that others use as well",
+    );
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed as u64);
+        let program = body(&mut rng, 4);
+        let s1 = serial(&program);
+        for workers in [1, 2, 4] {
+            let policy = format!("budget:bytes={s1},serial={s1}");
+            let pool = pool(&policy, workers);
+            let peak = disturbed_peak_of(&pool, workers, &program);
+            assert!(
+                peak <= s1,
+                "seed {seed}, {policy} on {workers}: {peak} > {s1}"
+            );
         }
     }
 }

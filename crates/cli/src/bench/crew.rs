@@ -153,8 +153,10 @@ impl Memory {
     }
 }
 
-/// The system's allocator keeps what is freed, where it is glibc's: else large blocks go back and forth, and time is that of page faults.
-const KEEP: [(&str, &str); 2] = [
+/// The system's allocator keeps what is freed, for all threads, where it is glibc's: else large blocks go back and forth, each thread keeps its own, and time is that of
+/// page faults.
+const KEEP: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "1"),
     ("MALLOC_TRIM_THRESHOLD_", "1000000000000"),
     ("MALLOC_MMAP_THRESHOLD_", "33554432"),
 ];

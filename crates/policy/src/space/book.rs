@@ -83,9 +83,9 @@ struct Entry {
     /// The scope into which it was spawned; none for a half.
     scope: Option<Scope>,
     /// Up to which moment of its parent all comes before it; for a half that of the end of the join, [`UNDER_WAY`] until then.
-    at: u32,
+    at: u64,
     /// What it has done so far: it has spawned and joined so often.
-    moment: u32,
+    moment: u64,
     /// Entries whose parent it is, and for a half its joiner.
     children: u32,
     leases: Vec<Lease>,
@@ -95,18 +95,20 @@ struct Entry {
 struct Held {
     holder: Option<Task>,
     /// In which of the holder's moments.
-    at: u32,
+    at: u64,
     bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Members {
     live: usize,
+    /// How many of these have not begun, and are unknown until then.
+    unseen: usize,
     waiter: Option<Task>,
 }
 
 /// Later than all moments.
-const UNDER_WAY: u32 = u32::MAX;
+const UNDER_WAY: u64 = u64::MAX;
 
 /// The book.
 #[derive(Clone, Debug)]
@@ -126,8 +128,9 @@ pub struct Book {
     asking: Vec<Task>,
     /// How many tasks run.
     running: usize,
-    /// How many are absent.
+    /// How many are absent, and how many of those are not buried.
     absent: usize,
+    away: usize,
 }
 
 impl Book {
@@ -148,6 +151,7 @@ impl Book {
             asking: vec![],
             running: 0,
             absent: 0,
+            away: 0,
         }
     }
 
@@ -159,13 +163,27 @@ impl Book {
 
     /// The same for a task of a scope, which [`expect`](Self::expect)s it.
     pub fn root_in(&mut self, scope: Scope) -> Task {
+        self.see(scope, |members| members.unseen -= 1);
         let item = self.order.push_last();
         self.enter(item, None, Some(scope))
     }
 
     /// A task of the scope will begin of which nothing else is known.
     pub fn expect(&mut self, scope: Scope) {
-        self.scopes[scope.0].live += 1;
+        self.see(scope, |members| {
+            members.live += 1;
+            members.unseen += 1;
+        });
+    }
+
+    /// Changes what is known of a scope, and with it whether its waiter is absent.
+    fn see(&mut self, scope: Scope, change: impl FnOnce(&mut Members)) {
+        let waiter = self.scopes[scope.0].waiter;
+        let before = waiter.map(|waiter| self.presence(waiter));
+        change(&mut self.scopes[scope.0]);
+        if let (Some(waiter), Some(before)) = (waiter, before) {
+            self.count(waiter, before);
+        }
     }
 
     /// The second half of a join of this task.
@@ -187,6 +205,7 @@ impl Book {
     pub fn open(&mut self) -> Scope {
         let members = Members {
             live: 0,
+            unseen: 0,
             waiter: None,
         };
         Scope(self.scopes.put(members))
@@ -242,7 +261,7 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task waits for what the book knows of, and that is not over.
+    /// Whether the task waits for a half or a scope, and that is not over.
     #[must_use]
     pub fn waits(&self, task: Task) -> bool {
         let state = self.tasks[task.0].state;
@@ -438,15 +457,18 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task runs, and whether it is absent.
-    fn presence(&self, task: Task) -> (bool, bool) {
-        (self.runs(task), self.is_absent(task))
+    /// Whether the task runs, is absent, and that without being buried.
+    fn presence(&self, task: Task) -> [bool; 3] {
+        let (is_absent, buried) = (self.is_absent(task), self.tasks[task.0].buried);
+        [self.runs(task), is_absent, is_absent && !buried]
     }
 
     /// A task has changed of which this was true before.
-    fn count(&mut self, task: Task, (ran, was_absent): (bool, bool)) {
-        let (runs, is_absent) = self.presence(task);
-        self.running = self.running + usize::from(runs) - usize::from(ran);
-        self.absent = self.absent + usize::from(is_absent) - usize::from(was_absent);
+    fn count(&mut self, task: Task, before: [bool; 3]) {
+        let now = self.presence(task);
+        let counts = [&mut self.running, &mut self.absent, &mut self.away];
+        for (count, (now, before)) in counts.into_iter().zip(now.into_iter().zip(before)) {
+            *count = *count + usize::from(now) - usize::from(before);
+        }
     }
 }

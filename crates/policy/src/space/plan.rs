@@ -4,6 +4,8 @@
 //! somebody who comes before it. The plan knows all tasks from fork to end and says what a free slot is to be used for. What order, quotas and steps
 //! mean is argued in docs/space.md. It puts nobody to sleep and wakes nobody; [`Plan::settle`] names whom to wake.
 
+mod choice;
+
 use super::book::{Answer, Book, Lease, Scope, Task, Until};
 use super::form::Space;
 use alloc::collections::VecDeque;
@@ -28,6 +30,8 @@ pub enum Next<T> {
     Start(T, Option<usize>),
     /// This thread, which is parked, goes on.
     Resume(usize),
+    /// A step that comes before a large request: the slot may look again.
+    Again,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -72,6 +76,8 @@ pub struct Plan<T> {
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
+    /// How many threads have given their slots away and compute without.
+    blocking: usize,
 }
 
 impl<T> Plan<T> {
@@ -96,6 +102,7 @@ impl<T> Plan<T> {
             notes: vec![],
             unstarted: 0,
             parked: 0,
+            blocking: 0,
         })
     }
 
@@ -126,28 +133,6 @@ impl<T> Plan<T> {
     #[must_use]
     pub fn unstarted(&self) -> usize {
         self.unstarted
-    }
-
-    /// Whether a free slot could be used.
-    #[must_use]
-    pub fn has_work(&self) -> bool {
-        match self.last_to_begin() {
-            None => self.unstarted + self.parked > 0,
-            Some(last) => {
-                let fronts = self.threads.iter().filter_map(|t| t.deque.front());
-                fronts.copied().any(|front| self.comes_before(front, last))
-            }
-        }
-    }
-
-    /// Under a budget for which as many tasks wait as there are slots, the first of these: whatever lies behind it would ask as well, and keep a thread from those
-    /// that can run.
-    fn last_to_begin(&self) -> Option<Task> {
-        self.book.first_of_asking(self.workers.max(1))
-    }
-
-    fn comes_before(&self, one: Task, other: Task) -> bool {
-        self.book.compare(one, other).is_lt()
     }
 
     /// The topmost task of a thread; one that begins here, behind all others, if it has none.
@@ -219,25 +204,6 @@ impl<T> Plan<T> {
         self.book.close(scope);
     }
 
-    /// After a fork: whether so many come before the thread's task that it is to leave its slot to one of them. Then it is parked.
-    pub fn gives_way(&mut self, thread: usize) -> bool {
-        let Rule::DepthFirst { .. } = self.rule else {
-            return false;
-        };
-        let here = self.here(thread);
-        let able = |task: &Task| self.book.is_unstarted(*task) || self.has_slot(*task);
-        let leftmost = || self.book.in_order().filter(able).take(self.workers);
-        let stays = leftmost().any(|task| task == here);
-        if !stays {
-            let parked = Parked {
-                bytes: None,
-                rounds: 0,
-            };
-            self.park(here, parked);
-        }
-        !stays
-    }
-
     /// The joiner has come to its half: if nobody has begun that, it does.
     pub fn take_back(&mut self, half: Task) -> Option<T> {
         if !self.book.is_unstarted(half) {
@@ -250,45 +216,11 @@ impl<T> Plan<T> {
         Some(payload)
     }
 
-    /// What the slot of a thread that has no frames is to be used for. `draw` chooses one of so many.
-    pub fn next(&mut self, thread: usize, draw: impl FnOnce(usize) -> usize) -> Option<Next<T>> {
-        self.leave(thread);
-        if !self.has_work() {
-            return None;
-        }
-        match self.rule {
-            Rule::DepthFirst { .. } => self.next_leftmost(thread),
-            Rule::Budget | Rule::DfDeques { .. } => self.next_of_deques(thread, draw),
-        }
-    }
-
-    /// The same for a thread that waits for the tasks of a scope: one of them, if one is its next one.
-    pub fn next_of(&mut self, thread: usize, scope: Scope) -> Option<T> {
-        let task = match self.rule {
-            Rule::DepthFirst { .. } => self.leftmost_idle()?,
-            Rule::Budget | Rule::DfDeques { .. } => *self.thread(thread).deque.front()?,
-        };
-        let own = self.book.is_unstarted(task) && self.book.scope(task) == Some(scope);
-        own.then(|| self.begin(thread, task))
-    }
-
-    /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks.
-    pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
-        let could = |task: &Task| {
-            let runs = self.has_slot(*task) || self.book.asks(*task);
-            self.book.is_unstarted(*task) || (runs && !self.book.is_absent(*task))
-        };
-        let task = self.book.in_order().find(could)?;
-        if self.book.is_unstarted(task) {
-            return Some(Next::Start(self.begin(thread, task), None));
-        }
-        self.is_parked(task).then(|| self.resume(task))
-    }
-
     /// The thread's topmost task gives its slot away and goes on without one, or has one again.
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);
-        self.note_of(here).blocks = blocks;
+        let before = core::mem::replace(&mut self.note_of(here).blocks, blocks);
+        self.blocking = self.blocking + usize::from(blocks) - usize::from(before);
     }
 
     /// The thread's topmost task waits.
@@ -313,7 +245,8 @@ impl<T> Plan<T> {
         let Some(task) = self.thread(thread).stack.pop() else {
             return;
         };
-        self.notes[task.index()] = None;
+        let note = self.notes[task.index()].take();
+        self.blocking -= usize::from(note.is_some_and(|note| note.blocks));
         self.book.end(task);
         if let Some(below) = self.threads[thread].stack.last().copied() {
             self.book.set_buried(below, false);
@@ -328,8 +261,8 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The thread's topmost task asks for so many bytes. If that is for later, [`answer`](Self::answer) tells when it is woken.
-    pub fn ask(&mut self, thread: usize, bytes: u64) -> Answer {
+    /// The thread's topmost task asks for so many bytes. If that is for later, [`answer`](Self::answer) tells when it is woken. `draw` chooses one of so many.
+    pub fn ask(&mut self, thread: usize, bytes: u64, draw: impl FnMut(usize) -> usize) -> Answer {
         let here = self.here(thread);
         let used = self.threads[thread].used.saturating_add(bytes);
         let (is_too_much, k) = match self.rule {
@@ -346,7 +279,7 @@ impl<T> Plan<T> {
             rounds: if bytes > k { bytes / k } else { 0 },
         };
         self.park(here, parked);
-        Answer::Later
+        self.look_after(thread, draw)
     }
 
     /// What has become of the thread's request, once.
@@ -370,85 +303,6 @@ impl<T> Plan<T> {
         let note = self.note_of(task);
         note.answer = Some(answer);
         Some(note.thread)
-    }
-
-    fn next_leftmost(&mut self, thread: usize) -> Option<Next<T>> {
-        let task = self.leftmost_idle()?;
-        if self.book.is_unstarted(task) {
-            return Some(Next::Start(self.begin(thread, task), None));
-        }
-        self.resume_if_due(task)
-    }
-
-    /// The first task that could run and does not.
-    fn leftmost_idle(&self) -> Option<Task> {
-        let mut all = self.book.in_order();
-        all.find(|task| self.book.is_unstarted(*task) || self.is_parked(*task))
-    }
-
-    /// A slot looks at a task that is parked.
-    fn resume_if_due(&mut self, task: Task) -> Option<Next<T>> {
-        // Who is alone waits for nobody.
-        let alone = self.unstarted == 0 && self.book.running() == 1;
-        let parked = self.note_of(task).parked.as_mut()?;
-        if parked.rounds > 0 && !alone {
-            parked.rounds -= 1;
-            return None;
-        }
-        Some(self.resume(task))
-    }
-
-    fn next_of_deques(
-        &mut self,
-        thread: usize,
-        draw: impl FnOnce(usize) -> usize,
-    ) -> Option<Next<T>> {
-        let last = self.last_to_begin();
-        let may_begin = |plan: &Self, task| last.is_none_or(|last| plan.comes_before(task, last));
-        if let Some(own) = self.thread(thread).deque.front().copied() {
-            if may_begin(self, own) {
-                return Some(Next::Start(self.begin(thread, own), None));
-            }
-        }
-        let ready = |victim: &usize| {
-            let victim = &self.threads[*victim];
-            let top = victim.stack.last();
-            !victim.deque.is_empty() || top.is_some_and(|top| self.is_parked(*top))
-        };
-        let mut victims = self.leftmost_deques();
-        victims.retain(ready);
-        // Under a budget what lies further right asks for what is not there, and keeps a thread.
-        let drawn = match self.rule {
-            Rule::Budget => 0,
-            Rule::DepthFirst { .. } | Rule::DfDeques { .. } => draw(victims.len().max(1)),
-        };
-        let victim = *victims.get(drawn)?;
-        self.thread(thread).used = 0;
-        let deque = &self.threads[victim].deque;
-        let ends = [deque.back().copied(), deque.front().copied()];
-        if ends[0].is_some() {
-            let mut ends = ends.into_iter().flatten();
-            let task = ends.find(|task| may_begin(self, *task))?;
-            return Some(Next::Start(self.begin(thread, task), Some(victim)));
-        }
-        let top = *self.threads[victim].stack.last().expect("it is parked");
-        self.resume_if_due(top)
-    }
-
-    /// The threads whose deques come first, as many as there are slots. A deque stands where the first of its tasks does, or the task that runs there.
-    fn leftmost_deques(&self) -> Vec<usize> {
-        let first = |thread: &Thread| {
-            let top = thread.stack.last().filter(|top| self.has_slot(**top));
-            let all = thread.deque.front().into_iter().chain(top).copied();
-            all.min_by(|one, other| self.book.compare(*one, *other))
-        };
-        let threads = self.threads.iter().enumerate();
-        let mut deques: Vec<(usize, Task)> = threads
-            .filter_map(|(number, thread)| first(thread).map(|task| (number, task)))
-            .collect();
-        deques.sort_by(|(_, one), (_, other)| self.book.compare(*one, *other));
-        let leftmost = deques.into_iter().take(self.workers);
-        leftmost.map(|(number, _)| number).collect()
     }
 
     /// Whether the task runs, or could if it got a slot.

@@ -12,8 +12,16 @@ pub enum Step {
     /// Keeps the youngest lease until the whole program is over.
     Keep,
     Join(Vec<Step>, Vec<Step>),
+    /// Does something else for a while, without a slot or waiting for what the plan does not know of.
+    Pause(Pause),
     /// Into so many-th scope around, the innermost first, or the outermost.
     Spawn(usize, Vec<Step>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    Blocks,
+    Waits,
 }
 
 /// A body with so many steps at most; leases that it does not free end with it, after what it has spawned.
@@ -22,6 +30,10 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     let mut steps = Vec::new();
     for _ in 0..rng.below(6) {
         match rng.below(if depth == 0 { 2 } else { 5 }) {
+            _ if rng.below(10) == 0 => {
+                let pauses = [Pause::Blocks, Pause::Waits];
+                steps.push(Step::Pause(pauses[rng.below(2) as usize]));
+            }
             0 => {
                 held += 1;
                 steps.push(Step::Lease(rng.below(100)));
@@ -69,6 +81,7 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
                 inside(one, &held);
                 inside(other, &held);
             }
+            Step::Pause(_) => {}
             Step::Spawn(_, task) => inside(task, &held),
         }
     }
@@ -82,7 +95,7 @@ pub fn span(steps: &[Step], k: u64) -> u64 {
         here += 1;
         match step {
             Step::Lease(bytes) => here += bytes / k,
-            Step::Free | Step::Keep => {}
+            Step::Free | Step::Keep | Step::Pause(_) => {}
             Step::Join(one, other) => here += span(one, k).max(span(other, k)),
             Step::Spawn(_, task) => longest = longest.max(here + span(task, k)),
         }

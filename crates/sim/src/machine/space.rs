@@ -328,7 +328,11 @@ impl<D: Dag> Machine<'_, D> {
     fn ask(&mut self, w: usize, id: FrameId, bytes: u64) -> After {
         let (job, thread) = (self.workers[w].job, self.frames.get(id).space.thread);
         self.frames.get(id).space.leases.push((bytes, None));
-        match self.plan(job).plan.ask(thread, bytes) {
+        let mut rng = self.thieves[w].rng.clone();
+        let draw = |many: usize| rng.below(many as u64) as usize;
+        let answer = self.plan(job).plan.ask(thread, bytes, draw);
+        self.thieves[w].rng = rng;
+        match answer {
             Answer::Later => {
                 self.jobs[job].counters.sleeps += 1;
                 self.leave_thread(w, id);
@@ -515,6 +519,7 @@ impl<D: Dag> Machine<'_, D> {
                 self.found(w, id, cost + steal);
             }
             Some(Next::Resume(thread)) => self.go_on(w, thread, cost),
+            Some(Next::Again) => self.at(w, cost),
             None => {
                 self.jobs[job].counters.purely_failed += 1;
                 self.end_sweep(w);

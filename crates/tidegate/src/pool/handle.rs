@@ -188,7 +188,8 @@ impl Pool {
 
     /// Changes the budget for declared memory while the pool runs, see [`Builder::space`].
     ///
-    /// What is declared above a smaller one stays so until it is given back, and nothing is granted meanwhile.
+    /// What is declared above a smaller one stays so until it is given back. Until what others than the leftmost path hold fits beside the reserve, that path is granted
+    /// what it asks for up to the old budget: nothing else could make room.
     ///
     /// # Errors
     /// The pool has no budget, or the serial run needs more; nothing changes then.

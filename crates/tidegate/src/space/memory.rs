@@ -22,6 +22,8 @@ pub(crate) struct Memory {
     work: AtomicBool,
     /// The same: how many tasks lie there that nobody has begun.
     unstarted: AtomicUsize,
+    /// The same: whether a thread on which all wait has found nothing to begin, and nothing has changed since.
+    in_vain: AtomicBool,
 }
 
 enum Rule {
@@ -55,6 +57,7 @@ impl Memory {
             rule,
             work: AtomicBool::new(false),
             unstarted: AtomicUsize::new(0),
+            in_vain: AtomicBool::new(false),
         }
     }
 
@@ -81,6 +84,20 @@ impl Memory {
     pub(crate) fn has_work(&self) -> bool {
         // Acquire pairs with `mirror`; before a sleeper's last look there is a fence, too.
         self.work.load(Ordering::Acquire)
+    }
+
+    /// Whether a thread on which all wait could use a slot for what the rule has.
+    pub(crate) fn can_rescue(&self) -> bool {
+        // Relaxed: who finds out too late looks once more, and who has changed something looks for work himself.
+        self.has_work() && !self.in_vain.load(Ordering::Relaxed)
+    }
+
+    /// Says whether it could; under the rule's lock.
+    pub(super) fn set_in_vain(&self, in_vain: bool) {
+        // Relaxed, both: as in `can_rescue`. Only when it changes, as in `mirror`.
+        if self.in_vain.load(Ordering::Relaxed) != in_vain {
+            self.in_vain.store(in_vain, Ordering::Relaxed);
+        }
     }
 
     /// How many tasks lie in the plan, a little late.

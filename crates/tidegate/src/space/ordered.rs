@@ -17,10 +17,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
-use tidegate_policy::Space;
 use tidegate_policy::show_size;
 use tidegate_policy::space::book::{self, Answer, Book, Until};
 use tidegate_policy::space::plan::{Next, Plan};
+use tidegate_policy::{Rng, Space};
+use tidegate_sync::seed;
 
 /// The plan, and what its names stand for.
 pub(crate) struct Ordered {
@@ -33,6 +34,10 @@ pub(crate) struct Ordered {
     asleep: Vec<Vec<Arc<Event>>>,
     /// By the number of the lease: how much, and who has asked.
     leases: Vec<Option<(u64, &'static Location<'static>)>>,
+    /// For choices of who asks.
+    rng: Rng,
+    /// A thread on which all wait has found nothing to begin, and nothing has changed since.
+    in_vain: bool,
 }
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
@@ -80,6 +85,8 @@ impl Ordered {
             scopes: HashMap::default(),
             asleep: vec![],
             leases: vec![],
+            rng: Rng::new(seed::worker_seed(workers)),
+            in_vain: false,
         })
     }
 
@@ -125,7 +132,7 @@ impl Ordered {
         let mut holders: Vec<Holder> = vec![];
         for (bytes, at) in self.leases.iter().flatten() {
             if let Some(holder) = holders.iter_mut().find(|holder| holder.at == *at) {
-                holder.bytes += bytes;
+                holder.bytes = holder.bytes.saturating_add(*bytes);
                 holder.leases += 1;
             } else {
                 holders.push(Holder {
@@ -156,7 +163,15 @@ impl Memory {
     pub(crate) fn set_workers(&self, workers: usize) {
         if let Some(mut ordered) = self.ordered() {
             ordered.plan.set_workers(workers);
+            // Whoever changes the number of slots looks for somebody to wake afterwards.
+            let _ = self.mirror_plan(&mut ordered);
         }
+    }
+
+    /// Mirrors what the plan has. Whether there was nothing to do before and now is.
+    fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
+        self.set_in_vain(ordered.in_vain);
+        self.mirror(ordered.plan.has_work(), ordered.plan.unstarted())
     }
 }
 
@@ -178,13 +193,13 @@ impl Shared {
             return None;
         }
         let mut ordered = self.memory.ordered()?;
+        ordered.in_vain = false;
         let result = change(&mut ordered);
         let mut answered = vec![];
         while let Some(t) = ordered.plan.settle() {
             answered.push(ordered.wakes(t));
         }
-        let (work, unstarted) = (ordered.plan.has_work(), ordered.plan.unstarted());
-        let rises = self.memory.mirror(work, unstarted);
+        let rises = self.memory.mirror_plan(&mut ordered);
         drop(ordered);
         // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
         answered.iter().for_each(Event::open_owed);
@@ -260,15 +275,18 @@ impl Current<'_> {
     }
 
     /// What this worker, which has no frames, is to do.
-    pub(crate) fn take_planned(self, draw: impl FnOnce(usize) -> usize) -> Option<Task> {
-        if !self.shared().memory.has_work() {
-            return None;
+    pub(crate) fn take_planned(self, mut draw: impl FnMut(usize) -> usize) -> Option<Task> {
+        while self.shared().memory.has_work() {
+            let next = self.plan(|ordered| {
+                let next = ordered.plan.next(self.index, &mut draw);
+                self.follow(ordered, next?)
+            });
+            match next.flatten()? {
+                Step::Again => {}
+                step => return self.go(step),
+            }
         }
-        let next = self.plan(|ordered| {
-            let next = ordered.plan.next(self.index, draw);
-            self.follow(ordered, next?)
-        });
-        self.go(next.flatten()?)
+        None
     }
 
     /// What this worker, which waits as all others do, is to do.
@@ -278,6 +296,7 @@ impl Current<'_> {
         }
         let next = self.plan(|ordered| {
             let next = ordered.plan.rescue(self.index);
+            ordered.in_vain = next.is_none();
             self.follow(ordered, next?)
         });
         self.go(next.flatten()?)
@@ -285,7 +304,7 @@ impl Current<'_> {
 
     /// A task of the scope that this worker waits for, if that is what comes next.
     pub(crate) fn take_planned_of(self, scope: &ScopeCore) -> Option<Task> {
-        if !self.shared().memory.has_work() {
+        if self.shared().memory.unstarted() == 0 {
             return None;
         }
         let task = self.plan(|ordered| {
@@ -391,7 +410,9 @@ impl Current<'_> {
             Answer::Later => Err(ordered.sleeps(self.index)),
         };
         let asked = self.plan(|ordered| {
-            let answer = ordered.plan.ask(self.index, bytes);
+            let Ordered { plan, rng, .. } = &mut *ordered;
+            let draw = |many: usize| rng.below(many as u64) as usize;
+            let answer = plan.ask(self.index, bytes, draw);
             granted(ordered, answer)
         });
         let event = match asked.expect("a pool with a plan") {
@@ -430,6 +451,7 @@ impl Current<'_> {
         Some(match next {
             Next::Start(task, victim) => Step::Start(task, victim),
             Next::Resume(t) => Step::Wake(ordered.wakes(t)),
+            Next::Again => Step::Again,
         })
     }
 
@@ -446,6 +468,7 @@ impl Current<'_> {
                 event.open_kept();
                 None
             }
+            Step::Again => None,
         }
     }
 }
@@ -454,4 +477,6 @@ impl Current<'_> {
 enum Step {
     Start(Task, Option<usize>),
     Wake(Arc<Event>),
+    /// Looks again.
+    Again,
 }

@@ -37,9 +37,6 @@ const PROGRAMS: [&str; 6] = [
 /// How many workers; the last ones are more than this machine may have processors for.
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// A k, and what a hybrid lets a task have in a row, are this part of what the serial run declares.
-const PART: u64 = 8;
-
 /// Measures them all.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let folder = crew::folder()?;
@@ -112,9 +109,10 @@ impl Policy {
     }
 }
 
-/// The k of a program whose serial run declares so much.
+/// The k of a program whose serial run declares so much, and what a hybrid lets a task have in a row. With smaller ones tasks are parked for each large block, which
+/// costs more time and saves no memory (docs/performance.md).
 fn k_of(s1: u64) -> u64 {
-    (s1 / PART).max(1)
+    s1.max(1)
 }
 
 /// Measures the program that it is shown.

@@ -24,9 +24,15 @@ impl Book {
     }
 
     fn lower_ceiling(&mut self) {
-        if self.declared <= self.free() {
+        let is_lowered = self.budget < self.ceiling && self.declared <= self.budget;
+        if is_lowered && self.declared - self.reserved() <= self.free() {
             self.ceiling = self.budget;
         }
+    }
+
+    /// What the leftmost path holds.
+    fn reserved(&self) -> u64 {
+        self.leftmost().map_or(0, |leftmost| self.path(leftmost))
     }
 
     /// How much may be declared apart from the leftmost path.
@@ -64,19 +70,24 @@ impl Book {
         })
     }
 
-    /// The first task in order that waits for memory, if at least so many do.
+    /// How many tasks wait for memory.
     #[must_use]
-    pub fn first_of_asking(&self, at_least: usize) -> Option<Task> {
-        let asking = || self.asking.iter().copied();
-        let first = || asking().min_by(|one, other| self.compare(*one, *other));
-        (self.asking.len() >= at_least).then(first).flatten()
+    pub fn asking(&self) -> usize {
+        self.asking.len()
+    }
+
+    /// The first task in order that waits for memory and could go on if it had some.
+    #[must_use]
+    pub fn first_of_asking(&self) -> Option<Task> {
+        let asking = self.asking.iter().copied();
+        let asking = asking.filter(|task| !self.tasks[task.0].buried);
+        asking.min_by(|one, other| self.compare(*one, *other))
     }
 
     /// A lease is over.
     pub fn give_back(&mut self, lease: Lease) {
         let Held { holder, bytes, .. } = self.leases.take(lease.0);
-        self.declared = self.declared.saturating_sub(bytes);
-        self.lower_ceiling();
+        self.declared -= bytes;
         if let Some(holder) = holder {
             let leases = &mut self.tasks[holder.0].leases;
             // Mostly the last one.
@@ -84,17 +95,15 @@ impl Book {
                 leases.swap_remove(at);
             }
         }
+        self.lower_ceiling();
     }
 
     /// The first task in depth-first order that does not wait for what the book knows of. It may be absent: then the reserve is kept for it.
     #[must_use]
     pub fn leftmost(&self) -> Option<Task> {
         self.in_order().find(|task| {
-            let state = self.tasks[task.0].state;
-            !matches!(
-                state,
-                State::Waits(Until::Half(_) | Until::Scope(_)) | State::Gone
-            )
+            let waits = self.waits(*task) && !self.is_absent(*task);
+            !waits && self.tasks[task.0].state != State::Gone
         })
     }
 
@@ -104,8 +113,9 @@ impl Book {
         let entry = &self.tasks[task.0];
         match entry.state {
             State::Waits(Until::Else) => true,
+            State::Waits(Until::Scope(scope)) => self.scopes[scope.0].unseen > 0,
             State::Runs | State::Asks(_) => entry.buried,
-            State::Unstarted | State::Waits(_) | State::Gone => false,
+            State::Unstarted | State::Waits(Until::Half(_)) | State::Gone => false,
         }
     }
 
@@ -115,16 +125,49 @@ impl Book {
         forebears.last().unwrap_or(task)
     }
 
-    /// Nobody runs: whether the first request of those that nobody absent has forked is this task's. Somebody absent may wait for just that one.
-    fn is_awaited(&self, task: Task) -> bool {
-        let absent = self.in_order().filter(|task| self.is_absent(*task));
-        let absent: Vec<Task> = absent.map(|task| self.root_of(task)).collect();
-        let mut asking = self
-            .in_order()
-            .filter(|task| matches!(self.tasks[task.0].state, State::Asks(_)));
-        let first = asking
-            .find(|task| !self.tasks[task.0].buried && !absent.contains(&self.root_of(*task)));
-        first == Some(task)
+    /// The tasks in order that have not been forked, directly or not, in one in which somebody who is `away` was: those may wait for them.
+    pub(crate) fn strangers_to(
+        &self,
+        away: impl Fn(&Task) -> bool,
+    ) -> impl Iterator<Item = Task> + '_ {
+        let away = self.in_order().filter(away).map(|task| self.root_of(task));
+        let away: Vec<Task> = away.collect();
+        self.in_order()
+            .filter(move |task| !away.contains(&self.root_of(*task)))
+    }
+
+    fn awaited(&self) -> impl Iterator<Item = Task> + '_ {
+        self.strangers_to(|task| self.is_absent(*task))
+    }
+
+    /// Whether the task has asked and could go on if it had what it wants.
+    fn could_have(&self, task: Task) -> bool {
+        self.asks(task) && !self.tasks[task.0].buried
+    }
+
+    /// Nobody runs: the request to be granted like one of the leftmost task. If that is away it may wait for the first of those that nobody absent has forked; else
+    /// all wait for the first that would fit to give something back.
+    fn turn(&self) -> Option<Task> {
+        if self.away > 0 {
+            self.leftmost().filter(|task| self.is_absent(*task))?;
+            return self.awaited().find(|task| self.could_have(*task));
+        }
+        self.stuck()?;
+        let fits = |task: &Task| match self.tasks[task.0].state {
+            State::Asks(bytes) => self.could_have(*task) && self.fits_below(self.ceiling, bytes),
+            _ => false,
+        };
+        self.in_order().find(fits)
+    }
+
+    /// Nobody runs, and nobody will by itself: the first request, if nothing has yet to begin that comes before it or that somebody buried may wait for.
+    fn stuck(&self) -> Option<Task> {
+        let unstarted = |task: Task| self.is_unstarted(task);
+        if self.running > 0 || self.away > 0 || (self.absent > 0 && self.awaited().any(unstarted)) {
+            return None;
+        }
+        let could = |task: &Task| unstarted(*task) || self.could_have(*task);
+        self.in_order().find(could).filter(|task| self.asks(*task))
     }
 
     /// What the serial run would hold where this task now is.
@@ -142,39 +185,36 @@ impl Book {
     }
 
     fn answer(&mut self, task: Task, bytes: u64) -> Answer {
-        let leftmost = self.leftmost() == Some(task);
-        let first = leftmost || (self.running == 0 && self.absent > 0 && self.is_awaited(task));
-        if self.may_have(first, bytes) {
+        let turn = if self.running == 0 { self.turn() } else { None };
+        if self.may_have(turn == Some(task) || self.leftmost() == Some(task), bytes) {
             return Answer::Granted(self.grant(task, bytes));
         }
-        // The others sleep, and this one cannot be helped.
-        if leftmost && self.running == 0 && self.absent == 0 {
+        // It never fits, or the others sleep and none of them can be helped.
+        let never = bytes > self.ceiling || self.declared.checked_add(bytes).is_none();
+        if never || (turn.is_none() && self.stuck() == Some(task)) {
             self.no_more_asks(task);
             return Answer::Refused;
         }
         Answer::Later
     }
 
+    fn fits_below(&self, most: u64, bytes: u64) -> bool {
+        let after = self.declared.checked_add(bytes);
+        after.is_some_and(|after| after <= most)
+    }
+
     fn may_have(&self, is_leftmost: bool, bytes: u64) -> bool {
-        let fits = |held: u64, most: u64| held.checked_add(bytes).is_some_and(|all| all <= most);
-        if self.budget == u64::MAX {
-            // There is none.
-            return true;
+        if !self.fits_below(self.ceiling, bytes) {
+            return false;
         }
-        let free = self.free();
-        if is_leftmost || !fits(self.declared, self.ceiling) {
-            return fits(self.declared, self.ceiling);
-        }
-        if fits(self.declared, free) {
-            return true;
-        }
-        let reserved = self.leftmost().map_or(0, |leftmost| self.path(leftmost));
-        fits(self.declared - reserved, free)
+        // Mostly there is no need to ask what the path holds.
+        let fits = is_leftmost || self.budget == u64::MAX || self.fits_below(self.free(), bytes);
+        fits || self.fits_below(self.free().saturating_add(self.reserved()), bytes)
     }
 
     fn grant(&mut self, task: Task, bytes: u64) -> Lease {
         self.no_more_asks(task);
-        self.declared = self.declared.saturating_add(bytes);
+        self.declared += bytes;
         assert!(
             self.declared <= self.ceiling,
             "declared memory is above the budget"

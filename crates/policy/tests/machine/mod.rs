@@ -1,0 +1,311 @@
+//! A machine that runs random programs as a plan says: a step of somebody at a time, drawn at random.
+
+use super::programs::{Pause, Step};
+use tidegate_policy::Rng;
+use tidegate_policy::space::Space;
+use tidegate_policy::space::book::{Answer, Lease, Scope, Task, Until};
+use tidegate_policy::space::plan::{Next, Plan};
+
+/// A task that nobody has begun.
+#[derive(Clone, Debug)]
+pub struct Unstarted {
+    steps: Vec<Step>,
+    around: Vec<Scope>,
+}
+
+/// A body under way: in a task, one on top of the other.
+#[derive(Debug)]
+struct Frame {
+    steps: std::vec::IntoIter<Step>,
+    leases: Vec<(Lease, u64)>,
+    /// Those around, the innermost last, which is its own.
+    scopes: Vec<Scope>,
+    /// The same, until all in it has ended.
+    own: Option<Scope>,
+    /// The second half, which comes when the body is over.
+    half: Option<Task>,
+    /// It is the first one of its task.
+    is_base: bool,
+    /// What the thread did when this began on top of it.
+    below: State,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Idle,
+    Runs,
+    Waits,
+    /// It has asked for so much, or was parked.
+    Asks(Option<u64>),
+    /// It could go on, and has no slot.
+    Owed,
+    /// It computes without a slot, or waits for something unknown, and then is owed one.
+    Paused(Pause),
+}
+
+pub struct Thread {
+    pub state: State,
+    frames: Vec<Frame>,
+}
+
+pub struct Machine {
+    pub plan: Plan<Unstarted>,
+    slots: usize,
+    /// The most threads.
+    most: usize,
+    pub threads: Vec<Thread>,
+    pub kept: Vec<(Lease, u64)>,
+    pub peak: u64,
+}
+
+impl Machine {
+    pub fn new(space: Space, slots: usize, most: usize, program: Vec<Step>) -> Self {
+        let mut machine = Self {
+            plan: Plan::new(space, slots).expect("it keeps the order"),
+            slots,
+            most,
+            threads: vec![],
+            kept: vec![],
+            peak: 0,
+        };
+        let main = Unstarted {
+            steps: program,
+            around: vec![],
+        };
+        let number = machine.idle_thread().expect("the first one");
+        machine.plan.here(number);
+        machine.start(number, main, true);
+        machine
+    }
+
+    fn idle_thread(&mut self) -> Option<usize> {
+        let idle = self.threads.iter().position(|t| t.state == State::Idle);
+        if idle.is_none() && self.threads.len() < self.most {
+            self.threads.push(Thread {
+                state: State::Idle,
+                frames: vec![],
+            });
+            return Some(self.threads.len() - 1);
+        }
+        idle
+    }
+
+    fn start(&mut self, number: usize, task: Unstarted, is_base: bool) {
+        let own = self.plan.open();
+        let frame = Frame {
+            steps: task.steps.into_iter(),
+            leases: vec![],
+            scopes: task.around.into_iter().chain([own]).collect(),
+            own: Some(own),
+            half: None,
+            is_base,
+            below: self.threads[number].state,
+        };
+        self.threads[number].frames.push(frame);
+        self.threads[number].state = State::Runs;
+    }
+
+    /// One step of whoever has a slot, drawn at random. Whether there was anything to do.
+    pub fn step(&mut self, rng: &mut Rng) -> bool {
+        let running = |t: &Thread| t.state == State::Runs;
+        let runs: Vec<usize> = (0..self.threads.len())
+            .filter(|t| running(&self.threads[*t]))
+            .collect();
+        assert!(runs.len() <= self.slots);
+        let choice = rng.below(self.slots as u64) as usize;
+        if let Some(number) = runs.get(choice) {
+            self.advance(*number, rng);
+            return true;
+        }
+        if rng.below(3) == 0 && self.ends_a_pause() {
+            return true;
+        }
+        let owed = self.threads.iter().position(|t| t.state == State::Owed);
+        if let Some(owed) = owed {
+            self.threads[owed].state = State::Runs;
+            return true;
+        }
+        let Some(number) = self.idle_thread() else {
+            let rescued = runs.is_empty() && rng.below(2) == 0 && self.rescue(rng);
+            return rescued || self.ends_a_pause() || !runs.is_empty() || self.rescue(rng);
+        };
+        match self.plan.next(number, |n| rng.below(n as u64) as usize) {
+            Some(Next::Start(task, _)) => self.start(number, task, true),
+            Some(Next::Resume(other)) => self.wake(other, State::Runs),
+            Some(Next::Again) => {}
+            None => return self.ends_a_pause() || !runs.is_empty() || self.plan.has_work(),
+        }
+        self.settle();
+        true
+    }
+
+    /// All threads wait, and there can be no more: one of them does something on top of that.
+    fn rescue(&mut self, rng: &mut Rng) -> bool {
+        let number = rng.below(self.threads.len() as u64) as usize;
+        if self.threads[number].state == State::Paused(Pause::Blocks) {
+            return false;
+        }
+        match self.plan.rescue(number) {
+            Some(Next::Start(task, _)) => self.start(number, task, true),
+            Some(Next::Resume(other)) => self.wake(other, State::Runs),
+            Some(Next::Again) | None => return false,
+        }
+        self.settle();
+        true
+    }
+
+    /// Somebody who is elsewhere comes back.
+    fn ends_a_pause(&mut self) -> bool {
+        let paused = |thread: &Thread| matches!(thread.state, State::Paused(_));
+        let Some(number) = self.threads.iter().position(paused) else {
+            return false;
+        };
+        match self.threads[number].state {
+            State::Paused(Pause::Blocks) => self.plan.blocks(number, false),
+            _ => self.plan.goes_on(number),
+        }
+        self.threads[number].state = State::Owed;
+        self.settle();
+        true
+    }
+
+    fn wake(&mut self, number: usize, state: State) {
+        let State::Asks(bytes) = self.threads[number].state else {
+            panic!(
+                "thread {number} was asleep: {:?}",
+                self.threads[number].state
+            );
+        };
+        if let Some(bytes) = bytes {
+            let answer = self.plan.answer(number).expect("why it is woken");
+            self.granted(number, answer, bytes);
+        }
+        self.threads[number].state = state;
+    }
+
+    fn granted(&mut self, number: usize, answer: Answer, bytes: u64) {
+        let Answer::Granted(lease) = answer else {
+            panic!("{answer:?}");
+        };
+        let frame = self.threads[number].frames.last_mut().unwrap();
+        frame.leases.push((lease, bytes));
+    }
+
+    fn advance(&mut self, number: usize, rng: &mut Rng) {
+        let frame = self.threads[number].frames.last_mut().unwrap();
+        let scopes = frame.scopes.clone();
+        match frame.steps.next() {
+            Some(Step::Lease(bytes)) => {
+                let draw = |many: usize| rng.below(many as u64) as usize;
+                match self.plan.ask(number, bytes, draw) {
+                    Answer::Later => self.threads[number].state = State::Asks(Some(bytes)),
+                    answer => self.granted(number, answer, bytes),
+                }
+            }
+            Some(Step::Free) => {
+                let (lease, bytes) = frame.leases.pop().expect("one that was leased");
+                self.plan.give_back(Some(number), lease, bytes);
+            }
+            Some(Step::Pause(pause)) => {
+                match pause {
+                    Pause::Blocks => self.plan.blocks(number, true),
+                    Pause::Waits => self.plan.waits(number, Until::Else),
+                }
+                self.threads[number].state = State::Paused(pause);
+            }
+            Some(Step::Keep) => self.kept.extend(frame.leases.pop()),
+            Some(Step::Join(one, other)) => {
+                let other = Unstarted {
+                    steps: other,
+                    around: scopes.clone(),
+                };
+                let half = self.plan.half(number, other);
+                let one = Unstarted {
+                    steps: one,
+                    around: scopes,
+                };
+                self.start(number, one, false);
+                self.threads[number].frames.last_mut().unwrap().half = Some(half);
+                self.after_fork(number);
+            }
+            Some(Step::Spawn(outer, task)) => {
+                let kept = scopes.len() - outer.min(scopes.len() - 1);
+                let task = Unstarted {
+                    steps: task,
+                    around: scopes[..kept].to_vec(),
+                };
+                self.plan.spawn(number, scopes[kept - 1], task);
+                self.after_fork(number);
+            }
+            None => self.end_of_body(number),
+        }
+        self.settle();
+    }
+
+    fn after_fork(&mut self, number: usize) {
+        if self.plan.gives_way(number) {
+            self.threads[number].state = State::Asks(None);
+        }
+    }
+
+    /// The innermost body is over, apart from what it waits for.
+    fn end_of_body(&mut self, number: usize) {
+        let frame = self.threads[number].frames.last_mut().unwrap();
+        if let Some(own) = frame.own {
+            self.plan.waits(number, Until::Scope(own));
+            let here = self.plan.here(number);
+            if self.plan.book().waits(here) {
+                match self.plan.next_of(number, own) {
+                    Some(task) => self.start(number, task, true),
+                    None => self.threads[number].state = State::Waits,
+                }
+                return;
+            }
+            self.plan.goes_on(number);
+            self.plan.close(own);
+            frame.own = None;
+            for (lease, bytes) in frame.leases.drain(..) {
+                self.plan.give_back(Some(number), lease, bytes);
+            }
+        }
+        if let Some(half) = frame.half {
+            if let Some(task) = self.plan.take_back(half) {
+                self.threads[number].frames.pop();
+                return self.start(number, task, false);
+            }
+            self.plan.waits(number, Until::Half(half));
+            let here = self.plan.here(number);
+            if self.plan.book().waits(here) {
+                self.threads[number].state = State::Waits;
+                return;
+            }
+            self.plan.joined(half);
+        }
+        let frame = self.threads[number].frames.pop().unwrap();
+        if frame.is_base {
+            self.plan.end(number);
+            // Who waited for a scope or half looks again.
+            let below = frame.below;
+            let looks = matches!(below, State::Waits | State::Runs);
+            self.threads[number].state = if looks { State::Runs } else { below };
+        }
+    }
+
+    /// Wakes who can go on.
+    fn settle(&mut self) {
+        while let Some(number) = self.plan.settle() {
+            self.wake(number, State::Owed);
+        }
+        for number in 0..self.threads.len() {
+            if self.threads[number].state == State::Waits {
+                let here = self.plan.here(number);
+                if !self.plan.book().waits(here) {
+                    self.plan.goes_on(number);
+                    self.threads[number].state = State::Owed;
+                }
+            }
+        }
+        self.peak = self.peak.max(self.plan.book().declared());
+    }
+}
