@@ -80,6 +80,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 50,
     },
     Soak {
+        name: "space-shared",
+        package: "tidegate",
+        test: "every_random_program_ends_within_its_budget_while_others_use_the_pool",
+        scale: 50,
+    },
+    Soak {
         name: "space-plan",
         package: "tidegate-policy",
         test: "every_random_program_ends_within_its_bound_on_any_number_of_slots",

@@ -96,6 +96,13 @@ pub const FAULTS: &[Fault] = &[
         tool: Tool::Loom(2),
     },
     Fault {
+        name: "answers-forgotten",
+        what: "who changes the plan of a pool with a budget does not wake those whose requests that has answered",
+        package: "tidegate",
+        test: "models::loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back",
+        tool: Tool::Loom(1),
+    },
+    Fault {
         name: "resize-without-release",
         what: "an array that has grown is not released to thieves",
         package: "tidegate-deque",
