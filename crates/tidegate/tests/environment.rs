@@ -5,31 +5,9 @@
 
 mod support;
 
-use std::process::{Command, Output};
+use support::children::{child, is_child, succeeds};
 use support::{Tally, fib, watched};
 use tidegate::Pool;
-
-/// Set in children only.
-const CHILD: &str = "TIDEGATE_TEST_CHILD";
-
-fn is_child() -> bool {
-    std::env::var_os(CHILD).is_some()
-}
-
-/// Runs the test `name` of this file in a process of its own.
-fn child(name: &str, variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
-    command.env(CHILD, "1").envs(variables.iter().copied());
-    command.output().expect("this binary runs")
-}
-
-#[track_caller]
-fn succeeds(output: &Output) -> String {
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{:?}: {errors}", output.status);
-    errors
-}
 
 #[test]
 fn child_prints_the_error_of_a_default_pool() {
@@ -224,19 +202,7 @@ fn everything_works(pool: &Pool) {
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 mod refused {
     use super::*;
-
-    /// Runs a child of this file that may use so much more address space than it has at its start.
-    fn limited(name: &str, mebibytes: usize) -> Output {
-        // The shell sets the limit, and the child counts its own size against it.
-        let exe = std::env::current_exe().unwrap();
-        let script = format!(
-            "ulimit -v {} && exec \"$0\" {name} --exact --nocapture --test-threads=1",
-            mebibytes << 10
-        );
-        let mut command = Command::new("sh");
-        command.args(["-c", &script]).arg(exe).env(CHILD, "1");
-        command.output().expect("a shell")
-    }
+    use support::children::limited;
 
     #[test]
     fn child_gets_some_of_four_threads() {
@@ -252,7 +218,11 @@ mod refused {
 
     #[test]
     fn a_pool_that_is_refused_some_threads_runs_with_fewer_and_says_so() {
-        let errors = succeeds(&limited("refused::child_gets_some_of_four_threads", 1_400));
+        let errors = succeeds(&limited(
+            "refused::child_gets_some_of_four_threads",
+            1_400,
+            &[],
+        ));
         assert!(
             errors.contains("tidegate: pool tidegate: the system refused thread"),
             "{errors}"
@@ -263,6 +233,7 @@ mod refused {
             .and_then(|rest| rest.trim().parse().ok());
         assert!(matches!(threads, Some(1..=3)), "{errors}");
     }
+
     /// A pool whose threads would each need more address space than there is.
     fn without_threads() -> tidegate::Builder {
         Pool::builder().workers(2).stack_size(1 << 30)
@@ -293,7 +264,7 @@ mod refused {
 
     #[test]
     fn a_pool_that_is_refused_every_thread_runs_on_its_callers() {
-        let errors = succeeds(&limited("refused::child_gets_no_thread", 900));
+        let errors = succeeds(&limited("refused::child_gets_no_thread", 900, &[]));
         let line = "tidegate: pool wreck: the system refused thread 1: ";
         assert!(errors.contains(line), "{errors}");
         assert!(errors.contains("dropped\n"), "{errors}");
@@ -324,7 +295,7 @@ mod refused {
     #[test]
     fn a_pool_that_is_refused_every_thread_runs_on_tasks_of_others_and_many_callers() {
         let name = "refused::child_calls_a_pool_without_threads_from_all_sides";
-        let errors = succeeds(&limited(name, 900));
+        let errors = succeeds(&limited(name, 900, &[]));
         assert!(errors.contains("dropped\n"), "{errors}");
     }
 }

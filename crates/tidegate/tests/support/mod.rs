@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 pub mod book;
+pub mod children;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 pub mod jobs;
 
