@@ -104,6 +104,27 @@ fn nobody_is_granted_above_the_budget_where_the_serial_run_needs_more_than_it_wa
 }
 
 #[test]
+fn a_request_beside_a_forgotten_lease_waits_for_the_others_and_is_refused_when_they_have_ended() {
+    watched(|| {
+        let pool = pool(2, "budget:bytes=15KiB,serial=5KiB");
+        pool.install(|| std::mem::forget(space::lease(10 * KIB).unwrap()));
+        let first = || {
+            let _held = space::lease(KIB).unwrap();
+            tidegate::blocking(|| support::until(|| pool.stats().space.sleeps > 0));
+        };
+        let second = || space::lease(6 * KIB).map(|lease| lease.bytes());
+        let (_, asked) = pool.install(|| tidegate::join(first, second));
+        let text = asked.unwrap_err().to_string();
+        let begins = "a lease of 6KiB does not fit beside 10KiB in the budget of 15KiB";
+        assert!(text.starts_with(begins), "{text}");
+        let holder = format!("held: 10KiB by {}:", file!());
+        assert!(text.contains(&holder), "{text}");
+        let fits = || space::lease(5 * KIB).map(|lease| lease.bytes());
+        assert_eq!(pool.install(fits), Ok(5 * KIB));
+    });
+}
+
+#[test]
 fn tasks_begin_while_others_block() {
     for policy in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB", "none"] {
         watched(move || {
