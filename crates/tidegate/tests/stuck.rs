@@ -8,7 +8,7 @@ mod support;
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 use support::jobs::{Job, PATIENCE, plays, soon};
-use support::{Gate, Tally, pool, until};
+use support::{Gate, Opens, Tally, pool, until};
 use tidegate::Pool;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 
@@ -43,7 +43,7 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
     };
     let (stop, pool) = (Gate::new(), pool(WANTED));
     std::thread::scope(|scope| {
-        let _stops = Stops(&stop);
+        let _stops = Opens(&stop);
         scope.spawn(|| {
             let turns = desires.iter().flat_map(|desire| [*desire; 4]).cycle();
             for desire in turns.take_while(|_| !stop.is_open()) {
@@ -65,15 +65,6 @@ fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
         });
         act(&pool);
     });
-}
-
-/// Opens a gate, also when the test has failed.
-struct Stops<'a>(&'a Gate);
-
-impl Drop for Stops<'_> {
-    fn drop(&mut self) {
-        self.0.open();
-    }
 }
 
 #[test]

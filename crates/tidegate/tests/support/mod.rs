@@ -75,6 +75,15 @@ impl Gate {
     }
 }
 
+/// Opens a gate when it is dropped, also when the test has failed.
+pub struct Opens<'a>(pub &'a Gate);
+
+impl Drop for Opens<'_> {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
 /// Waits busily, and leaves the processor to others.
 pub fn until(condition: impl Fn() -> bool) {
     while !condition() {
