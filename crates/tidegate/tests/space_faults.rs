@@ -1,13 +1,14 @@
-//! Declared memory where something has gone wrong: leases that nobody gives back.
+//! Declared memory where something has gone wrong: leases that nobody gives back, and a system that refuses threads.
 //!
-//! Each case runs in a process of its own, whose standard error is read while it runs.
+//! Each case runs in a process of its own. The address space of some is limited; of others the standard error is read while they run.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
 
 use std::io::Read;
-use support::Gate;
+use support::children::{is_child, limited, succeeds};
 use support::jobs::{Job, plays};
+use support::{Gate, Opens, Tally, until, watched};
 use tidegate::space;
 use tidegate::{Pool, Share, Space};
 
@@ -64,4 +65,128 @@ fn who_waits_long_beside_a_forgotten_lease_names_its_place_and_goes_on_when_ther
     let all = job.end();
     let of = |text: &str| all.iter().filter(|line| line.contains(text)).count();
     assert_eq!((of("waits for memory"), of("ended")), (1, 1), "{all:?}");
+}
+
+/// Each call holds a KiB for as long as it lasts; `n` of them are the most that the serial run holds.
+fn memfib(n: u64) -> u64 {
+    let _lease = space::lease(KIB).unwrap();
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = tidegate::join(|| memfib(n - 1), || memfib(n - 2));
+    a + b
+}
+
+/// Policies under which tasks sleep for memory; the budget is what the serial run needs.
+const POLICIES: [&str; 3] = [
+    "budget:bytes=12KiB,serial=12KiB",
+    "dfdeques:k=512",
+    "depth-first:k=512",
+];
+
+/// So much address space is to be for the stack of each thread: more than for all else in the child.
+const STACK: usize = 1 << 30;
+
+/// With the policy and the number of workers that the variables say.
+fn pool_with_large_stacks() -> Pool {
+    let builder = Pool::builder().stack_size(STACK).share(Share::Off);
+    builder.name("wreck").build().unwrap()
+}
+
+/// Runs the child `name` under each policy, with address space for so many threads of the pool.
+fn with_threads(name: &str, threads: usize) {
+    for policy in POLICIES {
+        let variables = [
+            ("TIDEGATE_SPACE", policy),
+            ("TIDEGATE_WORKERS", &threads.max(1).to_string()),
+        ];
+        let mebibytes = (threads * STACK + STACK * 9 / 10) >> 20;
+        let errors = succeeds(&limited(name, mebibytes, &variables));
+        let line = format!(
+            "tidegate: pool wreck: the system refused thread {}: ",
+            threads + 1
+        );
+        assert!(errors.contains(&line), "{policy}: {errors}");
+        assert!(errors.contains("ended\n"), "{policy}: {errors}");
+    }
+}
+
+/// The second half asks for memory when the first has spawned a task, which comes before it. If it sleeps for that it leaves a slot for which there is work, and
+/// with two workers no thread.
+fn halves_and_a_task_before_them(pool: &Pool) {
+    let (begun, spawned, ended) = (Gate::new(), Gate::new(), Gate::new());
+    let before = pool.stats().space.sleeps;
+    let first = || {
+        tidegate::scope(|scope| {
+            begun.wait();
+            scope.spawn(|_| assert_eq!(memfib(12), 144));
+            spawned.open();
+            let slept = || pool.stats().space.sleeps > before;
+            tidegate::blocking(|| until(|| ended.is_open() || slept()));
+            memfib(12)
+        })
+    };
+    let second = || {
+        begun.open();
+        spawned.wait();
+        let _ends = Opens(&ended);
+        memfib(11)
+    };
+    assert_eq!(pool.install(|| tidegate::join(first, second)), (144, 89));
+}
+
+#[test]
+fn child_sleeps_for_memory_where_no_more_threads_start() {
+    if !is_child() {
+        return;
+    }
+    watched(|| {
+        let pool = pool_with_large_stacks();
+        for _ in 0..20 {
+            halves_and_a_task_before_them(&pool);
+        }
+        assert!(pool.stats().space.sleeps > 0);
+        assert_eq!(pool.stats().space.declared, 0);
+        eprintln!("ended");
+    });
+}
+
+#[test]
+fn tasks_that_sleep_for_memory_come_to_their_end_on_the_threads_that_there_are() {
+    for workers in [2, 4] {
+        with_threads(
+            "child_sleeps_for_memory_where_no_more_threads_start",
+            workers,
+        );
+    }
+}
+
+#[test]
+fn child_asks_for_memory_in_a_pool_without_threads() {
+    if !is_child() {
+        return;
+    }
+    watched(|| {
+        let pool = pool_with_large_stacks();
+        assert_eq!(pool.install(|| memfib(12)), 144);
+        assert_eq!(pool.join(|| memfib(12), || memfib(11)), (144, 89));
+        let ran = Tally::new();
+        pool.scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|_| {
+                    assert_eq!(memfib(12), 144);
+                    ran.come();
+                });
+            }
+        });
+        assert_eq!(ran.get(), 3);
+        assert_eq!(pool.spawn(|| memfib(12)).join(), 144);
+        assert_eq!(pool.stats().space.declared, 0);
+        eprintln!("ended");
+    });
+}
+
+#[test]
+fn a_pool_without_threads_has_its_callers_ask_for_memory() {
+    with_threads("child_asks_for_memory_in_a_pool_without_threads", 0);
 }
