@@ -136,6 +136,9 @@ impl Current<'_> {
             if at_once || gives_slot_up(*since.get_or_insert(now), now) {
                 self.sleep_until(awaited);
                 since = None;
+                if at_once && !awaited.is_over() && !self.is_rescue() {
+                    self.resume_parked();
+                }
             }
         }
         self.regain_slot();

@@ -22,6 +22,8 @@ use tidegate_sync::lock::MutexGuard;
 struct Seen {
     /// Whether something lies in a queue of the pool for a waiter.
     queued: bool,
+    /// Whether somebody runs.
+    runs: bool,
     /// The groups with free stands.
     free: FreeGroups,
 }
@@ -101,6 +103,7 @@ impl Shared {
         let mut ledger = self.ledger();
         let seen = Seen {
             queued: self.can_rescue(),
+            runs: ledger.running().next().is_some(),
             free: self.places.free_groups(&ledger),
         };
         let wake = ledger.wake_for_work(|t| self.fit(t, publisher, &seen));
@@ -133,6 +136,9 @@ impl Shared {
             Fit::Robs
         } else if !waiter.may_help() || !(seen.queued || placed()) {
             Fit::Never
+        } else if seen.runs && waiter.awaits_memory() && self.memory.has_parked() {
+            // Or somebody else who does, and has a thread.
+            Fit::Queued
         } else if !rouses && waiter.may_run_queued() {
             Fit::Queued
         } else {

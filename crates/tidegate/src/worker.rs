@@ -81,6 +81,8 @@ pub(crate) struct Worker {
     /// Whether this worker, if it waits, may run something meanwhile, and whether whatever lies in the pool's queues.
     may_help: AtomicBool,
     may_run_queued: AtomicBool,
+    /// Whether what this worker waits for is memory, or its turn to have some.
+    awaits_memory: AtomicBool,
     pub(crate) elsewhere: Elsewhere,
     /// The pool, while a thread is this worker.
     shared: AtomicPtr<Shared>,
@@ -140,6 +142,7 @@ impl Worker {
             computed: ThreadClock::default(),
             may_help: AtomicBool::new(false),
             may_run_queued: AtomicBool::new(false),
+            awaits_memory: AtomicBool::new(false),
             elsewhere: Elsewhere::default(),
             shared: AtomicPtr::default(),
             own: Line(Own {
@@ -275,8 +278,12 @@ impl Worker {
         self.rescue.store(true, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_rescue(&self) -> bool {
+        self.rescue.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn take_rescue(&self) -> bool {
-        self.rescue.load(Ordering::Relaxed) && self.rescue.swap(false, Ordering::Relaxed)
+        self.is_rescue() && self.rescue.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn set_regretted(&self) {
@@ -321,6 +328,8 @@ impl Worker {
         self.may_help.store(awaited.may_help(), Ordering::Relaxed);
         let queued = self.runs_queued(awaited);
         self.may_run_queued.store(queued, Ordering::Relaxed);
+        let memory = matches!(awaited, Awaited::Memory(_));
+        self.awaits_memory.store(memory, Ordering::Relaxed);
     }
 
     /// Whether the pool is a closed one.
@@ -332,6 +341,10 @@ impl Worker {
     /// Whether this worker, while it waits for that, may run whatever lies in the pool's queues.
     pub(crate) fn runs_queued(&self, awaited: Awaited<'_>) -> bool {
         self.is_closed() && matches!(awaited, Awaited::Outside(_))
+    }
+
+    pub(crate) fn awaits_memory(&self) -> bool {
+        self.awaits_memory.load(Ordering::Relaxed)
     }
 
     pub(crate) fn may_run_queued(&self) -> bool {

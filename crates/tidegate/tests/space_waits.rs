@@ -196,3 +196,29 @@ fn an_order_for_memory_is_refused_beside_what_would_break_it() {
     let error = builder.space(TIGHT.parse().unwrap()).build().unwrap_err();
     assert!(error.to_string().starts_with("Builder::queue"), "{error}");
 }
+
+#[test]
+fn a_parked_task_goes_on_where_no_thread_can_begin_what_comes_before_it() {
+    watched(|| {
+        let space = "depth-first:k=512".parse().unwrap();
+        let builder = Pool::builder().workers(2).max_threads(2).share(Share::Off);
+        let pool = builder.space(space).build().unwrap();
+        let (begun, spawned, ended) = [const { AtomicBool::new(false) }; 3].into();
+        let first = || {
+            tidegate::scope(|scope| {
+                until(&begun);
+                scope.spawn(|_| ());
+                spawned.store(true, Ordering::Release);
+                until(&ended);
+            });
+        };
+        let second = || {
+            begun.store(true, Ordering::Release);
+            until(&spawned);
+            // It gives way to the spawned task, and whoever runs waits for it.
+            tidegate::join(|| (), || ());
+            ended.store(true, Ordering::Release);
+        };
+        pool.install(|| tidegate::join(first, second));
+    });
+}

@@ -216,6 +216,12 @@ impl<T> Plan<T> {
         Some(payload)
     }
 
+    /// Whether a task is parked.
+    #[must_use]
+    pub fn has_parked(&self) -> bool {
+        self.parked > 0
+    }
+
     /// The thread's topmost task gives its slot away and goes on without one, or has one again.
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);

@@ -24,6 +24,8 @@ pub(crate) struct Memory {
     unstarted: AtomicUsize,
     /// The same: whether a thread on which all wait has found nothing to begin, and nothing has changed since.
     in_vain: AtomicBool,
+    /// The same: whether tasks are parked, which have threads of their own to go on.
+    parked: AtomicBool,
 }
 
 enum Rule {
@@ -58,6 +60,7 @@ impl Memory {
             work: AtomicBool::new(false),
             unstarted: AtomicUsize::new(0),
             in_vain: AtomicBool::new(false),
+            parked: AtomicBool::new(false),
         }
     }
 
@@ -92,11 +95,19 @@ impl Memory {
         self.has_work() && !self.in_vain.load(Ordering::Relaxed)
     }
 
-    /// Says whether it could; under the rule's lock.
-    pub(super) fn set_in_vain(&self, in_vain: bool) {
-        // Relaxed, both: as in `can_rescue`. Only when it changes, as in `mirror`.
-        if self.in_vain.load(Ordering::Relaxed) != in_vain {
-            self.in_vain.store(in_vain, Ordering::Relaxed);
+    /// Whether somebody could go on who has a thread.
+    pub(crate) fn has_parked(&self) -> bool {
+        // Relaxed: as in `can_rescue`.
+        self.parked.load(Ordering::Relaxed)
+    }
+
+    /// Says both; under the rule's lock.
+    pub(super) fn mirror_waiters(&self, in_vain: bool, parked: bool) {
+        for (word, value) in [(&self.in_vain, in_vain), (&self.parked, parked)] {
+            // Relaxed, both: as in `can_rescue`. Only when it changes, as in `mirror`.
+            if word.load(Ordering::Relaxed) != value {
+                word.store(value, Ordering::Relaxed);
+            }
         }
     }
 

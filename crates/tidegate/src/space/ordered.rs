@@ -170,7 +170,7 @@ impl Memory {
 
     /// Mirrors what the plan has. Whether there was nothing to do before and now is.
     fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
-        self.set_in_vain(ordered.in_vain);
+        self.mirror_waiters(ordered.in_vain, ordered.plan.has_parked());
         self.mirror(ordered.plan.has_work(), ordered.plan.unstarted())
     }
 }
@@ -302,6 +302,17 @@ impl Current<'_> {
             self.follow(ordered, next?)
         });
         self.go(next.flatten()?)
+    }
+
+    /// Gives this worker's slot, which no thread without frames can use, to the first parked task; that may be its own.
+    pub(crate) fn resume_parked(self) {
+        if self.shared().memory.has_parked() {
+            let next = self.plan(|ordered| {
+                let next = ordered.plan.resume_parked();
+                self.follow(ordered, next?)
+            });
+            let _ = next.flatten().and_then(|step| self.go(step));
+        }
     }
 
     /// A task of the scope that this worker waits for, if that is what comes next.

@@ -79,18 +79,23 @@ impl<T> Plan<T> {
     /// away has forked. Nothing else may begin on top of somebody: it might wait for what that one holds. Who is parked goes on where it is.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
         let leftmost = self.book.leftmost()?;
-        let unstarted = |task: &Task| self.book.is_unstarted(*task);
-        if unstarted(&leftmost) {
+        if self.book.is_unstarted(leftmost) {
             return Some(Next::Start(self.begin(thread, leftmost), None));
         }
-        let parked = self.book.in_order().find(|task| self.is_parked(*task));
-        if let Some(parked) = parked {
-            return Some(self.resume(parked));
+        if let Some(parked) = self.resume_parked() {
+            return Some(parked);
         }
         let away = |task: &Task| self.is_away(*task);
+        let unstarted = |task: &Task| self.book.is_unstarted(*task);
         let stranger = self.book.strangers_to(away).find(unstarted);
         let stranger = stranger.filter(|_| self.is_away(leftmost))?;
         Some(Next::Start(self.begin(thread, stranger), None))
+    }
+
+    /// The same where no thread can begin anything: the first parked task goes on.
+    pub fn resume_parked(&mut self) -> Option<Next<T>> {
+        let parked = self.book.in_order().find(|task| self.is_parked(*task));
+        parked.map(|parked| self.resume(parked))
     }
 
     /// Whether the task will go on by itself, and nobody can tell when.
