@@ -237,3 +237,97 @@ fn more_slots_begin_what_was_behind_requests() {
         assert_eq!(pool.join(first, second).1.0, Ok(10 * KIB));
     });
 }
+
+/// Calls what `call` does from a task of the pool that waits for it in another one.
+fn through_another<R: Send>(pool: &Pool, call: impl FnOnce() -> R + Send) -> R {
+    pool.install(|| other().install(|| pool.install(call)))
+}
+
+#[test]
+fn a_call_through_another_pool_has_its_requests_granted_in_order() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        let begun = AtomicBool::new(false);
+        let program = || {
+            tidegate::scope(|scope| {
+                scope.spawn(|_| {
+                    raise(&begun);
+                    a_while();
+                    let _three = space::lease(3 * KIB).unwrap();
+                    let _twelve = space::lease(12 * KIB).unwrap();
+                });
+                let _ten = space::lease(10 * KIB).unwrap();
+                tidegate::blocking(|| until(&begun));
+                let _five = space::lease(5 * KIB).unwrap();
+            });
+        };
+        through_another(&pool, program);
+    });
+}
+
+#[test]
+fn nothing_of_a_call_begins_on_top_of_its_earlier_request_because_another_caller_is_away() {
+    watched(|| {
+        let space: Space = TIGHT.parse().unwrap();
+        let builder = Pool::builder().workers(1).max_threads(2);
+        let pool = builder.share(Share::Off).space(space).build().unwrap();
+        let (holds, blocks, begun) = (
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+        );
+        let caller = || {
+            other().install(|| until(&holds));
+            tidegate::blocking(|| {
+                raise(&blocks);
+                a_while();
+            });
+        };
+        let first = || {
+            let _held = space::lease(10 * KIB).unwrap();
+            raise(&holds);
+            until(&blocks);
+            lease(5)
+        };
+        let second = || lease(10);
+        std::thread::scope(|outside| {
+            outside.spawn(|| {
+                pool.install(|| {
+                    raise(&begun);
+                    caller();
+                });
+            });
+            until(&begun);
+            let asked = pool.install(|| tidegate::join(first, second));
+            assert_eq!(asked, (Ok(5 * KIB), Ok(10 * KIB)));
+        });
+    });
+}
+
+#[test]
+fn what_never_fits_is_refused_beside_a_task_that_nobody_has_begun() {
+    watched(|| {
+        let pool = narrow(1, "budget:bytes=10KiB,serial=10KiB");
+        pool.install(|| {
+            let _held = space::lease(8 * KIB).unwrap();
+            let _unbegun = tidegate::spawn(|| ());
+            tidegate::scope(|scope| {
+                scope.spawn(|_| assert!(lease(5).is_err()));
+                drop(lease(2));
+            });
+        });
+    });
+}
+
+#[test]
+fn who_blocks_without_memory_keeps_none_from_those_it_may_wait_for() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        pool.install(|| {
+            let (told, hears) = mpsc::channel();
+            let _handle = tidegate::spawn(move || told.send(lease(10)).unwrap());
+            let asked = tidegate::blocking(|| hears.recv().unwrap());
+            assert_eq!(asked, Ok(10 * KIB));
+        });
+    });
+}

@@ -77,6 +77,8 @@ struct Entry {
     state: State,
     /// Another task runs on its stack, on top of it: whatever happens, it does not go on.
     buried: bool,
+    /// It has given its slot away and computes without, for all that is known.
+    blocks: bool,
     /// Its place in the order: where it is, or where it will begin. That of a half is taken by its joiner when both have come to the end of the join.
     item: Option<Item>,
     parent: Option<Task>,
@@ -261,6 +263,13 @@ impl Book {
         self.count(task, before);
     }
 
+    /// The task gives its slot away and computes without one, or has one again.
+    pub fn set_blocks(&mut self, task: Task, blocks: bool) {
+        let before = self.presence(task);
+        self.tasks[task.0].blocks = blocks;
+        self.count(task, before);
+    }
+
     /// Whether the task waits for a half or a scope, and that is not over.
     #[must_use]
     pub fn waits(&self, task: Task) -> bool {
@@ -280,17 +289,17 @@ impl Book {
         self.tasks[task.0].state == State::Unstarted
     }
 
-    /// How many tasks have begun, and do neither wait nor ask, nor lie below another one.
+    /// How many tasks [run](Self::runs).
     #[must_use]
     pub fn running(&self) -> usize {
         self.running
     }
 
-    /// Whether the task has begun, and does neither wait nor ask, nor lie below another one.
+    /// Whether the task has begun, and does neither wait nor ask, nor lie below another one, nor compute without a slot.
     #[must_use]
     pub fn runs(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];
-        entry.state == State::Runs && !entry.buried
+        entry.state == State::Runs && !entry.buried && !entry.blocks
     }
 
     /// The scope into which it was spawned; none for a half.
@@ -362,6 +371,7 @@ impl Book {
         let entry = Entry {
             state: State::Unstarted,
             buried: false,
+            blocks: false,
             item: Some(item),
             parent,
             scope,

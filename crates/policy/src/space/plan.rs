@@ -51,8 +51,6 @@ struct Note<T> {
     /// In whose deque it lies, or on whose stack.
     thread: usize,
     parked: Option<Parked>,
-    /// It has given its slot away and goes on without, for all that is known to compute or to wait.
-    blocks: bool,
     answer: Option<Answer>,
 }
 
@@ -76,8 +74,6 @@ pub struct Plan<T> {
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
-    /// How many threads have given their slots away and compute without.
-    blocking: usize,
 }
 
 impl<T> Plan<T> {
@@ -102,7 +98,6 @@ impl<T> Plan<T> {
             notes: vec![],
             unstarted: 0,
             parked: 0,
-            blocking: 0,
         })
     }
 
@@ -225,8 +220,7 @@ impl<T> Plan<T> {
     /// The thread's topmost task gives its slot away and goes on without one, or has one again.
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);
-        let before = core::mem::replace(&mut self.note_of(here).blocks, blocks);
-        self.blocking = self.blocking + usize::from(blocks) - usize::from(before);
+        self.book.set_blocks(here, blocks);
     }
 
     /// The thread's topmost task waits.
@@ -251,8 +245,7 @@ impl<T> Plan<T> {
         let Some(task) = self.thread(thread).stack.pop() else {
             return;
         };
-        let note = self.notes[task.index()].take();
-        self.blocking -= usize::from(note.is_some_and(|note| note.blocks));
+        self.notes[task.index()] = None;
         self.book.end(task);
         if let Some(below) = self.threads[thread].stack.last().copied() {
             self.book.set_buried(below, false);
@@ -309,12 +302,6 @@ impl<T> Plan<T> {
         let note = self.note_of(task);
         note.answer = Some(answer);
         Some(note.thread)
-    }
-
-    /// Whether the task runs, or could if it got a slot.
-    fn has_slot(&self, task: Task) -> bool {
-        let blocks = self.notes[task.index()].as_ref();
-        self.book.runs(task) && blocks.is_some_and(|note| !note.blocks)
     }
 
     fn is_parked(&self, task: Task) -> bool {
@@ -397,7 +384,6 @@ impl<T> Plan<T> {
             payload,
             thread,
             parked: None,
-            blocks: false,
             answer: None,
         };
         // Nobody but the thread has use for the place meanwhile.

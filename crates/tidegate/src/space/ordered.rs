@@ -38,6 +38,8 @@ pub(crate) struct Ordered {
     rng: Rng,
     /// A thread on which all wait has found nothing to begin, and nothing has changed since.
     in_vain: bool,
+    /// The same before the latest turn.
+    was_in_vain: bool,
 }
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
@@ -87,6 +89,7 @@ impl Ordered {
             leases: vec![],
             rng: Rng::new(seed::worker_seed(workers)),
             in_vain: false,
+            was_in_vain: false,
         })
     }
 
@@ -193,7 +196,7 @@ impl Shared {
             return None;
         }
         let mut ordered = self.memory.ordered()?;
-        ordered.in_vain = false;
+        ordered.was_in_vain = std::mem::replace(&mut ordered.in_vain, false);
         let result = change(&mut ordered);
         let mut answered = vec![];
         while let Some(t) = ordered.plan.settle() {
@@ -284,11 +287,17 @@ impl Current<'_> {
                 self.follow(ordered, next?)
             });
             match next.flatten()? {
+                Step::Again if self.is_wanted() => return None,
                 Step::Again => {}
                 step => return self.go(step),
             }
         }
         None
+    }
+
+    /// Whether this worker, which looks again and again, has something else to do.
+    fn is_wanted(self) -> bool {
+        self.mail.len() > 0 || self.is_called() || self.shared().is_ending()
     }
 
     /// What this worker, which waits as all others do, is to do.
@@ -321,8 +330,11 @@ impl Current<'_> {
             return None;
         }
         let task = self.plan(|ordered| {
+            ordered.in_vain = ordered.was_in_vain;
             let scope = *ordered.scopes.get(&address(scope))?;
-            ordered.plan.next_of(self.index, scope)
+            let task = ordered.plan.next_of(self.index, scope);
+            ordered.in_vain = ordered.was_in_vain && task.is_none();
+            task
         });
         task.flatten()
     }
@@ -446,6 +458,7 @@ impl Current<'_> {
     pub(crate) fn report_stall(self) {
         let pool = &self.shared().options.name;
         let seen = self.plan(|ordered| {
+            ordered.in_vain = ordered.was_in_vain;
             let (budget, _) = ordered.plan.budget()?;
             Some((ordered.book().declared(), budget, ordered.holders()))
         });

@@ -107,14 +107,16 @@ impl Book {
         })
     }
 
-    /// Whether a task will go on by itself, and nobody can tell when: it waits for something that the book does not know of, or is buried below another one.
+    /// Whether a task will go on by itself, and nobody can tell when: it waits for something that the book does not know of, computes without a
+    /// slot, or is buried below another one.
     #[must_use]
     pub fn is_absent(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];
         match entry.state {
             State::Waits(Until::Else) => true,
             State::Waits(Until::Scope(scope)) => self.scopes[scope.0].unseen > 0,
-            State::Runs | State::Asks(_) => entry.buried,
+            State::Runs => entry.buried || entry.blocks,
+            State::Asks(_) => entry.buried,
             State::Unstarted | State::Waits(Until::Half(_)) | State::Gone => false,
         }
     }
@@ -125,19 +127,21 @@ impl Book {
         forebears.last().unwrap_or(task)
     }
 
-    /// The tasks in order that have not been forked, directly or not, in one in which somebody who is `away` was: those may wait for them.
-    pub(crate) fn strangers_to(
-        &self,
-        away: impl Fn(&Task) -> bool,
-    ) -> impl Iterator<Item = Task> + '_ {
-        let away = self.in_order().filter(away).map(|task| self.root_of(task));
-        let away: Vec<Task> = away.collect();
-        self.in_order()
-            .filter(move |task| !away.contains(&self.root_of(*task)))
-    }
-
-    fn awaited(&self) -> impl Iterator<Item = Task> + '_ {
-        self.strangers_to(|task| self.is_absent(*task))
+    /// Of each root the first task that does not wait for what the book knows of, in order. If somebody waits for a task of another root, it may be for this one.
+    pub(crate) fn fronts(&self) -> impl Iterator<Item = Task> + '_ {
+        let mut roots: Vec<Task> = Vec::new();
+        self.in_order().filter(move |task| {
+            let waits = self.waits(*task) && !self.is_absent(*task);
+            if waits || self.tasks[task.0].state == State::Gone {
+                return false;
+            }
+            let root = self.root_of(*task);
+            let is_first = !roots.contains(&root);
+            if is_first {
+                roots.push(root);
+            }
+            is_first
+        })
     }
 
     /// Whether the task has asked and could go on if it had what it wants.
@@ -145,12 +149,12 @@ impl Book {
         self.asks(task) && !self.tasks[task.0].buried
     }
 
-    /// Nobody runs: the request to be granted like one of the leftmost task. If that is away it may wait for the first of those that nobody absent has forked; else
-    /// all wait for the first that would fit to give something back.
+    /// Nobody runs: the request to be granted like one of the leftmost task. If that is absent it may wait for the first that is all its root can do; if nobody will go
+    /// on by itself, all wait for the first that would fit to give something back.
     fn turn(&self) -> Option<Task> {
         if self.away > 0 {
             self.leftmost().filter(|task| self.is_absent(*task))?;
-            return self.awaited().find(|task| self.could_have(*task));
+            return self.fronts().find(|task| self.could_have(*task));
         }
         self.stuck()?;
         let fits = |task: &Task| match self.tasks[task.0].state {
@@ -160,14 +164,18 @@ impl Book {
         self.in_order().find(fits)
     }
 
-    /// Nobody runs, and nobody will by itself: the first request, if nothing has yet to begin that comes before it or that somebody buried may wait for.
+    /// Nobody runs, and nobody will by itself: the first request, if nothing has yet to begin that comes before it or that the leftmost task, buried, may wait for.
     fn stuck(&self) -> Option<Task> {
+        if self.running > 0 || self.away > 0 {
+            return None;
+        }
         let unstarted = |task: Task| self.is_unstarted(task);
-        if self.running > 0 || self.away > 0 || (self.absent > 0 && self.awaited().any(unstarted)) {
+        let leftmost = self.leftmost()?;
+        if self.is_absent(leftmost) && self.fronts().any(unstarted) {
             return None;
         }
         let could = |task: &Task| unstarted(*task) || self.could_have(*task);
-        self.in_order().find(could).filter(|task| self.asks(*task))
+        self.fronts().find(could).filter(|task| self.asks(*task))
     }
 
     /// What the serial run would hold where this task now is.

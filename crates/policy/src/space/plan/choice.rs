@@ -21,7 +21,7 @@ impl<T> Plan<T> {
     /// run. If nobody computes with a slot, somebody may wait for just that.
     fn last_to_begin(&self) -> Option<Task> {
         let many = self.book.asking() >= self.workers.max(1);
-        let computes = self.book.running() > self.blocking;
+        let computes = self.book.running() > 0;
         (many && computes).then(|| self.book.first_of_asking())?
     }
 
@@ -39,10 +39,10 @@ impl<T> Plan<T> {
             return false;
         };
         let here = self.here(thread);
-        let able = |task: &Task| self.book.is_unstarted(*task) || self.has_slot(*task);
+        let able = |task: &Task| self.book.is_unstarted(*task) || self.book.runs(*task);
         let leftmost = || self.book.in_order().filter(able).take(self.workers);
         // Who computes without a slot has none to leave.
-        let stays = !self.has_slot(here) || leftmost().any(|task| task == here);
+        let stays = !self.book.runs(here) || leftmost().any(|task| task == here);
         if !stays {
             let parked = Parked {
                 bytes: None,
@@ -75,33 +75,26 @@ impl<T> Plan<T> {
         own.then(|| self.begin(thread, task))
     }
 
-    /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks. If that is away it may depend on one that nobody who is
-    /// away has forked. Nothing else may begin on top of somebody: it might wait for what that one holds. Who is parked goes on where it is.
+    /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks. Else the first parked one, which goes on where it is, or
+    /// the first of another root that has yet to begin it: somebody absent may wait for that. Nothing else may begin on top of somebody, since it might wait for what
+    /// that one holds.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
         let leftmost = self.book.leftmost()?;
-        if self.book.is_unstarted(leftmost) {
-            return Some(Next::Start(self.begin(thread, leftmost), None));
+        if !self.book.is_unstarted(leftmost) {
+            if let Some(parked) = self.resume_parked() {
+                return Some(parked);
+            }
         }
-        if let Some(parked) = self.resume_parked() {
-            return Some(parked);
-        }
-        let away = |task: &Task| self.is_away(*task);
-        let unstarted = |task: &Task| self.book.is_unstarted(*task);
-        let stranger = self.book.strangers_to(away).find(unstarted);
-        let stranger = stranger.filter(|_| self.is_away(leftmost))?;
-        Some(Next::Start(self.begin(thread, stranger), None))
+        let mut fronts = self.book.fronts();
+        let task = fronts.find(|task| self.book.is_unstarted(*task))?;
+        drop(fronts);
+        Some(Next::Start(self.begin(thread, task), None))
     }
 
     /// The same where no thread can begin anything: the first parked task goes on.
     pub fn resume_parked(&mut self) -> Option<Next<T>> {
         let parked = self.book.in_order().find(|task| self.is_parked(*task));
         parked.map(|parked| self.resume(parked))
-    }
-
-    /// Whether the task will go on by itself, and nobody can tell when.
-    fn is_away(&self, task: Task) -> bool {
-        let blocks = self.book.runs(task) && !self.has_slot(task);
-        blocks || self.book.is_absent(task)
     }
 
     /// What becomes of a request if the slot of who was just parked looks around: that goes on if it comes next.
@@ -178,15 +171,17 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Whom a slot could rob.
+    /// Whom a slot could rob: of the leftmost deques, as many as there are slots, those that have something; else the first one that has.
     fn victims(&self) -> Vec<usize> {
         let last = self.last_to_begin();
-        let mut victims = self.leftmost_deques(match self.rule {
-            Rule::Budget => usize::MAX,
-            Rule::DepthFirst { .. } | Rule::DfDeques { .. } => self.workers,
-        });
-        victims.retain(|v| self.is_parked_alone(*v) || self.end_of(*v, last).is_some());
-        victims
+        let has_some = |v: &usize| self.is_parked_alone(*v) || self.end_of(*v, last).is_some();
+        let deques = self.deques_in_order();
+        let leftmost = deques.iter().take(self.workers).copied();
+        let victims: Vec<usize> = leftmost.filter(has_some).collect();
+        if !victims.is_empty() {
+            return victims;
+        }
+        deques.into_iter().find(has_some).into_iter().collect()
     }
 
     /// Whether a parked task is all that the thread has for others.
@@ -217,10 +212,10 @@ impl<T> Plan<T> {
         end.copied().filter(|task| self.may_begin(*task, last))
     }
 
-    /// The threads whose deques come first, so many. A deque stands where the first of its tasks does, or the task that runs there.
-    fn leftmost_deques(&self, most: usize) -> Vec<usize> {
+    /// The threads with deques. A deque stands where the first of its tasks does, or the task that runs there.
+    fn deques_in_order(&self) -> Vec<usize> {
         let first = |thread: &Thread| {
-            let top = thread.stack.last().filter(|top| self.has_slot(**top));
+            let top = thread.stack.last().filter(|top| self.book.runs(**top));
             let all = thread.deque.front().into_iter().chain(top).copied();
             all.min_by(|one, other| self.book.compare(*one, *other))
         };
@@ -229,7 +224,6 @@ impl<T> Plan<T> {
             .filter_map(|(number, thread)| first(thread).map(|task| (number, task)))
             .collect();
         deques.sort_by(|(_, one), (_, other)| self.book.compare(*one, *other));
-        let leftmost = deques.into_iter().take(most);
-        leftmost.map(|(number, _)| number).collect()
+        deques.into_iter().map(|(number, _)| number).collect()
     }
 }
