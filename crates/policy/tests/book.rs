@@ -4,6 +4,7 @@ mod programs;
 mod soak;
 
 use programs::{Step, body, serial};
+use std::collections::VecDeque;
 use tidegate_policy::Rng;
 use tidegate_policy::space::book::{Answer, Book, Lease, Scope, Task, Until};
 
@@ -165,6 +166,7 @@ fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
             run.step(&mut rng);
             run.wake();
             assert!(run.book.declared() <= budget);
+            assert!(run.book.reserved() <= s1);
         }
         assert!(
             run.asleep.is_empty(),
@@ -195,6 +197,54 @@ fn a_chain_of_spawns_keeps_no_entry_for_each_link() {
     book.begin(last);
     book.end(last);
     assert_eq!(book.entries(), 1);
+}
+
+#[test]
+fn nor_does_one_whose_links_spawn_something_else_that_outlives_them() {
+    let mut book = Book::new(20, 10);
+    let body = book.root();
+    book.begin(body);
+    let scope = book.open();
+    let mut link = book.spawn(body, scope);
+    let mut leaves = VecDeque::new();
+    for _ in 0..1_000 {
+        book.begin(link);
+        leaves.push_back(book.spawn(link, scope));
+        let next = book.spawn(link, scope);
+        let kept = granted(book.ask(link, 1));
+        book.end(link);
+        book.give_back(kept);
+        if leaves.len() > 3 {
+            let leaf = leaves.pop_front().expect("there are four");
+            book.begin(leaf);
+            book.end(leaf);
+        }
+        link = next;
+    }
+    assert!(book.entries() < 12, "{}", book.entries());
+}
+
+#[test]
+fn what_a_later_task_has_left_behind_does_not_count_for_an_earlier_one() {
+    let mut book = Book::new(30, 20);
+    let body = book.root();
+    book.begin(body);
+    let scope = book.open();
+    let both = book.spawn(body, scope);
+    book.begin(both);
+    let first = book.spawn(both, scope);
+    let later = book.spawn(both, scope);
+    book.end(both);
+    book.begin(later);
+    let kept = granted(book.ask(later, 10));
+    book.end(later);
+    book.wait(body, Until::Scope(scope));
+    book.begin(first);
+    assert_eq!(book.leftmost(), Some(first));
+    assert_eq!(book.reserved(), 0);
+    book.end(first);
+    assert_eq!(book.reserved(), 10);
+    book.give_back(kept);
 }
 
 /// A task that has begun.

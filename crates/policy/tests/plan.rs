@@ -5,13 +5,13 @@ mod programs;
 mod soak;
 
 use machine::{Machine, State};
-use programs::{Step, body, serial, span};
+use programs::{Step, body, serial, span, without_leases};
 use soak::soak;
 use tidegate_policy::Rng;
 
 /// What becomes of a random program: its peak.
-fn run(space: &str, slots: usize, most: usize, program: Vec<Step>, rng: &mut Rng) -> u64 {
-    let mut machine = Machine::new(space.parse().unwrap(), slots, most, program);
+fn run(space: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &mut Rng) -> u64 {
+    let mut machine = Machine::new(space.parse().unwrap(), slots, most, programs);
     let mut steps = 0;
     while machine.step(rng) {
         steps += 1;
@@ -50,7 +50,12 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
                 (format!("dfdeques:k={k}"), bound),
             ] {
                 let most = [usize::MAX, slots, 4 * slots][rng.below(3) as usize];
-                let peak = run(&rule, slots, most, program.clone(), &mut rng);
+                let mut programs = vec![program.clone()];
+                if rng.below(2) == 0 {
+                    let other = without_leases(body(&mut rng, 3));
+                    programs.insert(rng.below(2) as usize, other);
+                }
+                let peak = run(&rule, slots, most, programs, &mut rng);
                 assert!(
                     peak <= bound,
                     "seed {seed}, {slots} slots, {rule}: {peak} > {bound}"
@@ -65,6 +70,6 @@ fn requests_beyond_all_measure_wait_for_nobody_where_all_have_one() {
     let huge = || vec![Step::Lease(1 << 50)];
     for policy in ["depth-first:k=1024", "dfdeques:k=1024"] {
         let program = vec![Step::Join(huge(), huge())];
-        run(policy, 2, usize::MAX, program, &mut Rng::new(1));
+        run(policy, 2, usize::MAX, vec![program], &mut Rng::new(1));
     }
 }

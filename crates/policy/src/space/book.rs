@@ -90,6 +90,8 @@ struct Entry {
     moment: u64,
     /// Entries whose parent it is, and for a half its joiner.
     children: u32,
+    /// Of those entries, by exclusive or: the name of the last one when the others are dropped.
+    their_names: u32,
     leases: Vec<Lease>,
 }
 
@@ -349,7 +351,6 @@ impl Book {
                 self.change(joiner, State::Runs);
             }
         }
-        self.skip_gone(task);
         self.drop_gone(task);
     }
 
@@ -382,6 +383,7 @@ impl Book {
             moment: 0,
             // The joiner of a half asks whether it has ended.
             children: u32::from(parent.is_some() && scope.is_none()),
+            their_names: 0,
             leases: vec![],
         };
         let task = Task(self.tasks.put(entry));
@@ -391,7 +393,9 @@ impl Book {
             self.owners[item.index()] = task;
         }
         if let Some(parent) = parent {
-            self.tasks[parent.0].children += 1;
+            let parent = &mut self.tasks[parent.0];
+            parent.children += 1;
+            parent.their_names ^= task.0;
         }
         task
     }
@@ -417,24 +421,24 @@ impl Book {
         self.tasks[joiner.0].item = Some(item);
     }
 
-    /// A task that has ended, forked by one that has, too, and holds nothing: as if it had been forked where that one was. So a chain of spawns does not keep an
-    /// entry for each link.
-    fn skip_gone(&mut self, task: Task) {
-        let Entry { parent, scope, .. } = self.tasks[task.0];
-        let Some(parent) = parent.filter(|_| scope.is_some()) else {
+    /// A task that has ended, holds nothing and has forked only one that is left: as if that had been forked where it was itself. So a chain of spawns does not keep
+    /// an entry for each link. With two left, which of them comes first would be lost.
+    fn step_aside(&mut self, task: Task) {
+        let entry = &self.tasks[task.0];
+        let is_placed = entry.scope.is_some() || entry.at != UNDER_WAY;
+        let is_done = entry.state == State::Gone && entry.leases.is_empty();
+        if !(is_done && is_placed && entry.children == 1) {
             return;
-        };
-        let above = &mut self.tasks[parent.0];
-        let is_placed = above.scope.is_some() || above.at != UNDER_WAY;
-        if above.state == State::Gone && above.leases.is_empty() && is_placed {
-            above.children -= 1;
-            let (above, at) = (above.parent, above.at);
-            let entry = &mut self.tasks[task.0];
-            (entry.parent, entry.at) = (above, at);
-            if let Some(above) = above {
-                self.tasks[above.0].children += 1;
-            }
-            self.drop_gone(parent);
+        }
+        let Entry {
+            parent,
+            at,
+            their_names: heir,
+            ..
+        } = self.tasks.take(task.0);
+        (self.tasks[heir].parent, self.tasks[heir].at) = (parent, at);
+        if let Some(parent) = parent {
+            self.tasks[parent.0].their_names ^= task.0 ^ heir;
         }
     }
 
@@ -445,7 +449,7 @@ impl Book {
         while let Some(task) = next {
             let entry = &self.tasks[task.0];
             if entry.state != State::Gone || entry.children > 0 {
-                return;
+                return self.step_aside(task);
             }
             let entry = self.tasks.take(task.0);
             for lease in &entry.leases {
@@ -456,6 +460,7 @@ impl Book {
                 let parent = &mut self.tasks[parent.0];
                 parent.leases.extend(entry.leases);
                 parent.children -= 1;
+                parent.their_names ^= task.0;
             }
             next = entry.parent;
         }

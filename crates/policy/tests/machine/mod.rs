@@ -60,22 +60,23 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(space: Space, slots: usize, most: usize, program: Vec<Step>) -> Self {
+    /// For programs that are called in this order.
+    pub fn new(space: Space, slots: usize, most: usize, programs: Vec<Vec<Step>>) -> Self {
         let mut machine = Self {
             plan: Plan::new(space, slots).expect("it keeps the order"),
             slots,
-            most,
+            most: most.max(programs.len()),
             threads: vec![],
             kept: vec![],
             peak: 0,
         };
-        let main = Unstarted {
-            steps: program,
-            around: vec![],
-        };
-        let number = machine.idle_thread().expect("the first one");
-        machine.plan.here(number);
-        machine.start(number, main, true);
+        for steps in programs {
+            let number = machine.idle_thread().expect("one for each");
+            machine.plan.here(number);
+            let around = vec![];
+            machine.start(number, Unstarted { steps, around }, true);
+            machine.threads[number].state = State::Owed;
+        }
         machine
     }
 
@@ -113,12 +114,13 @@ impl Machine {
             .filter(|t| running(&self.threads[*t]))
             .collect();
         assert!(runs.len() <= self.slots);
+        self.fits_in_reserve();
         let choice = rng.below(self.slots as u64) as usize;
         if let Some(number) = runs.get(choice) {
             self.advance(*number, rng);
             return true;
         }
-        if rng.below(3) == 0 && self.ends_a_pause() {
+        if rng.below(3) == 0 && self.ends_a_pause(rng) {
             return true;
         }
         let owed = self.threads.iter().position(|t| t.state == State::Owed);
@@ -128,16 +130,24 @@ impl Machine {
         }
         let Some(number) = self.idle_thread() else {
             let rescued = runs.is_empty() && rng.below(2) == 0 && self.rescue(rng);
-            return rescued || self.ends_a_pause() || !runs.is_empty() || self.rescue(rng);
+            return rescued || self.ends_a_pause(rng) || !runs.is_empty() || self.rescue(rng);
         };
         match self.plan.next(number, |n| rng.below(n as u64) as usize) {
             Some(Next::Start(task, _)) => self.start(number, task, true),
             Some(Next::Resume(other)) => self.wake(other, State::Runs),
             Some(Next::Again) => {}
-            None => return self.ends_a_pause() || !runs.is_empty() || self.plan.has_work(),
+            None => return self.ends_a_pause(rng) || !runs.is_empty() || self.plan.has_work(),
         }
         self.settle();
         true
+    }
+
+    /// What the leftmost path holds is never more than the serial run had.
+    fn fits_in_reserve(&self) {
+        let book = self.plan.book();
+        let (budget, serial) = book.budget();
+        let reserved = book.reserved();
+        assert!(budget == u64::MAX || reserved <= serial, "{reserved} held");
     }
 
     /// All threads wait, and there can be no more: one of them does something on top of that.
@@ -156,11 +166,13 @@ impl Machine {
     }
 
     /// Somebody who is elsewhere comes back.
-    fn ends_a_pause(&mut self) -> bool {
-        let paused = |thread: &Thread| matches!(thread.state, State::Paused(_));
-        let Some(number) = self.threads.iter().position(paused) else {
+    fn ends_a_pause(&mut self, rng: &mut Rng) -> bool {
+        let paused = |number: &usize| matches!(self.threads[*number].state, State::Paused(_));
+        let paused: Vec<usize> = (0..self.threads.len()).filter(paused).collect();
+        if paused.is_empty() {
             return false;
-        };
+        }
+        let number = paused[rng.below(paused.len() as u64) as usize];
         match self.threads[number].state {
             State::Paused(Pause::Blocks) => self.plan.blocks(number, false),
             _ => self.plan.goes_on(number),

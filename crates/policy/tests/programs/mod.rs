@@ -54,6 +54,17 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     steps
 }
 
+/// The same without leases.
+pub fn without_leases(steps: Vec<Step>) -> Vec<Step> {
+    let strip = |step| match step {
+        Step::Lease(_) | Step::Free | Step::Keep => None,
+        Step::Join(one, other) => Some(Step::Join(without_leases(one), without_leases(other))),
+        Step::Spawn(outer, task) => Some(Step::Spawn(outer, without_leases(task))),
+        Step::Pause(_) => Some(step),
+    };
+    steps.into_iter().filter_map(strip).collect()
+}
+
 /// The peak of the serial run.
 pub fn serial(steps: &[Step]) -> u64 {
     peak_and_kept(steps).0

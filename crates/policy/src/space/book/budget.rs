@@ -30,8 +30,9 @@ impl Book {
         }
     }
 
-    /// What the leftmost path holds.
-    fn reserved(&self) -> u64 {
+    /// What the leftmost path holds. Where `serial` is the peak of the serial run, never more than that.
+    #[must_use]
+    pub fn reserved(&self) -> u64 {
         self.leftmost().map_or(0, |leftmost| self.path(leftmost))
     }
 
@@ -94,6 +95,7 @@ impl Book {
             if let Some(at) = leases.iter().rposition(|other| *other == lease) {
                 leases.swap_remove(at);
             }
+            self.step_aside(holder);
         }
         self.lower_ceiling();
     }
