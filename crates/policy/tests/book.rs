@@ -64,7 +64,7 @@ impl Run {
                 let lease = frame.leases.pop();
                 self.book.give_back(lease.expect("one that was leased"));
             }
-            Some(Step::Pause(_)) => {}
+            Some(Step::Pause(_) | Step::Stranger(..)) => {}
             Some(Step::Keep) => self.kept.extend(frame.leases.pop()),
             Some(Step::Join(one, other)) => {
                 let half = self.book.half(name);

@@ -5,7 +5,7 @@ mod programs;
 mod soak;
 
 use machine::{Machine, State};
-use programs::{Step, body, serial, span, without_leases};
+use programs::{Step, body, serial, span, with_strangers, without_leases};
 use soak::soak;
 use tidegate_policy::Rng;
 
@@ -43,14 +43,19 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
         for slots in slots {
             let k = [20, 60, 200][rng.below(3) as usize];
             let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
-            let bound = s1 + k * slots as u64 * span(&program, k);
-            for (rule, bound) in [
-                (format!("budget:bytes={budget},serial={s1}"), budget),
-                (format!("depth-first:k={k}"), bound),
-                (format!("dfdeques:k={k}"), bound),
+            for (rule, budget) in [
+                (format!("budget:bytes={budget},serial={s1}"), Some(budget)),
+                (format!("depth-first:k={k}"), None),
+                (format!("dfdeques:k={k}"), None),
             ] {
                 let most = [usize::MAX, slots, 4 * slots][rng.below(3) as usize];
-                let mut programs = vec![program.clone()];
+                let mut program = program.clone();
+                if rng.below(2) == 0 {
+                    program = with_strangers(&mut rng, program);
+                }
+                let premature = || k * slots as u64 * span(&program, k);
+                let bound = budget.unwrap_or_else(|| s1 + premature());
+                let mut programs = vec![program];
                 if rng.below(2) == 0 {
                     let other = without_leases(body(&mut rng, 3));
                     programs.insert(rng.below(2) as usize, other);

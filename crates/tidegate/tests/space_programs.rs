@@ -4,7 +4,7 @@
 mod programs;
 mod support;
 
-use programs::{Pause, Step, body, serial, span};
+use programs::{Pause, Step, body, serial, span, with_strangers};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +46,11 @@ fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
                 Step::Spawn(outer, task) => {
                     let into = scopes.len() - 1 - outer.min(&(scopes.len() - 1));
                     scopes[into].spawn(move |scope| run(task, kept, &[scope]));
+                }
+                Step::Stranger(outer, task) => {
+                    let into = scopes[scopes.len() - 1 - outer.min(&(scopes.len() - 1))];
+                    let spawn = || into.spawn(move |scope| run(task, kept, &[scope]));
+                    thread::scope(|other| other.spawn(spawn).join().unwrap());
                 }
             }
         }
@@ -100,7 +105,10 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
     );
     for seed in 0..seeds {
         let mut rng = Rng::new(seed as u64);
-        let program = body(&mut rng, 4);
+        let mut program = body(&mut rng, 4);
+        if rng.below(2) == 0 {
+            program = with_strangers(&mut rng, program);
+        }
         let s1 = serial(&program);
         for workers in [1, 2, 4] {
             let k = [20, 60, 200][rng.below(3) as usize];
@@ -130,7 +138,10 @@ fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
     );
     for seed in 0..seeds {
         let mut rng = Rng::new(seed as u64);
-        let program = body(&mut rng, 4);
+        let mut program = body(&mut rng, 4);
+        if rng.below(2) == 0 {
+            program = with_strangers(&mut rng, program);
+        }
         let s1 = serial(&program);
         for workers in [1, 2, 4] {
             let policy = format!("budget:bytes={s1},serial={s1}");

@@ -88,6 +88,8 @@ struct Entry {
     at: u64,
     /// What it has done so far: it has spawned and joined so often.
     moment: u64,
+    /// A task of a scope that nobody here has forked, or forked by such a one: it stands behind who waits for that scope.
+    is_stranger: bool,
     /// Entries whose parent it is, and for a half its joiner.
     children: u32,
     /// Of those entries, by exclusive or: the name of the last one when the others are dropped.
@@ -108,6 +110,8 @@ struct Members {
     live: usize,
     /// How many of these have not begun, and are unknown until then.
     unseen: usize,
+    /// How many of the others are strangers.
+    strangers: usize,
     waiter: Option<Task>,
 }
 
@@ -167,9 +171,14 @@ impl Book {
 
     /// The same for a task of a scope, which [`expect`](Self::expect)s it.
     pub fn root_in(&mut self, scope: Scope) -> Task {
-        self.see(scope, |members| members.unseen -= 1);
+        self.see(scope, |members| {
+            members.unseen -= 1;
+            members.strangers += 1;
+        });
         let item = self.order.push_last();
-        self.enter(item, None, Some(scope))
+        let task = self.enter(item, None, Some(scope));
+        self.tasks[task.0].is_stranger = true;
+        task
     }
 
     /// A task of the scope will begin of which nothing else is known.
@@ -201,7 +210,11 @@ impl Book {
         let item = self.order.insert_before(self.place(of));
         let task = self.enter(item, Some(of), Some(scope));
         self.tasks[of.0].moment += 1;
-        self.scopes[scope.0].live += 1;
+        let strangers = usize::from(self.tasks[task.0].is_stranger);
+        self.see(scope, |members| {
+            members.live += 1;
+            members.strangers += strangers;
+        });
         task
     }
 
@@ -210,6 +223,7 @@ impl Book {
         let members = Members {
             live: 0,
             unseen: 0,
+            strangers: 0,
             waiter: None,
         };
         Scope(self.scopes.put(members))
@@ -330,14 +344,22 @@ impl Book {
     /// The task has ended. When all that it has forked has, too, what it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);
-        let Entry { parent, scope, .. } = self.tasks[task.0];
+        let Entry {
+            parent,
+            scope,
+            is_stranger,
+            ..
+        } = self.tasks[task.0];
         let joiner = parent.filter(|_| scope.is_none());
         if joiner.is_none() {
             self.leave(task);
         }
         if let Some(scope) = scope {
+            self.see(scope, |members| {
+                members.live -= 1;
+                members.strangers -= usize::from(is_stranger);
+            });
             let members = &mut self.scopes[scope.0];
-            members.live -= 1;
             let waiter = members.waiter.filter(|_| members.live == 0);
             if let Some(waiter) = waiter {
                 members.waiter = None;
@@ -381,6 +403,7 @@ impl Book {
                 _ => UNDER_WAY,
             },
             moment: 0,
+            is_stranger: parent.is_some_and(|parent| self.tasks[parent.0].is_stranger),
             // The joiner of a half asks whether it has ended.
             children: u32::from(parent.is_some() && scope.is_none()),
             their_names: 0,
@@ -472,10 +495,19 @@ impl Book {
         self.count(task, before);
     }
 
-    /// Whether the task runs, is absent, and that without being buried.
+    /// Whether the task runs, is absent, and will go on whatever the others do, for all that is known.
     fn presence(&self, task: Task) -> [bool; 3] {
-        let (is_absent, buried) = (self.is_absent(task), self.tasks[task.0].buried);
-        [self.runs(task), is_absent, is_absent && !buried]
+        let Entry { state, buried, .. } = self.tasks[task.0];
+        let is_absent = self.is_absent(task);
+        let for_known = match state {
+            State::Waits(Until::Scope(scope)) => self.scopes[scope.0].unseen == 0,
+            _ => false,
+        };
+        [
+            self.runs(task),
+            is_absent,
+            is_absent && !buried && !for_known,
+        ]
     }
 
     /// A task has changed of which this was true before.

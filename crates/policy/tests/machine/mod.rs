@@ -55,6 +55,8 @@ pub struct Machine {
     /// The most threads.
     most: usize,
     pub threads: Vec<Thread>,
+    /// Tasks that the plan expects in a scope, and does not know.
+    strangers: Vec<(Scope, Unstarted)>,
     pub kept: Vec<(Lease, u64)>,
     pub peak: u64,
 }
@@ -67,6 +69,7 @@ impl Machine {
             slots,
             most: most.max(programs.len()),
             threads: vec![],
+            strangers: vec![],
             kept: vec![],
             peak: 0,
         };
@@ -132,12 +135,31 @@ impl Machine {
             let rescued = runs.is_empty() && rng.below(2) == 0 && self.rescue(rng);
             return rescued || self.ends_a_pause(rng) || !runs.is_empty() || self.rescue(rng);
         };
+        if rng.below(2) == 0 && self.begins_a_stranger(number, rng) {
+            return true;
+        }
         match self.plan.next(number, |n| rng.below(n as u64) as usize) {
             Some(Next::Start(task, _)) => self.start(number, task, true),
             Some(Next::Resume(other)) => self.wake(other, State::Runs),
             Some(Next::Again) => {}
-            None => return self.ends_a_pause(rng) || !runs.is_empty() || self.plan.has_work(),
+            None => {
+                let goes_on = self.ends_a_pause(rng) || self.begins_a_stranger(number, rng);
+                return goes_on || !runs.is_empty() || self.plan.has_work();
+            }
         }
+        self.settle();
+        true
+    }
+
+    /// A task that the plan has not known begins, if there is one.
+    fn begins_a_stranger(&mut self, number: usize, rng: &mut Rng) -> bool {
+        if self.strangers.is_empty() {
+            return false;
+        }
+        let at = rng.below(self.strangers.len() as u64) as usize;
+        let (scope, task) = self.strangers.swap_remove(at);
+        self.plan.stranger_in(number, scope);
+        self.start(number, task, true);
         self.settle();
         true
     }
@@ -159,7 +181,8 @@ impl Machine {
         match self.plan.rescue(number) {
             Some(Next::Start(task, _)) => self.start(number, task, true),
             Some(Next::Resume(other)) => self.wake(other, State::Runs),
-            Some(Next::Again) | None => return false,
+            Some(Next::Again) => return false,
+            None => return self.begins_a_stranger(number, rng),
         }
         self.settle();
         true
@@ -249,6 +272,15 @@ impl Machine {
                 };
                 self.plan.spawn(number, scopes[kept - 1], task);
                 self.after_fork(number);
+            }
+            Some(Step::Stranger(outer, task)) => {
+                let kept = scopes.len() - outer.min(scopes.len() - 1);
+                let task = Unstarted {
+                    steps: task,
+                    around: scopes[..kept].to_vec(),
+                };
+                self.plan.expect(scopes[kept - 1]);
+                self.strangers.push((scopes[kept - 1], task));
             }
             None => self.end_of_body(number),
         }

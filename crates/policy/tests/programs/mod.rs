@@ -16,6 +16,8 @@ pub enum Step {
     Pause(Pause),
     /// Into so many-th scope around, the innermost first, or the outermost.
     Spawn(usize, Vec<Step>),
+    /// The same from outside the plan, which knows it when it begins.
+    Stranger(usize, Vec<Step>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +56,33 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     steps
 }
 
+/// The same, with tasks without leases that are spawned from outside here and there.
+pub fn with_strangers(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
+    let mut all = Vec::new();
+    for step in steps {
+        if rng.below(6) == 0 {
+            let task = without_leases(body(rng, 2));
+            all.push(Step::Stranger(rng.below(4) as usize, task));
+        }
+        all.push(match step {
+            Step::Join(one, other) => {
+                let one = with_strangers(rng, one);
+                Step::Join(one, with_strangers(rng, other))
+            }
+            Step::Spawn(outer, task) => Step::Spawn(outer, with_strangers(rng, task)),
+            other => other,
+        });
+    }
+    all
+}
+
 /// The same without leases.
 pub fn without_leases(steps: Vec<Step>) -> Vec<Step> {
     let strip = |step| match step {
         Step::Lease(_) | Step::Free | Step::Keep => None,
         Step::Join(one, other) => Some(Step::Join(without_leases(one), without_leases(other))),
         Step::Spawn(outer, task) => Some(Step::Spawn(outer, without_leases(task))),
+        Step::Stranger(outer, task) => Some(Step::Stranger(outer, without_leases(task))),
         Step::Pause(_) => Some(step),
     };
     steps.into_iter().filter_map(strip).collect()
@@ -93,7 +116,7 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
                 inside(other, &held);
             }
             Step::Pause(_) => {}
-            Step::Spawn(_, task) => inside(task, &held),
+            Step::Spawn(_, task) | Step::Stranger(_, task) => inside(task, &held),
         }
     }
     (peak, kept)
@@ -108,7 +131,9 @@ pub fn span(steps: &[Step], k: u64) -> u64 {
             Step::Lease(bytes) => here += bytes / k,
             Step::Free | Step::Keep | Step::Pause(_) => {}
             Step::Join(one, other) => here += span(one, k).max(span(other, k)),
-            Step::Spawn(_, task) => longest = longest.max(here + span(task, k)),
+            Step::Spawn(_, task) | Step::Stranger(_, task) => {
+                longest = longest.max(here + span(task, k))
+            }
         }
     }
     here.max(longest)

@@ -109,14 +109,17 @@ impl Book {
         })
     }
 
-    /// Whether a task will go on by itself, and nobody can tell when: it waits for something that the book does not know of, computes without a
-    /// slot, or is buried below another one.
+    /// Whether a task will go on, and the order cannot tell behind whom: it waits for something that the book does not know of or for strangers, computes without
+    /// a slot, or is buried below another one.
     #[must_use]
     pub fn is_absent(&self, task: Task) -> bool {
         let entry = &self.tasks[task.0];
         match entry.state {
             State::Waits(Until::Else) => true,
-            State::Waits(Until::Scope(scope)) => self.scopes[scope.0].unseen > 0,
+            State::Waits(Until::Scope(scope)) => {
+                let scope = &self.scopes[scope.0];
+                scope.unseen + scope.strangers > 0
+            }
             State::Runs => entry.buried || entry.blocks,
             State::Asks(_) => entry.buried,
             State::Unstarted | State::Waits(Until::Half(_)) | State::Gone => false,
@@ -151,24 +154,25 @@ impl Book {
         self.asks(task) && !self.tasks[task.0].buried
     }
 
-    /// Nobody runs: the request to be granted like one of the leftmost task. If that is absent it may wait for the first that is all its root can do; if nobody will go
-    /// on by itself, all wait for the first that would fit to give something back.
+    /// Nobody runs: the request to be granted like one of the leftmost task, of those that fit. If that is absent it may wait for the first that is all its root can
+    /// do; if nobody will go on by itself, all wait for the first to give something back.
     fn turn(&self) -> Option<Task> {
-        if self.away > 0 {
-            self.leftmost().filter(|task| self.is_absent(*task))?;
-            return self.fronts().find(|task| self.could_have(*task));
-        }
-        self.stuck()?;
         let fits = |task: &Task| match self.tasks[task.0].state {
             State::Asks(bytes) => self.could_have(*task) && self.fits_below(self.ceiling, bytes),
             _ => false,
         };
+        if self.away > 0 {
+            self.leftmost().filter(|task| self.is_absent(*task))?;
+            return self.fronts().find(fits);
+        }
+        self.stuck()?;
         self.in_order().find(fits)
     }
 
     /// Nobody runs, and nobody will by itself: the first request, if nothing has yet to begin that comes before it or that the leftmost task, buried, may wait for.
+    /// Where each front is buried, by a task of its own root, any request.
     fn stuck(&self) -> Option<Task> {
-        if self.running > 0 || self.away > 0 {
+        if !self.is_still() {
             return None;
         }
         let unstarted = |task: Task| self.is_unstarted(task);
@@ -177,7 +181,14 @@ impl Book {
             return None;
         }
         let could = |task: &Task| unstarted(*task) || self.could_have(*task);
-        self.fronts().find(could).filter(|task| self.asks(*task))
+        let first = self.fronts().find(could);
+        let first = first.or_else(|| self.in_order().find(could));
+        first.filter(|task| self.asks(*task))
+    }
+
+    /// Whether nobody runs, and nobody will by itself.
+    pub(crate) fn is_still(&self) -> bool {
+        self.running == 0 && self.away == 0
     }
 
     /// What the serial run would hold where this task now is.

@@ -77,7 +77,7 @@ impl<T> Plan<T> {
 
     /// The same where all threads wait: the leftmost task of all, which depends on nothing but what it forks. Else the first parked one, which goes on where it is, or
     /// the first of another root that has yet to begin it: somebody absent may wait for that. Nothing else may begin on top of somebody, since it might wait for what
-    /// that one holds.
+    /// that one holds; unless nobody will go on by itself, and each root's first is buried by a task of its own.
     pub fn rescue(&mut self, thread: usize) -> Option<Next<T>> {
         let leftmost = self.book.leftmost()?;
         if !self.book.is_unstarted(leftmost) {
@@ -85,9 +85,10 @@ impl<T> Plan<T> {
                 return Some(parked);
             }
         }
-        let mut fronts = self.book.fronts();
-        let task = fronts.find(|task| self.book.is_unstarted(*task))?;
-        drop(fronts);
+        let unstarted = |task: &Task| self.book.is_unstarted(*task);
+        let front = self.book.fronts().find(unstarted);
+        let any = || self.book.in_order().find(unstarted);
+        let task = front.or_else(|| self.book.is_still().then(any)?)?;
         Some(Next::Start(self.begin(thread, task), None))
     }
 
