@@ -284,7 +284,12 @@ impl Current<'_> {
         match rest {
             Rest::Retry => (0..SPINS_PER_RETRY.default).for_each(|_| spin_loop()),
             Rest::Yield => thread::yield_now(),
-            Rest::Sleep(nanos) => self.nap(nanos),
+            Rest::Sleep(nanos) => {
+                // Who sleeps for memory comes first.
+                if !self.skip_rounds() {
+                    self.nap(nanos);
+                }
+            }
             Rest::Park => return false,
         }
         true
@@ -312,6 +317,9 @@ impl Current<'_> {
         loop {
             let Searcher { victims, rng, .. } = searcher;
             let Some(victim) = victims.next(&PeersOf(shared), || rng.draw()) else {
+                if self.pass_round_somewhere() && self.must_stop() {
+                    return None;
+                }
                 let (task, group) = self.take_placed_elsewhere()?;
                 self.set_home(Some(group).filter(|group| !self.stands_in(*group)));
                 return Some(task);
@@ -334,6 +342,9 @@ impl Current<'_> {
             if rest != Rest::Retry {
                 self.take_rest(rest);
                 searcher.idle.rested(clock::now);
+                if self.must_stop() {
+                    return None;
+                }
             }
         }
     }

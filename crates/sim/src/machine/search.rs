@@ -147,6 +147,9 @@ impl<D: Dag> Machine<'_, D> {
         if !self.workers[w].admitted {
             return self.look_once_more(w);
         }
+        if let Some(id) = self.pass_round_elsewhere(w) {
+            return self.found(w, id, 0);
+        }
         let now = self.now;
         let thief = &mut self.thieves[w];
         let rest = thief.idle.sweep_failed(|| now, || thief.rng.draw());
@@ -159,7 +162,11 @@ impl<D: Dag> Machine<'_, D> {
         match rest {
             Rest::Retry => self.at(w, pause),
             Rest::Yield => self.at(w, pause + self.settings.costs.yields),
-            Rest::Sleep(time) => self.nap(w, pause + time),
+            // Who sleeps for memory comes first.
+            Rest::Sleep(time) => match self.skip_rounds(w) {
+                Some(id) => self.found(w, id, pause),
+                None => self.nap(w, pause + time),
+            },
             Rest::Park => self.look_once_more(w),
         }
     }

@@ -135,6 +135,18 @@ impl<D: Dag> Machine<'_, D> {
         due.map(|sleeper| self.wake_sleeper(w, sleeper))
     }
 
+    /// After a sweep in which there was nothing to steal: a round passes at the first worker with sleepers if this one has none. Perhaps that one searches no more.
+    pub(super) fn pass_round_elsewhere(&mut self, w: usize) -> Option<FrameId> {
+        let job = self.workers[w].job;
+        if self.jobs[job].memory.sleepers == 0 || !self.workers[w].sleepers.is_empty() {
+            return None;
+        }
+        let mut all = self.workers_of(job);
+        let first = all.find(|other| !self.workers[*other].sleepers.is_empty())?;
+        let due = self.workers[first].sleepers.pass();
+        due.map(|sleeper| self.wake_sleeper(w, sleeper))
+    }
+
     /// Nothing else is to be done: the first sleeper of this worker, or else of any.
     pub(super) fn skip_rounds(&mut self, w: usize) -> Option<FrameId> {
         let job = self.workers[w].job;

@@ -53,6 +53,16 @@ impl Sleepers {
         own.or_else(|| self.stands.iter_mut().find_map(Rounds::skip))
     }
 
+    /// A round passes at the stand, or else at the first one with sleepers: perhaps nobody has that one any more.
+    fn pass_somewhere(&mut self, stand: usize) -> Option<Arc<Event>> {
+        if !self.at(stand).is_empty() {
+            return self.at(stand).pass();
+        }
+        let with_sleepers = |stand: &&mut Rounds<_>| !stand.is_empty();
+        let first = self.stands.iter_mut().find(with_sleepers);
+        first.and_then(Rounds::pass)
+    }
+
     fn any(&self) -> bool {
         self.stands.iter().any(|stand| !stand.is_empty())
     }
@@ -80,6 +90,11 @@ impl Current<'_> {
     /// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
     pub(crate) fn pass_round(self) -> bool {
         self.wake_sleeper(|sleepers| sleepers.at(self.own_stand()).pass())
+    }
+
+    /// The same after a sweep in which there was nothing to steal, or nobody to steal from.
+    pub(crate) fn pass_round_somewhere(self) -> bool {
+        self.wake_sleeper(|sleepers| sleepers.pass_somewhere(self.own_stand()))
     }
 
     /// The same where nothing else is to be done.
