@@ -494,7 +494,9 @@ seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
 (to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), sleeps and refusals (of \
-requests for memory), events (moments that the simulator went through).
+requests for memory), bounds (by name the value, the limit and whether it holds, of what theory promises of \
+this run), waste (seconds of searching, beside what a good scheduler may waste), events (moments that the \
+simulator went through).
 
 JSON of jobs: events, a list of event (as in the file) and allotments (processors by job, after it).
 

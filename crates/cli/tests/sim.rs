@@ -29,6 +29,8 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "peak_bytes",
         "sleeps",
         "refusals",
+        "bounds",
+        "waste",
         "events",
     ];
     for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
@@ -47,6 +49,13 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         let failed = number("partly_failed") + number("purely_failed");
         assert_eq!(number("attempts"), number("steals") + failed);
         assert!(number("events") > 0.0 && number("tasks") > 0.0);
+        let bounds = found["bounds"].as_object().unwrap();
+        for (name, bound) in bounds {
+            assert_eq!(keys(bound), ["value", "limit", "holds"]);
+            assert_eq!(bound["holds"], true, "{}: {name}: {bound}", entry.name);
+        }
+        let declares = number("peak_bytes") > 0.0;
+        assert_eq!(bounds.contains_key("space"), declares, "{}", entry.name);
     }
 }
 

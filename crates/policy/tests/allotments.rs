@@ -2,61 +2,13 @@
 
 mod soak;
 
-use tidegate_policy::allot::Share;
+use tidegate_policy::allot::{Broken, Share, broken};
 use tidegate_policy::{Allot, AllotState, Rng};
 
 fn shares_of(state: &AllotState) -> Vec<usize> {
     let mut allotments: Vec<usize> = state.shares().iter().map(|share| share.allotment).collect();
     allotments.sort_unstable();
     allotments
-}
-
-/// What each rule promises about shares of `processors`.
-fn check(rule: Allot, processors: usize, shares: &[Share]) -> Result<(), &'static str> {
-    let with_work = shares.iter().filter(|share| share.desire > 0).count();
-    if shares
-        .iter()
-        .any(|share| share.desire == 0 && share.allotment > 0)
-    {
-        return Err("a job without work has a processor");
-    }
-    if with_work >= processors {
-        let one_each = shares
-            .iter()
-            .all(|share| share.allotment == share.desire.min(1));
-        return if one_each {
-            Ok(())
-        } else {
-            Err("not one for every job with work")
-        };
-    }
-    let given: usize = shares.iter().map(|share| share.allotment).sum();
-    let most = shares
-        .iter()
-        .map(|share| share.allotment)
-        .max()
-        .unwrap_or(0);
-    if rule == Allot::Equi {
-        let mut with_work = shares.iter().filter(|share| share.desire > 0);
-        return match (
-            with_work.clone().count(),
-            with_work.all(|share| share.allotment + 1 >= most),
-        ) {
-            (0, _) => Ok(()),
-            (_, equal) if equal && given == processors => Ok(()),
-            _ => Err("not equal"),
-        };
-    }
-    let deprived = || shares.iter().filter(|share| share.allotment < share.desire);
-    if shares.iter().any(|share| share.allotment > share.desire) {
-        Err("not conservative")
-    } else if given > processors || (given < processors && deprived().next().is_some()) {
-        Err("not efficient")
-    } else if deprived().any(|share| most > share.allotment + 1) {
-        Err("not fair")
-    } else {
-        Ok(())
-    }
 }
 
 /// Events of one sequence.
@@ -77,7 +29,7 @@ fn random_sequence(seed: u64) {
                 1 => machine.desire(job, desire as usize),
                 _ => machine.arrive(job, desire as usize),
             }
-            if let Err(what) = check(*rule, processors, machine.shares()) {
+            if let Some(what) = machine.broken() {
                 panic!("seed {seed}, event {event}, {rule}: {what}: {machine:?}");
             }
         }
@@ -153,4 +105,45 @@ fn every_rule_shown_parses_back_to_itself_and_others_are_refused() {
         error,
         "unknown rule for allotments \"fair\"; allowed: dp, deq, equi, max-min"
     );
+}
+
+#[test]
+fn whoever_comes_first_and_takes_all_breaks_a_promise_and_each_promise_can_be_broken() {
+    let found = |rule, processors, shares: &[(usize, usize)]| {
+        let shares: Vec<Share> = (0..)
+            .zip(shares)
+            .map(|(job, &(desire, allotment))| Share {
+                job,
+                desire,
+                allotment,
+            })
+            .collect();
+        broken(rule, processors, &shares)
+    };
+    assert_eq!(found(Allot::Dp, 8, &[(8, 6), (4, 2)]), Some(Broken::Fair));
+    assert_eq!(
+        found(Allot::Deq, 8, &[(8, 4), (8, 3)]),
+        Some(Broken::Efficient)
+    );
+    assert_eq!(
+        found(Allot::Deq, 8, &[(8, 5), (8, 4)]),
+        Some(Broken::Efficient)
+    );
+    assert_eq!(
+        found(Allot::Dp, 8, &[(2, 4), (4, 4)]),
+        Some(Broken::Conservative)
+    );
+    assert_eq!(
+        found(Allot::Equi, 8, &[(2, 2), (6, 6)]),
+        Some(Broken::Equal)
+    );
+    assert_eq!(
+        found(Allot::MaxMin, 2, &[(3, 2), (3, 0)]),
+        Some(Broken::Crowd)
+    );
+    assert_eq!(
+        found(Allot::MaxMin, 8, &[(0, 1), (3, 3)]),
+        Some(Broken::Idle)
+    );
+    assert_eq!(found(Allot::Dp, 8, &[(8, 4), (4, 4), (0, 0)]), None);
 }

@@ -3,6 +3,7 @@
 //! T1 is the time on one processor, Tinf that on as many as could be used, both without any cost of scheduling. The machine
 //! finds the same numbers on its way; a walk finds them without a schedule, so that each can be held against the other.
 
+use crate::chain::Chain;
 use crate::dag::{Dag, Step};
 use tidegate_policy::Nanos;
 
@@ -17,29 +18,10 @@ pub struct Extent {
     pub span: Nanos,
     /// How many actions the longest chain has: steps, and one more for every `k` bytes of a lease, as in the bounds of depth-first schedulers.
     pub depth: u64,
+    /// Whether a task rests.
+    pub rests: bool,
     /// The most that is declared at a time in this order, S1.
     pub peak_bytes: u64,
-}
-
-/// How long a chain is.
-#[derive(Clone, Copy, Default)]
-struct Chain {
-    time: Nanos,
-    actions: u64,
-}
-
-impl Chain {
-    fn lengthen(&mut self, time: Nanos) {
-        self.time = self.time.saturating_add(time);
-    }
-
-    /// The longer of both.
-    fn max(self, other: Self) -> Self {
-        Self {
-            time: self.time.max(other.time),
-            actions: self.actions.max(other.actions),
-        }
-    }
 }
 
 /// A task on the way down, and the longest chain that ends where it stands.
@@ -114,6 +96,7 @@ impl Extent {
                     continue;
                 }
                 Step::Rest(time) => {
+                    extent.rests = true;
                     level.chain.lengthen(time);
                     continue;
                 }

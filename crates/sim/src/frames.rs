@@ -6,7 +6,7 @@
 //! A frame also carries the length of the longest chain of work that leads to where its task stands; at the end of the
 //! root that is the span of the whole dag.
 
-use tidegate_policy::Nanos;
+use crate::chain::Chain;
 use tidegate_policy::space::book::{Lease, Scope, Task};
 
 /// The number of a frame.
@@ -24,9 +24,9 @@ pub(crate) struct Frame<T> {
     /// Whether it goes on only when these are over.
     pub(crate) waits: bool,
     /// The longest chain of work to where it stands.
-    pub(crate) chain: Nanos,
+    pub(crate) chain: Chain,
     /// The longest chain that ends in a task that it started.
-    pub(crate) longest: Nanos,
+    pub(crate) longest: Chain,
     pub(crate) space: Space,
 }
 
@@ -89,14 +89,14 @@ impl<T> Frames<T> {
 
     /// A frame for `task`, which starts after a chain of this length.
     #[inline]
-    pub(crate) fn add(&mut self, task: T, parent: FrameId, chain: Nanos) -> FrameId {
+    pub(crate) fn add(&mut self, task: T, parent: FrameId, chain: Chain) -> FrameId {
         let frame = Frame {
             task,
             parent,
             pending: 0,
             waits: false,
             chain,
-            longest: 0,
+            longest: Chain::default(),
             space: Space::default(),
         };
         match self.free.pop() {
@@ -116,14 +116,14 @@ impl<T> Frames<T> {
         &mut self.frames[id as usize]
     }
 
-    /// The task is over: hands out its parent if that one can go on now. `None` for the root, with the span.
+    /// The task is over: hands out its parent if that one can go on now. `None` for the root, with the longest chain.
     #[inline]
     pub(crate) fn end(&mut self, id: FrameId) -> Ended {
         let Frame { parent, chain, .. } = self.frames[id as usize];
         self.frames[id as usize].space = Space::default();
         self.free.push(id);
         if parent == NONE {
-            return Ended::Root { span: chain };
+            return Ended::Root { chain };
         }
         let above = self.get(parent);
         above.longest = above.longest.max(chain);
@@ -143,5 +143,5 @@ pub(crate) enum Ended {
     /// Its parent does something else, or waits for others.
     NotLast,
     /// The whole computation is over.
-    Root { span: Nanos },
+    Root { chain: Chain },
 }

@@ -46,6 +46,8 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+pub mod bounds;
+mod chain;
 mod costs;
 mod dag;
 mod extent;
@@ -55,6 +57,7 @@ mod outcome;
 mod processors;
 mod settings;
 
+pub use bounds::Bound;
 pub use costs::Costs;
 pub use dag::{Dag, Step};
 pub use extent::Extent;

@@ -1,6 +1,7 @@
 //! What a run of the machine was like.
 
 use tidegate_policy::Nanos;
+use tidegate_policy::allot::Broken;
 
 /// Counters of one job, summed over its workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,10 +45,19 @@ pub struct JobOutcome {
     pub work: Nanos,
     /// The longest chain of tasks that waited for each other, Tinf.
     pub span: Nanos,
+    /// How many actions the longest chain by that measure has: the steps of its tasks.
+    pub depth: u64,
     /// The mean over its time of the processors allotted to it.
     pub mean_allotment: f64,
+    /// The same, but in the Tinf of time with the most processors only as many as there were tasks ready: the average effective allotment of Sen,
+    /// "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1. That of a job with a fixed number is that number.
+    pub effective_allotment: f64,
     /// How long after its arrival as many workers as the machine has processors had had work; none if they never had.
     pub all_processors: Option<Nanos>,
+    /// Whether a worker had to stand in line for a processor: the job had fewer than it was allotted.
+    pub stood_in_line: bool,
+    /// The longest that a thief slept by its idle policy before it looked again.
+    pub longest_nap: Nanos,
     /// The most that its tasks had declared at a time.
     pub peak_bytes: u64,
     /// What was counted.
@@ -67,6 +77,8 @@ impl JobOutcome {
 pub struct Outcome {
     /// The jobs, in the order in which they were handed in.
     pub jobs: Vec<JobOutcome>,
+    /// The first promise of the rule for allotments that was broken, if one was.
+    pub broken: Option<Broken>,
     /// How many moments the machine went through.
     pub events: u64,
 }

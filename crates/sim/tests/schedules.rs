@@ -15,7 +15,7 @@ fn one_processor_without_costs_takes_the_work_and_the_run_finds_the_span_that_a_
         let extent = Extent::of(&Random::new(seed));
         let (job, _) = alone(&greedy(1), Random::new(seed));
         assert_eq!((job.time(), job.work), (extent.work, extent.work));
-        assert_eq!(job.span, extent.span);
+        assert_eq!((job.span, job.depth), (extent.span, extent.depth));
         tasks += extent.tasks;
     }
     assert!(tasks > 1_000, "{tasks}");

@@ -98,6 +98,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 25,
     },
     Soak {
+        name: "bounds",
+        package: "tidegate-sim",
+        test: "every_random_run_keeps_every_bound_that_it_has",
+        scale: 50,
+    },
+    Soak {
         name: "kills",
         package: "tidegate",
         test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",

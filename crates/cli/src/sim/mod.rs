@@ -12,8 +12,9 @@ mod jobs;
 mod processors;
 mod report;
 
-use tidegate_policy::tunables;
-use tidegate_sim::{Job, Settings, Width, run};
+use tidegate_policy::{Space, tunables};
+use tidegate_sim::bounds::bounds;
+use tidegate_sim::{Extent, Job, Settings, Width, run};
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
 
 use crate::arguments::{Chosen, SimArguments, Simulation, SimulationFlags};
@@ -60,6 +61,15 @@ fn simulate(
     visit_simulated(chosen.name, flags.size.into(), &chosen.given, visitor)?
 }
 
+/// For how many bytes the bound of a policy counts an action.
+fn k_of(space: Space) -> u64 {
+    match space {
+        Space::DepthFirst(policy) => policy.k as u64,
+        Space::DfDeques(policy) => policy.k as u64,
+        Space::None | Space::Hybrid(_) | Space::Budget(_) => u64::MAX,
+    }
+}
+
 /// Simulates the program it is shown and prints the report.
 struct Printed {
     settings: Settings,
@@ -80,15 +90,18 @@ impl SimulatedVisitor for Printed {
         } = self;
         let progress = Progress::start(1);
         progress.say(&format!("{}: simulating", P::NAME));
-        let job = Job {
+        let jobs = [Job {
             dag: program.dag(),
             arrives: 0,
             width,
-        };
+        }];
         let outcome =
-            run(&settings, &[job]).map_err(|refusal| Failure::Usage(refusal.to_string()))?;
+            run(&settings, &jobs).map_err(|refusal| Failure::Usage(refusal.to_string()))?;
+        let declares = outcome.jobs[0].peak_bytes > 0;
+        let extent = declares.then(|| Extent::with_k(&jobs[0].dag, k_of(settings.space)));
+        let bounds = bounds(&settings, &outcome, (0, width), extent.as_ref());
         drop(progress);
-        let report = Report::new(&program, &settings, topology, width, &outcome);
+        let report = Report::new(&program, &settings, topology, width, &outcome, bounds);
         if json {
             return output::print_json(&report.to_json());
         }

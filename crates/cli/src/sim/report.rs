@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tidegate_sim::{JobOutcome, Nanos, Outcome, Settings, Width};
+use tidegate_sim::bounds::waste;
+use tidegate_sim::{Bound, JobOutcome, Nanos, Outcome, Settings, Width};
 use tidegate_workloads::{Answer, Program};
 
 use crate::output::{show_bytes, show_count, show_fields, show_ratio, show_seconds};
@@ -16,6 +17,8 @@ pub struct Report<'a> {
     topology: Option<String>,
     desire: Option<String>,
     job: JobOutcome,
+    bounds: Vec<Bound>,
+    waste: Bound,
     events: u64,
 }
 
@@ -31,6 +34,7 @@ impl<'a> Report<'a> {
         topology: Option<String>,
         width: Width,
         outcome: &Outcome,
+        bounds: Vec<Bound>,
     ) -> Self {
         Self {
             workload: P::NAME,
@@ -42,6 +46,8 @@ impl<'a> Report<'a> {
                 Width::Desired(desire) => Some(desire.to_string()),
             },
             job: outcome.jobs[0].clone(),
+            bounds,
+            waste: waste(settings, &outcome.jobs[0]),
             events: outcome.events,
         }
     }
@@ -83,8 +89,27 @@ impl<'a> Report<'a> {
             "peak_bytes": self.job.peak_bytes,
             "sleeps": counters.sleeps,
             "refusals": counters.refusals,
+            "bounds": self.bounds_to_json(),
+            "waste": {
+                "value": self.waste.value / 1e9,
+                "limit": self.waste.limit / 1e9,
+            },
             "events": self.events,
         })
+    }
+}
+
+impl Report<'_> {
+    fn bounds_to_json(&self) -> Value {
+        let bound = |bound: &Bound| {
+            let value = json!({
+                "value": bound.value,
+                "limit": bound.limit,
+                "holds": bound.holds(),
+            });
+            (bound.name.to_owned(), value)
+        };
+        self.bounds.iter().map(bound).collect()
     }
 }
 
@@ -142,6 +167,14 @@ impl fmt::Display for Report<'_> {
             ),
         )?;
         row("asleep", show(counters.asleep))?;
+        for bound in &self.bounds {
+            let (value, limit) = (show_ratio(bound.value), show_ratio(bound.limit));
+            let verdict = if bound.holds() { "holds" } else { "BROKEN" };
+            row(
+                "bound",
+                format!("{} {value} of {limit}, {verdict}", bound.name),
+            )?;
+        }
         row("events", self.events.to_string())
     }
 }

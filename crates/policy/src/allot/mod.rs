@@ -24,8 +24,10 @@ mod deq;
 mod dp;
 mod equi;
 mod max_min;
+mod promise;
 
 pub use max_min::{Bound, Claim, max_min};
+pub use promise::{Broken, broken};
 
 use crate::error::ParseError;
 use crate::text;
@@ -133,6 +135,12 @@ impl AllotState {
     #[must_use]
     pub fn shares(&self) -> &[Share] {
         &self.shares
+    }
+
+    /// The first promise of the rule that the shares break, if they do.
+    #[must_use]
+    pub fn broken(&self) -> Option<Broken> {
+        broken(self.rule, self.processors, &self.shares)
     }
 
     /// What this job is entitled to; nothing if it is not there.

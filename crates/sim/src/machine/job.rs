@@ -1,7 +1,9 @@
 //! One job on the machine: its dag, its workers by what they do, and what was counted.
 
 use super::space::Memory;
+use super::spells::Spells;
 use super::worker::State;
+use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::outcome::Counters;
 use tidegate_policy::{DesireState, Nanos};
@@ -17,11 +19,12 @@ pub(super) struct Running<'a, D: Dag> {
     /// Whether it has arrived and is not over.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
-    /// When that was set.
-    allotted_at: Nanos,
-    /// The sum over time of the allotments before, and what of it lies before the current cycle.
-    allotted: u128,
+    pub(super) spells: Spells,
+    /// The sum over time of the allotments before the current cycle.
     allotted_before: u128,
+    /// How many workers run a task, and how many are asleep with one in hand.
+    pub(super) working: usize,
+    pub(super) in_hand: usize,
     /// How many workers are not asleep.
     pub(super) awake: usize,
     /// How many of these were told to fall asleep and have not yet.
@@ -38,11 +41,13 @@ pub(super) struct Running<'a, D: Dag> {
     /// How many workers have had work, and when all had.
     pub(super) had_work: usize,
     pub(super) all_processors: Option<Nanos>,
+    pub(super) stood_in_line: bool,
+    pub(super) longest_nap: Nanos,
     pub(super) memory: Memory,
     /// The work of the tasks so far.
     pub(super) work: Nanos,
-    /// When it was over, and its span.
-    pub(super) end: Option<(Nanos, Nanos)>,
+    /// When it was over, and its longest chain.
+    pub(super) end: Option<(Nanos, Chain)>,
     pub(super) counters: Counters,
     /// The counters when the current cycle began.
     pub(super) before: Counters,
@@ -57,9 +62,10 @@ impl<'a, D: Dag> Running<'a, D> {
             first,
             is_here: false,
             allotment: 0,
-            allotted_at: 0,
-            allotted: 0,
+            spells: Spells::new(arrives),
             allotted_before: 0,
+            working: 0,
+            in_hand: 0,
             awake: 0,
             leaving: 0,
             searching: 0,
@@ -69,6 +75,8 @@ impl<'a, D: Dag> Running<'a, D> {
             queued: 0,
             had_work: 0,
             all_processors: None,
+            stood_in_line: false,
+            longest_nap: 0,
             memory: Memory::default(),
             work: 0,
             end: None,
@@ -89,19 +97,22 @@ impl<'a, D: Dag> Running<'a, D> {
 
     /// The job has so many processors from now on.
     pub(super) fn allot(&mut self, now: Nanos, processors: usize) {
-        self.allotted = self.allotted_until(now);
-        self.allotted_at = now;
+        self.pass(now);
+        self.spells.begin(processors);
         self.allotment = processors;
     }
 
-    /// The sum of the allotments over the time until now.
-    pub(super) fn allotted_until(&self, now: Nanos) -> u128 {
-        self.allotted + u128::from(now - self.allotted_at) * self.allotment as u128
+    /// The time until now, in which nothing has changed, has gone by.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Nanos) {
+        let ready = self.working + self.in_hand + self.queued;
+        self.spells.pass(now, ready);
     }
 
     /// The mean allotment since this was last called, to the nearest; and a new cycle begins.
     pub(super) fn mean_allotment(&mut self, now: Nanos, length: Nanos) -> usize {
-        let until = self.allotted_until(now);
+        self.pass(now);
+        let until = self.spells.allotted();
         let sum = until - std::mem::replace(&mut self.allotted_before, until);
         let length = u128::from(length.max(1));
         ((sum + length / 2) / length) as usize

@@ -13,12 +13,14 @@ mod search;
 mod shares;
 mod sleep;
 mod space;
+mod spells;
 #[cfg(test)]
 mod tests;
 mod work;
 mod worker;
 
 use crate::agenda::Agenda;
+use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::frames::{FrameId, Frames, NONE};
 use crate::outcome::{JobOutcome, Outcome};
@@ -28,6 +30,7 @@ use job::Running;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use tidegate_policy::allot::Broken;
 use tidegate_policy::{AllotState, DesireState, IdleState, Nanos, Rng, VictimState};
 use worker::{State, Thief, Worker};
 
@@ -68,6 +71,11 @@ struct Machine<'a, D: Dag> {
     cycle_began: Nanos,
     /// How many jobs are not over.
     left: usize,
+    /// The first promise that the shares broke.
+    broken: Option<Broken>,
+    /// A fault for tests: thieves take the youngest tasks.
+    #[cfg(test)]
+    robs_young_end: bool,
 }
 
 impl<'a, D: Dag> Machine<'a, D> {
@@ -101,6 +109,9 @@ impl<'a, D: Dag> Machine<'a, D> {
             now: 0,
             cycle_began: 0,
             left: jobs.len(),
+            broken: None,
+            #[cfg(test)]
+            robs_young_end: false,
         };
         for (number, job) in jobs.iter().enumerate() {
             let mut running = Running::new(&job.dag, job.arrives, number * width);
@@ -126,6 +137,11 @@ impl<'a, D: Dag> Machine<'a, D> {
             }
             self.now = time;
             events += 1;
+            let worker = self.workers.get(actor);
+            match worker.map(|worker| worker.job) {
+                Some(job) => self.jobs[job].pass(time),
+                None => self.pass(),
+            }
             match self.workers.get(actor).map(|worker| worker.state) {
                 Some(State::Working) => self.work(actor),
                 Some(State::Searching) => self.attempt(actor),
@@ -137,6 +153,7 @@ impl<'a, D: Dag> Machine<'a, D> {
         }
         Ok(Outcome {
             jobs: self.jobs.iter().map(outcome).collect(),
+            broken: self.broken,
             events,
         })
     }
@@ -148,6 +165,13 @@ impl<'a, D: Dag> Machine<'a, D> {
             CYCLE => self.end_cycle(),
             SLICE => self.end_slice(),
             _ => self.end_rest(),
+        }
+    }
+
+    /// The time until now has gone by for all jobs.
+    fn pass(&mut self) {
+        for job in self.jobs.iter_mut().filter(|job| job.is_here) {
+            job.pass(self.now);
         }
     }
 
@@ -172,6 +196,9 @@ impl<'a, D: Dag> Machine<'a, D> {
         let worker = &mut self.workers[w];
         let time = self.now - worker.since;
         self.jobs[worker.job].spent(worker.state, time);
+        let job = &mut self.jobs[worker.job];
+        job.working -= usize::from(worker.state == State::Working);
+        job.working += usize::from(state == State::Working);
         worker.state = state;
         worker.since = self.now;
     }
@@ -214,11 +241,14 @@ impl<'a, D: Dag> Machine<'a, D> {
     /// The job comes: its first worker has the root in hand, the others have nothing.
     fn arrive(&mut self, job: usize) {
         let workers = self.workers_of(job);
-        let root = self.frames.add(self.jobs[job].dag.root(), NONE, 0);
+        let root = self
+            .frames
+            .add(self.jobs[job].dag.root(), NONE, Chain::default());
         self.begin_memory(workers.start, root);
         self.workers[workers.start].frame = root;
         let running = &mut self.jobs[job];
         running.is_here = true;
+        running.in_hand = 1;
         running.counters.tasks = 1;
         running.with_work.push(workers.start as u32);
         let others = workers.skip(1).map(|w| w as u32);
@@ -228,15 +258,19 @@ impl<'a, D: Dag> Machine<'a, D> {
 }
 
 fn outcome<D: Dag>(job: &Running<'_, D>) -> JobOutcome {
-    let (ended, span) = job.end.unwrap_or_default();
+    let (ended, chain) = job.end.unwrap_or_default();
     let time = (ended - job.arrives).max(1);
     JobOutcome {
         arrived: job.arrives,
         ended,
         work: job.work,
-        span,
-        mean_allotment: job.allotted_until(ended) as f64 / time as f64,
+        span: chain.time,
+        depth: chain.actions,
+        mean_allotment: job.spells.allotted() as f64 / time as f64,
+        effective_allotment: job.spells.effective(chain.time),
         all_processors: job.all_processors,
+        stood_in_line: job.stood_in_line,
+        longest_nap: job.longest_nap,
         peak_bytes: job.memory.peak,
         counters: job.counters,
     }

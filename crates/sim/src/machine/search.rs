@@ -105,9 +105,7 @@ impl<D: Dag> Machine<'_, D> {
         counters.stolen_tasks += take as u64;
         self.remember_victim(w, victim);
         for _ in 0..take {
-            let Some(id) = self.workers[victim].deque.pop_front() else {
-                break;
-            };
+            let Some(id) = self.rob(victim) else { break };
             self.workers[w].deque.push_back(id);
         }
         self.workers[w].granted = 0;
@@ -116,6 +114,15 @@ impl<D: Dag> Machine<'_, D> {
             None => return false,
         }
         true
+    }
+
+    /// The oldest task of this worker.
+    fn rob(&mut self, victim: usize) -> Option<FrameId> {
+        #[cfg(test)]
+        if self.robs_young_end {
+            return self.workers[victim].deque.pop_back();
+        }
+        self.workers[victim].deque.pop_front()
     }
 
     fn remember_victim(&mut self, w: usize, victim: usize) {

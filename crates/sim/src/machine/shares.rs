@@ -16,6 +16,7 @@
 use super::job::Running;
 use super::worker::State;
 use super::{CYCLE, Machine, Width};
+use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::frames::NONE;
 use crate::outcome::Counters;
@@ -116,6 +117,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// Every job that says what it desires gets what it is entitled to; those first that give something back.
     fn deal(&mut self) {
+        self.broken = self.broken.or_else(|| self.shares.broken());
         for job in 0..self.jobs.len() {
             if self.jobs[job].is_here && self.jobs[job].desire.is_some() {
                 self.take_allotment(job);
@@ -213,6 +215,7 @@ impl<D: Dag> Machine<'_, D> {
         self.enter(w, State::Asleep);
         let worker = &self.workers[w];
         let job = &mut self.jobs[worker.job];
+        job.in_hand += usize::from(worker.frame != NONE);
         job.awake -= 1;
         job.parked.retain(|&other| other as usize != w);
         let number = worker.job;
@@ -237,6 +240,8 @@ impl<D: Dag> Machine<'_, D> {
     fn rouse(&mut self, w: usize, delay: Nanos) {
         if self.workers[w].frame == NONE {
             self.workers[w].frame = self.pop(w).unwrap_or(NONE);
+        } else {
+            self.jobs[self.workers[w].job].in_hand -= 1;
         }
         let worker = &self.workers[w];
         self.jobs[worker.job].awake += 1;
@@ -250,7 +255,8 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// The root of the job is over, and with it the job.
-    pub(super) fn finish(&mut self, job: usize, span: Nanos) {
+    pub(super) fn finish(&mut self, job: usize, chain: Chain) {
+        self.jobs[job].pass(self.now);
         for w in self.workers_of(job) {
             if self.workers[w].state != State::Asleep {
                 self.end_search(w);
@@ -264,7 +270,7 @@ impl<D: Dag> Machine<'_, D> {
         }
         let running = &mut self.jobs[job];
         running.is_here = false;
-        running.end = Some((self.now, span));
+        running.end = Some((self.now, chain));
         self.left -= 1;
         self.shares.leave(job as u64);
         self.deal();

@@ -13,6 +13,8 @@ impl<D: Dag> Machine<'_, D> {
     /// Sleeps for so long, then looks again. It goes on counting as a searcher, as in the runtime.
     pub(super) fn nap(&mut self, w: usize, time: Nanos) {
         self.enter(w, State::Napping);
+        let job = &mut self.jobs[self.workers[w].job];
+        job.longest_nap = job.longest_nap.max(time);
         self.give_processor_back(w);
         self.agenda.set(w, self.now.saturating_add(time));
     }
@@ -71,6 +73,7 @@ impl<D: Dag> Machine<'_, D> {
             self.at(w, delay);
         } else {
             self.workers[w].late = delay;
+            self.jobs[self.workers[w].job].stood_in_line = true;
             self.begin_slice();
         }
     }

@@ -235,15 +235,16 @@ impl<D: Dag> Machine<'_, D> {
     pub(super) fn ordered_step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
+        frame.chain.actions += 1;
         let (chain, thread) = (frame.chain, frame.space.thread);
         let after = match self.jobs[job].dag.next(&mut frame.task) {
             Step::Work(time) => {
-                frame.chain = chain.saturating_add(time);
+                frame.chain.lengthen(time);
                 self.jobs[job].work = self.jobs[job].work.saturating_add(time);
                 return After::Work(time);
             }
             Step::Rest(time) => {
-                frame.chain = chain.saturating_add(time);
+                frame.chain.lengthen(time);
                 self.plan(job).plan.waits(thread, Until::Else);
                 self.rest(w, id, time);
                 self.leave_thread(w, id);
@@ -414,7 +415,7 @@ impl<D: Dag> Machine<'_, D> {
             Role::Inner => None,
         };
         match self.end_frame(w, id) {
-            Ended::Root { span } => After::Over(span),
+            Ended::Root { chain } => After::Over(chain),
             Ended::Last { parent } => {
                 *debt += self.settings.costs.join;
                 self.join_half(job, parent);

@@ -25,7 +25,7 @@ fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
     let mut machine = Machine::new(settings, &jobs).unwrap();
     machine.arrivals();
     for other in (0..4).filter(|&other| other != thief) {
-        let task = machine.frames.add((), NONE, 0);
+        let task = machine.frames.add((), NONE, Chain::default());
         machine.push(other, task);
     }
     machine.search(thief, 0);
@@ -59,4 +59,41 @@ fn a_hierarchical_thief_robs_near_ones_first_and_on_a_flat_machine_anybody() {
         let flat = Settings::new(4).places;
         assert_eq!(victims(&flat, Victim::Hierarchical), others);
     }
+}
+
+/// A binary tree of so many levels with a little work in each leaf.
+struct Tree;
+
+impl Dag for Tree {
+    type Task = (u32, bool);
+
+    fn root(&self) -> (u32, bool) {
+        (15, false)
+    }
+
+    fn next(&self, (levels, begun): &mut (u32, bool)) -> Step<(u32, bool)> {
+        match (*levels, std::mem::replace(begun, true)) {
+            (_, true) => Step::End,
+            (0, false) => Step::Work(1_000),
+            (n, false) => Step::Fork((n - 1, false), (n - 1, false)),
+        }
+    }
+}
+
+#[test]
+fn thieves_of_the_youngest_tasks_break_the_bound_on_steals() {
+    let settings = Settings::new(16);
+    let jobs = [Job {
+        dag: Tree,
+        arrives: 0,
+        width: Width::Fixed(16),
+    }];
+    let steals = |robs_young_end| {
+        let mut machine = Machine::new(&settings, &jobs).unwrap();
+        machine.robs_young_end = robs_young_end;
+        let job = &machine.run().unwrap().jobs[0];
+        crate::bounds::steals(job, 16, &settings.costs)
+    };
+    let (right, wrong) = (steals(false), steals(true));
+    assert!(right.holds() && !wrong.holds(), "{right:?}, {wrong:?}");
 }

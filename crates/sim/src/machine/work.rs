@@ -5,6 +5,7 @@
 
 use super::worker::State;
 use super::{Machine, RESTS};
+use crate::chain::Chain;
 use crate::dag::{Dag, Step};
 use crate::frames::{Ended, FrameId, NONE};
 use std::cmp::Reverse;
@@ -22,9 +23,9 @@ impl<D: Dag> Machine<'_, D> {
                     self.workers[w].frame = id;
                     return self.at(w, time.saturating_add(debt));
                 }
-                After::Over(span) => {
+                After::Over(chain) => {
                     self.workers[w].frame = NONE;
-                    return self.finish(self.workers[w].job, span);
+                    return self.finish(self.workers[w].job, chain);
                 }
                 After::Next(next) => Some(next),
                 After::Waits => self.pop(w),
@@ -52,16 +53,17 @@ impl<D: Dag> Machine<'_, D> {
             return self.ordered_step(w, id, debt);
         }
         let frame = self.frames.get(id);
+        frame.chain.actions += 1;
         let chain = frame.chain;
         match self.jobs[job].dag.next(&mut frame.task) {
             Step::Work(time) => {
-                frame.chain = chain.saturating_add(time);
+                frame.chain.lengthen(time);
                 let work = &mut self.jobs[job].work;
                 *work = work.saturating_add(time);
                 After::Work(time)
             }
             Step::Rest(time) => {
-                frame.chain = chain.saturating_add(time);
+                frame.chain.lengthen(time);
                 self.rest(w, id, time);
                 After::Waits
             }
@@ -95,7 +97,7 @@ impl<D: Dag> Machine<'_, D> {
             }
             Step::End if !frame.join() => After::Waits,
             Step::End => match self.end_frame(w, id) {
-                Ended::Root { span } => After::Over(span),
+                Ended::Root { chain } => After::Over(chain),
                 Ended::Last { parent } => {
                     *debt += self.settings.costs.join;
                     After::Next(parent)
@@ -112,7 +114,7 @@ impl<D: Dag> Machine<'_, D> {
         job: usize,
         task: D::Task,
         parent: FrameId,
-        chain: Nanos,
+        chain: Chain,
     ) -> After {
         self.jobs[job].counters.tasks += 1;
         After::Next(self.frames.add(task, parent, chain))
@@ -182,6 +184,6 @@ pub(super) enum After {
     Next(FrameId),
     /// Nothing of this task: it waits, rests or is over.
     Waits,
-    /// The end of the job, whose span this is.
-    Over(Nanos),
+    /// The end of the job, whose longest chain this is.
+    Over(Chain),
 }

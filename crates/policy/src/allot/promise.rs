@@ -1,0 +1,66 @@
+//! What the rules promise of their shares, and whether they keep it.
+
+use super::{Allot, Share};
+use core::fmt;
+
+/// A promise that shares do not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Broken {
+    /// A job without work has a processor.
+    Idle,
+    /// There are as many jobs with work as processors or more, and not each has one.
+    Crowd,
+    /// The parts are not equal, under the rule that makes them so.
+    Equal,
+    /// A job has more than its desire.
+    Conservative,
+    /// A processor is free, or was given twice, while a job is deprived.
+    Efficient,
+    /// A job has more than one processor more than a deprived one.
+    Fair,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Idle => "a job without work has a processor",
+            Self::Crowd => "not one for every job with work",
+            Self::Equal => "not equal",
+            Self::Conservative => "not conservative",
+            Self::Efficient => "not efficient",
+            Self::Fair => "not fair",
+        })
+    }
+}
+
+/// The first promise that `shares` of so many processors under this rule break, if they do.
+#[must_use]
+pub fn broken(rule: Allot, processors: usize, shares: &[Share]) -> Option<Broken> {
+    let mut with_work = shares.iter().filter(|share| share.desire > 0);
+    let workless = shares.iter().filter(|share| share.desire == 0);
+    let given: usize = shares.iter().map(|share| share.allotment).sum();
+    let most = shares.iter().map(|share| share.allotment).max();
+    let most = most.unwrap_or(0);
+    let mut deprived = shares.iter().filter(|share| share.is_deprived());
+    let holds = |promise: Broken, holds: bool| (!holds).then_some(promise);
+    if workless.clone().any(|share| share.allotment > 0) {
+        return Some(Broken::Idle);
+    }
+    if with_work.clone().count() >= processors {
+        let one = |share: &Share| share.allotment == 1;
+        return holds(Broken::Crowd, with_work.all(one));
+    }
+    if rule == Allot::Equi {
+        let all = given == processors || workless.count() == shares.len();
+        let equal = with_work.all(|share| share.allotment + 1 >= most);
+        return holds(Broken::Equal, all && equal);
+    }
+    let spares = given < processors && deprived.clone().next().is_some();
+    let crowded = |share: &Share| most > share.allotment + 1;
+    holds(
+        Broken::Conservative,
+        shares.iter().all(|share| share.allotment <= share.desire),
+    )
+    .or(holds(Broken::Efficient, given <= processors && !spares))
+    .or(holds(Broken::Fair, !deprived.any(crowded)))
+}

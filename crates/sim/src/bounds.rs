@@ -1,0 +1,180 @@
+//! What theory promises of a run, and how near the run came to it.
+//!
+//! * `greedy`: T <= T1/P + Tinf, P being the average effective allotment, on a machine where nothing but tasks takes time and no work is left lying. Sen,
+//!   "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, theorem 3; with a fixed number of processors the bound of Graham and Brent.
+//! * `stealing-time`: the same for work stealing, with a constant before the span: the least that fits, against [`STEALING_TIME`].
+//! * `steals`: the steals in units of P times the steps of the longest chain, against [`STEALS`]. Both constants are expected values in Blumofe and Leiserson,
+//!   "Scheduling multithreaded computations by work stealing", J. ACM 46(5), 1999, theorems 11 and 13, which name no number.
+//! * `space`: what is declared at most. Work stealing P S1 (the same, theorem 3), depth-first and DFDeques S1 + k P D, a budget itself.
+//! * `allotments`: how many promises of the rule that shares processors out were broken, against none.
+//!
+//! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief that slept, and join; so much is
+//! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included.
+//!
+//! What it does not do: judge runs for which theory promises nothing: thieves that leave a victim its last tasks (a fixed amount), sleepers of the hybrid,
+//! workers that stood in line for a processor.
+
+use crate::costs::Costs;
+use crate::extent::Extent;
+use crate::outcome::{JobOutcome, Outcome};
+use crate::settings::{Settings, Width};
+use tidegate_policy::{Amount, Idle, Nanos, Space};
+
+/// The most that `stealing-time` may be: twice what was seen so far.
+pub const STEALING_TIME: f64 = 2.0;
+/// The most that `steals` may be: more than twice what was seen so far.
+pub const STEALS: f64 = 2.0;
+
+/// A bound, and what a run came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// Which one.
+    pub name: &'static str,
+    /// What the run came to.
+    pub value: f64,
+    /// What it may be.
+    pub limit: f64,
+}
+
+impl Bound {
+    /// Whether the run kept it.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.value <= self.limit
+    }
+}
+
+/// The bounds of the run of one job: its number in `outcome`, how many processors it had, and its dag's extent, with the `k` of its
+/// [policy](Settings::space), where that is known.
+#[must_use]
+pub fn bounds(
+    settings: &Settings,
+    outcome: &Outcome,
+    (number, width): (usize, Width),
+    extent: Option<&Extent>,
+) -> Vec<Bound> {
+    let job = &outcome.jobs[number];
+    let mut bounds = Vec::new();
+    let has_its_share = !job.stood_in_line;
+    if has_its_share && is_greedy(settings) {
+        bounds.push(greedy(job));
+    }
+    if has_its_share && steals_freely(settings) {
+        bounds.push(stealing_time(job, &settings.costs));
+        bounds.push(steals(job, settings.processors, &settings.costs));
+    }
+    let space = extent.and_then(|extent| space(settings, job, extent));
+    bounds.extend(space);
+    if let Width::Desired(_) = width {
+        bounds.push(Bound {
+            name: "allotments",
+            value: f64::from(u8::from(outcome.broken.is_some())),
+            limit: 0.0,
+        });
+    }
+    bounds
+}
+
+/// What of the processors' time thieves spent on searching, against what Sen allows a good scheduler to waste: the less of P Tinf and T1 + P^2, in steps.
+#[must_use]
+pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
+    let step = step(&settings.costs, job);
+    let processors = settings.processors as f64;
+    let span = burdened_span(job, step);
+    let work = job.counters.working as f64 + processors * processors * step;
+    Bound {
+        name: "waste",
+        value: job.counters.searching as f64,
+        limit: work.min(processors * span),
+    }
+}
+
+/// Whether nothing but tasks takes time on such a machine, and nobody leaves work lying.
+fn is_greedy(settings: &Settings) -> bool {
+    let Settings {
+        idle, steal, costs, ..
+    } = settings;
+    let parks_at_once = matches!(idle, Idle::Elastic(rules) if rules.search == 0);
+    let costs = Costs {
+        slice: Costs::NONE.slice,
+        ..*costs
+    };
+    parks_at_once && costs == Costs::NONE && settings.space == Space::None && takes_last(*steal)
+}
+
+/// Whether a thief takes the last task that waits.
+fn takes_last(steal: Amount) -> bool {
+    !matches!(steal, Amount::Fixed(least) if least > 1)
+}
+
+fn steals_freely(settings: &Settings) -> bool {
+    settings.space == Space::None && takes_last(settings.steal)
+}
+
+/// The bound of greedy schedules.
+#[must_use]
+pub fn greedy(job: &JobOutcome) -> Bound {
+    let work = job.work as f64 / job.effective_allotment.max(1.0);
+    Bound {
+        name: "greedy",
+        value: job.time() as f64,
+        limit: work + job.span as f64,
+    }
+}
+
+/// How long a step of the longest chain may be held up: by a fork, a thief that has to wake and look, and a join.
+fn step(costs: &Costs, job: &JobOutcome) -> f64 {
+    let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
+    let woken = costs.sleep + costs.wake + costs.wake_call + costs.handover + job.longest_nap;
+    (costs.fork + costs.join + found + woken) as f64
+}
+
+fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
+    job.span as f64 + job.depth as f64 * step
+}
+
+/// What stands before the span in the bound of work stealing.
+#[must_use]
+pub fn stealing_time(job: &JobOutcome, costs: &Costs) -> Bound {
+    let step = step(costs, job);
+    let work = job.counters.working as f64 / job.effective_allotment.max(1.0);
+    let beyond = (job.time() as f64 - work).max(0.0);
+    Bound {
+        name: "stealing-time",
+        value: beyond / burdened_span(job, step).max(1.0),
+        limit: STEALING_TIME,
+    }
+}
+
+/// Steals by processors and steps of the longest chain. A step of work is as long as a steal.
+#[must_use]
+pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
+    let steal: Nanos = (costs.attempt + costs.steal).max(1);
+    let steps = job.depth as f64 + job.span as f64 / steal as f64;
+    Bound {
+        name: "steals",
+        value: job.counters.steals as f64 / (processors as f64 * steps.max(1.0)),
+        limit: STEALS,
+    }
+}
+
+/// What may be declared at a time under the settings' policy; none where no bound is known.
+#[must_use]
+pub fn space(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Option<Bound> {
+    let s1 = extent.peak_bytes as f64;
+    let processors = settings.processors as f64;
+    let premature = |k: usize| s1 + k as f64 * processors * extent.depth as f64;
+    let limit = match settings.space {
+        Space::None if extent.rests || settings.steal != Amount::One => return None,
+        Space::None => processors * s1,
+        Space::Hybrid(_) => return None,
+        Space::DepthFirst(policy) => premature(policy.k),
+        Space::DfDeques(policy) => premature(policy.k),
+        Space::Budget(policy) => policy.bytes as f64,
+    };
+    Some(Bound {
+        name: "space",
+        value: job.peak_bytes as f64,
+        limit,
+    })
+}

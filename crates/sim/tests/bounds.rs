@@ -1,0 +1,210 @@
+//! What theory promises holds in every run, and a broken scheduler breaks it.
+
+mod support;
+
+use support::{Random, whole};
+use tidegate_policy::{Desire, Rng, Space};
+use tidegate_sim::bounds::{bounds, greedy, space, stealing_time, waste};
+use tidegate_sim::{Bound, Costs, Extent, Job, JobOutcome, Settings, Width, run};
+
+fn soak(slice: u64) -> u64 {
+    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
+        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
+    });
+    println!(
+        "soak: {} random runs, each held against its bounds",
+        slice * scale
+    );
+    slice * scale
+}
+
+/// A machine with rules drawn at random.
+fn machine(rng: &mut Rng) -> Settings {
+    let mut of = |names: &[&'static str]| names[rng.below(names.len() as u64) as usize];
+    let idle = of(&[
+        "elastic",
+        "elastic:search=0us",
+        "none",
+        "yield",
+        "linear",
+        "quanta",
+        "exponential",
+    ]);
+    // Those who never rest are most of what happens.
+    let largest = if ["none", "yield"].contains(&idle) {
+        3
+    } else {
+        7
+    };
+    let steal = of(&["one", "one", "half", "fixed:2"]);
+    let victim = of(&["random", "last-victim", "hierarchical"]);
+    let allot = of(&["dp", "deq", "equi", "max-min"]);
+    let space = of(&[
+        "none",
+        "none",
+        "none",
+        "hybrid:alpha=50,beta=5",
+        "depth-first:k=60",
+        "dfdeques:k=60",
+    ]);
+    // Where looking takes no time, who never rests looks for ever.
+    let free = idle.starts_with("elastic:");
+    let processors = [1, 3, 8, 2, 16, 64, 200][rng.below(largest) as usize];
+    Settings {
+        seed: rng.draw(),
+        idle: idle.parse().unwrap(),
+        steal: steal.parse().unwrap(),
+        victim: victim.parse().unwrap(),
+        allot: allot.parse().unwrap(),
+        space: space.parse().unwrap(),
+        costs: if free { Costs::NONE } else { Costs::default() },
+        cycle: 100_000 + rng.below(500_000),
+        ..Settings::new(processors)
+    }
+}
+
+/// Jobs drawn at random: alone and with all processors, or several with desires.
+fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
+    let mut dag = || Random {
+        leases: true,
+        levels: 3 + rng.below(4) as u32,
+        ..Random::new(rng.draw())
+    };
+    let count = if settings.space.keeps_order() {
+        0
+    } else {
+        dag().seed % 4
+    };
+    if count == 0 {
+        return vec![whole(dag(), settings)];
+    }
+    let rule = Desire::names()[dag().seed as usize % Desire::names().len()];
+    let width = Width::Desired(rule.parse().unwrap());
+    (0..count)
+        .map(|_| Job {
+            dag: dag(),
+            arrives: dag().seed % 100_000,
+            width,
+        })
+        .collect()
+}
+
+fn k_of(space: Space) -> u64 {
+    match space {
+        Space::DepthFirst(policy) => policy.k as u64,
+        Space::DfDeques(policy) => policy.k as u64,
+        _ => u64::MAX,
+    }
+}
+
+#[test]
+fn every_random_run_keeps_every_bound_that_it_has() {
+    let mut most: Vec<Bound> = Vec::new();
+    for seed in 0..soak(200) {
+        let mut rng = Rng::new(seed);
+        let settings = machine(&mut rng);
+        let jobs = jobs(&mut rng, &settings);
+        let outcome = run(&settings, &jobs).unwrap();
+        for (number, job) in jobs.iter().enumerate() {
+            let extent = Extent::with_k(&job.dag, k_of(settings.space));
+            for bound in bounds(&settings, &outcome, (number, job.width), Some(&extent)) {
+                assert!(
+                    bound.holds(),
+                    "seed {seed}, job {number}: {bound:?}, {settings:?}, {:?}",
+                    outcome.jobs[number]
+                );
+                match most.iter_mut().find(|seen| seen.name == bound.name) {
+                    Some(seen) if seen.value / seen.limit >= bound.value / bound.limit => {}
+                    Some(seen) => *seen = bound,
+                    None => most.push(bound),
+                }
+            }
+        }
+    }
+    for bound in &most {
+        println!("{}: {} of {}", bound.name, bound.value, bound.limit);
+    }
+    assert_eq!(most.len(), 5, "{most:?}");
+}
+
+/// A wide dag on a machine with these rules, where nothing but tasks takes time.
+fn on(settings: &Settings, width: Width) -> JobOutcome {
+    let job = Job {
+        dag: support::Phases(vec![(5_000, 10_000); 4]),
+        arrives: 0,
+        width,
+    };
+    run(settings, &[job]).unwrap().jobs.remove(0)
+}
+
+fn free(idle: &str, steal: &str) -> Settings {
+    Settings {
+        idle: idle.parse().unwrap(),
+        steal: steal.parse().unwrap(),
+        cycle: 100_000,
+        ..support::greedy(16)
+    }
+}
+
+#[test]
+fn thieves_that_sleep_beside_work_break_the_bound_of_greedy_schedules() {
+    let sleepy = free("linear:min=50ms,max=200ms", "one");
+    let eager = free("elastic:search=0us", "one");
+    for width in [Width::Fixed(16), Width::Desired("wsap".parse().unwrap())] {
+        let (lazy, bound) = (greedy(&on(&sleepy, width)), greedy(&on(&eager, width)));
+        assert!(bound.holds(), "{width:?}: {bound:?}");
+        assert!(!lazy.holds(), "{width:?}: {lazy:?}");
+    }
+}
+
+#[test]
+fn thieves_that_take_nothing_break_the_bound_of_work_stealing() {
+    let job = on(&free("elastic:search=0us", "fixed:1000"), Width::Fixed(16));
+    let bound = stealing_time(&job, &Costs::NONE);
+    assert!(!bound.holds(), "{bound:?}");
+}
+
+#[test]
+fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
+    let dag = Random {
+        leases: true,
+        levels: 7,
+        ..Random::new(2)
+    };
+    let extent = Extent::with_k(&dag, 1);
+    let sleepy = Settings {
+        space: "hybrid:alpha=1,beta=0".parse().unwrap(),
+        ..Settings::new(1)
+    };
+    let (job, _) = support::alone(&sleepy, dag);
+    let budget = format!("budget:bytes={0},serial={0}", extent.peak_bytes);
+    for policy in ["none", &budget] {
+        let claims = Settings {
+            space: policy.parse().unwrap(),
+            ..Settings::new(1)
+        };
+        let bound = space(&claims, &job, &extent).expect("it has one");
+        assert!(!bound.holds(), "{policy}: {bound:?}");
+    }
+}
+
+#[test]
+fn thieves_that_never_rest_waste_more_than_those_that_park() {
+    let wasted = |idle: &str| {
+        let settings = Settings {
+            idle: idle.parse().unwrap(),
+            ..Settings::new(16)
+        };
+        let serial = Job {
+            dag: support::Phases(vec![(1, 10_000_000)]),
+            arrives: 0,
+            width: Width::Fixed(16),
+        };
+        waste(&settings, &run(&settings, &[serial]).unwrap().jobs[0])
+    };
+    let (parks, never) = (wasted("elastic"), wasted("none"));
+    assert!(
+        parks.holds() && parks.value < never.value / 50.0,
+        "{parks:?}, {never:?}"
+    );
+}
