@@ -78,6 +78,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.victim, &tunables::VICTIM));
     differing.extend(difference(options.wait, &tunables::WAIT));
     differing.extend(difference(options.queue, &tunables::QUEUE));
+    differing.extend(difference(options.space, &tunables::SPACE));
     differing.extend(difference(options.places, &tunables::PLACES));
     differing.extend(difference(options.bind, &tunables::BIND));
     if options.max_threads_from != Source::Default && options.closed.is_none() {

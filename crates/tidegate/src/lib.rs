@@ -160,7 +160,7 @@ pub use place::{PlaceId, current_place, places};
 pub use pool::Pool;
 pub use scope::Scope;
 pub use spawn::Handle;
-pub use stats::{Breakdown, Counters, Slotless, Stats, WorkerStats};
+pub use stats::{Breakdown, Counters, Slotless, SpaceStats, Stats, WorkerStats};
 pub use tidegate_policy::{
     Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait, desire, idle,
 };

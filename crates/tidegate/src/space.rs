@@ -31,6 +31,7 @@ mod sleepers;
 pub use crate::allocator::{Allocated, Counting, allocated};
 pub use error::{Holder, LeaseError};
 pub(crate) use memory::Memory;
+pub use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
 
 use crate::pool::Shared;
 use crate::worker::Current;

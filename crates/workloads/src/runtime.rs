@@ -107,6 +107,7 @@ pub trait Runtime: Sized + Sync {
     ///
     /// # Panics
     /// If the pool has a budget that the program does not fit in.
+    #[track_caller]
     fn lease(bytes: usize) -> Self::Lease;
 
     /// Waits in a task, as for a file or a network, without using the processor.

@@ -99,6 +99,17 @@ impl<'a> Report<'a> {
     }
 }
 
+fn show_bound(bound: &Bound) -> String {
+    let show = |figure: f64| match bound.name {
+        "space" => show_bytes(figure),
+        "greedy" => show_seconds(figure / 1e9),
+        _ => format!("{figure:.2}"),
+    };
+    let (value, limit) = (show(bound.value), show(bound.limit));
+    let verdict = if bound.holds() { "holds" } else { "BROKEN" };
+    format!("{} {value} of {limit}, {verdict}", bound.name)
+}
+
 impl Report<'_> {
     fn bounds_to_json(&self) -> Value {
         let bound = |bound: &Bound| {
@@ -168,12 +179,7 @@ impl fmt::Display for Report<'_> {
         )?;
         row("asleep", show(counters.asleep))?;
         for bound in &self.bounds {
-            let (value, limit) = (show_ratio(bound.value), show_ratio(bound.limit));
-            let verdict = if bound.holds() { "holds" } else { "BROKEN" };
-            row(
-                "bound",
-                format!("{} {value} of {limit}, {verdict}", bound.name),
-            )?;
+            row("bound", show_bound(bound))?;
         }
         row("events", self.events.to_string())
     }

@@ -64,6 +64,7 @@ impl Runtime for Recorded {
         Tidegate::for_each(&mut (), items, body);
     }
 
+    #[track_caller]
     fn lease(bytes: usize) -> Self::Lease {
         Tidegate::lease(bytes)
     }

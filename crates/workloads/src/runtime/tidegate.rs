@@ -60,6 +60,7 @@ impl Runtime for Tidegate {
         tidegate::for_each(items, body);
     }
 
+    #[track_caller]
     fn lease(bytes: usize) -> Lease {
         space::lease(bytes).unwrap_or_else(|error| panic!("{error}"))
     }

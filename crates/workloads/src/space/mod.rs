@@ -36,6 +36,7 @@ struct Block<L, T> {
 }
 
 /// So many values that are all the same.
+#[track_caller]
 fn block<R: Runtime, T: Clone>(value: T, length: usize) -> Block<R::Lease, T> {
     let lease = R::lease(length.saturating_mul(size_of::<T>()));
     Block {
