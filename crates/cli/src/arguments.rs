@@ -49,7 +49,7 @@ pub enum Command {
         disable_help_subcommand = true
     )]
     Compare(CompareArguments),
-    /// Measure how jobs divide this machine, and what queues, places and intervals are worth
+    /// Measure how jobs divide this machine, and what queues, places, intervals and waiting for memory are worth
     #[command(disable_help_subcommand = true)]
     Bench(BenchArguments),
     /// Run a program on a simulated machine, or share its processors out among jobs

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use tidegate::space::LeaseError;
 use tidegate_workloads::ParameterError;
 
 /// Why a command was not carried out to a right answer.
@@ -31,6 +32,14 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Wrong(message) | Self::Usage(message) | Self::Impossible(message)) = self;
         f.write_str(message)
+    }
+}
+
+impl From<LeaseError> for Failure {
+    fn from(error: LeaseError) -> Self {
+        Self::Impossible(format!(
+            "{error}; what the serial run of PROGRAM declares at most is told by: tidegate run PROGRAM --serial"
+        ))
     }
 }
 

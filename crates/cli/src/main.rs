@@ -46,12 +46,14 @@ mod topology;
 mod tunables;
 mod usage;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
-use tidegate::space::Counting;
+use tidegate::space::{Counting, LeaseError};
 
 use arguments::{Cli, Command, ShareCommand};
+use failure::Failure;
 
 /// Counts in the jobs of `bench space`, and nowhere else.
 #[global_allocator]
@@ -62,7 +64,27 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return arguments::refuse(&error),
     };
-    let done = match cli.command {
+    match carry_out(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure.to_string());
+            failure.code()
+        }
+    }
+}
+
+/// A program that does not fit into its budget has failed, too.
+fn carry_out(command: Command) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(|| choose(command))).unwrap_or_else(|panic| {
+        let error = panic
+            .downcast::<LeaseError>()
+            .unwrap_or_else(|other| resume_unwind(other));
+        Err(Failure::from(*error))
+    })
+}
+
+fn choose(command: Command) -> Result<(), Failure> {
+    match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
@@ -72,12 +94,5 @@ fn main() -> ExitCode {
         Command::Jobs(format) => jobs::print(format),
         Command::Top(arguments) => top::run(&arguments),
         Command::Share(ShareCommand::Check(format)) => share::check(format),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            output::complain(&failure.to_string());
-            failure.code()
-        }
     }
 }

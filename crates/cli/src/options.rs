@@ -170,7 +170,9 @@ impl Options {
             .bind(self.bind)
             .share(self.share)
             .weight(self.weight)
-            .desire(self.desire);
+            .desire(self.desire)
+            // What the panic hook has not told is a lease that was refused, of which one is enough.
+            .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
         }

@@ -478,3 +478,32 @@ fn a_budget_below_the_serial_peak_is_refused() {
         "{told}"
     );
 }
+
+#[test]
+fn a_program_that_does_not_fit_into_its_budget_says_so_once() {
+    let cases = [
+        (
+            "nested --size tiny",
+            "larger than the whole budget of 16 bytes",
+        ),
+        ("memfib --size tiny", "a lease of 1KiB is larger than"),
+    ];
+    for (program, what) in cases {
+        let line = format!("run {program} --workers 2 --space budget:16,serial=8");
+        let told = complaint(&mut tidegate(&line), 3);
+        assert!(told.contains(what), "{told}");
+        assert!(told.contains("tidegate run PROGRAM --serial"), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+    let serial = tidegate("run memfib --size tiny --serial")
+        .output()
+        .unwrap();
+    let serial = String::from_utf8(serial.stdout).unwrap();
+    assert!(serial.contains("for a budget: serial=10KiB"), "{serial}");
+    let line = "run memfib --size tiny --workers 2 --space budget:9KiB,serial=9KiB";
+    let told = complaint(&mut tidegate(line), 3);
+    assert!(
+        told.contains("the serial run needs more than serial=9KiB"),
+        "{told}"
+    );
+}

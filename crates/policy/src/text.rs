@@ -11,13 +11,20 @@ pub(crate) const S: Nanos = 1_000 * MS;
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
 
 /// Units from the smallest to the largest.
 const TIMES: &[(&str, u64)] = &[("ns", 1), ("us", US), ("ms", MS), ("s", S)];
-const SIZES: &[(&str, u64)] = &[("", 1), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB)];
+const SIZES: &[(&str, u64)] = &[
+    ("", 1),
+    ("KiB", KIB),
+    ("MiB", MIB),
+    ("GiB", GIB),
+    ("TiB", TIB),
+];
 
 pub(crate) const TIME_FORM: &str = "a number with ns, us, ms or s";
-pub(crate) const SIZE_FORM: &str = "a number of bytes or with KiB, MiB or GiB";
+pub(crate) const SIZE_FORM: &str = "a number of bytes or with KiB, MiB, GiB or TiB";
 
 pub(crate) const COUNT_FORM: &str = "a whole number";
 pub(crate) const RATIO_FORM: &str = "a decimal number";
@@ -83,16 +90,18 @@ fn read_scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
         return None;
     }
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let mut value = whole.parse::<u64>().ok()?.checked_mul(scale)?;
-    let mut place = scale;
-    for digit in fraction.bytes().map(|b| u64::from(b - b'0')) {
-        if place % 10 != 0 && digit != 0 {
-            return None;
-        }
-        place /= 10;
-        value = value.checked_add(digit * place)?;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(scale)?;
+    // What is left of a unit, in parts of `ten`: exact, or it is not read.
+    let (mut rest, mut ten) = (0u128, 1u128);
+    for digit in fraction.trim_end_matches('0').bytes() {
+        ten = ten.checked_mul(10)?;
+        rest = rest.checked_mul(10)? + u128::from(digit - b'0');
     }
-    Some(value)
+    let rest = rest.checked_mul(u128::from(scale))?;
+    if rest % ten != 0 {
+        return None;
+    }
+    whole.checked_add(u64::try_from(rest / ten).ok()?)
 }
 
 fn show_scaled(value: u64, units: &[(&str, u64)]) -> String {
@@ -148,7 +157,12 @@ mod tests {
         assert_eq!(show_time(500 * US), "500us");
         assert_eq!(show_time(0), "0ns");
         assert_eq!(show_size(16 * MIB), "16MiB");
-        assert_eq!(read_size("0.5KiB"), None);
+        assert_eq!(read_size("1.5MiB"), Some(3 << 19));
+        assert_eq!(read_size("0.0009765625KiB"), Some(1));
+        assert_eq!(read_size("2TiB"), Some(2 << 40));
+        for bad in ["23.91MiB", "0.3KiB", "0.5", "2 KiB", "1MB", "16777216TiB"] {
+            assert_eq!(read_size(bad), None, "{bad}");
+        }
     }
 
     #[test]

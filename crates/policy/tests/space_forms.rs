@@ -47,6 +47,9 @@ fn what_cannot_be_used_says_why() {
             "bytes is 1MiB, and the serial run needs 2MiB",
         ),
         ("budget:bytes=lots", "budget"),
+        ("budget", "bytes is not given"),
+        ("budget:64MiB", "serial is not given"),
+        ("budget:64MiB,8MiB", "key=value"),
     ] {
         let error = text.parse::<Space>().unwrap_err().to_string();
         assert!(error.contains(told), "{text}: {error}");

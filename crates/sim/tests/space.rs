@@ -40,7 +40,8 @@ fn every_random_dag_ends_within_the_bound_of_every_policy() {
         let rests = seed % 2 == 1;
         let k = [20, 60, 200][seed as usize % 3];
         let extent = Extent::with_k(&dag(seed, rests), k);
-        let s1 = extent.peak_bytes;
+        // A budget names at least a byte.
+        let s1 = extent.peak_bytes.max(1);
         for processors in [1, 2, 4, 16, 64] {
             let budget = s1 + [0, 1, s1 / 10, s1][seed as usize % 4];
             let bound = s1 + k * processors as u64 * extent.depth;

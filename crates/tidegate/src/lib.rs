@@ -169,6 +169,11 @@ pub use worker_id::{WorkerId, current_worker};
 
 use worker::Current;
 
+/// What README shows must run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
 /// Runs `a` and `b`, possibly in parallel, and returns both results.
 ///
 /// `a` runs right here. `b` runs here after it, unless a worker without work has taken it in the meantime; then this call

@@ -43,7 +43,8 @@ use std::sync::Arc;
 
 /// So much memory is declared until this is dropped; from [`lease`].
 ///
-/// It may be dropped by any thread. One that is forgotten ([`std::mem::forget`]) is charged for as long as the pool lives; who then waits for memory says so on
+/// It may be dropped by any thread, but one that is held outside of all tasks, by a thread of no pool, is like a task that never ends: nobody knows
+/// that something could be given back, and a request that does not fit beside it is refused. One that is forgotten ([`std::mem::forget`]) is charged for as long as the pool lives; who then waits for memory says so on
 /// standard error after a while (`tidegate tunables`, `space.stall`), and names the place in the source where the lease was made. A lease that is still there when its task
 /// has ended is charged to the task that forked that one.
 #[must_use = "the memory is given back when the lease is dropped"]
@@ -66,7 +67,8 @@ pub struct Lease {
 ///
 /// # Errors
 /// The calling thread runs no task of a pool; more than `isize::MAX` bytes, which no allocation can have; or the request can never be granted, because
-/// all who could give something back wait for this one: then the serial run needs more than the budget's `serial` says.
+/// all who could give something back wait for this one: then the serial run needs more than the budget's `serial` says. A task that expects this can do
+/// with less, or in pieces; the lease has not been counted.
 #[track_caller]
 pub fn lease(bytes: usize) -> Result<Lease, LeaseError> {
     let at = Location::caller();
@@ -93,6 +95,9 @@ pub fn lease_for<T>(n: usize) -> Result<Lease, LeaseError> {
 ///
 /// # Errors
 /// As [`lease`].
+///
+/// # Panics
+/// As [`Vec::with_capacity`], which aborts the process where the system has no memory: a pool without a budget grants whatever could be allocated.
 #[track_caller]
 pub fn vec<T>(n: usize) -> Result<Leased<Vec<T>>, LeaseError> {
     let lease = lease_for::<T>(n)?;
@@ -110,9 +115,13 @@ impl Lease {
     /// Declares so many more, as the calling task. It may have to wait for them, and keeps what it has.
     ///
     /// # Errors
-    /// As [`lease`], for all bytes together; or the calling thread runs a task of another pool. The lease stays what it was.
+    /// As [`lease`], for all bytes together; or the calling thread runs a task of another pool
+    /// ([`LeaseError::OtherPool`]). The lease stays what it was.
     pub fn grow(&mut self, bytes: usize) -> Result<(), LeaseError> {
-        let current = Current::of(&self.pool).ok_or(LeaseError::NoPool)?;
+        let current = Current::get().ok_or(LeaseError::NoPool)?;
+        if !std::ptr::eq(current.shared(), &*self.pool) {
+            return Err(LeaseError::OtherPool);
+        }
         let all = self.bytes.saturating_add(bytes);
         if isize::try_from(all).is_err() {
             return Err(LeaseError::TooLarge { bytes: all });

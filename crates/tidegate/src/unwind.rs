@@ -89,10 +89,13 @@ impl Shared {
                 }
             }
             None => {
-                let message = message(&payload);
+                let (pool, message) = (&self.options.name, message(&payload));
+                let whose = match from {
+                    Stray::Second => "beside one that goes on",
+                    Stray::Task | Stray::Handler(_) => "of a detached task",
+                };
                 tell(format_args!(
-                    "pool {}: panic {number} of a detached task: {message}",
-                    self.options.name
+                    "pool {pool}: panic {number} {whose}: {message}"
                 ));
                 let_go(payload);
             }

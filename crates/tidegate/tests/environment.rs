@@ -44,7 +44,7 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         ("TIDEGATE_SPARE_THREADS", "few", "a whole number"),
         ("TIDEGATE_MAX_THREADS", "0", "1 to "),
         ("TIDEGATE_STACK_SIZE", "1", "64KiB to 64GiB"),
-        ("TIDEGATE_STACK_SIZE", "64 parsec", "KiB, MiB or GiB"),
+        ("TIDEGATE_STACK_SIZE", "64 parsec", "KiB, MiB, GiB or TiB"),
         ("TIDEGATE_SHARE", "maybe", "off, auto, on"),
         ("TIDEGATE_WEIGHT", "0", "1 to 10000"),
         ("TIDEGATE_DESIRE", "more", "steady, wsap"),

@@ -83,7 +83,7 @@ fn a_guest_may_lease_and_fork_from_its_own_stack() {
 fn a_lease_outside_of_all_pools_is_refused() {
     assert_eq!(space::lease(1).unwrap_err(), LeaseError::NoPool);
     let text = LeaseError::NoPool.to_string();
-    assert!(text.contains("task of the pool"), "{text}");
+    assert!(text.contains("task of a pool"), "{text}");
 }
 
 #[test]
@@ -271,4 +271,31 @@ fn a_budget_may_be_lowered_while_it_is_in_use() {
 
 fn pool_without_budget() -> Pool {
     pool(1, "none")
+}
+
+#[test]
+fn a_lease_does_not_grow_in_a_task_of_another_pool() {
+    let (own, other) = (pool(1, "none"), pool(1, "none"));
+    let mut lease = own.install(|| space::lease(1).unwrap());
+    let error = other.install(|| lease.grow(1).unwrap_err());
+    assert_eq!(error, LeaseError::OtherPool);
+    assert_eq!(lease.grow(1).unwrap_err(), LeaseError::NoPool);
+    own.install(|| lease.grow(1).unwrap());
+    assert_eq!(lease.bytes(), 2);
+}
+
+#[test]
+fn a_run_on_one_worker_under_depth_first_tells_what_the_serial_run_needs() {
+    let pool = pool(1, "depth-first:k=1KiB");
+    pool.install(|| {
+        tidegate::scope(|s| {
+            let mut kept = vec![];
+            for _ in 0..3 {
+                s.spawn(|_| drop(space::lease(4 << 10).unwrap()));
+                kept.push(space::lease(1 << 10).unwrap());
+            }
+        });
+    });
+    // The third task is called while two leases are kept.
+    assert_eq!(pool.stats().space.peak, 6 << 10);
 }

@@ -109,7 +109,8 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
         if rng.below(2) == 0 {
             program = with_strangers(&mut rng, program);
         }
-        let s1 = serial(&program);
+        // A budget names at least a byte.
+        let s1 = serial(&program).max(1);
         for workers in [1, 2, 4] {
             let k = [20, 60, 200][rng.below(3) as usize];
             let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
@@ -142,7 +143,8 @@ fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
         if rng.below(2) == 0 {
             program = with_strangers(&mut rng, program);
         }
-        let s1 = serial(&program);
+        // A budget names at least a byte.
+        let s1 = serial(&program).max(1);
         for workers in [1, 2, 4] {
             let policy = format!("budget:bytes={s1},serial={s1}");
             let pool = pool(&policy, workers);

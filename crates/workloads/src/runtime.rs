@@ -106,7 +106,7 @@ pub trait Runtime: Sized + Sync {
     /// Declares that the task uses so many bytes until what this gives is dropped. On Tidegate it may have to wait for them; elsewhere they are counted.
     ///
     /// # Panics
-    /// If the pool has a budget that the program does not fit in.
+    /// If the pool has a budget that the program does not fit in; silently, with the runtime's error for payload.
     #[track_caller]
     fn lease(bytes: usize) -> Self::Lease;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tidegate::Stats;
+use tidegate_policy::show_size;
 use tidegate_workloads::{Answer, Program};
 
 use super::counts;
@@ -126,6 +127,10 @@ impl fmt::Display for Report<'_> {
         )?;
         if self.peak_declared_bytes > 0 {
             let mut declared = show_bytes(self.peak_declared_bytes as f64) + " at most";
+            if self.plan.serial {
+                let exact = show_size(self.peak_declared_bytes);
+                declared += &format!(", for a budget: serial={exact}");
+            }
             if let Some(sleeps) = self.stats.map(|stats| stats.space.sleeps) {
                 declared += &format!(", {} for it", show_count(sleeps as usize, "sleep"));
             }

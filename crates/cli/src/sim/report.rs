@@ -162,7 +162,7 @@ impl fmt::Display for Report<'_> {
             format!("{mean_allotment:.2} in the mean, {all}"),
         )?;
         row("tasks", counters.tasks.to_string())?;
-        if self.job.peak_bytes > 0 {
+        if self.job.peak_bytes > 0 || counters.refusals > 0 {
             let (peak, sleeps) = (show_bytes(self.job.peak_bytes as f64), counters.sleeps);
             let mut text = format!("{peak} declared at most, {sleeps} sleeps");
             if counters.refusals > 0 {

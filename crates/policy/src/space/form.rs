@@ -115,6 +115,15 @@ impl Policy for Budget {
     }
 
     fn agree(&self) -> Result<(), ParseError> {
+        if self.bytes == 0 {
+            let what = "bytes is not given, and nothing fits into 0";
+            return Err(ParseError::new("", what, "64MiB,serial=8MiB and the like"));
+        }
+        if self.serial == 0 {
+            let what = "serial is not given, so nothing would be kept for the leftmost task";
+            let allowed = "serial=, the most that the serial run declares at a time";
+            return Err(ParseError::new("", what, allowed));
+        }
         if self.bytes >= self.serial {
             return Ok(());
         }

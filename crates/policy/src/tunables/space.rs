@@ -19,13 +19,13 @@ table! {
     HYBRID_BETA: usize = bytes("hybrid.beta", 0, MOST, 64 * KIB),
         "How many more of these bytes there are for each worker.", GUESSED;
     DEPTH_FIRST_K: usize = bytes("depth-first.k", 1, MOST, 64 * KIB),
-        "Up to how many bytes a request does not wait for its turn.", GUESSED;
+        "Up to how many bytes a request does not wait for its turn. What the serial run declares at most is a good value; with less more is begun.", GUESSED;
     DFDEQUES_K: usize = bytes("dfdeques.k", 1, MOST, 64 * KIB),
-        "How many bytes a worker may be granted from one theft to the next.", GUESSED;
+        "How many bytes a worker may be granted from one theft to the next. What the serial run declares at most is a good value; with less more is begun.", GUESSED;
     BUDGET_BYTES: usize = bytes("budget.bytes", 0, MOST, 0),
-        "The most memory that may be declared at a time.", GUESSED;
+        "The most memory that may be declared at a time; a budget names it.", GUESSED;
     BUDGET_SERIAL: usize = bytes("budget.serial", 0, MOST, 0),
-        "The most that the serial run declares at a time, which is kept for the leftmost path.", GUESSED;
+        "The most that the serial run declares at a time, which is kept for the leftmost path; a budget names it.", GUESSED;
     SPACE_STALL: u64 = time("space.stall", 100 * 1_000_000, 3_600 * 1_000_000_000, 10 * 1_000_000_000),
         "After how long a task that waits for memory says so on standard error, and who holds it.", GUESSED;
 }

@@ -4,18 +4,34 @@ use std::fmt;
 use std::panic::Location;
 use tidegate_policy::show_size;
 
+/// A number of bytes for people.
+pub(super) struct Size(pub(super) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self(bytes) = self;
+        f.write_str(&show_size(bytes))?;
+        if bytes % 1024 == 0 && bytes > 0 {
+            return Ok(());
+        }
+        f.write_str(" bytes")
+    }
+}
+
 /// Why a [`lease`](super::lease) was not granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaseError {
-    /// The calling thread runs no task of the pool.
+    /// The calling thread runs no task of a pool.
     NoPool,
+    /// The calling thread runs a task of another pool than that of the lease which is to grow.
+    OtherPool,
     /// No allocation can be that large.
     TooLarge {
         /// How much was asked for.
         bytes: usize,
     },
-    /// It does not fit, and nobody is left who could give anything back.
+    /// It does not fit into the budget, and nobody is left who could give anything back.
     Refused {
         /// How much was asked for.
         bytes: u64,
@@ -43,7 +59,7 @@ pub struct Holder {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = show_size(self.bytes);
+        let size = Size(self.bytes);
         write!(f, "{size} by {}", self.at)?;
         match self.leases {
             1 => Ok(()),
@@ -80,12 +96,21 @@ impl fmt::Display for LeaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPool => f.write_str(
-                "memory can be leased only inside of a task of the pool: this thread runs none",
+                "memory can be leased only inside of a task of a pool: this thread runs none",
+            ),
+            Self::OtherPool => f.write_str(
+                "a lease can grow only inside of a task of its own pool: this thread runs one of another pool",
             ),
             Self::TooLarge { bytes } => write!(
                 f,
                 "a lease of {bytes} bytes is larger than any allocation; allowed: up to {}",
                 isize::MAX
+            ),
+            Self::Refused { bytes, budget, .. } if bytes > budget => write!(
+                f,
+                "a lease of {} is larger than the whole budget of {}: ask for less, or give the pool a larger budget",
+                Size(*bytes),
+                Size(*budget)
             ),
             Self::Refused {
                 bytes,
@@ -95,11 +120,11 @@ impl fmt::Display for LeaseError {
                 holders,
             } => write!(
                 f,
-                "a lease of {} does not fit beside {} in the budget of {}, and all others wait: the serial run needs more than serial={}; {}",
-                show_size(*bytes),
-                show_size(*declared),
-                show_size(*budget),
-                show_size(*serial),
+                "a lease of {} does not fit beside {} in the budget of {}, and all others wait: the serial run needs more than serial={}, so give the pool more of both; {}",
+                Size(*bytes),
+                Size(*declared),
+                Size(*budget),
+                Size(*serial),
                 Holders(holders)
             ),
         }

@@ -3,7 +3,7 @@
 //! Such a pool has a lock for its plan. It is taken for each fork, begin, wait, end and lease; the ledger is never locked under it. A task that was forked lies in
 //! the plan and nowhere else. Tasks that come from outside, or go to a place or a mailbox, are unknown to the plan until they begin, behind all others.
 
-use super::error::{Holder, Holders, LeaseError};
+use super::error::{Holder, Holders, LeaseError, Size};
 use super::memory::Memory;
 use crate::builder::BuildError;
 use crate::explain::tell;
@@ -32,6 +32,8 @@ pub(crate) struct Ordered {
     scopes: ByAddress<book::Scope>,
     /// By thread: what it waits for that is asleep; the innermost last.
     asleep: Vec<Vec<Arc<Event>>>,
+    /// By thread: what its tasks ask for that are not answered; the innermost last.
+    asks: Vec<Vec<(u64, &'static Location<'static>)>>,
     /// By the number of the lease: how much, and who has asked.
     leases: Vec<Option<(u64, &'static Location<'static>)>>,
     /// For choices of who asks.
@@ -86,6 +88,7 @@ impl Ordered {
             tasks: HashMap::default(),
             scopes: HashMap::default(),
             asleep: vec![],
+            asks: vec![],
             leases: vec![],
             rng: Rng::new(seed::worker_seed(workers)),
             in_vain: false,
@@ -432,7 +435,10 @@ impl Current<'_> {
                 Ok(Ok(lease))
             }
             Answer::Refused => Ok(Err(ordered.refusal(bytes))),
-            Answer::Later => Err(ordered.sleeps(self.index)),
+            Answer::Later => {
+                place(&mut ordered.asks, self.index).push((bytes, at));
+                Err(ordered.sleeps(self.index))
+            }
         };
         let asked = self.plan(|ordered| {
             let Ordered { plan, rng, .. } = &mut *ordered;
@@ -447,6 +453,7 @@ impl Current<'_> {
         self.shared().memory.count_sleep();
         self.wait(Awaited::Memory(&event));
         let answered = self.plan(|ordered| {
+            ordered.asks[self.index].pop();
             let answer = ordered.plan.answer(self.index).expect("why it was woken");
             granted(ordered, answer)
         });
@@ -460,13 +467,15 @@ impl Current<'_> {
         let seen = self.plan(|ordered| {
             ordered.in_vain = ordered.was_in_vain;
             let (budget, _) = ordered.plan.budget()?;
-            Some((ordered.book().declared(), budget, ordered.holders()))
+            let asks = *ordered.asks.get(self.index)?.last()?;
+            Some((asks, ordered.book().declared(), budget, ordered.holders()))
         });
-        if let Some((declared, budget, holders)) = seen.flatten() {
+        if let Some(((bytes, at), declared, budget, holders)) = seen.flatten() {
             tell(format_args!(
-                "pool {pool}: a task waits for memory: {} of {} are declared; {}",
-                show_size(declared),
-                show_size(budget),
+                "pool {pool}: a task waits for memory: for {} at {at}, and {} of {} are declared; {}",
+                Size(bytes),
+                Size(declared),
+                Size(budget),
                 Holders(&holders)
             ));
         }

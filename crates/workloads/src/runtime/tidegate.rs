@@ -1,6 +1,7 @@
 //! The body on Tidegate, whose worker is found in thread-local storage.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::time::Duration;
 
 use tidegate::PlaceId;
@@ -62,7 +63,8 @@ impl Runtime for Tidegate {
 
     #[track_caller]
     fn lease(bytes: usize) -> Lease {
-        space::lease(bytes).unwrap_or_else(|error| panic!("{error}"))
+        // Whoever runs the program finds the error in the payload, and tells it once and not once for each task.
+        space::lease(bytes).unwrap_or_else(|error| resume_unwind(Box::new(error)))
     }
 
     fn wait(length: Duration) {
