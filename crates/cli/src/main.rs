@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`run`] | one program on Tidegate, checked, timed and counted |
 //! | [`compare`] | a program or a case on several runtimes in turns, as a table |
-//! | [`bench`] | how jobs of several processes divide this machine |
+//! | [`mod@bench`] | how jobs of several processes divide this machine |
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
 //! | [`machine`] | what this machine, or one from a file, is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
