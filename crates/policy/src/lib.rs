@@ -12,6 +12,7 @@
 //! * [`desire`]: how many processors a job could put to good use,
 //! * [`allot`]: how many of the machine's each job is entitled to,
 //! * [`space`](mod@space): which task may have memory, and which waits for it,
+//! * [`trace`]: what a run asked of the rules, and whether they decide the same again,
 //! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
 //!
@@ -51,6 +52,7 @@ pub mod slots;
 pub mod space;
 mod stands;
 mod text;
+pub mod trace;
 pub mod tunables;
 pub mod victim;
 pub mod wait;

@@ -24,9 +24,9 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
         return f();
     }
     current.enter_blocking();
-    let phase = current.tally.phases.enter(Phase::Blocked);
+    let phase = current.enter_phase(Phase::Blocked);
     let result = unwind::catch(f);
-    let _ = current.tally.phases.enter(phase);
+    let _ = current.enter_phase(phase);
     current.leave_blocking();
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }

@@ -76,6 +76,7 @@ pub struct Builder {
     pub(crate) desire: Option<Desire>,
     pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
+    pub(crate) trace: bool,
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
@@ -233,6 +234,14 @@ impl Builder {
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Takes notes of what the pool asks its rules and what they decide, for [`Pool::trace`](crate::Pool::trace). Each worker notes up to
+    /// `trace.bytes` (`tidegate tunables`), and what no longer fits is left out.
+    #[must_use]
+    pub fn trace(mut self, on: bool) -> Self {
+        self.trace = on;
         self
     }
 

@@ -146,6 +146,7 @@ pub mod space;
 mod spawn;
 mod stats;
 mod steward;
+pub mod trace;
 mod unwind;
 mod wait;
 mod wake;

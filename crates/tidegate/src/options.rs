@@ -52,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) stack_size: usize,
     /// Whether the pool is to explain itself at its first use.
     pub(crate) explain: bool,
+    /// Whether notes are taken of what the rules are asked, see [`crate::trace`].
+    pub(crate) trace: bool,
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
@@ -151,6 +153,7 @@ impl Options {
             explain: environment.explain()?,
             share,
             share_from,
+            trace: builder.trace,
             on_start: builder.on_start,
             on_exit: builder.on_exit,
             on_panic: builder.on_panic,

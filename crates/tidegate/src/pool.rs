@@ -16,6 +16,7 @@ use crate::place::Places;
 use crate::queue::Queue;
 use crate::space::Memory;
 use crate::steward::Bell;
+use crate::trace::Notes;
 use crate::worker::Worker;
 use std::sync::{Arc, OnceLock};
 use tidegate_policy::search::may_expose;
@@ -106,7 +107,7 @@ impl Shared {
             ledger: Mutex::new(
                 Ledger::new(slots, max_threads).with_stands(options.layout.stands()),
             ),
-            memory: Memory::new(options.space, slots),
+            memory: Memory::new(&options),
             places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceLock::new()).collect(),
             worker_count: AtomicUsize::new(0),
@@ -116,7 +117,7 @@ impl Shared {
             wanted: AtomicUsize::new(slots),
             slots: AtomicUsize::new(slots),
             chosen: AtomicBool::new(false),
-            bell: options.share.as_ref().map(|_| Bell::default()),
+            bell: options.share.as_ref().map(|_| Bell::new(&options)),
             injector: Queue::default(),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
@@ -181,8 +182,11 @@ impl Shared {
     }
 
     pub(crate) fn worker_or_new(&self, index: usize) -> &Worker {
-        let worker = self.workers[index]
-            .get_or_init(|| Box::new(Worker::new(index, self.closed_threads(), self.foreign())));
+        let worker = self.workers[index].get_or_init(|| {
+            let notes = Notes::new(&self.options);
+            let worker = Worker::new(index, self.closed_threads(), self.foreign(), notes);
+            Box::new(worker)
+        });
         // Release pairs with `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);
         worker

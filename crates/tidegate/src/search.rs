@@ -13,15 +13,15 @@ use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::{Miss, Steal};
 use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
 use tidegate_policy::slots::Status;
+use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
-use tidegate_policy::{Idle, IdleState, Nanos, Peers, Rest, Rng, VictimState};
+use tidegate_policy::{Idle, Nanos, Peers, Rest, Rng};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, seed, spin_loop, thread};
 
 /// A thread's memory between searches.
 pub(crate) struct Searcher {
-    idle: IdleState,
-    victims: VictimState,
+    thief: Thief,
     rng: Rng,
     pub(crate) flags: Flags,
     /// When the task was stolen that runs now.
@@ -99,8 +99,12 @@ impl Flags {
 impl Searcher {
     pub(crate) fn new(shared: &Shared, worker: usize) -> Self {
         Self {
-            idle: shared.options.idle_state,
-            victims: VictimState::new(shared.options.victim, worker),
+            thief: Thief::new(
+                &shared.worker(worker).notes,
+                shared.options.idle_state,
+                shared.options.victim,
+                worker,
+            ),
             rng: Rng::new(seed::worker_seed(worker)),
             flags: Flags::default(),
             found: None,
@@ -244,7 +248,7 @@ impl Current<'_> {
         }
         let task = self.look_for_work(searcher);
         if task.is_some() {
-            searcher.idle.steal_succeeded(clock::now);
+            searcher.thief.steal_succeeded(&self.notes, clock::now);
             searcher.flags.hungry = false;
         }
         task
@@ -256,7 +260,7 @@ impl Current<'_> {
         if !shared.begin_search(elastic) {
             return self.find(searcher);
         }
-        let _ = self.tally.phases.enter(Phase::Stealing);
+        let _ = self.enter_phase(Phase::Stealing);
         let found = loop {
             if let Some(task) = self.find(searcher) {
                 break Some(task);
@@ -266,15 +270,14 @@ impl Current<'_> {
             if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
                 break None;
             }
-            let rest = searcher
-                .idle
-                .sweep_failed(clock::now, || searcher.rng.draw());
+            let Searcher { thief, rng, .. } = searcher;
+            let rest = thief.sweep_failed(&self.notes, clock::now, || rng.draw());
             if !self.take_rest(rest) {
                 break None;
             }
-            searcher.idle.rested(clock::now);
+            thief.rested(&self.notes, clock::now);
         };
-        let _ = self.tally.phases.enter(Phase::Busy);
+        let _ = self.enter_phase(Phase::Busy);
         shared.end_search(found.is_some());
         found
     }
@@ -315,8 +318,9 @@ impl Current<'_> {
             return self.take_placed_elsewhere().map(|(task, _)| task);
         }
         loop {
-            let Searcher { victims, rng, .. } = searcher;
-            let Some(victim) = victims.next(&PeersOf(shared), || rng.draw()) else {
+            let Searcher { thief, rng, .. } = searcher;
+            let victim = thief.next_victim(&self.notes, &PeersOf(shared), || rng.draw());
+            let Some(victim) = victim else {
                 if self.pass_round_somewhere() && self.must_stop() {
                     return None;
                 }
@@ -338,10 +342,10 @@ impl Current<'_> {
             if let Some(task) = self.steal(victim, searcher) {
                 return Some(task);
             }
-            let rest = searcher.idle.attempt_failed(clock::now);
+            let rest = searcher.thief.attempt_failed(&self.notes, clock::now);
             if rest != Rest::Retry {
                 self.take_rest(rest);
-                searcher.idle.rested(clock::now);
+                searcher.thief.rested(&self.notes, clock::now);
                 if self.must_stop() {
                     return None;
                 }
@@ -358,7 +362,9 @@ impl Current<'_> {
 
     fn steal(self, victim: &Worker, searcher: &mut Searcher) -> Option<Task> {
         let task = self.attempt(victim, &mut searcher.flags)?;
-        searcher.victims.stolen_from(victim.index);
+        searcher
+            .thief
+            .stolen_from(&self.notes, || victim.index as u64);
         self.set_last_victim(victim.index);
         searcher.found = Some(clock::now());
         Some(task)
@@ -373,7 +379,8 @@ impl Current<'_> {
             }
             let mut youngest: Option<Task> = None;
             let mut older = Vec::new();
-            let amount = |waiting| self.shared().options.amount.take(waiting as usize) as u64;
+            let amount =
+                |waiting| Thief::take(&self.notes, self.shared().options.amount, || waiting) as u64;
             let got = steal_from(victim, amount, None, |task| {
                 task.count();
                 older.extend(youngest.replace(task));
@@ -424,6 +431,7 @@ impl Current<'_> {
     pub(crate) fn count_steal(self, victim: &Worker, tasks: u64) {
         self.tally.steals.add(1);
         self.tally.stolen_tasks.add(tasks);
+        self.note_steal(victim, tasks);
         events::steal(self.shared(), self.index, victim.index, tasks);
     }
 

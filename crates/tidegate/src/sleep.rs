@@ -375,7 +375,7 @@ impl Current<'_> {
     fn asleep<R>(self, why: Phase, sleep: impl FnOnce() -> R) -> R {
         let _ = self.take_woken_at();
         events::park(self.shared(), self.index, why);
-        let before = self.tally.phases.enter(why);
+        let before = self.enter_phase(why);
         self.elsewhere.fall_asleep();
         let result = sleep();
         self.elsewhere.let_back();
@@ -383,7 +383,7 @@ impl Current<'_> {
         if let Some(woken) = self.take_woken_at() {
             let _ = self.tally.phases.enter_at(Phase::Switching, woken);
         }
-        let _ = self.tally.phases.enter(before);
+        let _ = self.enter_phase(before);
         result
     }
 }

@@ -97,7 +97,7 @@ impl Current<'_> {
         self.set_waits_for(None);
         let busy = self.set_busy(false);
         let blocked = self.leave_blocking();
-        let phase = self.tally.phases.enter(Phase::Stealing);
+        let phase = self.enter_phase(Phase::Stealing);
         if self.runs_queued(awaited) {
             self.queue_detached();
         }
@@ -106,7 +106,7 @@ impl Current<'_> {
         self.plan_goes_on(awaited);
         // The rescue may have come when the wait was over.
         let _ = self.take_rescue();
-        let _ = self.tally.phases.enter(phase);
+        let _ = self.enter_phase(phase);
         if blocked {
             self.enter_blocking();
         }
@@ -156,9 +156,9 @@ impl Current<'_> {
         self.set_busy(true);
         // Nobody follows this worker's outer wait while something else runs on top of it.
         self.set_waits_for(None);
-        let _ = self.tally.phases.enter(Phase::Busy);
+        let _ = self.enter_phase(Phase::Busy);
         self.run_on_top(task);
-        let _ = self.tally.phases.enter(Phase::Stealing);
+        let _ = self.enter_phase(Phase::Stealing);
         self.set_busy(false);
     }
 
@@ -237,9 +237,9 @@ impl Current<'_> {
         self.tell_that_we_run(&task, alone.then_some(own), true);
         self.tally.tasks.add(1);
         let busy = self.set_busy(true);
-        let phase = self.tally.phases.enter(Phase::Busy);
+        let phase = self.enter_phase(Phase::Busy);
         self.run_on_top(task);
-        let _ = self.tally.phases.enter(phase);
+        let _ = self.enter_phase(phase);
         self.set_busy(busy);
         // Nothing of the stranger's is left in the deque.
         deque.set_generation(generation);

@@ -21,6 +21,7 @@ use crate::pool::Shared;
 use crate::queue;
 use crate::scope::ScopeCore;
 use crate::stats::Tally;
+use crate::trace::Notes;
 use crate::wait::Awaited;
 use std::ptr::{NonNull, null};
 use tidegate_deque::Split;
@@ -40,6 +41,8 @@ pub(crate) struct Worker {
     pub(crate) closed_threads: usize,
     pub(crate) parker: Parker,
     pub(crate) tally: Line<Tally>,
+    /// What its thread asks the rules.
+    pub(crate) notes: Notes,
     /// The thief that this worker waits for, packed; 0 while it waits for none. Followed by those who wait for this one.
     pub(crate) waits_for: AtomicU64,
     /// The scope whose task lies at the base of this worker's stack, for its waiter to compare.
@@ -111,7 +114,12 @@ struct Own {
 }
 
 impl Worker {
-    pub(crate) fn new(index: usize, closed_threads: usize, foreign: Option<Foreign>) -> Self {
+    pub(crate) fn new(
+        index: usize,
+        closed_threads: usize,
+        foreign: Option<Foreign>,
+        notes: Notes,
+    ) -> Self {
         Self {
             deque: Split::new(),
             foreign,
@@ -119,6 +127,7 @@ impl Worker {
             closed_threads,
             parker: Parker::new(),
             tally: Line(Tally::default()),
+            notes,
             waits_for: AtomicU64::new(0),
             base_scope: AtomicPtr::default(),
             awaits_scope: AtomicPtr::default(),

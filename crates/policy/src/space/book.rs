@@ -17,6 +17,11 @@ use core::cmp::Ordering;
 pub struct Task(u32);
 
 impl Task {
+    /// That of this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
     /// A small number; that of a task that has ended is used again.
     #[must_use]
     pub const fn index(self) -> usize {
@@ -28,11 +33,29 @@ impl Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scope(u32);
 
+impl Scope {
+    /// That of this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number; that of a scope that is closed is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A lease, until it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lease(u32);
 
 impl Lease {
+    /// That of this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
     /// A small number; that of a lease that was given back is used again.
     #[must_use]
     pub const fn index(self) -> usize {

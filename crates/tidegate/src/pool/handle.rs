@@ -9,6 +9,7 @@ use crate::place::PlaceId;
 use crate::scope::Scope;
 use crate::spawn::Handle;
 use crate::stats::Stats;
+use crate::trace::Trace;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -173,6 +174,21 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::of(self.shared())
+    }
+
+    /// What the pool has asked its rules so far, and what they have decided, if [`Builder::trace`] says so.
+    ///
+    /// ```
+    /// let pool = tidegate::Pool::builder().trace(true).build()?;
+    /// pool.join(|| (), || ());
+    /// let trace = pool.trace().expect("notes are taken");
+    /// let replayed = tidegate::trace::replay(&trace).expect("the same rules decide the same");
+    /// assert_eq!(replayed.left_out, 0);
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn trace(&self) -> Option<Trace> {
+        self.shared().trace()
     }
 
     /// Changes the number of workers while the pool runs.

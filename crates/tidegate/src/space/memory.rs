@@ -4,7 +4,9 @@ use super::error::LeaseError;
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
 use crate::allocator;
+use crate::options::Options;
 use crate::pool::Shared;
+use crate::trace::{Source, Stream};
 use crate::worker::Current;
 use std::panic::Location;
 use tidegate_policy::Space;
@@ -43,9 +45,10 @@ pub(crate) struct Part {
 }
 
 impl Memory {
-    /// That of a pool with so many slots.
-    pub(crate) fn new(space: Space, workers: usize) -> Self {
-        let rule = match (Ordered::of(space, workers), space) {
+    /// That of a pool with these options.
+    pub(crate) fn new(options: &Options) -> Self {
+        let &Options { space, workers, .. } = options;
+        let rule = match (Ordered::of(options), space) {
             (Some(ordered), _) => Rule::Ordered(Box::new(Mutex::new(ordered))),
             (None, Space::Hybrid(policy)) => {
                 Rule::Hybrid(Mutex::new(Sleepers::new(policy, workers)))
@@ -81,6 +84,13 @@ impl Memory {
             Rule::Hybrid(sleepers) => Some(sleepers.lock()),
             Rule::Free | Rule::Ordered(_) => None,
         }
+    }
+
+    /// What the plan was asked, if notes are taken.
+    pub(crate) fn trace(&self) -> Option<Stream> {
+        let ordered = self.ordered()?;
+        let notes = ordered.notes()?;
+        Some(notes.borrow().stream(Source::Plan))
     }
 
     /// Whether a free slot could be used for a task or sleeper that the rule has.

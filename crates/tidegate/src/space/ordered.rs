@@ -9,23 +9,27 @@ use crate::builder::BuildError;
 use crate::explain::tell;
 use crate::job::{Header, Task};
 use crate::latch::Event;
+use crate::options::Options;
 use crate::pool::Shared;
 use crate::scope::ScopeCore;
+use crate::trace::recorder;
 use crate::wait::Awaited;
 use crate::worker::Current;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
+use tidegate_policy::Rng;
 use tidegate_policy::show_size;
 use tidegate_policy::space::book::{self, Answer, Book, Until};
-use tidegate_policy::space::plan::{Next, Plan};
-use tidegate_policy::{Rng, Space};
+use tidegate_policy::space::plan::Next;
+use tidegate_policy::trace::{Orders, Recorder};
 use tidegate_sync::seed;
 
 /// The plan, and what its names stand for.
 pub(crate) struct Ordered {
-    plan: Plan<Task>,
+    plan: Orders<Task, Option<RefCell<Recorder>>>,
     /// By the address of a task: from the fork until it begins, for a half until its joiner goes on.
     tasks: ByAddress<book::Task>,
     /// By the address of a scope: from its first task to its end.
@@ -81,10 +85,12 @@ fn address<T>(of: &T) -> usize {
 }
 
 impl Ordered {
-    /// That of a pool with so many slots, if its policy keeps the order.
-    pub(super) fn of(space: Space, workers: usize) -> Option<Self> {
+    /// That of a pool with these options, if its policy keeps the order.
+    pub(super) fn of(options: &Options) -> Option<Self> {
+        let &Options { space, workers, .. } = options;
+        let notes = recorder(options).map(RefCell::new);
         Some(Self {
-            plan: Plan::new(space, workers)?,
+            plan: Orders::new(space, workers, notes)?,
             tasks: HashMap::default(),
             scopes: HashMap::default(),
             asleep: vec![],
@@ -94,6 +100,11 @@ impl Ordered {
             in_vain: false,
             was_in_vain: false,
         })
+    }
+
+    /// Where the plan's notes are, if it takes any.
+    pub(super) fn notes(&self) -> Option<&RefCell<Recorder>> {
+        self.plan.tape().as_ref()
     }
 
     pub(super) fn book(&self) -> &Book {

@@ -11,17 +11,18 @@ mod presence;
 mod sight;
 
 use crate::machine::Limits;
-use crate::options::{Sharing, machine};
+use crate::options::{Options, Sharing, machine};
 use crate::pool::Shared;
+use crate::trace::Notes;
 use holders::Holders;
 use presence::Presence;
 use sight::Sight;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_policy::share::{Loans, cycle, slots};
+use tidegate_policy::Nanos;
+use tidegate_policy::trace::{Off, Steward as Rules, Wait};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};
-use tidegate_policy::{DesireState, Nanos};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::clock;
@@ -41,10 +42,12 @@ pub(crate) struct Bell {
     /// How many slots others leave to the pool, and how many are lent beyond them; written under the ledger's lock.
     cap: AtomicUsize,
     lent: AtomicUsize,
+    /// What the steward asks the rules.
+    pub(crate) notes: Notes,
 }
 
-impl Default for Bell {
-    fn default() -> Self {
+impl Bell {
+    pub(crate) fn new(options: &Options) -> Self {
         Self {
             asleep: AtomicBool::new(false),
             active: AtomicBool::new(false),
@@ -52,11 +55,10 @@ impl Default for Bell {
             waker: Mutex::default(),
             cap: AtomicUsize::new(usize::MAX),
             lent: AtomicUsize::new(0),
+            notes: Notes::new(options),
         }
     }
-}
 
-impl Bell {
     /// A slot is held. Under the ledger's lock.
     pub(crate) fn pool_acts(&self) {
         // Relaxed, here and below: ordered by the ledger's lock.
@@ -88,11 +90,10 @@ impl Bell {
 /// The steward of a pool; lives on a thread of its own.
 pub(crate) struct Steward {
     shared: Arc<Shared>,
-    desire: DesireState,
+    rules: Rules,
     sight: Sight,
     presence: Presence,
     holders: Holders,
-    loans: Loans,
     limits: Limits,
     /// How many cycles in a row have changed nothing.
     calm: usize,
@@ -110,11 +111,10 @@ impl Steward {
     pub(crate) fn new(shared: Arc<Shared>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
-            desire: sharing.desire_state.clone(),
+            rules: Rules::new(&Off, sharing.desire_state.clone()),
             sight: Sight::default(),
             presence: Presence::new(&shared.options, &sharing.job, location),
             holders: Holders::default(),
-            loans: Loans::default(),
             limits: Limits {
                 usable: machine().usable(),
                 workers: machine().default_workers(),
@@ -127,7 +127,7 @@ impl Steward {
     }
 
     fn bell(&self) -> &Bell {
-        self.shared.bell.as_ref().expect("the pool has a steward")
+        bell(&self.shared)
     }
 
     /// Until the pool ends.
@@ -166,10 +166,10 @@ impl Steward {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
         }
-        self.desire = sharing(&self.shared).desire_state.clone();
+        let desire = sharing(&self.shared).desire_state.clone();
+        self.rules = Rules::new(&self.bell().notes, desire);
         self.sight = Sight::of(&self.shared);
         self.holders = Holders::default();
-        self.loans = Loans::default();
         self.calm = 0;
         true
     }
@@ -203,10 +203,12 @@ impl Steward {
             return false;
         }
         let share = sharing(&self.shared).share;
-        self.wait(from + cycle(share, self.shares.others, self.calm));
-        let before = self.desire.desire();
+        let calm = [self.shares.others, self.calm];
+        self.wait(from + Rules::cycle(&self.bell().notes, share, calm));
+        let before = self.rules.desire();
         let seen = self.sight.look(&self.shared, self.shares);
-        let calm = self.desire.next(&seen.seen()) == before;
+        let notes = &bell(&self.shared).notes;
+        let calm = self.rules.next_desire(notes, &seen.seen()) == before;
         self.calm = if calm { self.calm + 1 } else { 0 };
         true
     }
@@ -247,7 +249,7 @@ impl Steward {
         let usage = self.shared.ledger().active();
         // What was estimated a moment ago may be over; and whoever runs wants to.
         let desire = match acts && usage > 0 {
-            true => self.desire.desire().max(1),
+            true => self.rules.desire().max(1),
             false => 0,
         };
         let limit = self.limits.workers.min(self.shared.wanted()).max(1);
@@ -272,7 +274,10 @@ impl Steward {
         let share = sharing(&self.shared).share;
         let fair = match self.presence.is_alone() {
             true => wanted,
-            false => slots(share, wanted, self.shares.allotment, self.shares.others),
+            false => {
+                let counts = [wanted, self.shares.allotment, self.shares.others];
+                Rules::slots(&self.bell().notes, share, counts)
+            }
         };
         // All of them, whatever number is wanted in a moment.
         let cap = if fair >= wanted { usize::MAX } else { fair };
@@ -298,7 +303,8 @@ impl Steward {
         // Not everybody was there to be asked when the number of slots fell.
         self.shared.ask_holders(&ledger);
         if room == 0 && self.shares.others == 0 {
-            (self.holders, self.loans) = (Holders::default(), Loans::default());
+            self.holders = Holders::default();
+            self.rules.forget_loans(&bell(&self.shared).notes);
             return 0;
         }
         self.holders.take_turns(&self.shared, &ledger, now);
@@ -308,8 +314,14 @@ impl Steward {
             // Else they are in nobody's way, and those who are stuck may wait for them.
             self.shared.ask_overcommitted(&ledger, now);
         }
-        self.loans
-            .lend(waits && room > 0, (stuck, silent), room, now)
+        let wait = Wait {
+            waits: waits && room > 0,
+            stuck,
+            silent,
+            room,
+            now,
+        };
+        self.rules.lend(&bell(&self.shared).notes, wait)
     }
 
     /// Sleeps until `until`; when the table changes meanwhile, follows it.
@@ -354,6 +366,10 @@ impl Steward {
         *self.bell().waker.lock() = None;
         self.presence.leave();
     }
+}
+
+fn bell(shared: &Shared) -> &Bell {
+    shared.bell.as_ref().expect("the pool has a steward")
 }
 
 fn sharing(shared: &Shared) -> &Sharing {

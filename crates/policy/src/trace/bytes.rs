@@ -1,0 +1,62 @@
+//! Whole numbers of few bytes where they are small: seven bits to a byte, the lowest first, the top bit of all but the last set.
+
+use alloc::vec::Vec;
+
+/// Appends `value`.
+pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Takes a number from the front; `None` if that is none, and nothing is taken then.
+pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0_u64;
+    for (at, byte) in bytes.iter().enumerate() {
+        let bits = u64::from(byte & 0x7f);
+        let shift = 7 * at as u32;
+        if shift > 63 || bits << shift >> shift != bits {
+            return None;
+        }
+        value |= bits << shift;
+        if byte & 0x80 == 0 {
+            *bytes = &bytes[at + 1..];
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Takes so many bytes from the front.
+pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8], count: u64) -> Option<&'a [u8]> {
+    let count = usize::try_from(count).ok()?;
+    if count > bytes.len() {
+        return None;
+    }
+    let (front, rest) = bytes.split_at(count);
+    *bytes = rest;
+    Some(front)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_read_back_and_nothing_else_is_read() {
+        let mut rng = crate::Rng::new(1);
+        let mut bytes = Vec::new();
+        let values: Vec<u64> = (0..64).map(|shift| rng.draw() >> shift).collect();
+        values.iter().for_each(|&value| put(&mut bytes, value));
+        let mut rest = &bytes[..];
+        for value in values {
+            assert_eq!(take(&mut rest), Some(value));
+        }
+        assert_eq!(take(&mut rest), None);
+        for bad in [&[0x80][..], &[0xff; 10], &[0xff; 11]] {
+            assert_eq!(take(&mut &bad[..]), None, "{bad:?}");
+        }
+    }
+}

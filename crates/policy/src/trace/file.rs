@@ -1,0 +1,225 @@
+//! A trace as bytes. `docs/trace.md` has the form.
+
+use super::bytes::{put, take, take_bytes};
+use crate::{Amount, Desire, Idle, Share, Space, Victim};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+/// The first line; the number is that of the form.
+const TITLE: &str = "tidegate trace 1";
+
+/// Under which rules a pool ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// How thieves rest.
+    pub idle: Idle,
+    /// How much a steal takes.
+    pub steal: Amount,
+    /// Whom thieves rob.
+    pub victim: Victim,
+    /// Who may have memory.
+    pub space: Space,
+    /// Whether the machine is divided with others.
+    pub share: Share,
+    /// How many processors are desired.
+    pub desire: Desire,
+    /// How many slots there were at first.
+    pub workers: usize,
+    /// What the pool is called.
+    pub pool: String,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The worker of this number.
+    Worker(usize),
+    /// The steward.
+    Steward,
+    /// The plan for memory.
+    Plan,
+}
+
+/// What one of them has asked, and what was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// Who.
+    pub source: Source,
+    /// For each question its number, how long after the one before it was asked, and the numbers that the rules looked at.
+    pub(super) inputs: Vec<u8>,
+    /// For each question what was decided.
+    pub(super) decisions: Vec<u8>,
+    /// How many more questions did not fit.
+    pub left_out: u64,
+}
+
+/// The notes of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Under which rules it ran.
+    pub rules: Rules,
+    /// What was asked.
+    pub streams: Vec<Stream>,
+}
+
+/// Why bytes are no trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged(pub(super) String);
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Damaged {}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worker(index) => write!(f, "worker {index}"),
+            Self::Steward => f.write_str("the steward"),
+            Self::Plan => f.write_str("the plan for memory"),
+        }
+    }
+}
+
+impl Source {
+    const fn code(self) -> u64 {
+        match self {
+            Self::Steward => 0,
+            Self::Plan => 1,
+            Self::Worker(index) => 2 + index as u64,
+        }
+    }
+
+    const fn of(code: u64) -> Self {
+        match code {
+            0 => Self::Steward,
+            1 => Self::Plan,
+            worker => Self::Worker(worker as usize - 2),
+        }
+    }
+}
+
+impl Trace {
+    /// As bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let Rules {
+            idle,
+            steal,
+            victim,
+            space,
+            share,
+            desire,
+            workers,
+            pool,
+        } = &self.rules;
+        let head = format!(
+            "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nspace={space}\nshare={share}\ndesire={desire}\nworkers={workers}\npool={pool}\n\n"
+        );
+        let mut bytes = head.into_bytes();
+        put(&mut bytes, self.streams.len() as u64);
+        for stream in &self.streams {
+            put(&mut bytes, stream.source.code());
+            put(&mut bytes, stream.left_out);
+            for part in [&stream.inputs, &stream.decisions] {
+                put(&mut bytes, part.len() as u64);
+                bytes.extend_from_slice(part);
+            }
+        }
+        let sum = checksum(&bytes);
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// They are no trace, one of another form, or were cut off or changed.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
+        if !bytes.starts_with(TITLE.as_bytes()) {
+            let known = bytes.starts_with(b"tidegate trace ");
+            let what = match known {
+                true => "the trace has another form; allowed: that of this version",
+                false => "this is no trace; allowed: a file that `--trace` has written",
+            };
+            return Err(Damaged(format!("{what}, which begins with {TITLE:?}")));
+        }
+        let cut = || Damaged("the trace is cut off or was changed: its checksum is wrong".into());
+        let (body, sum) = bytes.split_at(bytes.len().saturating_sub(8));
+        if checksum(body).to_le_bytes() != sum {
+            return Err(cut());
+        }
+        let end = body
+            .windows(2)
+            .position(|two| two == b"\n\n")
+            .ok_or_else(cut)?;
+        let head = core::str::from_utf8(&body[..end]).map_err(|_| cut())?;
+        let rules = Rules::read(head)?;
+        let streams = streams(&body[end + 2..]).ok_or_else(cut)?;
+        Ok(Self { rules, streams })
+    }
+}
+
+fn streams(mut bytes: &[u8]) -> Option<Vec<Stream>> {
+    let rest = &mut bytes;
+    let count = take(rest)?;
+    let mut streams = Vec::new();
+    for _ in 0..count {
+        let (source, left_out) = (Source::of(take(rest)?), take(rest)?);
+        let mut part = || {
+            let length = take(rest)?;
+            take_bytes(rest, length).map(<[u8]>::to_vec)
+        };
+        streams.push(Stream {
+            source,
+            inputs: part()?,
+            decisions: part()?,
+            left_out,
+        });
+    }
+    rest.is_empty().then_some(streams)
+}
+
+impl Rules {
+    fn read(head: &str) -> Result<Self, Damaged> {
+        Ok(Self {
+            idle: row(head, "idle")?,
+            steal: row(head, "steal")?,
+            victim: row(head, "victim")?,
+            space: row(head, "space")?,
+            share: row(head, "share")?,
+            desire: row(head, "desire")?,
+            workers: row(head, "workers")?,
+            pool: row(head, "pool")?,
+        })
+    }
+}
+
+/// The value of a row `key=value`.
+fn row<T: FromStr>(head: &str, key: &str) -> Result<T, Damaged>
+where
+    T::Err: fmt::Display,
+{
+    let of_key = |line: &'_ str| {
+        line.strip_prefix(key)?
+            .strip_prefix('=')
+            .map(str::to_string)
+    };
+    let value = head.lines().find_map(of_key);
+    let value = value.ok_or_else(|| Damaged(format!("the trace does not say its {key}")))?;
+    value
+        .parse()
+        .map_err(|error| Damaged(format!("the trace's {key}: {error}")))
+}
+
+/// FNV-1a: against accidents, not against intent.
+fn checksum(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}

@@ -1,0 +1,117 @@
+//! Notes of what a pool asks the rules, and of what they decide; see [`tidegate_policy::trace`] and docs/trace.md.
+//!
+//! Each worker, the steward and the plan for memory has a recorder of its own. That of a worker is locked by its thread alone, but for the moment in which the
+//! notes are read. Pools without a trace have none, and pay a branch where something is asked.
+
+pub use tidegate_policy::trace::{
+    Damaged, Difference, Failed, Question, Record, Replayed, Rules, Source, Stream, Trace, replay,
+};
+
+use crate::options::Options;
+use crate::pool::Shared;
+use crate::stats::Phase;
+use crate::worker::{Current, Worker};
+use tidegate_policy::trace::{Recorder, Tape};
+use tidegate_policy::tunables::TRACE_BYTES;
+use tidegate_sync::clock;
+use tidegate_sync::lock::Mutex;
+
+/// Where one of them takes notes, if it does.
+#[derive(Default)]
+pub(crate) struct Notes(Option<Mutex<Recorder>>);
+
+/// A recorder, if there is one.
+pub(crate) fn recorder(options: &Options) -> Option<Recorder> {
+    let wanted = options.trace.then_some(TRACE_BYTES.default);
+    wanted.map(|most| Recorder::new(most, clock::now))
+}
+
+impl Notes {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self(recorder(options).map(Mutex::new))
+    }
+
+    fn note(&self, what: Question, numbers: &[u64]) {
+        if let Some(recorder) = &self.0 {
+            recorder.lock().note(what, numbers);
+        }
+    }
+
+    fn stream(&self, source: Source) -> Option<Stream> {
+        Some(self.0.as_ref()?.lock().stream(source))
+    }
+}
+
+impl Tape for Notes {
+    #[inline]
+    fn ask(&self, question: Question) {
+        if let Some(recorder) = &self.0 {
+            recorder.lock().ask(question);
+        }
+    }
+
+    #[inline]
+    fn input(&self, live: impl FnOnce() -> u64) -> u64 {
+        let number = live();
+        match &self.0 {
+            Some(recorder) => recorder.lock().input(number),
+            None => number,
+        }
+    }
+
+    #[inline]
+    fn answer(&self, decision: u64) {
+        if let Some(recorder) = &self.0 {
+            recorder.lock().answer(decision);
+        }
+    }
+}
+
+impl Current<'_> {
+    /// Begins a phase; what this worker did before.
+    pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
+        self.notes.note(Question::Phase, &[phase as u64]);
+        self.tally.phases.enter(phase)
+    }
+
+    /// Tasks were stolen.
+    pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
+        self.notes
+            .note(Question::Stole, &[victim.index as u64, tasks]);
+    }
+}
+
+impl Shared {
+    /// All notes so far, if any are taken.
+    pub(crate) fn trace(&self) -> Option<Trace> {
+        let options = &self.options;
+        options.trace.then(|| {
+            let workers = self
+                .workers()
+                .filter_map(|worker| worker.notes.stream(Source::Worker(worker.index)));
+            let bell = self.bell.as_ref();
+            let steward = bell.and_then(|bell| bell.notes.stream(Source::Steward));
+            let plan = self.memory.trace();
+            Trace {
+                rules: options.rules(),
+                streams: workers.chain(steward).chain(plan).collect(),
+            }
+        })
+    }
+}
+
+impl Options {
+    fn rules(&self) -> Rules {
+        let share = self.share.as_ref();
+        Rules {
+            idle: self.idle,
+            steal: self.amount,
+            victim: self.victim,
+            space: self.space,
+            share: share.map_or(tidegate_policy::Share::Off, |sharing| sharing.share),
+            desire: share.map_or_else(Default::default, |sharing| sharing.desire),
+            workers: self.workers,
+            pool: self.name.clone(),
+        }
+    }
+}

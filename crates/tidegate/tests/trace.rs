@@ -1,0 +1,171 @@
+//! What a pool has asked its rules, they decide again; and a rule that is another one decides otherwise.
+#![cfg(not(miri))]
+
+mod support;
+
+use std::time::Duration;
+use tidegate::trace::{Failed, Question, Rules, Source, Trace, replay};
+use tidegate::{Pool, space};
+
+/// Forks with pauses, so that thieves find something, find nothing, and rest; with a lease in each.
+fn forks(depth: u32) -> u64 {
+    let _lease = space::lease(1 << 10).expect("it fits");
+    if depth == 0 {
+        std::thread::sleep(Duration::from_micros(50));
+        return 1;
+    }
+    let (a, b) = tidegate::join(|| forks(depth - 1), || forks(depth - 1));
+    a + b
+}
+
+fn traced(options: &[(&str, &str)]) -> Trace {
+    let mut builder = Pool::builder().workers(3).trace(true);
+    for &(option, value) in options {
+        builder = match option {
+            "idle" => builder.idle(value.parse().unwrap()),
+            "steal" => builder.steal(value.parse().unwrap()),
+            "victim" => builder.victim(value.parse().unwrap()),
+            "space" => builder.space(value.parse().unwrap()),
+            "desire" => builder.desire(value.parse().unwrap()),
+            "share" => builder.share(value.parse().unwrap()),
+            _ => unreachable!("an option of these"),
+        };
+    }
+    let pool = builder.build().unwrap();
+    for _ in 0..3 {
+        assert_eq!(pool.install(|| forks(6)), 64);
+        std::thread::sleep(Duration::from_millis(15));
+    }
+    // Spawned, and called from here.
+    pool.scope(|s| (0..20).for_each(|_| s.spawn(|_| drop(forks(1)))));
+    pool.trace().expect("notes are taken")
+}
+
+fn replayed(trace: &Trace) -> u64 {
+    let back = Trace::from_bytes(&trace.to_bytes()).expect("what was written is read");
+    assert_eq!(&back, trace);
+    let replayed = replay(&back).unwrap_or_else(|failed| panic!("{failed:?}"));
+    assert_eq!(replayed.left_out, 0);
+    replayed.questions
+}
+
+/// The questions that were asked, of whichever stream.
+fn asked(trace: &Trace) -> Vec<Question> {
+    let records = trace.streams.iter().flat_map(|stream| stream.records());
+    records.map(|record| record.unwrap().question).collect()
+}
+
+#[test]
+fn every_rule_decides_again_what_it_has_decided() {
+    let runs: [&[(&str, &str)]; 9] = [
+        &[],
+        &[("idle", "linear"), ("victim", "random"), ("steal", "half")],
+        &[
+            ("idle", "quanta"),
+            ("victim", "hierarchical"),
+            ("steal", "fixed:2"),
+        ],
+        &[("idle", "long-quanta"), ("victim", "last-victim")],
+        &[("idle", "pheet-original"), ("victim", "last-victim")],
+        &[("idle", "abp-yield"), ("space", "hybrid:alpha=2KiB,beta=0")],
+        &[("space", "depth-first:k=512")],
+        &[("space", "dfdeques:k=512")],
+        &[("space", "budget:12KiB,serial=8KiB")],
+    ];
+    for options in runs {
+        let questions = replayed(&traced(options));
+        assert!(questions > 50, "{options:?}: {questions}");
+    }
+}
+
+#[test]
+fn a_steward_decides_again_what_it_has_decided() {
+    if !cfg!(any(target_os = "linux", target_os = "android")) {
+        return;
+    }
+    for desire in [
+        "steady",
+        "wsap:eta=0.5",
+        "a-steal",
+        "a-deque",
+        "palirria",
+        "dws",
+        "instantaneous",
+    ] {
+        let trace = traced(&[("share", "on"), ("desire", desire)]);
+        replayed(&trace);
+        let steward = trace
+            .streams
+            .iter()
+            .find(|stream| stream.source == Source::Steward);
+        assert!(steward.is_some(), "{desire}");
+    }
+}
+
+/// What is found when the trace is replayed under other rules.
+fn differs(trace: &Trace, alter: impl FnOnce(&mut Rules)) -> Question {
+    let mut altered = trace.clone();
+    alter(&mut altered.rules);
+    match replay(&altered) {
+        Err(Failed::Differs(difference)) => difference.record.question,
+        other => panic!("{other:?} under {:?}", altered.rules),
+    }
+}
+
+#[test]
+fn one_constant_of_a_rule_that_is_another_is_found() {
+    let trace = traced(&[
+        ("idle", "linear:step=50us"),
+        ("steal", "half"),
+        ("victim", "random"),
+    ]);
+    let found = differs(&trace, |rules| {
+        rules.idle = "linear:step=51us".parse().unwrap()
+    });
+    assert_eq!(found, Question::SweepFailed);
+    let found = differs(&trace, |rules| {
+        rules.idle = "linear:step=50us,min=11us".parse().unwrap()
+    });
+    assert_eq!(found, Question::SweepFailed);
+    let found = differs(&trace, |rules| {
+        rules.victim = "hierarchical".parse().unwrap()
+    });
+    assert_eq!(found, Question::NextVictim);
+    let found = differs(&trace, |rules| rules.steal = "fixed:3".parse().unwrap());
+    assert_eq!(found, Question::Amount);
+    let trace = traced(&[("space", "dfdeques:k=512")]);
+    let found = differs(&trace, |rules| {
+        rules.space = "dfdeques:k=2048".parse().unwrap()
+    });
+    assert_eq!(found, Question::Ask);
+    let trace = traced(&[("space", "budget:9KiB,serial=8KiB")]);
+    differs(&trace, |rules| {
+        rules.space = "budget:64KiB,serial=8KiB".parse().unwrap()
+    });
+}
+
+#[test]
+fn a_trace_that_was_cut_off_or_changed_is_refused() {
+    let bytes = traced(&[]).to_bytes();
+    for length in [0, 5, 40, bytes.len() / 2, bytes.len() - 1] {
+        let refused = Trace::from_bytes(&bytes[..length]).unwrap_err().to_string();
+        assert!(
+            refused.contains("no trace") || refused.contains("cut off"),
+            "{refused}"
+        );
+    }
+    for at in (20..bytes.len()).step_by(97) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 4;
+        assert!(Trace::from_bytes(&changed).is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn a_pool_takes_no_notes_unless_it_is_to() {
+    let pool = Pool::builder().workers(1).build().unwrap();
+    pool.join(|| (), || ());
+    assert!(pool.trace().is_none());
+    let trace = traced(&[]);
+    assert!(asked(&trace).contains(&Question::Stole));
+}
