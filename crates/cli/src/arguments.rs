@@ -14,9 +14,12 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod chosen;
+mod replay;
 mod simulation;
 
 pub use chosen::{Case, Chosen, Contest};
+use replay::AFTER_REPLAY;
+pub use replay::{ReplayArguments, TraceArguments};
 pub use simulation::{JobsArguments, Simulation, SimulationFlags};
 
 use crate::options::{self, Flags, SharingFlags};
@@ -59,6 +62,9 @@ pub enum Command {
         disable_help_subcommand = true
     )]
     Sim(SimArguments),
+    /// Ask the rules again what a pool has asked them (`run --trace`), and compare; or draw it over time
+    #[command(after_help = AFTER_REPLAY)]
+    Replay(ReplayArguments),
     /// Tell cores, caches, affinity and quotas, and why so many workers
     #[command(after_help = AFTER_MACHINE)]
     Machine(MachineArguments),
@@ -201,6 +207,9 @@ pub struct RunArguments {
     /// Where pictures are to be written.
     #[command(flatten)]
     pub pictures: PictureArguments,
+    /// Where its notes are to be written.
+    #[command(flatten)]
+    pub trace: TraceArguments,
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source; also test, A, B
     #[arg(long, value_enum, default_value_t, global = true)]
     pub size: Size,

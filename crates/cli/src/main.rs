@@ -10,6 +10,7 @@
 //! | [`compare`] | a program or a case on several runtimes in turns, as a table |
 //! | [`mod@bench`] | how jobs of several processes divide this machine |
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
+//! | [`replay`] | what a pool has asked its rules, again |
 //! | [`machine`] | what this machine, or one from a file, is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
 //! | [`jobs`] | who divides the machine at this moment |
@@ -21,7 +22,7 @@
 //!
 //! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
 //! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file other
-//! than the pictures of `run`.
+//! than the pictures and the trace of `run` and what `replay` makes of one.
 
 #![forbid(unsafe_code)]
 
@@ -34,6 +35,7 @@ mod machine;
 mod options;
 mod output;
 mod reference;
+mod replay;
 mod roster;
 mod run;
 mod share;
@@ -89,6 +91,7 @@ fn choose(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Machine(arguments) => machine::print(&arguments),
         Command::Tunables(format) => tunables::print(format),
         Command::Jobs(format) => jobs::print(format),

@@ -131,6 +131,8 @@ pub struct Options {
     share: Share,
     weight: usize,
     desire: Desire,
+    /// Whether the pool takes notes; no flag of all pools.
+    pub trace: bool,
 }
 
 impl Options {
@@ -153,6 +155,7 @@ impl Options {
             share: value(sharing.share, &tunables::SHARE)?,
             weight: value(sharing.weight, &tunables::WEIGHT)?,
             desire: value(sharing.desire, &tunables::DESIRE)?,
+            trace: false,
         })
     }
 
@@ -171,6 +174,7 @@ impl Options {
             .share(self.share)
             .weight(self.weight)
             .desire(self.desire)
+            .trace(self.trace)
             // What the panic hook has not told is a lease that was refused, of which one is enough.
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {

@@ -14,7 +14,8 @@ use std::fmt::Display;
 use std::sync::OnceLock;
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Idle, IdleState, PlaceBy, Queue, Share, Space, Victim, Wait,
+    Amount, Desire, DesireState, Idle, IdleState, ParseError, PlaceBy, Queue, Share, Space, Victim,
+    Wait,
 };
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -122,9 +123,8 @@ impl Options {
         let orders = (wait, queue, space);
         let (wait, queue, space) = orders_of_tasks(orders, builder.closed.is_some(), environment)?;
         let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
-        let places = places
-            .check()
-            .map_err(|error| error.within("Builder::places"))?;
+        let within = |method| move |error: ParseError| error.within(method);
+        let places = places.check().map_err(within("Builder::places"))?;
         let (bind, _) = environment.option("Builder::bind", bind, &tunables::BIND)?;
         let ground = Ground::of(topology, workers, (places, victim), bind)?;
         let (stack_size, _) =
@@ -135,11 +135,9 @@ impl Options {
             max_threads,
             max_threads_from,
             // Text has been checked with its parameters when it was read; only the builder's values can fail here.
-            idle_state: IdleState::new(&idle).map_err(|error| error.within("Builder::idle"))?,
+            idle_state: IdleState::new(&idle).map_err(within("Builder::idle"))?,
             idle,
-            amount: amount
-                .check()
-                .map_err(|error| error.within("Builder::steal"))?,
+            amount: amount.check().map_err(within("Builder::steal"))?,
             victim,
             wait,
             queue,

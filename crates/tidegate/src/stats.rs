@@ -54,7 +54,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Away,
         Self::Busy,
         Self::Stealing,

@@ -67,6 +67,23 @@ impl Tape for Notes {
     }
 }
 
+/// What a worker does in a phase of this number, the first of those that [`Question::Phase`] has.
+#[must_use]
+pub fn phase(number: u64) -> Option<&'static str> {
+    let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;
+    Some(match phase {
+        Phase::Away => "away",
+        Phase::Busy => "busy",
+        Phase::Stealing => "stealing",
+        Phase::Switching => "switching",
+        Phase::NoWork => "no work",
+        Phase::Latch => "waiting",
+        Phase::Memory => "waiting for memory",
+        Phase::Blocked => "blocked",
+        Phase::Nap => "napping",
+    })
+}
+
 impl Current<'_> {
     /// Begins a phase; what this worker did before.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {

@@ -37,7 +37,7 @@ fn traced(options: &[(&str, &str)]) -> Trace {
         std::thread::sleep(Duration::from_millis(15));
     }
     // Spawned, and called from here.
-    pool.scope(|s| (0..20).for_each(|_| s.spawn(|_| drop(forks(1)))));
+    pool.scope(|s| (0..20).for_each(|_| s.spawn(|_| assert_eq!(forks(1), 2))));
     pool.trace().expect("notes are taken")
 }
 

@@ -6,11 +6,13 @@
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 mod fields;
+mod file;
 mod progress;
 mod table;
 mod units;
 
 pub use fields::{show_fields, show_value};
+pub use file::{find_room, write_file};
 pub use progress::Progress;
 pub use table::Table;
 pub use units::{

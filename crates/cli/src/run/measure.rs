@@ -1,6 +1,7 @@
 //! Running a program: on a pool or serially, repeatedly, and what it cost.
 
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tidegate::Stats;
@@ -10,7 +11,7 @@ use tidegate_workloads::{Counted, Program, Recorded, Runtime, Tidegate};
 use crate::arguments::PictureArguments;
 use crate::failure::Failure;
 use crate::options::Options;
-use crate::output::Progress;
+use crate::output::{Progress, write_file};
 use crate::reference::{Found, Reference};
 use crate::statistics::Summary;
 use crate::usage::{self, Usage};
@@ -25,6 +26,8 @@ pub struct Plan {
     pub serial: bool,
     /// Of what is drawn.
     pub pictures: PictureArguments,
+    /// Where the pool's notes go, if it takes any.
+    pub trace: Option<PathBuf>,
 }
 
 /// What came of it.
@@ -105,6 +108,9 @@ pub fn run<P: Program>(program: &P, plan: &Plan) -> Result<Run<P>, Failure> {
     let stats = pool.pool().stats();
     runs.peak_declared_bytes = stats.space.peak;
     runs.stats = Some(stats);
+    if let (Some(file), Some(trace)) = (&plan.trace, pool.pool().trace()) {
+        write_file(file, "a trace", |out| out.write_all(&trace.to_bytes()))?;
+    }
     if drawn {
         runs.record(program, &mut input, pool, &progress);
     } else {
@@ -283,6 +289,7 @@ mod tests {
             repeat: 2,
             serial: false,
             pictures: PictureArguments::default(),
+            trace: None,
         };
         run(&Answers { parallel }, &plan).unwrap()
     }

@@ -29,11 +29,17 @@ use report::Report;
 
 /// Carries the subcommand out.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let mut options = Options::resolve(&arguments.flags)?;
+    options.trace = arguments.trace.trace.is_some();
+    if let Some(file) = &arguments.trace.trace {
+        output::find_room(file, "a trace")?;
+    }
     let plan = Plan {
-        options: Options::resolve(&arguments.flags)?,
+        options,
         repeat: arguments.repeat,
         serial: arguments.serial,
         pictures: arguments.pictures.clone(),
+        trace: arguments.trace.trace.clone(),
     };
     stack::with_deep_stack(|| carry_out(arguments, &plan))?
 }

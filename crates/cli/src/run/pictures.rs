@@ -1,19 +1,18 @@
 //! Pictures of a program's intervals, as files.
 
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::Path;
-
 use tidegate::interval::Graph;
 use tidegate_workloads::Program;
 use tidegate_workloads::registry::ENTRIES;
 
 use crate::arguments::PictureArguments;
 use crate::failure::Failure;
-use crate::output::{show_count, to_stderr};
+use crate::output::{find_room, show_count, to_stderr, write_file};
 
 /// From so many intervals on a picture is hard to look at.
 const MANY: usize = 2_000;
+
+/// What the files are.
+const PICTURE: &str = "a picture";
 
 impl PictureArguments {
     /// Whether there are any, which only a program with intervals can have, and in files that can be written.
@@ -36,7 +35,7 @@ impl PictureArguments {
             return Err(Failure::Usage(same.to_owned()));
         }
         for file in files() {
-            find_room(file).map_err(|error| refused(file, &error))?;
+            find_room(file, PICTURE)?;
         }
         Ok(true)
     }
@@ -50,7 +49,7 @@ impl PictureArguments {
         ];
         for (file, draw, how) in pictures {
             let Some(file) = file else { continue };
-            fs::write(file, draw(graph)).map_err(|error| refused(file, &error))?;
+            write_file(file, PICTURE, |out| out.write_all(draw(graph).as_bytes()))?;
             to_stderr(&format!("{}: {drawn}{how}\n", file.display()));
         }
         if graph.intervals().len() > MANY {
@@ -58,22 +57,4 @@ impl PictureArguments {
         }
         Ok(())
     }
-}
-
-/// An error if a file can surely not be written. Nothing is made or changed.
-fn find_room(file: &Path) -> io::Result<()> {
-    match fs::OpenOptions::new().write(true).open(file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let folder = file
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            fs::read_dir(folder.unwrap_or(Path::new("."))).map(drop)
-        }
-        opened => opened.map(drop),
-    }
-}
-
-fn refused(file: &Path, error: &io::Error) -> Failure {
-    let file = file.display();
-    Failure::Impossible(format!("{file}: a picture cannot be written here: {error}"))
 }

@@ -180,6 +180,12 @@ impl Stream {
         Damaged(format!("{}: step {step} cannot be read", self.source))
     }
 
+    /// What was decided, one after the other.
+    pub fn decisions(&self) -> impl Iterator<Item = u64> + '_ {
+        let mut rest = &self.decisions[..];
+        core::iter::from_fn(move || take(&mut rest))
+    }
+
     /// The questions, one after the other.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, Damaged>> + '_ {
         let (mut rest, mut at, mut step) = (&self.inputs[..], 0_u64, 0_u64);

@@ -1,0 +1,125 @@
+//! A trace in the JSON form of Chrome's trace viewer, which Perfetto reads as well.
+//!
+//! A row for each worker, with what it spent its time on; a mark for each theft; and over time how many processors were desired. Times begin with the first
+//! question of all. The form is that of "Trace Event Format" (Duca and Sinclair).
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tidegate::trace::{Question, Record, Source, Stream, Trace, phase};
+
+use crate::failure::Failure;
+use crate::output::write_file;
+
+/// Writes the file.
+pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {
+    write_file(path, "a trace", |out| {
+        let mut events = Events {
+            out,
+            begins: begins(trace),
+            first: true,
+        };
+        events.all(trace)
+    })
+}
+
+/// When the first question was asked.
+fn begins(trace: &Trace) -> u64 {
+    let firsts = trace.streams.iter().filter_map(|stream| {
+        let first = stream.records().next()?;
+        Some(first.ok()?.at)
+    });
+    firsts.min().unwrap_or(0)
+}
+
+/// One event after the other: a long trace is too large to be held as one value.
+struct Events<'a> {
+    out: &'a mut dyn Write,
+    begins: u64,
+    first: bool,
+}
+
+impl Events<'_> {
+    fn all(&mut self, trace: &Trace) -> io::Result<()> {
+        write!(
+            self.out,
+            "{{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["
+        )?;
+        self.put(&json!({
+            "ph": "M", "name": "process_name", "pid": 1, "args": {"name": trace.rules.pool},
+        }))?;
+        for stream in &trace.streams {
+            match stream.source {
+                Source::Worker(index) => self.worker(stream, index)?,
+                Source::Steward => self.steward(stream)?,
+                Source::Plan => {}
+            }
+        }
+        writeln!(self.out, "\n]}}")
+    }
+
+    fn put(&mut self, event: &Value) -> io::Result<()> {
+        let comma = if self.first { "" } else { "," };
+        self.first = false;
+        write!(self.out, "{comma}\n  {event}")
+    }
+
+    /// In microseconds since the beginning.
+    fn time(&self, at: u64) -> f64 {
+        (at - self.begins) as f64 / 1e3
+    }
+
+    fn worker(&mut self, stream: &Stream, index: usize) -> io::Result<()> {
+        self.put(&json!({
+            "ph": "M", "name": "thread_name", "pid": 1, "tid": index, "args": {"name": format!("worker {index}")},
+        }))?;
+        let (mut since, mut last): (Option<(u64, &str)>, _) = (None, 0);
+        for Record {
+            at,
+            question,
+            inputs,
+        } in stream.records().map_while(Result::ok)
+        {
+            last = at;
+            match (question, &inputs[..]) {
+                (Question::Phase, &[number]) => {
+                    self.spell(since, at, index)?;
+                    since = phase(number).map(|name| (at, name));
+                }
+                (Question::Stole, &[victim, tasks]) => self.put(&json!({
+                    "ph": "i", "s": "t", "name": "stole", "cat": "steal", "pid": 1, "tid": index,
+                    "ts": self.time(at), "args": {"from": victim, "tasks": tasks},
+                }))?,
+                _ => {}
+            }
+        }
+        self.spell(since, last, index)
+    }
+
+    /// What the worker did until now.
+    fn spell(&mut self, since: Option<(u64, &str)>, until: u64, index: usize) -> io::Result<()> {
+        let Some((from, name)) = since else {
+            return Ok(());
+        };
+        self.put(&json!({
+            "ph": "X", "name": name, "cat": "phase", "pid": 1, "tid": index,
+            "ts": self.time(from), "dur": (until - from) as f64 / 1e3,
+        }))
+    }
+
+    fn steward(&mut self, stream: &Stream) -> io::Result<()> {
+        let records = stream.records().map_while(Result::ok);
+        for (record, decided) in records.zip(stream.decisions()) {
+            let name = match record.question {
+                Question::Desire => "desired",
+                Question::Lend => "lent",
+                _ => continue,
+            };
+            self.put(&json!({
+                "ph": "C", "name": name, "pid": 1, "ts": self.time(record.at), "args": {name: decided},
+            }))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! `tidegate replay`: asks the rules of this version again what a pool has asked them, and compares what they decide.
+//!
+//! The notes are those of `run --trace`. The rules are handed the numbers that they looked at then, and nothing of what they decided; see
+//! [`tidegate::trace`]. With `--chrome` the same notes become a picture over time, whether or not something differs.
+
+mod chrome;
+
+use std::fs;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+use tidegate::trace::{Difference, Failed, Rules, Stream, Trace, replay};
+
+use crate::arguments::ReplayArguments;
+use crate::failure::Failure;
+use crate::output::{self, Progress, show_count, show_seconds};
+
+/// Carries the subcommand out.
+pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
+    let file = arguments.file.display();
+    let bytes = fs::read(&arguments.file)
+        .map_err(|error| Failure::Impossible(format!("{file} cannot be read: {error}")))?;
+    let not_so = |error: &dyn std::fmt::Display| Failure::Usage(format!("{file}: {error}"));
+    let trace = Trace::from_bytes(&bytes).map_err(|error| not_so(&error))?;
+    let progress = Progress::start(1);
+    progress.say("asking the rules again");
+    let streams = trace.streams.iter().map(Extent::of);
+    let streams: Vec<Extent> = streams.collect::<Result<_, _>>().map_err(|e| not_so(&e))?;
+    let difference = match replay(&trace) {
+        Ok(_) => None,
+        Err(Failed::Differs(difference)) => Some(*difference),
+        Err(Failed::Damaged(damaged)) => return Err(not_so(&damaged)),
+    };
+    if let Some(out) = &arguments.chrome {
+        chrome::write(&trace, out)?;
+    }
+    drop(progress);
+    let report = Report {
+        rules: &trace.rules,
+        streams,
+        difference,
+    };
+    if arguments.format.json {
+        output::print_json(&report.to_json())?;
+    } else {
+        output::to_stdout(|out| report.write(out))?;
+    }
+    report.verdict()
+}
+
+/// How much a stream has.
+struct Extent {
+    source: String,
+    questions: u64,
+    seconds: f64,
+    left_out: u64,
+}
+
+impl Extent {
+    fn of(stream: &Stream) -> Result<Self, tidegate::trace::Damaged> {
+        let (mut questions, mut first, mut last) = (0, None, 0);
+        for record in stream.records() {
+            let at = record?.at;
+            questions += 1;
+            last = at;
+            first.get_or_insert(at);
+        }
+        Ok(Self {
+            source: stream.source.to_string(),
+            questions,
+            seconds: (last - first.unwrap_or(last)) as f64 / 1e9,
+            left_out: stream.left_out,
+        })
+    }
+}
+
+struct Report<'a> {
+    rules: &'a Rules,
+    streams: Vec<Extent>,
+    difference: Option<Difference>,
+}
+
+impl Report<'_> {
+    /// How many questions were compared.
+    fn questions(&self) -> u64 {
+        let Some(difference) = &self.difference else {
+            return self.streams.iter().map(|stream| stream.questions).sum();
+        };
+        let source = difference.source.to_string();
+        let before = self.streams.iter();
+        let before = before.take_while(|stream| stream.source != source);
+        before.map(|stream| stream.questions).sum::<u64>() + difference.step
+    }
+
+    fn verdict(&self) -> Result<(), Failure> {
+        match &self.difference {
+            None => Ok(()),
+            Some(difference) => Err(Failure::Wrong(difference.to_string())),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Rules {
+            idle,
+            steal,
+            victim,
+            space,
+            share,
+            desire,
+            workers,
+            pool,
+        } = self.rules;
+        let width = show_count(*workers, "worker");
+        writeln!(out, "pool        {}, {width}", output::tame(pool))?;
+        writeln!(
+            out,
+            "rules       idle={idle} steal={steal} victim={victim} space={space}"
+        )?;
+        writeln!(out, "            share={share} desire={desire}")?;
+        for stream in &self.streams {
+            let asked = show_count(stream.questions as usize, "question");
+            let time = show_seconds(stream.seconds);
+            write!(out, "{:<20}{asked} in {time}", stream.source)?;
+            match stream.left_out {
+                0 => writeln!(out)?,
+                more => writeln!(out, ", {more} more did not fit")?,
+            }
+        }
+        let count = show_count(self.questions() as usize, "question");
+        match self.difference {
+            None => writeln!(out, "the same    {count} decided as before"),
+            Some(_) => writeln!(out, "DIFFERENT   after {count} decided as before"),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let streams = self.streams.iter().map(|stream| {
+            json!({
+                "source": stream.source,
+                "questions": stream.questions,
+                "seconds": stream.seconds,
+                "left_out": stream.left_out,
+            })
+        });
+        let difference = self.difference.as_ref().map(|difference| {
+            json!({
+                "source": difference.source.to_string(),
+                "step": difference.step,
+                "question": difference.record.question.text(),
+                "at_ns": difference.record.at,
+                "inputs": difference.record.inputs,
+                "then": difference.then,
+                "now": difference.now,
+            })
+        });
+        json!({
+            "pool": self.rules.pool,
+            "rules": {
+                "idle": self.rules.idle.to_string(),
+                "steal": self.rules.steal.to_string(),
+                "victim": self.rules.victim.to_string(),
+                "space": self.rules.space.to_string(),
+                "share": self.rules.share.to_string(),
+                "desire": self.rules.desire.to_string(),
+                "workers": self.rules.workers,
+            },
+            "streams": streams.collect::<Vec<_>>(),
+            "questions": self.questions(),
+            "same": self.difference.is_none(),
+            "difference": difference,
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! `tidegate replay` as its users see it: what a run has noted is decided again, for every program; and drawn.
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use support::{complaint, json, tidegate};
+use tidegate::trace::Trace;
+use tidegate_workloads::registry::ENTRIES;
+
+#[test]
+fn every_program_is_decided_again_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = env!("CARGO_MANIFEST_DIR");
+    for entry in ENTRIES {
+        let file = folder.path().join(entry.name);
+        let file = file.to_str().unwrap();
+        let path = if entry.name == "digest" { tree } else { "" };
+        let rules = "--workers 3 --idle exponential --steal half";
+        let line = format!("run {} {path} --size tiny {rules} --json", entry.name);
+        let run = json(tidegate(&line).args(["--trace", file]));
+        assert_eq!(run["verified"], true, "{}", entry.name);
+        let found = json(tidegate("replay --json").arg(file));
+        assert_eq!(found["same"], true, "{}: {found}", entry.name);
+        assert_eq!(found["rules"]["steal"], "half");
+        assert!(found["questions"].as_u64() > Some(0), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    let line = "run quicksort --size tiny --workers 3 --repeat 5 --idle linear --json";
+    json(tidegate(line).arg("--trace").arg(&file));
+    let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
+    trace.rules.idle = "linear:max=60us".parse().unwrap();
+    fs::write(&file, trace.to_bytes()).unwrap();
+    let output = tidegate("replay").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("how to rest after a sweep: decided"),
+        "{said}"
+    );
+    let found = tidegate("replay --json").arg(&file).output().unwrap();
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!(found["same"], false);
+    assert_eq!(found["difference"]["question"], "how to rest after a sweep");
+}
+
+#[test]
+fn a_trace_is_drawn_with_a_row_for_each_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    let drawn = folder.path().join("drawn.json");
+    let line = "run loopy --size tiny --workers 2 --share on --json";
+    json(tidegate(line).arg("--trace").arg(&file));
+    let mut replay = tidegate("replay --json");
+    json(replay.arg(&file).arg("--chrome").arg(&drawn));
+    let drawn: Value = serde_json::from_slice(&fs::read(&drawn).unwrap()).unwrap();
+    let events = drawn["traceEvents"].as_array().unwrap();
+    let rows = events.iter().filter(|event| event["name"] == "thread_name");
+    assert_eq!(rows.count(), 2);
+    let spells = events.iter().filter(|event| event["ph"] == "X");
+    let names: BTreeSet<_> = spells
+        .map(|event| event["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains("busy"), "{names:?}");
+    for event in events.iter().filter(|event| event["ph"] == "X") {
+        let time = |key: &str| event[key].as_f64().unwrap();
+        assert!(time("ts") >= 0.0 && time("dur") >= 0.0, "{event}");
+    }
+}
+
+#[test]
+fn what_is_no_trace_or_cannot_be_written_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    let said = complaint(tidegate("replay").arg(&file), 3);
+    assert!(said.contains("cannot be read"), "{said}");
+    fs::write(&file, "idle=linear").unwrap();
+    let said = complaint(tidegate("replay").arg(&file), 2);
+    assert!(said.contains("this is no trace"), "{said}");
+    fs::write(&file, "tidegate trace 2\n\n").unwrap();
+    let said = complaint(tidegate("replay").arg(&file), 2);
+    assert!(said.contains("another form"), "{said}");
+    let nowhere = folder.path().join("missing/trace");
+    let said = complaint(tidegate("run fib 5 --trace").arg(nowhere), 3);
+    assert!(said.contains("a trace cannot be written here"), "{said}");
+    complaint(tidegate("run fib 5 --serial --trace").arg(&file), 2);
+}
