@@ -36,6 +36,10 @@ struct Packet<T> {
 }
 
 impl<T: Send> Packet<T> {
+    fn is_unstarted(&self) -> bool {
+        matches!(*self.state.lock(), State::Unstarted(_))
+    }
+
     /// Runs the closure if nobody has begun to.
     fn run(&self, pool: &Shared) {
         let closure = {
@@ -86,13 +90,14 @@ pub struct Handle<T> {
 }
 
 impl<T: Send> Handle<T> {
-    /// Waits for the task and returns its result. A task that nobody has started runs right here.
+    /// Waits for the task and returns its result. A task that nobody has started runs right here, if the caller is in the task's pool or can become a
+    /// guest there.
     ///
     /// # Panics
     /// With the task's own panic; or if the task waits in a frame below on this very thread, and so would never end.
     pub fn join(mut self) -> T {
         let packet = self.packet.clone().expect("join consumes the handle");
-        packet.run(&self.pool);
+        self.begin(&packet);
         if let Some(event) = self.register(&packet) {
             event.wait();
         }
@@ -103,6 +108,16 @@ impl<T: Send> Handle<T> {
             State::Finished(Ok(value)) => value,
             State::Finished(Err(payload)) => unwind::resume(payload),
             _ => unreachable!("waited for the end"),
+        }
+    }
+
+    /// Runs the task if nobody has begun to, in its pool: there its own joins and leases are.
+    fn begin(&self, packet: &Packet<T>) {
+        let is_here = Current::of(&self.pool).is_some();
+        if is_here || self.pool.is_inherited() {
+            packet.run(&self.pool);
+        } else if packet.is_unstarted() {
+            self.pool.take_part(|current| packet.run(current.shared()));
         }
     }
 

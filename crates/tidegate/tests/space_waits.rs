@@ -82,6 +82,28 @@ fn the_task_of_a_handle_has_the_memory_that_its_waiter_leaves() {
 }
 
 #[test]
+fn the_task_of_a_handle_is_in_its_pool_whoever_joins_it() {
+    watched(|| {
+        for space in ["none", TIGHT] {
+            let (pool, other) = (pool(1, space), pool(1, "none"));
+            let spawn = || {
+                let go_on = mpsc::channel::<()>();
+                pool.spawn(move || go_on.1.recv());
+                let handle = pool.spawn(|| space::lease(KIB).map(|lease| lease.bytes()));
+                std::thread::spawn(move || {
+                    a_while();
+                    drop(go_on.0);
+                });
+                handle
+            };
+            assert_eq!(spawn().join(), Ok(KIB));
+            let handle = spawn();
+            assert_eq!(other.install(|| handle.join()), Ok(KIB));
+        }
+    });
+}
+
+#[test]
 fn nobody_is_granted_above_the_budget_where_the_serial_run_needs_more_than_it_was_said_to() {
     watched(|| {
         let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
