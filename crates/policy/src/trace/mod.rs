@@ -2,7 +2,7 @@
 //!
 //! Whoever drives the rules asks them through the types here ([`Thief`], [`Steward`], [`Orders`]), with a [`Tape`]: on [`Off`] nothing is noted, a
 //! [`Recorder`] notes each [`Question`] with the numbers that the rules looked at (counters, times, random draws) and apart from them what they
-//! decided. [`replay`] takes the questions and the numbers alone, asks the rules again, and compares what they decide with what is noted. So a trace shows that
+//! decided. [`replay()`] takes the questions and the numbers alone, asks the rules again, and compares what they decide with what is noted. So a trace shows that
 //! somebody else, on another machine or with a later version, decides the same; `docs/trace.md` has the file's form and the argument.
 //!
 //! A trace has a [`Stream`] for each who asks: each worker, the steward, the plan for memory. Streams are bounded, and what no longer fits is left out
