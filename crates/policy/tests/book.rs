@@ -314,3 +314,19 @@ fn what_would_overflow_is_refused_even_without_a_budget() {
     }
     assert_eq!(book.declared(), 0);
 }
+
+#[test]
+fn a_lowered_budget_holds_for_who_becomes_the_leftmost_too() {
+    let mut book = Book::new(30, 10);
+    let root = book.root();
+    let first = begun(&mut book, root);
+    let half = book.half(first);
+    let half = begun(&mut book, half);
+    let held = granted(book.ask(half, 10));
+    book.set_budget(10);
+    book.wait(first, Until::Half(half));
+    assert_eq!((book.leftmost(), book.reserved()), (Some(half), 10));
+    assert_eq!(book.ask(half, 20), Answer::Refused);
+    assert_eq!(book.declared(), 10);
+    book.give_back(held);
+}

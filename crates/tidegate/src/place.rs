@@ -234,6 +234,9 @@ impl Shared {
 
     /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
     pub(crate) fn put_at(&self, place: PlaceId, task: Task) {
+        if let Some(scope) = task.scope() {
+            self.expect_planned(scope);
+        }
         let group = self.group(place);
         // Of the place of all everybody is a worker, with a stand or without.
         let strict = place.strict && self.layout().parent(group).is_some();

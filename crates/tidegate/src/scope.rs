@@ -264,7 +264,6 @@ impl<'scope> Scope<'scope> {
         );
         let task = self.task(f, caller);
         task.count();
-        pool.expect_planned(&self.core);
         pool.put_at(place, task);
         if let Some(current) = caller.filter(|_| here) {
             // No push answers for this one what others ask of it.

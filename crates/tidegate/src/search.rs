@@ -272,7 +272,8 @@ impl Current<'_> {
             }
             let Searcher { thief, rng, .. } = searcher;
             let rest = thief.sweep_failed(&self.notes, clock::now, || rng.draw());
-            if !self.take_rest(rest) {
+            // A sleeper for memory may have got the slot.
+            if !self.take_rest(rest) || self.must_stop() {
                 break None;
             }
             thief.rested(&self.notes, clock::now);

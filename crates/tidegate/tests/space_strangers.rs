@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use support::watched;
 use tidegate::space::{self, LeaseError};
-use tidegate::{Pool, Share};
+use tidegate::{Pool, Share, interval};
 
 const KIB: usize = 1 << 10;
 const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
@@ -98,6 +98,70 @@ fn a_request_waits_for_a_task_that_a_thread_of_no_pool_has_spawned() {
             });
         });
     });
+}
+
+#[test]
+fn a_request_waits_for_a_task_spawned_by_a_thread_that_has_called_the_pool() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        is_granted_behind(&pool, |asks| {
+            tidegate::scope(|scope| {
+                let spawns = || {
+                    scope.spawn(|_| {
+                        until(asks);
+                        spawns_within();
+                    });
+                };
+                std::thread::scope(|threads| {
+                    threads.spawn(|| pool.install(spawns));
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_task_spawned_by_way_of_another_pool() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        let other = self::pool(1, 4, "none");
+        is_granted_behind(&pool, |asks| {
+            tidegate::scope(|scope| {
+                let spawns = || {
+                    scope.spawn(|_| {
+                        until(asks);
+                        spawns_within();
+                    });
+                };
+                other.install(|| pool.install(spawns));
+            });
+        });
+    });
+}
+
+#[test]
+fn a_tree_of_intervals_at_a_place_ends_and_leaves_its_waiter_the_memory() {
+    for space in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
+        watched(move || {
+            let pool = pool(2, 8, space);
+            let place = pool.places()[0];
+            let (first, second) = (AtomicBool::new(false), AtomicBool::new(false));
+            let rest = || std::thread::sleep(Duration::from_millis(20));
+            pool.install(|| {
+                let graph = interval::run(|body| {
+                    body.interval(|_| say(&first));
+                    until(&first);
+                    body.interval(|_| say(&second)).at(place).schedule();
+                    until(&second);
+                    body.interval(|_| rest()).at(place).schedule();
+                });
+                graph.unwrap();
+                assert_eq!(lease(5), Ok(5 * KIB));
+                let both = tidegate::join(|| lease(10), || lease(10));
+                assert_eq!(both, (Ok(10 * KIB), Ok(10 * KIB)));
+            });
+        });
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod budget;
 
 use super::order::{Item, Order};
 use super::slab::Slab;
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -111,8 +112,9 @@ struct Entry {
     at: u64,
     /// What it has done so far: it has spawned and joined so often.
     moment: u64,
-    /// A task of a scope that nobody here has forked, or forked by such a one: it stands behind who waits for that scope.
-    is_stranger: bool,
+    /// The number of the task in which this one was forked in the end. A task of a scope whose number is not that of who waits for the scope is a stranger: it
+    /// stands behind that one.
+    root: u64,
     /// Entries whose parent it is, and for a half its joiner.
     children: u32,
     /// Of those entries, by exclusive or: the name of the last one when the others are dropped.
@@ -128,14 +130,35 @@ struct Held {
     bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Members {
     live: usize,
     /// How many of these have not begun, and are unknown until then.
     unseen: usize,
-    /// How many of the others are strangers.
-    strangers: usize,
+    /// How many of the others there are by their root.
+    seen: BTreeMap<u64, usize>,
     waiter: Option<Task>,
+}
+
+impl Members {
+    fn come(&mut self, root: u64) {
+        *self.seen.entry(root).or_default() += 1;
+    }
+
+    fn go(&mut self, root: u64) {
+        self.live -= 1;
+        if let Some(count) = self.seen.get_mut(&root) {
+            *count -= 1;
+            if *count == 0 {
+                self.seen.remove(&root);
+            }
+        }
+    }
+
+    /// Whether there are tasks, seen or not, of other roots than this one.
+    fn has_strangers_to(&self, root: u64) -> bool {
+        self.live > self.seen.get(&root).copied().unwrap_or(0)
+    }
 }
 
 /// Later than all moments.
@@ -159,6 +182,8 @@ pub struct Book {
     asking: Vec<Task>,
     /// How many tasks run.
     running: usize,
+    /// How many tasks nobody had forked, so far.
+    roots: u64,
     /// How many are absent, and how many of those are not buried.
     absent: usize,
     away: usize,
@@ -181,6 +206,7 @@ impl Book {
             leases: Slab::new(),
             asking: vec![],
             running: 0,
+            roots: 0,
             absent: 0,
             away: 0,
         }
@@ -194,13 +220,14 @@ impl Book {
 
     /// The same for a task of a scope, which [`expect`](Self::expect)s it.
     pub fn root_in(&mut self, scope: Scope) -> Task {
-        self.see(scope, |members| {
-            members.unseen -= 1;
-            members.strangers += 1;
-        });
         let item = self.order.push_last();
         let task = self.enter(item, None, Some(scope));
-        self.tasks[task.0].is_stranger = true;
+        let root = self.tasks[task.0].root;
+        assert!(self.scopes[scope.0].unseen > 0, "the scope expects it");
+        self.see(scope, |members| {
+            members.unseen -= 1;
+            members.come(root);
+        });
         task
     }
 
@@ -233,23 +260,17 @@ impl Book {
         let item = self.order.insert_before(self.place(of));
         let task = self.enter(item, Some(of), Some(scope));
         self.tasks[of.0].moment += 1;
-        let strangers = usize::from(self.tasks[task.0].is_stranger);
+        let root = self.tasks[task.0].root;
         self.see(scope, |members| {
             members.live += 1;
-            members.strangers += strangers;
+            members.come(root);
         });
         task
     }
 
     /// A new scope, without tasks.
     pub fn open(&mut self) -> Scope {
-        let members = Members {
-            live: 0,
-            unseen: 0,
-            strangers: 0,
-            waiter: None,
-        };
-        Scope(self.scopes.put(members))
+        Scope(self.scopes.put(Members::default()))
     }
 
     /// A scope of which all tasks have ended.
@@ -370,7 +391,7 @@ impl Book {
         let Entry {
             parent,
             scope,
-            is_stranger,
+            root,
             ..
         } = self.tasks[task.0];
         let joiner = parent.filter(|_| scope.is_none());
@@ -378,10 +399,7 @@ impl Book {
             self.leave(task);
         }
         if let Some(scope) = scope {
-            self.see(scope, |members| {
-                members.live -= 1;
-                members.strangers -= usize::from(is_stranger);
-            });
+            self.see(scope, |members| members.go(root));
             let members = &mut self.scopes[scope.0];
             let waiter = members.waiter.filter(|_| members.live == 0);
             if let Some(waiter) = waiter {
@@ -414,6 +432,13 @@ impl Book {
     }
 
     fn enter(&mut self, item: Item, parent: Option<Task>, scope: Option<Scope>) -> Task {
+        let root = match parent {
+            Some(parent) => self.tasks[parent.0].root,
+            None => {
+                self.roots += 1;
+                self.roots
+            }
+        };
         let entry = Entry {
             state: State::Unstarted,
             buried: false,
@@ -426,7 +451,7 @@ impl Book {
                 _ => UNDER_WAY,
             },
             moment: 0,
-            is_stranger: parent.is_some_and(|parent| self.tasks[parent.0].is_stranger),
+            root,
             // The joiner of a half asks whether it has ended.
             children: u32::from(parent.is_some() && scope.is_none()),
             their_names: 0,

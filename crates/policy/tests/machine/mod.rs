@@ -160,8 +160,25 @@ impl Machine {
         let (scope, task) = self.strangers.swap_remove(at);
         self.plan.stranger_in(number, scope);
         self.start(number, task, true);
+        if rng.below(2) == 0 {
+            self.spawns_another(number, scope);
+        }
         self.settle();
         true
+    }
+
+    /// A task of the scope is forked by one that nobody has forked and that is none of the scope: somebody has called from outside.
+    fn spawns_another(&mut self, number: usize, scope: Scope) {
+        let frame = self.threads[number].frames.last().expect("it has begun");
+        let around = frame.scopes.iter().copied();
+        let around = around.take_while(|around| Some(*around) != frame.own);
+        let task = Unstarted {
+            steps: vec![],
+            around: around.collect(),
+        };
+        self.plan.stranger(number);
+        self.plan.spawn(number, scope, task);
+        self.plan.end(number);
     }
 
     /// What the leftmost path holds is never more than the serial run had.

@@ -117,8 +117,8 @@ impl Book {
         match entry.state {
             State::Waits(Until::Else) => true,
             State::Waits(Until::Scope(scope)) => {
-                let scope = &self.scopes[scope.0];
-                scope.unseen + scope.strangers > 0
+                let root = self.tasks[task.0].root;
+                self.scopes[scope.0].has_strangers_to(root)
             }
             State::Runs => entry.buried || entry.blocks,
             State::Asks(_) => entry.buried,
@@ -126,21 +126,15 @@ impl Book {
         }
     }
 
-    /// The task in which this one was forked in the end.
-    fn root_of(&self, task: Task) -> Task {
-        let forebears = core::iter::successors(Some(task), |task| self.tasks[task.0].parent);
-        forebears.last().unwrap_or(task)
-    }
-
     /// Of each root the first task that does not wait for what the book knows of, in order. If somebody waits for a task of another root, it may be for this one.
     pub(crate) fn fronts(&self) -> impl Iterator<Item = Task> + '_ {
-        let mut roots: Vec<Task> = Vec::new();
+        let mut roots: Vec<u64> = Vec::new();
         self.in_order().filter(move |task| {
             let waits = self.waits(*task) && !self.is_absent(*task);
             if waits || self.tasks[task.0].state == State::Gone {
                 return false;
             }
-            let root = self.root_of(*task);
+            let root = self.tasks[task.0].root;
             let is_first = !roots.contains(&root);
             if is_first {
                 roots.push(root);
@@ -206,6 +200,8 @@ impl Book {
     }
 
     fn answer(&mut self, task: Task, bytes: u64) -> Answer {
+        // The leftmost task may be another one than when something was given back last.
+        self.lower_ceiling();
         let turn = if self.running == 0 { self.turn() } else { None };
         if self.may_have(turn == Some(task) || self.leftmost() == Some(task), bytes) {
             return Answer::Granted(self.grant(task, bytes));
