@@ -66,7 +66,7 @@ fn every_random_dag_ends_within_the_bound_of_every_policy() {
                     job.peak_bytes
                 );
                 if processors == 1 && policy == "none" && !rests {
-                    assert_eq!(job.peak_bytes, s1, "{what}");
+                    assert_eq!(job.peak_bytes, extent.peak_bytes, "{what}");
                 }
             }
         }
