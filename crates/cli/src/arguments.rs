@@ -15,11 +15,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod chosen;
 mod replay;
+mod reproduction;
 mod simulation;
 
 pub use chosen::{Case, Chosen, Contest};
 use replay::AFTER_REPLAY;
 pub use replay::{ReplayArguments, TraceArguments};
+use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
+pub use reproduction::{Experiments, ReportArguments, ReproduceArguments};
 pub use simulation::{JobsArguments, Simulation, SimulationFlags};
 
 use crate::options::{self, Flags, SharingFlags};
@@ -65,6 +68,12 @@ pub enum Command {
     /// Ask the rules again what a pool has asked them (`run --trace`), and compare; or draw it over time
     #[command(after_help = AFTER_REPLAY)]
     Replay(ReplayArguments),
+    /// Make published experiments again, on simulated machines and on this one
+    #[command(after_help = AFTER_REPRODUCE)]
+    Reproduce(ReproduceArguments),
+    /// Make a page, to be read in a browser, of what `reproduce` has found
+    #[command(after_help = AFTER_REPORT)]
+    Report(ReportArguments),
     /// Tell cores, caches, affinity and quotas, and why so many workers
     #[command(after_help = AFTER_MACHINE)]
     Machine(MachineArguments),

@@ -11,6 +11,8 @@
 //! | [`mod@bench`] | how jobs of several processes divide this machine |
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
 //! | [`replay`] | what a pool has asked its rules, again |
+//! | [`reproduce`] | published experiments, again |
+//! | [`report`] | a page of what these have found |
 //! | [`machine`] | what this machine, or one from a file, is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
 //! | [`jobs`] | who divides the machine at this moment |
@@ -22,7 +24,7 @@
 //!
 //! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
 //! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file other
-//! than the pictures and the trace of `run` and what `replay` makes of one.
+//! than the pictures and the trace of `run`, what `replay` makes of one, and the page of `report`.
 
 #![forbid(unsafe_code)]
 
@@ -36,6 +38,8 @@ mod options;
 mod output;
 mod reference;
 mod replay;
+mod report;
+mod reproduce;
 mod roster;
 mod run;
 mod share;
@@ -92,6 +96,8 @@ fn choose(command: Command) -> Result<(), Failure> {
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Machine(arguments) => machine::print(&arguments),
         Command::Tunables(format) => tunables::print(format),
         Command::Jobs(format) => jobs::print(format),

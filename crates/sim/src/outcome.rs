@@ -22,6 +22,8 @@ pub struct Counters {
     pub purely_failed: u64,
     /// The length of the victim's deque, summed over all attempts.
     pub lengths_seen: u64,
+    /// How often a thief slept for a while, by its idle policy.
+    pub naps: u64,
     /// How often a task has slept for memory, or left its processor to one that comes before it.
     pub sleeps: u64,
     /// Requests for memory that could never be granted; their tasks went on without.

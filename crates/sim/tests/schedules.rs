@@ -201,3 +201,39 @@ fn what_cannot_be_run_is_refused_with_what_is_allowed() {
     let job = whole(Phases(vec![(2, u64::MAX)]), &settings);
     assert!(run(&settings, &[job]).is_err());
 }
+
+/// Work that nobody can share.
+struct Serial;
+
+impl Dag for Serial {
+    type Task = bool;
+
+    fn root(&self) -> bool {
+        false
+    }
+
+    fn next(&self, begun: &mut bool) -> Step<bool> {
+        match std::mem::replace(begun, true) {
+            false => Step::Work(40_000_000),
+            true => Step::End,
+        }
+    }
+}
+
+#[test]
+fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
+    let end = |idle: &str| {
+        let jobs = [(); 4].map(|()| Job {
+            dag: Serial,
+            arrives: 0,
+            width: Width::Fixed(4),
+        });
+        let settings = Settings {
+            idle: idle.parse().unwrap(),
+            ..Settings::new(4)
+        };
+        run(&settings, &jobs).unwrap().end()
+    };
+    assert!(end("yield") < 60_000_000, "{}", end("yield"));
+    assert!(end("none") > 100_000_000, "{}", end("none"));
+}

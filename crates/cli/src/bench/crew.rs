@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use tidegate_policy::tunables;
-use tidegate_policy::{Share, Space};
+use tidegate_policy::{Idle, Share, Space};
+use tidegate_workloads::Program;
 
 use crate::failure::Failure;
 
@@ -23,6 +24,8 @@ pub struct Spec {
     pub workers: usize,
     /// Whether it shares the machine, where the runtime can.
     pub share: Share,
+    /// How its thieves rest, where it is not as they do without being told.
+    pub idle: Option<Idle>,
     /// Which of its tasks may have memory, where the runtime can tell, and that its memory is counted.
     pub space: Option<Space>,
     /// How many processors it may use, of those that this process may; all if none is said.
@@ -30,6 +33,19 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// All parameters of a program, as they are written.
+    pub fn parameters_of<P: Program>(program: &P) -> Vec<(String, String)> {
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let parameters = program.parameters();
+        let written = parameters
+            .iter()
+            .map(|(name, value)| (name.clone(), text(value)));
+        written.collect()
+    }
+
     fn to_json(&self) -> Value {
         let parameters = self.parameters.iter();
         let parameters: Map<String, Value> = parameters
@@ -41,6 +57,7 @@ impl Spec {
             "runtime": self.runtime,
             "workers": self.workers,
             "share": self.share.to_string(),
+            "idle": self.idle.map(|idle| idle.to_string()),
             "space": self.space.map(|space| space.to_string()),
             "processors": self.processors,
         })
@@ -62,6 +79,10 @@ impl Spec {
             runtime: text("runtime")?,
             workers: line["workers"].as_u64().ok_or_else(unfit)? as usize,
             share: text("share")?.parse().map_err(|_| unfit())?,
+            idle: match &line["idle"] {
+                Value::Null => None,
+                _ => Some(text("idle")?.parse().map_err(|_| unfit())?),
+            },
             space: match &line["space"] {
                 Value::Null => None,
                 _ => Some(text("space")?.parse().map_err(|_| unfit())?),
@@ -114,6 +135,9 @@ pub struct Done {
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub context_switches: u64,
+    /// How often its workers slept, and for how many seconds all together; 0 on other runtimes.
+    pub sleeps: u64,
+    pub asleep_seconds: f64,
     pub memory: Option<Memory>,
     pub answer: Value,
 }
@@ -183,6 +207,10 @@ impl Job {
                 tunables::SHARE.variable.unwrap_or_default(),
                 spec.share.to_string(),
             )
+            .envs(
+                spec.idle
+                    .and_then(|idle| Some((tunables::IDLE.variable?, idle.to_string()))),
+            )
             .envs(spec.space.map(|_| KEEP).into_iter().flatten())
             .envs(
                 spec.space
@@ -243,6 +271,8 @@ impl Job {
             seconds: answer["seconds"].as_f64().ok_or_else(unfit)?,
             cpu_seconds: answer["cpu_seconds"].as_f64().unwrap_or(f64::NAN),
             context_switches: answer["context_switches"].as_u64().unwrap_or(0),
+            sleeps: answer["sleeps"].as_u64().unwrap_or(0),
+            asleep_seconds: answer["asleep_seconds"].as_f64().unwrap_or(0.0),
             memory: Memory::from_json(&answer["memory"]),
             answer: answer["answer"].clone(),
         })

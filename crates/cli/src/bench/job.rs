@@ -58,25 +58,46 @@ impl Visitor for OnRuntime {
     type Out = Result<(), Failure>;
 
     fn visit<P: Program>(self, program: P) -> Self::Out {
-        let counted = |memory: &mut Memory| memory.declared = Counted::take_peak();
+        let counted = || Told {
+            memory: Memory {
+                declared: Counted::take_peak(),
+                ..Memory::default()
+            },
+            ..Told::default()
+        };
         match self.0.runtime.as_str() {
-            Rayon::NAME => run::<P, Rayon>(&program, &self.0, |_, memory| counted(memory)),
-            Serial::NAME => run::<P, Serial>(&program, &self.0, |_, memory| counted(memory)),
-            _ => run::<P, Tidegate>(&program, &self.0, |runtime, memory| {
+            Rayon::NAME => run::<P, Rayon>(&program, &self.0, |_| counted()),
+            Serial::NAME => run::<P, Serial>(&program, &self.0, |_| counted()),
+            _ => run::<P, Tidegate>(&program, &self.0, |runtime| {
                 let stats = runtime.pool().stats();
-                memory.declared = stats.space.peak;
-                memory.steals = stats.counters.steals;
-                memory.sleeps = stats.space.sleeps;
+                Told {
+                    memory: Memory {
+                        declared: stats.space.peak,
+                        steals: stats.counters.steals,
+                        sleeps: stats.space.sleeps,
+                        ..Memory::default()
+                    },
+                    sleeps: stats.counters.sleeps,
+                    asleep_seconds: stats.counters.asleep_seconds,
+                }
             }),
         }
     }
 }
 
-/// Runs it when told to. `tell` adds what the runtime knows of the memory.
+/// What a runtime knows of a run.
+#[derive(Default)]
+struct Told {
+    memory: Memory,
+    sleeps: u64,
+    asleep_seconds: f64,
+}
+
+/// Runs it when told to.
 fn run<P: Program, R: Runtime>(
     program: &P,
     spec: &Spec,
-    tell: impl FnOnce(&R, &mut Memory),
+    tell: impl Fn(&R) -> Told,
 ) -> Result<(), Failure> {
     let workers = spec.workers;
     if spec.space.is_some() {
@@ -89,25 +110,28 @@ fn run<P: Program, R: Runtime>(
     runtime.install(|fork| R::join(fork, |_| (), |_| ()));
     say(&json!({"ready": true}))?;
     next_line()?;
+    let before = tell(&runtime);
     let start = Instant::now();
     let (used, output) = Usage::of(|| match R::NAME {
         Serial::NAME => program.serial(&mut input),
         _ => runtime.install(|fork| program.parallel::<R>(&mut input, fork)),
     });
     let seconds = start.elapsed().as_secs_f64();
+    let told = tell(&runtime);
     let memory = spec.space.map(|_| {
-        let mut memory = Memory {
+        let memory = Memory {
             resident: peak_rss_bytes(),
             undeclared: allocated().undeclared_peak,
-            ..Memory::default()
+            ..told.memory
         };
-        tell(&runtime, &mut memory);
         memory.to_json()
     });
     say(&json!({
         "seconds": seconds,
         "cpu_seconds": used.cpu_seconds(),
         "context_switches": used.switches,
+        "sleeps": told.sleeps - before.sleeps,
+        "asleep_seconds": told.asleep_seconds - before.asleep_seconds,
         "memory": memory,
         "answer": program.answer(&input, &output),
     }))

@@ -4,7 +4,7 @@
 //! so that jobs of other programs neither disturb nor are disturbed.
 
 mod counters;
-mod crew;
+pub mod crew;
 mod intervals;
 mod job;
 mod places;

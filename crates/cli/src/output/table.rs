@@ -9,6 +9,11 @@ pub struct Table(comfy_table::Table);
 impl Table {
     /// A table with these columns.
     pub fn new<const N: usize>(columns: [&str; N]) -> Self {
+        Self::with_columns(columns)
+    }
+
+    /// A table with these columns, however many.
+    pub fn with_columns<'a>(columns: impl IntoIterator<Item = &'a str>) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_preset(ASCII_MARKDOWN).set_header(columns);
         Self(table)

@@ -168,7 +168,7 @@ impl<D: Dag> Machine<'_, D> {
     pub(super) fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
         match rest {
             Rest::Retry => self.at(w, pause),
-            Rest::Yield => self.at(w, pause + self.settings.costs.yields),
+            Rest::Yield => self.yield_processor(w, pause + self.settings.costs.yields),
             // Who sleeps for memory comes first.
             Rest::Sleep(time) => match self.skip_rounds(w) {
                 Some(id) => self.found(w, id, pause),

@@ -15,6 +15,7 @@ impl<D: Dag> Machine<'_, D> {
         self.enter(w, State::Napping);
         let job = &mut self.jobs[self.workers[w].job];
         job.longest_nap = job.longest_nap.max(time);
+        job.counters.naps += 1;
         self.give_processor_back(w);
         self.agenda.set(w, self.now.saturating_add(time));
     }
@@ -88,6 +89,16 @@ impl<D: Dag> Machine<'_, D> {
                 self.at(next, late);
             }
         }
+    }
+
+    /// The worker looks again after `delay`, and before that lets the first in line have its processor.
+    pub(super) fn yield_processor(&mut self, w: usize, delay: Nanos) {
+        if self.processors.waiting() == 0 {
+            return self.at(w, delay);
+        }
+        self.agenda.clear(w);
+        self.give_processor_back(w);
+        self.resume(w, delay);
     }
 
     fn begin_slice(&mut self) {

@@ -240,6 +240,7 @@ impl Bench {
             runtime: Tidegate::NAME.into(),
             workers: self.processors,
             share: Share::Auto,
+            idle: None,
             space: None,
             processors: None,
         };

@@ -172,24 +172,17 @@ impl Visitor for Measure<'_> {
 
 impl Measure<'_> {
     fn spec<P: Program>(&self, program: &P, policy: Policy, workers: usize, s1: u64) -> Spec {
-        let parameters = program.parameters();
-        let text = |value: &serde_json::Value| match value {
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
         let runtime = match policy {
             Policy::Rayon => Rayon::NAME,
             _ => Tidegate::NAME,
         };
         Spec {
             program: P::NAME.into(),
-            parameters: parameters
-                .iter()
-                .map(|(name, value)| (name.clone(), text(value)))
-                .collect(),
+            parameters: Spec::parameters_of(program),
             runtime: runtime.into(),
             workers,
             share: Share::Off,
+            idle: None,
             space: Some(policy.space(s1)),
             processors: None,
         }

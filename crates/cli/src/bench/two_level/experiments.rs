@@ -169,6 +169,7 @@ impl Work {
             runtime: runtime.to_owned(),
             workers,
             share,
+            idle: None,
             space: None,
             processors: confined,
         }

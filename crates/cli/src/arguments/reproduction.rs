@@ -1,0 +1,64 @@
+//! The arguments of `reproduce` and of `report`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Format, Size};
+
+pub const AFTER_REPRODUCE: &str = "\
+JSON: experiment, title, source (who published it), made (a list of name and value: how), findings (a list of \
+what, published, ours, agrees: whether both point in the same direction, why: what there is to say about it), \
+sections: a list of title, text, charts (title, x, y, labels of the places 0, 1, .. on the axis, lines: a list of \
+name and points of x, y and low to high, the interval of 95 % confidence) and tables (title, columns, rows).
+
+`tidegate report` makes a page of such files:
+  tidegate reproduce adaptive --json > adaptive.json
+  tidegate report adaptive.json --out report.html
+
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+
+/// The arguments of `reproduce`.
+#[derive(Args, Debug)]
+pub struct ReproduceArguments {
+    /// Whose experiment
+    #[arg(value_enum)]
+    pub experiment: Experiments,
+    /// Only on simulated machines
+    #[arg(long, conflicts_with = "real")]
+    pub sim: bool,
+    /// Only on this machine
+    #[arg(long)]
+    pub real: bool,
+    /// Programs that end at once, small ones, or those of the source
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// How often each program runs, each time with another seed
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub runs: u64,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// Published experiments.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiments {
+    /// How thieves rest: backoffs and quanta (Haselsteiner 2015)
+    Adaptive,
+}
+
+pub const AFTER_REPORT: &str = "\
+Exit codes: 0 done, 2 bad usage, or a file is none that `reproduce --json` has written, 3 a file cannot be read or \
+written.";
+
+/// The arguments of `report`.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// What `reproduce --json` has written, in the order of the page
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Where to write the page, which needs no other file and no network
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    pub out: PathBuf,
+}

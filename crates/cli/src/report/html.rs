@@ -1,0 +1,160 @@
+//! The page's text and tables.
+
+use std::fmt::{self, Write};
+
+use super::chart;
+use crate::reproduce::page::{Chart, Finding, Page, Section, Setting, Sheet};
+
+const STYLE: &str = include_str!("style.css");
+
+/// Text in which nothing is taken for a tag.
+struct Plain<'a>(&'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            c => f.write_char(c),
+        })
+    }
+}
+
+/// The whole document.
+pub fn document(pages: &[Page]) -> Result<String, String> {
+    let mut out = String::new();
+    let head = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Tidegate: published experiments, again</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+    );
+    out.push_str(&head);
+    out.push_str("<header><h1>Published experiments, again</h1>\n<nav>");
+    for page in pages {
+        let (id, title) = (Plain(&page.experiment), Plain(&page.title));
+        out.push_str(&format!("<a href=\"#{id}\">{title}</a> "));
+    }
+    out.push_str("</nav></header>\n<main>\n");
+    for page in pages {
+        article(&mut out, page)?;
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
+    Ok(out)
+}
+
+fn article(out: &mut String, page: &Page) -> Result<(), String> {
+    let (id, title, source) = (
+        Plain(&page.experiment),
+        Plain(&page.title),
+        Plain(&page.source),
+    );
+    out.push_str(&format!(
+        "<article id=\"{id}\">\n<h2>{title}</h2>\n<p>After {source}.</p>\n<dl>"
+    ));
+    for Setting { name, value } in &page.made {
+        let (name, value) = (Plain(name), Plain(value));
+        out.push_str(&format!("<div><dt>{name}</dt><dd>{value}</dd></div>"));
+    }
+    out.push_str("</dl>\n");
+    findings(out, &page.findings);
+    page.sections.iter().try_for_each(|one| section(out, one))?;
+    out.push_str("</article>\n");
+    Ok(())
+}
+
+fn findings(out: &mut String, findings: &[Finding]) {
+    if findings.is_empty() {
+        return;
+    }
+    let same = findings.iter().filter(|finding| finding.agrees).count();
+    out.push_str(&format!(
+        "<h3>What was found</h3>\n<p>{same} of {} point in the same direction.</p>\n<ul class=\"findings\">\n",
+        findings.len()
+    ));
+    for finding in findings {
+        let (class, word) = match finding.agrees {
+            true => ("same", "same direction"),
+            false => ("other", "another direction"),
+        };
+        out.push_str(&format!(
+            "<li class=\"{class}\"><p><b>{}</b> <span class=\"verdict\">{word}</span></p>\n\
+             <p>Published: {}. Here: {}.</p>",
+            Plain(&finding.what),
+            Plain(&finding.published),
+            Plain(&finding.ours),
+        ));
+        if !finding.why.is_empty() {
+            out.push_str(&format!("<p class=\"why\">{}</p>", Plain(&finding.why)));
+        }
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ul>\n");
+}
+
+fn section(out: &mut String, section: &Section) -> Result<(), String> {
+    let (title, text) = (Plain(&section.title), Plain(&section.text));
+    out.push_str(&format!("<section>\n<h3>{title}</h3>\n<p>{text}</p>\n"));
+    charts(out, &section.charts)?;
+    section.tables.iter().for_each(|table| sheet(out, table));
+    out.push_str("</section>\n");
+    Ok(())
+}
+
+/// Charts side by side. Those that have the same lines have one legend.
+fn charts(out: &mut String, charts: &[Chart]) -> Result<(), String> {
+    let names = |chart: &Chart| -> Vec<String> {
+        let names = chart.lines.iter().map(|line| line.name.clone());
+        names.collect()
+    };
+    for group in charts.chunk_by(|a, b| names(a) == names(b)) {
+        out.push_str("<p class=\"legend\">");
+        for (number, name) in names(&group[0]).iter().enumerate() {
+            let colour = chart::name(number);
+            let name = Plain(name);
+            out.push_str(&format!(
+                "<span><i style=\"background:{colour}\"></i>{name}</span> "
+            ));
+        }
+        out.push_str("</p>\n<div class=\"charts\">\n");
+        for one in group {
+            let (svg, title) = (chart::draw(one)?, Plain(&one.title));
+            out.push_str(&format!(
+                "<figure><figcaption>{title}</figcaption>\n{svg}</figure>\n"
+            ));
+        }
+        out.push_str("</div>\n");
+    }
+    Ok(())
+}
+
+fn sheet(out: &mut String, sheet: &Sheet) {
+    let title = Plain(&sheet.title);
+    out.push_str(&format!(
+        "<h4>{title}</h4>\n<div class=\"wide\"><table>\n<tr>"
+    ));
+    for column in &sheet.columns {
+        out.push_str(&format!("<th>{}</th>", Plain(column)));
+    }
+    out.push_str("</tr>\n");
+    for row in &sheet.rows {
+        out.push_str("<tr>");
+        for cell in row {
+            out.push_str(&format!("<td>{}</td>", Plain(cell)));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table></div>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_tag_is_shown_as_it_stands() {
+        let plain = Plain("a < b & \"c\"").to_string();
+        assert_eq!(plain, "a &lt; b &amp; &quot;c&quot;");
+    }
+}

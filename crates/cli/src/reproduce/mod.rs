@@ -1,0 +1,28 @@
+//! `tidegate reproduce`: the experiments of published work again, on simulated machines of the sizes that it had and on this one.
+//!
+//! An experiment makes a [`Page`](page::Page), which is printed as text or as JSON; `tidegate report` makes one document of several.
+
+mod adaptive;
+mod grid;
+mod observed;
+pub mod page;
+mod print;
+mod real;
+mod sample;
+mod simulated;
+
+use crate::arguments::{Experiments, ReproduceArguments};
+use crate::failure::Failure;
+use crate::output::{print_json, to_stdout};
+
+/// Makes the experiment again and prints what came of it.
+pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
+    let page = match arguments.experiment {
+        Experiments::Adaptive => adaptive::page(arguments)?,
+    };
+    if arguments.format.json {
+        let value = serde_json::to_value(&page).expect("a page is JSON");
+        return print_json(&value);
+    }
+    to_stdout(|out| print::page(out, &page))
+}

@@ -1,0 +1,40 @@
+//! What was seen of one run.
+
+use tidegate_sim::Outcome;
+
+use crate::bench::crew::Done;
+
+/// One run of one or several instances of a program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observed {
+    /// From start to end, the mean of the instances.
+    pub seconds: f64,
+    /// How often their thieves slept for a while, and how long all together.
+    pub naps: f64,
+    pub asleep: f64,
+}
+
+impl Observed {
+    pub fn of(outcome: &Outcome) -> Self {
+        let jobs = &outcome.jobs;
+        let mean = |figure: fn(&tidegate_sim::JobOutcome) -> u64| {
+            jobs.iter().map(figure).sum::<u64>() as f64 / jobs.len() as f64
+        };
+        Self {
+            seconds: mean(|job| job.time()) / 1e9,
+            naps: mean(|job| job.counters.naps),
+            asleep: mean(|job| job.counters.asleep) / 1e9,
+        }
+    }
+
+    /// The same of processes on this machine.
+    pub fn of_jobs(jobs: &[Done]) -> Self {
+        let mean =
+            |figure: fn(&Done) -> f64| jobs.iter().map(figure).sum::<f64>() / jobs.len() as f64;
+        Self {
+            seconds: mean(|job| job.seconds),
+            naps: mean(|job| job.sleeps as f64),
+            asleep: mean(|job| job.asleep_seconds),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `tidegate reproduce` and `tidegate report`.
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::sync::OnceLock;
+use support::{json, tidegate};
+
+/// The page of an experiment on programs that end at once.
+fn reproduced(flag: &str) -> Value {
+    let line = format!("reproduce adaptive {flag} --size tiny --runs 1 --json");
+    json(&mut tidegate(&line))
+}
+
+/// The simulated one, which takes the longest.
+fn simulated() -> &'static Value {
+    static PAGE: OnceLock<Value> = OnceLock::new();
+    PAGE.get_or_init(|| reproduced("--sim"))
+}
+
+fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|one| one[name].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_simulated_experiment_has_every_rule_on_both_machines_and_the_same_figures_again() {
+    let page = simulated();
+    assert_eq!(page["experiment"], "adaptive");
+    let aggregated = &page["sections"][0]["charts"];
+    assert_eq!(names(aggregated, "title"), ["Mars", "Saturn"]);
+    let lines = names(&aggregated[0]["lines"], "name");
+    assert_eq!(lines.len(), 12);
+    assert!(lines.contains(&"linear") && lines.contains(&"elastic"));
+    let loads: Vec<&Value> = aggregated[0]["labels"].as_array().unwrap().iter().collect();
+    assert!(loads.contains(&&Value::from("80-4")));
+    assert!(page["findings"].as_array().unwrap().len() > 10);
+    assert_eq!(page, &reproduced("--sim"));
+}
+
+#[test]
+fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_needs_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = [simulated(), &reproduced("--real")];
+    let files = pages.map(|page| {
+        let file = folder
+            .path()
+            .join(page["sections"].to_string().len().to_string());
+        fs::write(&file, page.to_string()).unwrap();
+        file
+    });
+    let out = folder.path().join("report.html");
+    let report = tidegate("report")
+        .args(&files)
+        .arg("--out")
+        .arg(&out)
+        .output();
+    assert!(report.unwrap().status.success());
+    let page = fs::read_to_string(out).unwrap();
+    assert!(page.matches("<svg").count() > 10);
+    for outside in ["src=", "href=\"http", "url(", "<script", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn what_is_no_page_is_refused_with_its_name_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("x.json"), folder.path().join("out.html"));
+    fs::write(&file, "{\"experiment\": 1}").unwrap();
+    let refused = |file: &std::path::Path, code: i32| {
+        let output = tidegate("report")
+            .arg(file)
+            .arg("--out")
+            .arg(&out)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&file.display().to_string()), "{text}");
+    };
+    refused(&file, 2);
+    refused(&folder.path().join("none.json"), 3);
+    assert!(!out.exists());
+}
