@@ -65,7 +65,7 @@ pub fn bounds(
     }
     let space = extent.and_then(|extent| space(settings, job, extent));
     bounds.extend(space);
-    if let Width::Desired(_) = width {
+    if width.desire().is_some() {
         bounds.push(Bound {
             name: "allotments",
             value: f64::from(u8::from(outcome.broken.is_some())),

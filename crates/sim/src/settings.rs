@@ -56,16 +56,16 @@ impl Settings {
         self.space.check()?;
         EST_CYCLE.check(self.cycle)?;
         for (number, job) in jobs.iter().enumerate() {
-            if let (Width::Desired(_), true) = (job.width, self.space.keeps_order()) {
+            if job.width.desire().is_some() && self.space.keeps_order() {
                 return Err(Refusal(format!(
                     "job {number} has a desire beside {}; allowed: a fixed number of processors",
                     self.space
                 )));
             }
-            if let Width::Fixed(processors) = job.width {
-                if !(1..=self.processors).contains(&processors) {
+            if let Some(limit) = job.width.limit() {
+                if !(1..=self.processors).contains(&limit) {
                     return Err(Refusal(format!(
-                        "job {number} has {processors} processors; allowed: 1 to {}",
+                        "job {number} has {limit} processors; allowed: 1 to {}",
                         self.processors
                     )));
                 }
@@ -93,6 +93,27 @@ pub enum Width {
     Fixed(usize),
     /// One at first, then what it desires by this rule and the others leave to it.
     Desired(Desire),
+    /// The same, but never more than so many.
+    Limited(Desire, usize),
+}
+
+impl Width {
+    /// The rule by which it desires more or fewer.
+    #[must_use]
+    pub const fn desire(&self) -> Option<&Desire> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Desired(desire) | Self::Limited(desire, _) => Some(desire),
+        }
+    }
+
+    /// How many it may have at most, where it has a fixed number or a limit.
+    pub(crate) const fn limit(&self) -> Option<usize> {
+        match *self {
+            Self::Fixed(limit) | Self::Limited(_, limit) => Some(limit),
+            Self::Desired(_) => None,
+        }
+    }
 }
 
 /// Why a machine cannot be run.

@@ -116,3 +116,17 @@ fn a_job_that_never_has_enough_work_never_has_all_processors() {
     assert_eq!(job.all_processors, None);
     assert!(job.mean_allotment < 4.0, "{}", job.mean_allotment);
 }
+
+#[test]
+fn a_job_with_a_limit_never_has_more_whatever_it_desires() {
+    let settings = Settings::new(16);
+    let rule = desire("wsap").desire().copied().unwrap();
+    let limited = job(Phases(vec![(640, MS)]), 0, Width::Limited(rule, 4));
+    let outcome = run(&settings, &[limited.clone(), limited]).unwrap();
+    for job in &outcome.jobs {
+        assert!(job.mean_allotment <= 4.0, "{}", job.mean_allotment);
+        assert!(job.time() >= 160 * MS && job.time() < 200 * MS);
+    }
+    let none = job(Phases(vec![(1, MS)]), 0, Width::Limited(rule, 17));
+    assert!(run(&settings, &[none]).is_err());
+}

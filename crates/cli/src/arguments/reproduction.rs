@@ -46,6 +46,8 @@ pub struct ReproduceArguments {
 pub enum Experiments {
     /// How thieves rest: backoffs and quanta (Haselsteiner 2015)
     Adaptive,
+    /// Jobs that share the processors: overhead and performance of Cilk-AP (Sen 2004)
+    TwoLevel,
 }
 
 pub const AFTER_REPORT: &str = "\

@@ -12,7 +12,7 @@ mod programs;
 mod queues;
 mod share;
 mod space;
-mod two_level;
+pub mod two_level;
 
 use crate::arguments::{Bench, BenchArguments};
 use crate::failure::Failure;

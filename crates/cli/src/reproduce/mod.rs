@@ -10,6 +10,7 @@ mod print;
 mod real;
 mod sample;
 mod simulated;
+mod two_level;
 
 use crate::arguments::{Experiments, ReproduceArguments};
 use crate::failure::Failure;
@@ -19,6 +20,7 @@ use crate::output::{print_json, to_stdout};
 pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let page = match arguments.experiment {
         Experiments::Adaptive => adaptive::page(arguments)?,
+        Experiments::TwoLevel => two_level::page(arguments)?,
     };
     if arguments.format.json {
         let value = serde_json::to_value(&page).expect("a page is JSON");

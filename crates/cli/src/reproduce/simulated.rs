@@ -50,25 +50,30 @@ pub fn observe(
     progress: &Progress,
 ) -> Result<Vec<Vec<Observed>>, Failure> {
     let per_case = runs as usize;
-    let slots: Vec<OnceLock<Result<Observed, Failure>>> = (0..cases.len() * per_case)
-        .map(|_| OnceLock::new())
-        .collect();
-    tidegate::for_each(0..slots.len(), |number| {
-        let seed = (number % per_case) as u64;
+    let observed = spread(cases.len() * per_case, progress, |number| {
         let case = &cases[number / per_case];
         progress.say(&format!(
             "{} with {}",
             case.work.program, case.settings.idle
         ));
-        let observed = slots[number].get_or_init(|| case.observe(seed));
-        debug_assert!(observed.is_ok(), "{observed:?}");
+        case.observe((number % per_case) as u64)
+    })?;
+    Ok(observed.chunks(per_case).map(<[_]>::to_vec).collect())
+}
+
+/// What comes of so many tasks on our own pool, in the order of their numbers; a failure, if there was one, is that of the first that failed.
+pub fn spread<T: Send + Sync>(
+    count: usize,
+    progress: &Progress,
+    task: impl Fn(usize) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let slots: Vec<OnceLock<Result<T, Failure>>> = (0..count).map(|_| OnceLock::new()).collect();
+    tidegate::for_each(0..count, |number| {
+        slots[number].get_or_init(|| task(number));
         progress.step();
     });
-    let mut observed = slots
-        .into_iter()
-        .map(|slot| slot.into_inner().expect("every run has been made"));
-    let mut of_case = || observed.by_ref().take(per_case).collect();
-    cases.iter().map(|_| of_case()).collect()
+    let done = |slot: OnceLock<_>| slot.into_inner().expect("every task has run");
+    slots.into_iter().map(done).collect()
 }
 
 impl Case {

@@ -41,10 +41,7 @@ impl<'a> Report<'a> {
             parameters: program.parameters(),
             settings,
             topology,
-            desire: match width {
-                Width::Fixed(_) => None,
-                Width::Desired(desire) => Some(desire.to_string()),
-            },
+            desire: width.desire().map(ToString::to_string),
             job: outcome.jobs[0].clone(),
             bounds,
             waste: waste(settings, &outcome.jobs[0]),

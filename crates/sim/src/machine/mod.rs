@@ -91,7 +91,7 @@ impl<'a, D: Dag> Machine<'a, D> {
         });
         let fixed = jobs.iter().map(|job| match job.width {
             Width::Fixed(processors) => processors,
-            Width::Desired(_) => 0,
+            Width::Desired(_) | Width::Limited(..) => 0,
         });
         let dealt = width.saturating_sub(fixed.sum());
         let mut machine = Self {
@@ -115,7 +115,7 @@ impl<'a, D: Dag> Machine<'a, D> {
         };
         for (number, job) in jobs.iter().enumerate() {
             let mut running = Running::new(&job.dag, job.arrives, number * width);
-            if let Width::Desired(desire) = &job.width {
+            if let Some(desire) = job.width.desire() {
                 running.desire = Some(DesireState::new(desire)?);
                 let actor = machine.clockwork(CYCLE);
                 machine.agenda.set(actor, settings.cycle);

@@ -31,7 +31,7 @@ impl<D: Dag> Machine<'_, D> {
                 self.jobs[job].allot(self.now, processors);
                 self.adjust(job, 0);
             }
-            Width::Desired(_) => {
+            Width::Desired(_) | Width::Limited(..) => {
                 self.shares.arrive(job as u64, 1);
                 self.take_allotment(job);
                 self.adjust(job, 0);
@@ -96,7 +96,8 @@ impl<D: Dag> Machine<'_, D> {
             lent: home.saturating_sub(running.allotment + free),
         };
         if let Some(desire) = &mut running.desire {
-            let desired = desire.next(&seen).min(self.settings.processors);
+            let limit = self.widths[job].limit().unwrap_or(self.settings.processors);
+            let desired = desire.next(&seen).min(limit);
             self.shares.desire(job as u64, desired);
         }
     }

@@ -40,7 +40,7 @@ impl Memory {
     pub(super) fn begin(&mut self, space: Space, width: Width) {
         let workers = match width {
             Width::Fixed(processors) => processors,
-            Width::Desired(_) => 1,
+            Width::Desired(_) | Width::Limited(..) => 1,
         };
         self.planned = Plan::new(space, workers).map(|plan| Planned {
             plan,

@@ -17,30 +17,52 @@ use crate::failure::Failure;
 use crate::output::{Progress, Table, print_json, show_ratio, show_seconds, to_stdout};
 use crate::statistics::Summary;
 use experiments::{Case, Scheme, Work};
-use row::{Row, Trial};
+pub use row::Row;
+use row::Trial;
 
 /// Runs the experiments and prints a row for each scheme in each.
 pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
-    let processors = processors(arguments.processors)?;
-    let folder = crew::folder()?;
-    let works = Work::calibrated(arguments.size == Size::Tiny);
-    let cases: Vec<Case> = experiments::cases(&works)
-        .into_iter()
-        .filter(|case| arguments.only.is_empty() || arguments.only.contains(&case.experiment))
-        .collect();
-    let mut bench = Bench {
+    let TwoLevelArguments {
         processors,
-        confined: arguments.processors,
-        table: folder.path().join("table.v1"),
-        answers: BTreeMap::new(),
-        alone: BTreeMap::new(),
-    };
-    let rows = bench.measure(&cases, arguments.repeat)?;
-    if arguments.format.json {
+        repeat,
+        only,
+        size,
+        format,
+    } = arguments;
+    let rows = measure(*processors, only, *size, *repeat)?;
+    if format.json {
         let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
         return print_json(&rows.into());
     }
     to_stdout(|out| writeln!(out, "{}", table(&rows)))
+}
+
+/// The rows of these experiments on all processors.
+pub fn rows(only: &[Experiment], size: Size, repeat: u32) -> Result<Vec<Row>, Failure> {
+    measure(None, only, size, repeat)
+}
+
+fn measure(
+    confined: Option<usize>,
+    only: &[Experiment],
+    size: Size,
+    repeat: u32,
+) -> Result<Vec<Row>, Failure> {
+    let processors = processors(confined)?;
+    let folder = crew::folder()?;
+    let works = Work::calibrated(size == Size::Tiny);
+    let cases: Vec<Case> = experiments::cases(&works)
+        .into_iter()
+        .filter(|case| only.is_empty() || only.contains(&case.experiment))
+        .collect();
+    let mut bench = Bench {
+        processors,
+        confined,
+        table: folder.path().join("table.v1"),
+        answers: BTreeMap::new(),
+        alone: BTreeMap::new(),
+    };
+    bench.measure(&cases, repeat)
 }
 
 /// How many processors the jobs have together.

@@ -23,7 +23,7 @@ pub struct Row {
     pub program: String,
     pub scheme: &'static str,
     pub jobs: usize,
-    processors: usize,
+    pub processors: usize,
     median_of: usize,
     pub mean_response: f64,
     pub worst_response: f64,

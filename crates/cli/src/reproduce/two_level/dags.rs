@@ -1,0 +1,104 @@
+//! Programs made slower, and programs one after the other.
+//!
+//! The published machine took some hundred times as long for a step as ours does. Beside a cycle of so many milliseconds a program is only what it was if its tasks take as long as they did.
+
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// A program all of whose work takes so many times as long.
+pub struct Slowed<D> {
+    pub dag: D,
+    pub factor: f64,
+}
+
+/// Programs of a kind, one after the other.
+pub struct Series<D>(pub Vec<D>);
+
+/// A task of a series: the one that calls its parts, or one of a part.
+pub enum Part<T> {
+    Next(usize),
+    Of(usize, T),
+}
+
+/// The same step with other tasks.
+fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
+    match step {
+        Step::Work(time) => Step::Work(time),
+        Step::Rest(time) => Step::Rest(time),
+        Step::Fork(first, second) => Step::Fork(with(first), with(second)),
+        Step::Call(task) => Step::Call(with(task)),
+        Step::Spawn(task) => Step::Spawn(with(task)),
+        Step::Join => Step::Join,
+        Step::Lease(bytes) => Step::Lease(bytes),
+        Step::Free => Step::Free,
+        Step::End => Step::End,
+    }
+}
+
+impl<D: Dag> Dag for Slowed<D> {
+    type Task = D::Task;
+
+    fn root(&self) -> D::Task {
+        self.dag.root()
+    }
+
+    fn next(&self, task: &mut D::Task) -> Step<D::Task> {
+        match self.dag.next(task) {
+            Step::Work(time) => Step::Work((time as f64 * self.factor) as Nanos),
+            step => step,
+        }
+    }
+}
+
+impl<D: Dag> Dag for Series<D> {
+    type Task = Part<D::Task>;
+
+    fn root(&self) -> Self::Task {
+        Part::Next(0)
+    }
+
+    fn next(&self, task: &mut Self::Task) -> Step<Self::Task> {
+        match task {
+            Part::Next(part) => match self.0.get(*part) {
+                Some(dag) => {
+                    *part += 1;
+                    Step::Call(Part::Of(*part - 1, dag.root()))
+                }
+                None => Step::End,
+            },
+            Part::Of(part, task) => {
+                let part = *part;
+                map(self.0[part].next(task), |task| Part::Of(part, task))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_sim::Extent;
+    use tidegate_workloads::Simulated;
+    use tidegate_workloads::loopy::Loopy;
+    use tidegate_workloads::program::Form;
+
+    fn loopy() -> impl Dag {
+        let loopy = Loopy {
+            n: 8,
+            steps: 600_000,
+            form: Form::Spawn,
+        };
+        loopy.dag()
+    }
+
+    #[test]
+    fn work_and_span_grow_with_the_factor_and_add_up_in_series() {
+        let one = Extent::of(&loopy());
+        let slowed = Extent::of(&Slowed {
+            dag: loopy(),
+            factor: 3.0,
+        });
+        assert_eq!((slowed.work, slowed.span), (3 * one.work, 3 * one.span));
+        let twice = Extent::of(&Series(vec![loopy(), loopy()]));
+        assert_eq!((twice.work, twice.span), (2 * one.work, 2 * one.span));
+    }
+}
