@@ -16,11 +16,16 @@ use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::with_number;
 
 enum State<T> {
-    Unstarted(Box<dyn FnOnce() -> T + Send>),
+    Unstarted(Unstarted<T>),
     Running(Running),
     Finished(Result<T, Payload>),
     /// The result was handed out, or nobody wants it.
     Over,
+}
+
+struct Unstarted<T> {
+    closure: Box<dyn FnOnce() -> T + Send>,
+    waiter: Option<Arc<Event>>,
 }
 
 struct Running {
@@ -44,12 +49,12 @@ impl<T: Send> Packet<T> {
     fn run(&self, pool: &Shared) {
         let closure = {
             let mut state = self.state.lock();
-            let running = Running {
-                by: with_number(|number| number),
-                waiter: None,
-            };
-            match std::mem::replace(&mut *state, State::Running(running)) {
-                State::Unstarted(closure) => closure,
+            match std::mem::replace(&mut *state, State::Over) {
+                State::Unstarted(Unstarted { closure, waiter }) => {
+                    let by = with_number(|number| number);
+                    *state = State::Running(Running { by, waiter });
+                    closure
+                }
                 other => {
                     *state = other;
                     return;
@@ -111,32 +116,36 @@ impl<T: Send> Handle<T> {
         }
     }
 
-    /// Runs the task if nobody has begun to, in its pool: there its own joins and leases are.
+    /// Runs the task if nobody has begun to and the caller is in its pool or can be its guest: there its own joins and leases are.
     fn begin(&self, packet: &Packet<T>) {
-        let is_here = Current::of(&self.pool).is_some();
-        if is_here || self.pool.is_inherited() {
-            packet.run(&self.pool);
+        let run = || packet.run(&self.pool);
+        if self.pool.is_inherited() {
+            run();
         } else if packet.is_unstarted() {
-            self.pool.take_part(|current| packet.run(current.shared()));
+            self.pool.run_here(run);
         }
     }
 
     /// What to wait for, unless the task has finished.
     fn register(&self, packet: &Packet<T>) -> Option<Arc<Event>> {
         let mut state = packet.state.lock();
-        let State::Running(running) = &mut *state else {
-            return None;
+        let waiter = match &mut *state {
+            State::Unstarted(unstarted) => &mut unstarted.waiter,
+            State::Running(running) => {
+                assert!(
+                    running.by != with_number(|number| number),
+                    "the task of this handle waits in a frame below the one that joins it"
+                );
+                assert!(
+                    !self.pool.is_inherited(),
+                    "the task of this handle runs in the process that this one was forked from"
+                );
+                &mut running.waiter
+            }
+            State::Finished(_) | State::Over => return None,
         };
-        assert!(
-            running.by != with_number(|number| number),
-            "the task of this handle waits in a frame below the one that joins it"
-        );
-        assert!(
-            !self.pool.is_inherited(),
-            "the task of this handle runs in the process that this one was forked from"
-        );
         let event = Arc::new(Event::for_this_thread());
-        running.waiter = Some(event.clone());
+        *waiter = Some(event.clone());
         Some(event)
     }
 }
@@ -174,7 +183,10 @@ impl Shared {
         T: Send + 'static,
     {
         let packet = Arc::new(Packet {
-            state: Mutex::new(State::Unstarted(Box::new(f))),
+            state: Mutex::new(State::Unstarted(Unstarted {
+                closure: Box::new(f),
+                waiter: None,
+            })),
             dropped: AtomicBool::new(false),
         });
         let own = packet.clone();

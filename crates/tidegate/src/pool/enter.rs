@@ -55,6 +55,20 @@ impl Shared {
         }
     }
 
+    /// Runs `f` on the caller's stack if it is a worker of this pool, now or in a frame below, or can become a guest; else not at all.
+    pub(crate) fn run_here(self: &Arc<Self>, f: impl FnOnce()) {
+        if let Some(current) = Current::in_pool(self) {
+            return current.call(|_| f());
+        }
+        let guest = match Current::get() {
+            Some(_) => self.admit_if_alone(),
+            None => self.admit_guest(),
+        };
+        if let Some(t) = guest {
+            self.visit(t, |_| f());
+        }
+    }
+
     fn install_with<R: Send>(self: &Arc<Self>, f: impl FnOnce(Current<'_>) -> R + Send) -> R {
         self.install(|| f(Current::get().expect("install runs on a worker")))
     }
