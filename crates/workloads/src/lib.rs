@@ -12,6 +12,7 @@
 //! - [`grande`]: the kernels of the Java Grande benchmarks, of which [`intervals`] makes programs,
 //!   beside others whose tasks wait for single others.
 //! - [`space`]: programs that need much memory at a time, and how much depends on the order of their tasks.
+//! - [`way`]: how a body makes tasks where the serial version has the same text.
 //! - [`registry`]: the programs by name, for a command line.
 //!
 //! What this crate does not do: time anything, choose a number of workers, or print. Its parallel
@@ -51,6 +52,7 @@ pub mod space;
 mod steps;
 pub mod treesum;
 pub mod uts;
+pub mod way;
 
 pub use dags::Simulated;
 pub use parameter::{Given, Parameter, ParameterError, Size, Values};

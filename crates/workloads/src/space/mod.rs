@@ -21,11 +21,9 @@ pub mod nested;
 pub mod product;
 pub mod sortmany;
 pub mod strassen;
-mod way;
 
 use crate::runtime::Runtime;
-pub use way::Way;
-use way::each;
+use crate::way::{Way, each};
 
 /// Memory of a task, with its lease.
 #[derive(Debug)]

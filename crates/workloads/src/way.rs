@@ -1,4 +1,4 @@
-//! How parts become tasks: by calls, by joins or by spawns.
+//! How parts become tasks where one text is the serial version and the parallel body: by calls, by joins or by spawns.
 //!
 //! A scope hands no fork to what it spawns, so a task that came from a spawn goes on by spawns.
 
@@ -16,7 +16,7 @@ pub enum Way<'a, 'f, R: Runtime> {
 }
 
 impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
-    pub(super) fn new(form: Form, fork: &'a mut R::Fork<'f>) -> Self {
+    pub(crate) fn new(form: Form, fork: &'a mut R::Fork<'f>) -> Self {
         match form {
             Form::Join => Self::Join(fork),
             Form::Spawn => Self::Spawn,
@@ -24,7 +24,7 @@ impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
     }
 
     /// The same once more.
-    pub(super) fn again(&mut self) -> Way<'_, 'f, R> {
+    pub(crate) fn again(&mut self) -> Way<'_, 'f, R> {
         match self {
             Self::Call => Way::Call,
             Self::Join(fork) => Way::Join(&mut **fork),
@@ -34,7 +34,7 @@ impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
 }
 
 /// Calls `body` with the number of each part of so many values, and the part. Serially that is in their order.
-pub(super) fn each<R: Runtime, T: Send>(
+pub(crate) fn each<R: Runtime, T: Send>(
     way: Way<'_, '_, R>,
     values: &mut [T],
     size: usize,
@@ -59,10 +59,11 @@ fn halving<R: Runtime, T: Send>(
     size: usize,
     body: &(impl Fn(Way<'_, '_, R>, usize, &mut [T]) + Sync),
 ) {
-    if values.len() <= size {
-        return body(Way::Join(fork), first, values);
-    }
-    let half = values.len().div_ceil(size) / 2;
+    let half = match values.len().div_ceil(size) {
+        0 => return,
+        1 => return body(Way::Join(fork), first, values),
+        parts => parts / 2,
+    };
     let (left, right) = values.split_at_mut(half * size);
     R::join(
         fork,
@@ -105,6 +106,16 @@ mod tests {
             for form in [Form::Join, Form::Spawn] {
                 assert_eq!(told::<Tidegate>(form, length, size), expected);
             }
+        }
+    }
+
+    #[test]
+    fn no_values_have_no_parts_in_any_way() {
+        let none: &mut [u8] = &mut [];
+        let fail = |_: Way<'_, '_, Tidegate>, _: usize, _: &mut [u8]| panic!("there is no part");
+        each(Way::Call, none, 2, &fail);
+        for form in [Form::Join, Form::Spawn] {
+            each(Way::new(form, &mut ()), none, 2, &fail);
         }
     }
 }
