@@ -12,6 +12,7 @@
 //! - [`grande`]: the kernels of the Java Grande benchmarks, of which [`intervals`] makes programs,
 //!   beside others whose tasks wait for single others.
 //! - [`space`]: programs that need much memory at a time, and how much depends on the order of their tasks.
+//! - [`factors`]: programs that factor matrices.
 //! - [`way`]: how a body makes tasks where the serial version has the same text.
 //! - [`registry`]: the programs by name, for a command line.
 //!
@@ -34,6 +35,7 @@
 
 pub mod dags;
 pub mod digest;
+pub mod factors;
 pub mod fib;
 pub mod grande;
 pub mod intervals;

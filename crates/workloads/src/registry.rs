@@ -5,6 +5,9 @@
 
 use crate::dags::Simulated;
 use crate::digest::Digest;
+use crate::factors::cholesky::Cholesky;
+use crate::factors::lu::Lu;
+use crate::factors::sparselu::Sparselu;
 use crate::fib::Fib;
 use crate::intervals::pipeline::Pipeline;
 use crate::intervals::stencil::Stencil;
@@ -104,7 +107,8 @@ macro_rules! programs {
 }
 
 programs! {
-    simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib;
+    simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
+        Cholesky Lu Sparselu;
     others: Digest Cachestress Mergesort Blockmatmul
         Nested Matmul Strassen Sortmany Decompress
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil Wavefront

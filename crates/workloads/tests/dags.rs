@@ -1,6 +1,9 @@
 //! The programs' dags against what is known of the programs.
 
 use tidegate_sim::{Costs, Dag, Extent, Job, Settings, Width, run};
+use tidegate_workloads::factors::cholesky::Cholesky;
+use tidegate_workloads::factors::lu::Lu;
+use tidegate_workloads::factors::sparselu::Sparselu;
 use tidegate_workloads::fib::Fib;
 use tidegate_workloads::knary::Knary;
 use tidegate_workloads::loopy::Loopy;
@@ -111,6 +114,44 @@ fn quicksort_is_the_same_every_time_it_is_unfolded() {
     assert_eq!(Extent::of(&dag), extent);
     assert!(extent.tasks > 10_000 / 16);
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
+}
+
+#[test]
+fn lu_multiplies_as_often_as_elimination_does_and_waits_for_its_panels() {
+    let lu = |blocks, side| {
+        let seed = 1;
+        extent(&Lu { blocks, side, seed })
+    };
+    // 5.2 in a nanosecond, and a third of n^3 of them; rows are exchanged beside that.
+    let Extent { work, span, .. } = lu(32, 32);
+    let multiplied = work as f64 * 5.2 / (1024_f64.powi(3) / 3.0);
+    assert!((1.0..1.05).contains(&multiplied), "{multiplied}");
+    assert!((20..50).contains(&(work / span)), "{work} {span}");
+    let Extent { work, span, .. } = lu(1, 1024);
+    assert_eq!(work, span);
+}
+
+#[test]
+fn the_chain_of_sparselu_has_a_block_of_each_loop_in_every_step_but_the_last() {
+    for blocks in [1, 2, 9, 50] {
+        let Extent { span, .. } = extent(&Sparselu { blocks, side: 60 });
+        let product = 27_000;
+        let loops = product / 2 + product;
+        let blocks = blocks as u64;
+        assert_eq!(span, blocks * (product / 3) + (blocks - 1) * loops);
+    }
+}
+
+#[test]
+fn a_diagonal_matrix_is_factored_block_beside_block_and_a_full_one_is_not() {
+    let of = |nonzeros| {
+        let (n, seed) = (256, 1);
+        extent(&Cholesky { n, nonzeros, seed })
+    };
+    let Extent { work, span, .. } = of(0);
+    assert_eq!(work, 16 * span);
+    let (diagonal, full) = (span, of(60_000));
+    assert!(full.span > 16 * diagonal && full.work > 4 * full.span);
 }
 
 /// Walks a program's dag and runs it.

@@ -10,23 +10,29 @@
 //!
 //! What a dag does not do: compute the answer, except where its course depends on the data, as in `uts` and `quicksort`.
 
+mod cholesky;
 mod fib;
 mod knary;
 mod loops;
 mod loopy;
+mod lu;
 mod memfib;
 mod phases;
 mod quicksort;
+mod sparselu;
 mod treesum;
 mod uts;
 
+pub use cholesky::CholeskyDag;
 pub use fib::FibDag;
 pub use knary::KnaryDag;
 pub use loops::LoopsDag;
 pub use loopy::LoopyDag;
+pub use lu::LuDag;
 pub use memfib::MemfibDag;
 pub use phases::PhasesDag;
 pub use quicksort::QuicksortDag;
+pub use sparselu::SparseluDag;
 pub use treesum::TreesumDag;
 pub use uts::UtsDag;
 

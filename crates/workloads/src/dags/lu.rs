@@ -1,0 +1,125 @@
+//! `lu` as a dag: panels one after the other, each with the blocks that it changes; no numbers.
+
+use super::Simulated;
+use crate::factors::lu::Lu;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// Multiplications, each with its subtraction, in ten nanoseconds.
+const MULTIPLIED: Nanos = 52;
+
+/// The tasks of `lu`.
+#[derive(Clone, Copy, Debug)]
+pub struct LuDag {
+    blocks: usize,
+    side: Nanos,
+}
+
+/// A task and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// A step, which begins with its panel.
+    Step(usize),
+    /// The later panels of a step.
+    Later(usize),
+    /// So many later panels, with so many blocks each.
+    Panels(usize, usize),
+    /// The blocks of a panel that changes, so many.
+    Blocks(usize),
+    /// The panels from the first to before the end, which exchange their rows at last.
+    Exchanges(usize, usize),
+    /// Is over.
+    Over,
+}
+
+impl Simulated for Lu {
+    type Dag = LuDag;
+
+    fn dag(&self) -> LuDag {
+        LuDag {
+            blocks: self.blocks,
+            side: self.side as Nanos,
+        }
+    }
+}
+
+impl LuDag {
+    /// What it takes to subtract a product of two blocks.
+    fn product(&self) -> Nanos {
+        self.side.pow(3) * 10 / MULTIPLIED
+    }
+
+    /// What it takes to solve for a block.
+    fn solve(&self) -> Nanos {
+        self.product() / 2
+    }
+
+    /// What it takes to factor a panel with so many blocks.
+    fn panel(&self, blocks: usize) -> Nanos {
+        self.product() / 3 + (blocks - 1) as Nanos * self.solve()
+    }
+
+    /// What it takes to exchange the rows of a panel as so many steps did: a nanosecond an element.
+    fn exchange(&self, steps: usize) -> Nanos {
+        steps as Nanos * self.side.pow(2)
+    }
+}
+
+impl Dag for LuDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Step(0)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match *task {
+            Task::Step(step) if step == self.blocks => {
+                *task = Task::Over;
+                Step::Call(Task::Exchanges(0, self.blocks))
+            }
+            Task::Step(step) => {
+                *task = Task::Later(step + 1);
+                Step::Work(self.panel(self.blocks - step))
+            }
+            Task::Later(step) => {
+                *task = Task::Step(step);
+                let later = self.blocks - step;
+                match later {
+                    0 => Step::Join,
+                    _ => Step::Call(Task::Panels(later, later)),
+                }
+            }
+            Task::Panels(1, blocks) => {
+                *task = Task::Blocks(blocks);
+                Step::Work(self.exchange(1) + self.solve())
+            }
+            Task::Panels(panels, blocks) => {
+                *task = Task::Over;
+                let half = panels / 2;
+                Step::Fork(
+                    Task::Panels(half, blocks),
+                    Task::Panels(panels - half, blocks),
+                )
+            }
+            Task::Blocks(1) => {
+                *task = Task::Over;
+                Step::Work(self.product())
+            }
+            Task::Blocks(blocks) => {
+                *task = Task::Over;
+                let half = blocks / 2;
+                Step::Fork(Task::Blocks(half), Task::Blocks(blocks - half))
+            }
+            Task::Exchanges(first, end) if end - first == 1 => {
+                *task = Task::Over;
+                Step::Work(self.exchange(self.blocks - end))
+            }
+            Task::Exchanges(first, end) => {
+                *task = Task::Over;
+                let middle = first + (end - first) / 2;
+                Step::Fork(Task::Exchanges(first, middle), Task::Exchanges(middle, end))
+            }
+            Task::Over => Step::End,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What factorizations do with square blocks of numbers, each stored row by row.
+//!
+//! Every element is worked on in the same order whoever calls, so results are the same to the last bit.
+//!
+//! What it does not do: tile for registers or choose instructions; it is no rival of a library.
+
+use std::ops::{Div, Mul, SubAssign};
+
+/// A number with a fraction.
+pub trait Real:
+    Copy + Div<Output = Self> + Into<f64> + Mul<Output = Self> + SubAssign + Send + Sync
+{
+}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// Brings column `k` to zero below row `k` by multiples of that row, and keeps the multipliers there. There may be any number of rows.
+pub fn eliminate<T: Real>(side: usize, k: usize, rows: &mut [T]) {
+    let (above, below) = rows.split_at_mut((k + 1) * side);
+    let row = &above[k * side..];
+    for other in below.chunks_exact_mut(side) {
+        let multiplier = other[k] / row[k];
+        other[k] = multiplier;
+        subtract(multiplier, &row[k + 1..], &mut other[k + 1..]);
+    }
+}
+
+/// Puts L and U in the place of a block L U. L has ones in its diagonal, which are not stored.
+pub fn factor<T: Real>(side: usize, block: &mut [T]) {
+    (0..side).for_each(|k| eliminate(side, k, block));
+}
+
+/// Puts X in the place of a block L X.
+pub fn solve_lower<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
+    for k in 0..side {
+        let (above, below) = block.split_at_mut((k + 1) * side);
+        let multipliers = factors.chunks_exact(side).skip(k + 1);
+        for (row, multipliers) in below.chunks_exact_mut(side).zip(multipliers) {
+            subtract(multipliers[k], &above[k * side..], row);
+        }
+    }
+}
+
+/// Puts X in the place of a block X U.
+pub fn solve_upper<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
+    for row in block.chunks_exact_mut(side) {
+        for (k, upper) in factors.chunks_exact(side).enumerate() {
+            let solved = row[k] / upper[k];
+            row[k] = solved;
+            subtract(solved, &upper[k + 1..], &mut row[k + 1..]);
+        }
+    }
+}
+
+/// Subtracts the product of `a` and `b` from `c`.
+pub fn subtract_product<T: Real>(side: usize, a: &[T], b: &[T], c: &mut [T]) {
+    for (c_row, a_row) in c.chunks_exact_mut(side).zip(a.chunks_exact(side)) {
+        for (&a, b_row) in a_row.iter().zip(b.chunks_exact(side)) {
+            subtract(a, b_row, c_row);
+        }
+    }
+}
+
+fn subtract<T: Real>(factor: T, from: &[T], to: &mut [T]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to -= factor * from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Row by row, and small enough to be exact.
+    const LOWER: [f64; 9] = [1.0, 0.0, 0.0, 2.0, 1.0, 0.0, -3.0, 4.0, 1.0];
+    const UPPER: [f64; 9] = [2.0, 1.0, -1.0, 0.0, 4.0, 3.0, 0.0, 0.0, -2.0];
+    const OTHER: [f64; 9] = [5.0, -1.0, 2.0, 0.0, 3.0, 7.0, 1.0, 1.0, -6.0];
+
+    fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
+        let mut c = vec![0.0; 9];
+        subtract_product(3, a, b, &mut c);
+        c.iter().map(|element| -element).collect()
+    }
+
+    /// Both triangles in one block, as they are stored.
+    fn factors() -> Vec<f64> {
+        let mut block = product(&LOWER, &UPPER);
+        factor(3, &mut block);
+        block
+    }
+
+    #[test]
+    fn a_product_is_subtracted_row_by_column() {
+        let mut c = [1.0; 4];
+        subtract_product(2, &[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], &mut c);
+        assert_eq!(c, [-18.0, -21.0, -42.0, -49.0]);
+    }
+
+    #[test]
+    fn a_block_falls_into_the_triangles_that_it_was_made_of() {
+        assert_eq!(factors(), [2.0, 1.0, -1.0, 2.0, 4.0, 3.0, -3.0, 4.0, -2.0]);
+    }
+
+    #[test]
+    fn what_was_multiplied_by_a_triangle_is_found_again() {
+        let mut block = product(&LOWER, &OTHER);
+        solve_lower(3, &factors(), &mut block);
+        assert_eq!(block, OTHER);
+        let mut block = product(&OTHER, &UPPER);
+        solve_upper(3, &factors(), &mut block);
+        assert_eq!(block, OTHER);
+    }
+}

@@ -1,0 +1,425 @@
+//! Cholesky factorization of a sparse matrix in a tree of quadrants.
+//!
+//! The matrix is symmetric and positive definite, and only what is on and below its diagonal is stored: a square of zeros is nothing, one of [`SIDE`] rows is a block with all of its
+//! elements, a larger one is its four quadrants. To factor A, factor its first quadrant into L L'; divide the one below by L'; subtract the product of that one with its transpose from the last, and
+//! factor what is left of it. Dividing and subtracting are recursions, too. Where nothing is below the first quadrant, it and the last one are factored in parallel.
+//!
+//! The program is the one that comes with Cilk (Matteo Frigo, Charles Leiserson and Keith Randall, The Implementation of the Cilk-5 Multithreaded Language, PLDI 1998, section 5), as Siddhartha Sen uses it, Dynamic Processor Allocation for
+//! Adaptively Parallel Work-Stealing Jobs (MIT, 2004), with 2048 rows and 10000 elements at random places. There all quadrants wait for each other between two products; here each waits for its own
+//! first product alone, and the upper half of what is divided not for the lower one.
+//!
+//! What it does not do: order rows so that fewer zeros are filled, which makes random matrices nearly full here.
+
+use std::io;
+
+use super::{FACTORED, Placed, entries, factored, uniform};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Form, Program, answer};
+use crate::runtime::{Runtime, Serial};
+use crate::steps::random;
+use crate::way::{Way, each};
+
+/// Rows and columns of a block.
+pub const SIDE: usize = 16;
+
+/// Elements, column by column.
+type Block = [[f64; SIDE]; SIDE];
+
+/// A square of a matrix. Squares of the same size are trees of the same depth, or zero.
+#[derive(Clone, Debug, Default)]
+enum Tree {
+    /// Nothing but zeros.
+    #[default]
+    Zero,
+    /// A square of the smallest size.
+    Block(Box<Block>),
+    /// Upper left, upper right, lower left, lower right; not all of them zero.
+    Quadrants(Box<[Tree; 4]>),
+}
+
+impl Tree {
+    const fn is_zero(&self) -> bool {
+        matches!(self, Self::Zero)
+    }
+
+    /// The block, if the square is one or zero.
+    fn block(&mut self) -> &mut Block {
+        if self.is_zero() {
+            *self = Self::Block(Box::new([[0.0; SIDE]; SIDE]));
+        }
+        match self {
+            Self::Block(block) => block,
+            _ => unreachable!("squares of the same size have the same depth"),
+        }
+    }
+
+    /// The quadrants, if the square is larger or zero.
+    fn quadrants(&mut self) -> &mut [Self; 4] {
+        if self.is_zero() {
+            *self = Self::Quadrants(Box::default());
+        }
+        match self {
+            Self::Quadrants(quadrants) => quadrants,
+            _ => unreachable!("squares of the same size have the same depth"),
+        }
+    }
+
+    /// Adds to an element of a square with so many rows.
+    fn add(&mut self, rows: usize, (row, column): (usize, usize), value: f64) {
+        if rows == SIDE {
+            self.block()[column][row] += value;
+            return;
+        }
+        let half = rows / 2;
+        let quadrant = &mut self.quadrants()[2 * (row / half) + column / half];
+        quadrant.add(half, (row % half, column % half), value);
+    }
+
+    /// Collects the blocks of a square with so many rows that begins there, each of them transposed.
+    fn transposed<'a>(
+        &'a self,
+        rows: usize,
+        (row, column): (usize, usize),
+        found: &mut Vec<Placed<'a, f64>>,
+    ) {
+        match self {
+            Self::Zero => {}
+            Self::Block(block) => found.push((column, row, block.as_flattened())),
+            Self::Quadrants(quadrants) => {
+                let half = rows / 2;
+                for (number, quadrant) in quadrants.iter().enumerate() {
+                    let place = (row + number / 2 * half, column + number % 2 * half);
+                    quadrant.transposed(half, place, found);
+                }
+            }
+        }
+    }
+}
+
+/// Puts L in the place of a square L L' with all of its diagonal.
+fn factor<R: Runtime>(mut way: Way<'_, '_, R>, square: &mut Tree) {
+    match square {
+        Tree::Zero => {}
+        Tree::Block(block) => factor_block(block),
+        Tree::Quadrants(quadrants) => {
+            let [first, _, below, last] = &mut **quadrants;
+            if below.is_zero() {
+                return each(way, &mut [first, last], 1, &|way, _, square| {
+                    factor(way, square[0]);
+                });
+            }
+            factor(way.again(), first);
+            divide(way.again(), below, first);
+            subtract(way.again(), last, (below, below), true);
+            factor(way, last);
+        }
+    }
+}
+
+/// Puts X in the place of a square X L'.
+fn divide<R: Runtime>(way: Way<'_, '_, R>, square: &mut Tree, l: &Tree) {
+    match (square, l) {
+        (Tree::Block(block), Tree::Block(l)) => divide_block(block, l),
+        (Tree::Quadrants(quadrants), Tree::Quadrants(l)) => {
+            let [first, _, below, last] = &**l;
+            each(way, &mut quadrants[..], 2, &|mut way, _, half| {
+                let [left, right] = half else {
+                    unreachable!("a half is two quadrants");
+                };
+                divide(way.again(), left, first);
+                subtract(way.again(), right, (left, below), false);
+                divide(way, right, last);
+            });
+        }
+        _ => {}
+    }
+}
+
+/// Subtracts from a square the product of one with the transpose of another; of a square on the diagonal, what is above that may be left out.
+fn subtract<R: Runtime>(
+    way: Way<'_, '_, R>,
+    square: &mut Tree,
+    factors: (&Tree, &Tree),
+    on_diagonal: bool,
+) {
+    match factors {
+        (Tree::Block(a), Tree::Block(b)) => subtract_block(square.block(), a, b),
+        (Tree::Quadrants(a), Tree::Quadrants(b)) => {
+            let quadrants = square.quadrants();
+            each(way, quadrants, 1, &|mut way, number, quadrant| {
+                let (row, column) = (number / 2, number % 2);
+                if on_diagonal && column > row {
+                    return;
+                }
+                let (a, b) = (&a[2 * row..], &b[2 * column..]);
+                for factors in a.iter().zip(b).take(2) {
+                    let on_diagonal = on_diagonal && row == column;
+                    subtract(way.again(), &mut quadrant[0], factors, on_diagonal);
+                }
+            });
+            if quadrants.iter().all(Tree::is_zero) {
+                *square = Tree::Zero;
+            }
+        }
+        _ => {}
+    }
+}
+
+// A block's work is compiled once, for the serial version and for every runtime: inlined into a recursion it is no longer known that blocks do not overlap, which makes it
+// three times as slow.
+#[inline(never)]
+fn factor_block(block: &mut Block) {
+    for j in 0..SIDE {
+        let (column, later) = block[j..].split_first_mut().expect("j is a column");
+        column[..j].fill(0.0);
+        let root = column[j].sqrt();
+        column.iter_mut().for_each(|element| *element /= root);
+        for (other, factor) in later.iter_mut().zip(&column[j + 1..]) {
+            subtract_column(other, *factor, column);
+        }
+    }
+}
+
+#[inline(never)]
+fn divide_block(block: &mut Block, l: &Block) {
+    for j in 0..SIDE {
+        let (column, later) = block[j..].split_first_mut().expect("j is a column");
+        column.iter_mut().for_each(|element| *element /= l[j][j]);
+        for (other, factor) in later.iter_mut().zip(&l[j][j + 1..]) {
+            subtract_column(other, *factor, column);
+        }
+    }
+}
+
+#[inline(never)]
+fn subtract_block(block: &mut Block, a: &Block, b: &Block) {
+    for (j, column) in block.iter_mut().enumerate() {
+        for (a, b) in a.iter().zip(b) {
+            subtract_column(column, b[j], a);
+        }
+    }
+}
+
+fn subtract_column(column: &mut [f64; SIDE], factor: f64, from: &[f64; SIDE]) {
+    for (element, from) in column.iter_mut().zip(from) {
+        *element -= factor * from;
+    }
+}
+
+/// The program `cholesky`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cholesky {
+    /// How many rows and columns.
+    pub n: usize,
+    /// How many elements below the diagonal get a number; some of them more than once.
+    pub nonzeros: usize,
+    /// From which the matrix is made.
+    pub seed: u64,
+}
+
+/// The matrix, and a copy to start from again.
+#[derive(Debug)]
+pub struct Input {
+    original: Tree,
+    square: Tree,
+}
+
+impl Cholesky {
+    /// The places below the diagonal that get a number.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let n = self.n as u64;
+        let draw = move |seed, number| (random(seed, number) % n) as usize;
+        let seed = !self.seed;
+        let pairs = (0..).map(move |i| (draw(seed, 2 * i), draw(seed, 2 * i + 1)));
+        let pairs = pairs.filter(|(one, other)| one != other);
+        let below = pairs.map(|(one, other)| (one.max(other), one.min(other)));
+        below.take(self.nonzeros)
+    }
+
+    /// A matrix whose diagonal outweighs each row, so that it is positive definite.
+    fn matrix(&self) -> Tree {
+        let mut matrix = Tree::default();
+        let mut diagonal = vec![1.0; self.n];
+        for (number, (row, column)) in self.places().enumerate() {
+            let value = uniform(self.seed, number as u64);
+            matrix.add(self.n, (row, column), value);
+            diagonal[row] += value.abs();
+            diagonal[column] += value.abs();
+        }
+        for (row, value) in diagonal.into_iter().enumerate() {
+            matrix.add(self.n, (row, row), value);
+        }
+        matrix
+    }
+
+    /// The blocks of a tree, transposed.
+    fn blocks<'a>(&self, tree: &'a Tree) -> Vec<Placed<'a, f64>> {
+        let mut blocks = Vec::new();
+        tree.transposed(self.n, (0, 0), &mut blocks);
+        blocks
+    }
+}
+
+impl Program for Cholesky {
+    const NAME: &'static str = "cholesky";
+    const SUMMARY: &'static str =
+        "Cholesky factorization of a sparse matrix in a tree of quadrants";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(SIDE as u64, 1 << 15),
+            preset: Preset::Sizes(["128", "2048", "2048"]),
+            meaning: "how many rows and columns the matrix has: a block's 16, doubled any number of times",
+        },
+        Parameter {
+            name: "nonzeros",
+            positional: false,
+            kind: Kind::Integer(0, 1 << 32),
+            preset: Preset::Sizes(["100", "10000", "10000"]),
+            meaning: "how many numbers are put at random places below the diagonal",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the matrix is made",
+        },
+    ];
+    const RESULT: &'static [Field] = FACTORED;
+
+    type Input = Input;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let n = values.integer("n")? as usize;
+        if n % SIDE != 0 || !n.is_power_of_two() {
+            return Err(ParameterError::new(format!(
+                "n is {n}, allowed is {SIDE} times a power of two"
+            )));
+        }
+        Ok(Self {
+            n,
+            nonzeros: values.integer("nonzeros")? as usize,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("nonzeros", self.nonzeros.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Input> {
+        let original = self.matrix();
+        Ok(Input {
+            square: original.clone(),
+            original,
+        })
+    }
+
+    fn reset(&self, input: &mut Input) {
+        input.square.clone_from(&input.original);
+    }
+
+    fn serial(&self, input: &mut Input) {
+        factor::<Serial>(Way::Call, &mut input.square);
+    }
+
+    fn parallel<R: Runtime>(&self, input: &mut Input, fork: &mut R::Fork<'_>) {
+        factor(Way::<R>::new(Form::Join, fork), &mut input.square);
+    }
+
+    fn answer(&self, input: &Input, (): &()) -> Answer {
+        let (original, factors) = (self.blocks(&input.original), self.blocks(&input.square));
+        let swapped = |(row, column, value)| (column, row, value);
+        let matrix = entries(SIDE, &original).flat_map(|entry| {
+            let (row, column, _) = entry;
+            // The diagonal occurs once only.
+            [entry]
+                .into_iter()
+                .chain((row != column).then(|| swapped(entry)))
+        });
+        let upper = entries(SIDE, &factors);
+        factored(
+            self.n,
+            f64::EPSILON,
+            matrix,
+            upper.clone().map(swapped),
+            upper,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factored(n: usize, nonzeros: usize, seed: u64) -> (Cholesky, Input) {
+        let program = Cholesky { n, nonzeros, seed };
+        let mut input = program.prepare().unwrap();
+        program.serial(&mut input);
+        (program, input)
+    }
+
+    /// All elements, zeros included.
+    fn rows(program: &Cholesky, tree: &Tree) -> Vec<Vec<f64>> {
+        let mut rows = vec![vec![0.0; program.n]; program.n];
+        for (column, row, value) in entries(SIDE, &program.blocks(tree)) {
+            rows[row][column] = value;
+        }
+        rows
+    }
+
+    #[test]
+    fn every_element_of_the_factors_product_is_that_of_the_matrix() {
+        for (n, nonzeros) in [(16, 0), (16, 100), (32, 3), (64, 40), (128, 5), (128, 4000)] {
+            let (program, input) = factored(n, nonzeros, 1);
+            let [matrix, l] = [&input.original, &input.square].map(|tree| rows(&program, tree));
+            for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                let products = l[i].iter().zip(&l[j]).map(|(a, b)| a * b);
+                let error = (matrix[i][j] - products.sum::<f64>()).abs();
+                assert!(error < 1e-12, "{n} {nonzeros}: {i} {j} {error}");
+                assert!(i == j || l[j][i] == 0.0, "{n} {nonzeros}: {i} {j}");
+            }
+            assert_eq!(program.answer(&input, &())["factored"], true);
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_factor_is_told() {
+        let (program, mut input) = factored(64, 40, 1);
+        input.square.add(64, (33, 33), 1e-9);
+        assert_eq!(program.answer(&input, &())["factored"], false);
+    }
+
+    #[test]
+    fn a_diagonal_matrix_stays_one_and_no_zeros_are_stored() {
+        let (program, input) = factored(256, 0, 1);
+        assert_eq!(program.blocks(&input.square).len(), 16);
+        assert!(
+            entries(SIDE, &program.blocks(&input.square))
+                .all(|(row, column, value)| { value == f64::from(u8::from(row == column)) })
+        );
+    }
+
+    #[test]
+    fn the_lower_half_of_the_matrix_is_stored_and_has_as_many_elements_as_asked_for() {
+        let program = Cholesky {
+            n: 256,
+            nonzeros: 300,
+            seed: 2,
+        };
+        let matrix = program.matrix();
+        let blocks = program.blocks(&matrix);
+        let below = entries(SIDE, &blocks).filter(|(column, row, _)| row > column);
+        let set = below.filter(|(_, _, value)| *value != 0.0).count();
+        // Some places are drawn twice.
+        assert!((290..=300).contains(&set), "{set}");
+        assert!(entries(SIDE, &blocks).all(|(column, row, value)| row >= column || value == 0.0));
+    }
+}
