@@ -1,0 +1,140 @@
+//! Every program's body and its dag make as many forks and spawns.
+
+use std::cell::Cell;
+use std::io;
+use std::marker::PhantomData;
+
+use tidegate_sim::{Dag, Step};
+use tidegate_workloads::registry::ENTRIES;
+use tidegate_workloads::{
+    Counted, Given, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated,
+};
+
+/// Forks and spawns, so many of each.
+type Made = (u64, u64);
+
+thread_local! {
+    /// What this thread's body has made so far.
+    static MADE: Cell<Made> = Cell::default();
+}
+
+/// Counts what a body makes, all of which runs at once on the calling thread.
+struct Counting;
+
+struct Scope<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
+
+impl Runtime for Counting {
+    const NAME: &'static str = "counting";
+    const SPAWNS: bool = true;
+    type Fork<'a> = ();
+    type Lease = Counted;
+    type Scope<'scope> = Scope<'scope>;
+
+    fn with_workers(_: usize) -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn install<T: Send>(&self, body: impl FnOnce(&mut ()) -> T + Send) -> T {
+        body(&mut ())
+    }
+
+    fn join<A, B, RA, RB>(fork: &mut (), a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut ()) -> RA + Send,
+        B: FnOnce(&mut ()) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let (forks, spawns) = MADE.get();
+        MADE.set((forks + 1, spawns));
+        (a(fork), b(fork))
+    }
+
+    fn lease(bytes: usize) -> Counted {
+        tidegate_workloads::Serial::lease(bytes)
+    }
+
+    fn scope<'scope, T: Send>(body: impl FnOnce(&Scope<'scope>) -> T + Send) -> T {
+        body(&Scope(PhantomData))
+    }
+
+    fn spawn<'scope>(scope: &Scope<'scope>, body: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
+        let (forks, spawns) = MADE.get();
+        MADE.set((forks, spawns + 1));
+        body(scope);
+    }
+}
+
+/// What a dag makes.
+fn unfolded(dag: &impl Dag) -> Made {
+    let mut tasks = vec![dag.root()];
+    let mut made = (0, 0);
+    while let Some(task) = tasks.last_mut() {
+        match dag.next(task) {
+            Step::End => drop(tasks.pop()),
+            Step::Fork(one, other) => {
+                made.0 += 1;
+                tasks.extend([one, other]);
+            }
+            Step::Spawn(child) => {
+                made.1 += 1;
+                tasks.push(child);
+            }
+            Step::Call(child) => tasks.push(child),
+            _ => {}
+        }
+    }
+    made
+}
+
+/// What a program's body makes, and what its dag does.
+struct Both;
+
+impl SimulatedVisitor for Both {
+    type Out = [Made; 2];
+
+    fn visit<P: Simulated>(self, program: P) -> [Made; 2] {
+        let mut input = program.prepare().unwrap();
+        MADE.set((0, 0));
+        Counting.install(|fork| program.parallel::<Counting>(&mut input, fork));
+        [MADE.get(), unfolded(&program.dag())]
+    }
+}
+
+fn both(name: &str, named: &[(&str, &str)]) -> [Made; 2] {
+    let named = named
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value.into()));
+    let given = Given {
+        named: named.collect(),
+        ..Given::default()
+    };
+    visit_simulated(name, Size::Tiny, &given, Both).unwrap()
+}
+
+#[test]
+fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
+    for entry in ENTRIES.iter().filter(|entry| entry.simulated) {
+        let [body, dag] = both(entry.name, &[]);
+        assert_eq!(body, dag, "{}", entry.name);
+        assert_ne!(body, (0, 0), "{}", entry.name);
+    }
+}
+
+#[test]
+fn factorizations_and_their_dags_do_so_whatever_the_matrix() {
+    let cases: [(&str, &[(&str, &str)]); 8] = [
+        ("cholesky", &[("n", "16")]),
+        ("cholesky", &[("n", "512"), ("nonzeros", "0")]),
+        ("cholesky", &[("n", "512"), ("nonzeros", "60")]),
+        ("cholesky", &[("n", "256"), ("nonzeros", "9000")]),
+        ("lu", &[("n", "16")]),
+        ("lu", &[("n", "70"), ("block", "7")]),
+        ("sparselu", &[("n", "1")]),
+        ("sparselu", &[("n", "13"), ("block", "2")]),
+    ];
+    for (name, named) in cases {
+        let [body, dag] = both(name, named);
+        assert_eq!(body, dag, "{name} {named:?}");
+    }
+}
