@@ -12,7 +12,8 @@ use crate::reproduce::simulated::Work;
 
 fn works(size: Size) -> Vec<Work> {
     let [geometric, hybrid] = super::trees(size);
-    vec![super::quicksort(size), geometric, hybrid]
+    let lu = super::work("lu", size);
+    vec![lu, super::quicksort(size), geometric, hybrid]
 }
 
 /// Adds what comes of it to the page.
