@@ -60,12 +60,29 @@ fn jobs_that_come_and_go_on_a_simulated_machine_point_where_the_published_ones_d
 }
 
 #[test]
+fn strategies_that_take_more_leave_all_tasks_done_and_fewer_steals() {
+    let page = reproduced("multi-steal", "--sim");
+    assert_eq!(page, reproduced("multi-steal", "--sim"));
+    let rows = page["sections"][0]["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 15);
+    let steals = |strategy: &str| -> f64 {
+        let row = rows
+            .iter()
+            .find(|row| row[0] == "UTS A" && row[1] == strategy);
+        row.unwrap()[7].as_str().unwrap().parse().unwrap()
+    };
+    assert!(steals("dynamic") < steals("bottommost"));
+    assert!(steals("fixed, 20") < steals("bottommost"));
+}
+
+#[test]
 fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_needs_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let pages = [
         simulated(),
         &reproduced("adaptive", "--real"),
         &reproduced("two-level", "--real"),
+        &reproduced("multi-steal", "--real"),
     ];
     let files = pages.map(|page| {
         let file = folder

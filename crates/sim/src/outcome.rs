@@ -28,8 +28,10 @@ pub struct Counters {
     pub sleeps: u64,
     /// Requests for memory that could never be granted; their tasks went on without.
     pub refusals: u64,
-    /// Time in which workers ran tasks, costs included.
+    /// Time in which workers ran tasks, costs included, also those of taking what a search had found.
     pub working: Nanos,
+    /// What that taking took.
+    pub stealing: Nanos,
     /// Time in which they searched.
     pub searching: Nanos,
     /// Time in which they slept for lack of work, or were on the way from there.

@@ -48,6 +48,8 @@ pub enum Experiments {
     Adaptive,
     /// Jobs that share the processors: overhead and performance of Cilk-AP (Sen 2004)
     TwoLevel,
+    /// How much a thief takes: one task, several or half (Adnan and Sato 2012)
+    MultiSteal,
 }
 
 pub const AFTER_REPORT: &str = "\

@@ -6,9 +6,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tidegate_policy::tunables;
-use tidegate_policy::{Idle, Share, Space};
+use tidegate_policy::{Amount, Idle, Share, Space};
 use tidegate_workloads::Program;
 
 use crate::failure::Failure;
@@ -26,6 +27,8 @@ pub struct Spec {
     pub share: Share,
     /// How its thieves rest, where it is not as they do without being told.
     pub idle: Option<Idle>,
+    /// How many tasks they take, likewise.
+    pub steal: Option<Amount>,
     /// Which of its tasks may have memory, where the runtime can tell, and that its memory is counted.
     pub space: Option<Space>,
     /// How many processors it may use, of those that this process may; all if none is said.
@@ -58,6 +61,7 @@ impl Spec {
             "workers": self.workers,
             "share": self.share.to_string(),
             "idle": self.idle.map(|idle| idle.to_string()),
+            "steal": self.steal.map(|steal| steal.to_string()),
             "space": self.space.map(|space| space.to_string()),
             "processors": self.processors,
         })
@@ -82,6 +86,10 @@ impl Spec {
             idle: match &line["idle"] {
                 Value::Null => None,
                 _ => Some(text("idle")?.parse().map_err(|_| unfit())?),
+            },
+            steal: match &line["steal"] {
+                Value::Null => None,
+                _ => Some(text("steal")?.parse().map_err(|_| unfit())?),
             },
             space: match &line["space"] {
                 Value::Null => None,
@@ -135,11 +143,32 @@ pub struct Done {
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub context_switches: u64,
-    /// How often its workers slept, and for how many seconds all together; 0 on other runtimes.
-    pub sleeps: u64,
-    pub asleep_seconds: f64,
+    pub told: Told,
     pub memory: Option<Memory>,
     pub answer: Value,
+}
+
+/// What the workers of a job did, all together; nothing is known of other runtimes.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
+pub struct Told {
+    pub steals: u64,
+    pub sleeps: u64,
+    pub asleep_seconds: f64,
+    pub busy_seconds: f64,
+    pub stealing_seconds: f64,
+}
+
+impl Told {
+    /// What was done since `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            steals: self.steals - before.steals,
+            sleeps: self.sleeps - before.sleeps,
+            asleep_seconds: self.asleep_seconds - before.asleep_seconds,
+            busy_seconds: self.busy_seconds - before.busy_seconds,
+            stealing_seconds: self.stealing_seconds - before.stealing_seconds,
+        }
+    }
 }
 
 /// What memory a job had, and what became of its tasks because of that.
@@ -211,6 +240,10 @@ impl Job {
                 spec.idle
                     .and_then(|idle| Some((tunables::IDLE.variable?, idle.to_string()))),
             )
+            .envs(
+                spec.steal
+                    .and_then(|steal| Some((tunables::STEAL.variable?, steal.to_string()))),
+            )
             .envs(spec.space.map(|_| KEEP).into_iter().flatten())
             .envs(
                 spec.space
@@ -271,8 +304,7 @@ impl Job {
             seconds: answer["seconds"].as_f64().ok_or_else(unfit)?,
             cpu_seconds: answer["cpu_seconds"].as_f64().unwrap_or(f64::NAN),
             context_switches: answer["context_switches"].as_u64().unwrap_or(0),
-            sleeps: answer["sleeps"].as_u64().unwrap_or(0),
-            asleep_seconds: answer["asleep_seconds"].as_f64().unwrap_or(0.0),
+            told: Told::deserialize(&answer["told"]).map_err(|_| unfit())?,
             memory: Memory::from_json(&answer["memory"]),
             answer: answer["answer"].clone(),
         })

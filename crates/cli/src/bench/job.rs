@@ -8,12 +8,13 @@ use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use tidegate::Stats;
 use tidegate::space::allocated;
 use tidegate_workloads::{
     Counted, Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
 };
 
-use super::crew::{Memory, Spec};
+use super::crew::{Memory, Spec, Told};
 use crate::ALLOCATOR;
 use crate::failure::Failure;
 use crate::usage::{Usage, peak_rss_bytes};
@@ -58,46 +59,44 @@ impl Visitor for OnRuntime {
     type Out = Result<(), Failure>;
 
     fn visit<P: Program>(self, program: P) -> Self::Out {
-        let counted = || Told {
-            memory: Memory {
+        let counted = || {
+            let memory = Memory {
                 declared: Counted::take_peak(),
                 ..Memory::default()
-            },
-            ..Told::default()
+            };
+            (memory, Told::default())
         };
         match self.0.runtime.as_str() {
             Rayon::NAME => run::<P, Rayon>(&program, &self.0, |_| counted()),
             Serial::NAME => run::<P, Serial>(&program, &self.0, |_| counted()),
-            _ => run::<P, Tidegate>(&program, &self.0, |runtime| {
-                let stats = runtime.pool().stats();
-                Told {
-                    memory: Memory {
-                        declared: stats.space.peak,
-                        steals: stats.counters.steals,
-                        sleeps: stats.space.sleeps,
-                        ..Memory::default()
-                    },
-                    sleeps: stats.counters.sleeps,
-                    asleep_seconds: stats.counters.asleep_seconds,
-                }
-            }),
+            _ => run::<P, Tidegate>(&program, &self.0, |runtime| told(&runtime.pool().stats())),
         }
     }
 }
 
-/// What a runtime knows of a run.
-#[derive(Default)]
-struct Told {
-    memory: Memory,
-    sleeps: u64,
-    asleep_seconds: f64,
+/// What a pool knows of its memory and of its workers.
+fn told(stats: &Stats) -> (Memory, Told) {
+    let memory = Memory {
+        declared: stats.space.peak,
+        steals: stats.counters.steals,
+        sleeps: stats.space.sleeps,
+        ..Memory::default()
+    };
+    let told = Told {
+        steals: stats.counters.steals,
+        sleeps: stats.counters.sleeps,
+        asleep_seconds: stats.counters.asleep_seconds,
+        busy_seconds: stats.breakdown.busy,
+        stealing_seconds: stats.breakdown.stealing,
+    };
+    (memory, told)
 }
 
 /// Runs it when told to.
 fn run<P: Program, R: Runtime>(
     program: &P,
     spec: &Spec,
-    tell: impl Fn(&R) -> Told,
+    tell: impl Fn(&R) -> (Memory, Told),
 ) -> Result<(), Failure> {
     let workers = spec.workers;
     if spec.space.is_some() {
@@ -110,19 +109,19 @@ fn run<P: Program, R: Runtime>(
     runtime.install(|fork| R::join(fork, |_| (), |_| ()));
     say(&json!({"ready": true}))?;
     next_line()?;
-    let before = tell(&runtime);
+    let (_, before) = tell(&runtime);
     let start = Instant::now();
     let (used, output) = Usage::of(|| match R::NAME {
         Serial::NAME => program.serial(&mut input),
         _ => runtime.install(|fork| program.parallel::<R>(&mut input, fork)),
     });
     let seconds = start.elapsed().as_secs_f64();
-    let told = tell(&runtime);
+    let (memory, told) = tell(&runtime);
     let memory = spec.space.map(|_| {
         let memory = Memory {
             resident: peak_rss_bytes(),
             undeclared: allocated().undeclared_peak,
-            ..told.memory
+            ..memory
         };
         memory.to_json()
     });
@@ -130,8 +129,7 @@ fn run<P: Program, R: Runtime>(
         "seconds": seconds,
         "cpu_seconds": used.cpu_seconds(),
         "context_switches": used.switches,
-        "sleeps": told.sleeps - before.sleeps,
-        "asleep_seconds": told.asleep_seconds - before.asleep_seconds,
+        "told": told.since(before),
         "memory": memory,
         "answer": program.answer(&input, &output),
     }))

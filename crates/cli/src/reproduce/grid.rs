@@ -1,6 +1,6 @@
-//! Rules for resting, each on the same programs under the same loads, and how they compare.
+//! Rules for thieves, each on the same programs under the same loads, and how they compare.
 
-use tidegate_policy::Idle;
+use tidegate_policy::{Amount, Idle};
 
 use super::observed::Observed;
 use super::page::{Chart, Line, Point};
@@ -12,6 +12,7 @@ use super::simulated::{Case, Work};
 pub struct Rule {
     pub name: String,
     pub idle: Idle,
+    pub steal: Amount,
 }
 
 /// How many workers a program has, and how many instances of it there are at once.
@@ -37,13 +38,19 @@ pub struct Grid {
 }
 
 impl Rule {
-    /// A rule by its text form, which the caller has checked.
+    /// How thieves rest that take one task at a time; in the text form.
     pub fn new(name: &str, idle: &str) -> Self {
         let idle = idle.parse();
         Self {
             name: name.to_owned(),
             idle: idle.expect("a rule of this program"),
+            steal: Amount::One,
         }
+    }
+
+    /// The same, and how many tasks they take.
+    pub fn taking(self, steal: Amount) -> Self {
+        Self { steal, ..self }
     }
 }
 
@@ -72,6 +79,7 @@ impl Plan {
             work: work.clone(),
             settings: tidegate_sim::Settings {
                 idle: rule.idle,
+                steal: rule.steal,
                 ..settings(load.processors)
             },
             instances: load.instances,
@@ -238,8 +246,7 @@ mod tests {
         let observed = seconds.map(|runs| {
             let run = |seconds| Observed {
                 seconds,
-                naps: 0.0,
-                asleep: 0.0,
+                ..Observed::default()
             };
             runs.map(run).into()
         });

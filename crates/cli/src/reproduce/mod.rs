@@ -4,6 +4,7 @@
 
 mod adaptive;
 mod grid;
+mod multi_steal;
 mod observed;
 pub mod page;
 mod print;
@@ -21,6 +22,7 @@ pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let page = match arguments.experiment {
         Experiments::Adaptive => adaptive::page(arguments)?,
         Experiments::TwoLevel => two_level::page(arguments)?,
+        Experiments::MultiSteal => multi_steal::page(arguments)?,
     };
     if arguments.format.json {
         let value = serde_json::to_value(&page).expect("a page is JSON");

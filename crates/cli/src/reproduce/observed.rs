@@ -5,13 +5,17 @@ use tidegate_sim::Outcome;
 use crate::bench::crew::Done;
 
 /// One run of one or several instances of a program.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
     /// From start to end, the mean of the instances.
     pub seconds: f64,
     /// How often their thieves slept for a while, and how long all together.
     pub naps: f64,
     pub asleep: f64,
+    /// How long all workers ran tasks, and how long they looked for some and took them.
+    pub busy: f64,
+    pub stealing: f64,
+    pub steals: f64,
 }
 
 impl Observed {
@@ -24,6 +28,9 @@ impl Observed {
             seconds: mean(|job| job.time()) / 1e9,
             naps: mean(|job| job.counters.naps),
             asleep: mean(|job| job.counters.asleep) / 1e9,
+            busy: mean(|job| job.counters.working - job.counters.stealing) / 1e9,
+            stealing: mean(|job| job.counters.searching + job.counters.stealing) / 1e9,
+            steals: mean(|job| job.counters.steals),
         }
     }
 
@@ -33,8 +40,11 @@ impl Observed {
             |figure: fn(&Done) -> f64| jobs.iter().map(figure).sum::<f64>() / jobs.len() as f64;
         Self {
             seconds: mean(|job| job.seconds),
-            naps: mean(|job| job.sleeps as f64),
-            asleep: mean(|job| job.asleep_seconds),
+            naps: mean(|job| job.told.sleeps as f64),
+            asleep: mean(|job| job.told.asleep_seconds),
+            busy: mean(|job| job.told.busy_seconds),
+            stealing: mean(|job| job.told.stealing_seconds),
+            steals: mean(|job| job.told.steals as f64),
         }
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use tidegate_policy::{Idle, Share};
+use tidegate_policy::Share;
 use tidegate_workloads::{Program, Runtime, Tidegate, Visitor, visit};
 
-use super::grid::{Load, Plan};
+use super::grid::{Load, Plan, Rule};
 use super::observed::Observed;
 use super::simulated::Work;
 use crate::bench::crew::{self, Spec};
@@ -24,7 +24,7 @@ pub fn observe(plan: &Plan, runs: u64, progress: &Progress) -> Result<Vec<Vec<Ob
         for ((rule, work, load), observed) in plan.cells().zip(&mut observed) {
             let (name, idle, load_name) = (work.name, &rule.name, load.name());
             progress.say(&format!("{name} with {idle} on {load_name}"));
-            let spec = spec(work, rule.idle, load, run)?;
+            let spec = spec(work, rule, load, run)?;
             let jobs = vec![(spec, Duration::ZERO); load.instances];
             let done = crew::run(&jobs, &table)?;
             for one in &done {
@@ -48,7 +48,7 @@ fn seed_of(work: &Work, run: u64) -> Option<u64> {
     work.reseeded.then_some(run)
 }
 
-fn spec(work: &Work, idle: Idle, load: Load, run: u64) -> Result<Spec, Failure> {
+fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
     struct Parameters;
     impl Visitor for Parameters {
         type Out = Vec<(String, String)>;
@@ -68,7 +68,8 @@ fn spec(work: &Work, idle: Idle, load: Load, run: u64) -> Result<Spec, Failure> 
         runtime: Tidegate::NAME.to_owned(),
         workers: load.processors,
         share: Share::Off,
-        idle: Some(idle),
+        idle: Some(rule.idle),
+        steal: Some(rule.steal),
         space: None,
         processors: None,
     })

@@ -144,7 +144,9 @@ impl<D: Dag> Machine<'_, D> {
         } else {
             0
         };
-        self.workers[w].frame = id;
+        let worker = &mut self.workers[w];
+        worker.frame = id;
+        self.jobs[worker.job].counters.stealing += delay;
         self.has_work(w);
         self.enter(w, State::Working);
         self.at(w, delay + call);

@@ -241,6 +241,7 @@ impl Bench {
             workers: self.processors,
             share: Share::Auto,
             idle: None,
+            steal: None,
             space: None,
             processors: None,
         };

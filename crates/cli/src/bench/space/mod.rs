@@ -183,6 +183,7 @@ impl Measure<'_> {
             workers,
             share: Share::Off,
             idle: None,
+            steal: None,
             space: Some(policy.space(s1)),
             processors: None,
         }

@@ -170,6 +170,7 @@ impl Work {
             workers,
             share,
             idle: None,
+            steal: None,
             space: None,
             processors: confined,
         }

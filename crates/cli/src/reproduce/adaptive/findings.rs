@@ -303,6 +303,7 @@ mod tests {
                 seconds,
                 naps: seconds,
                 asleep: seconds,
+                ..Observed::default()
             }]
         });
         let observed = observed.collect();

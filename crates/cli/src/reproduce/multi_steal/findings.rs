@@ -1,0 +1,144 @@
+//! What the source found, beside what the simulated processors say.
+
+use super::simulated::{FULL, Results};
+use super::{BOTTOMMOST, DYNAMIC, FIXED_2, FIXED_16, FIXED_20, Shares};
+use crate::output::show_ratio;
+use crate::reproduce::grid::Grid;
+use crate::reproduce::page::Finding;
+
+/// All of them.
+pub fn findings(results: &Results) -> Vec<Finding> {
+    let Results { ours, dear } = results;
+    vec![
+        stealing(dear),
+        faster("UTS A", dear, "steals as dear as there"),
+        faster("UTS B", dear, "steals as dear as there"),
+        faster("UTS A", ours, "steals as dear as ours"),
+        fib_alike(ours),
+        fib_loses(dear),
+    ]
+}
+
+fn work(grid: &Grid, name: &str) -> usize {
+    grid.work(name).expect("a program of the plan")
+}
+
+fn shares(grid: &Grid, name: &str, rule: &str) -> Shares {
+    Shares::of(grid, (grid.rule(rule), work(grid, name), FULL))
+}
+
+/// How long a program takes on all processors under a strategy, by the bottommost first.
+fn by_bottommost(grid: &Grid, name: &str, rule: &str) -> f64 {
+    let work = work(grid, name);
+    let at = |rule| grid.seconds(grid.rule(rule), work, FULL).value;
+    at(rule) / at(BOTTOMMOST)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn stealing(dear: &Grid) -> Finding {
+    let [one, fixed, dynamic] =
+        [BOTTOMMOST, FIXED_20, DYNAMIC].map(|rule| shares(dear, "UTS A", rule).steal);
+    Finding {
+        what: "UTS A on 24 processors: the share of time that goes into stealing, bottommost, fixed (20), dynamic".to_owned(),
+        published: "28.7 %, 6.7 %, 6.3 %".to_owned(),
+        ours: [one, fixed, dynamic].map(percent).join(", "),
+        agrees: fixed < one && dynamic < one,
+        why: "A fixed length of 20 finds no victim where the tree is shallow: its thieves look on, and the looks count.".to_owned(),
+    }
+}
+
+fn faster(name: &str, grid: &Grid, how: &str) -> Finding {
+    let ratio = by_bottommost(grid, name, DYNAMIC);
+    Finding {
+        what: format!("{name} on 24 processors, {how}: the time of dynamic by that of bottommost"),
+        published: "well below 1".to_owned(),
+        ours: show_ratio(ratio),
+        agrees: ratio < 0.95,
+        why: "Where a steal is cheap beside the subtree that it brings there is nothing to save: both keep all processors busy.".to_owned(),
+    }
+}
+
+fn fib_alike(grid: &Grid) -> Finding {
+    let ratio = by_bottommost(grid, "fib", DYNAMIC);
+    Finding {
+        what: "fib on 24 processors: the time of dynamic by that of bottommost".to_owned(),
+        published: format!("{} (speed-up 1.86 against 1.90)", show_ratio(1.90 / 1.86)),
+        ours: show_ratio(ratio),
+        agrees: (0.9..=1.1).contains(&ratio),
+        why: String::new(),
+    }
+}
+
+fn fib_loses(dear: &Grid) -> Finding {
+    let [fixed, two] = [FIXED_16, FIXED_2].map(|rule| shares(dear, "fib", rule));
+    let ratio = by_bottommost(dear, "fib", FIXED_16);
+    Finding {
+        what: "fib on 24 processors, 16 tasks a steal: busy, stealing, idle".to_owned(),
+        published: "0.158, 0.43, 0.40, and worse than with two tasks".to_owned(),
+        ours: format!("{:.3}, {:.2}, {:.2}; {} of bottommost", fixed.busy, fixed.steal, fixed.idle, show_ratio(ratio)),
+        agrees: fixed.busy < two.busy && ratio > 1.0,
+        why: "A victim with sixteen waiting tasks is hard to find in a tree as deep as fib's; once found it gives the oldest, which are most of the work.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::grid::{Load, Plan};
+    use crate::reproduce::observed::Observed;
+    use tidegate_workloads::Size;
+
+    /// Runs of which each takes so long, and spends such a part of that on stealing.
+    fn grid(told: fn(&str, &str) -> (f64, f64)) -> Grid {
+        let loads = (0..=FULL).map(|number| Load {
+            processors: number + 1,
+            instances: 1,
+        });
+        let plan = Plan {
+            rules: super::super::rules(),
+            works: super::super::works(Size::Tiny),
+            loads: loads.collect(),
+        };
+        let observed = plan.cells().map(|(rule, work, _)| {
+            let (seconds, stealing) = told(work.name, &rule.name);
+            vec![Observed {
+                seconds,
+                stealing,
+                busy: 1.0 - stealing,
+                ..Observed::default()
+            }]
+        });
+        let observed = observed.collect();
+        Grid::new(plan, observed)
+    }
+
+    fn agreeing(told: fn(&str, &str) -> (f64, f64)) -> usize {
+        let results = Results {
+            ours: grid(told),
+            dear: grid(told),
+        };
+        let found = findings(&results);
+        found.iter().filter(|finding| finding.agrees).count()
+    }
+
+    #[test]
+    fn each_finding_agrees_with_what_was_published_and_none_with_the_contrary() {
+        let published = agreeing(|work, rule| match (work, rule) {
+            ("fib", FIXED_16) => (5.0, 0.8),
+            ("fib", _) => (1.0, 0.1),
+            (_, BOTTOMMOST) => (2.0, 0.3),
+            _ => (1.0, 0.1),
+        });
+        assert_eq!(published, 6);
+        let contrary = agreeing(|work, rule| match (work, rule) {
+            ("fib", DYNAMIC) => (2.0, 0.1),
+            ("fib", FIXED_16) => (0.5, 0.1),
+            (_, BOTTOMMOST) => (1.0, 0.1),
+            _ => (1.2, 0.3),
+        });
+        assert_eq!(contrary, 0);
+    }
+}
