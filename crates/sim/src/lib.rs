@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod arrivals;
 pub mod bounds;
 mod chain;
 mod costs;
@@ -57,6 +58,7 @@ mod outcome;
 mod processors;
 mod settings;
 
+pub use arrivals::Arrivals;
 pub use bounds::Bound;
 pub use costs::Costs;
 pub use dag::{Dag, Step};

@@ -8,6 +8,7 @@
 //! It knows no time and moves nothing: the machine takes a worker's next moment back and sets it again.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The processors of the machine.
 pub(crate) struct Processors {
@@ -52,8 +53,9 @@ impl Processors {
         next.map(|worker| worker as usize)
     }
 
-    /// This worker stands in line no more, if it did.
-    pub(crate) fn leave_line(&mut self, worker: usize) {
-        self.line.retain(|&other| other as usize != worker);
+    /// These workers stand in line no more, if they did.
+    pub(crate) fn leave_line(&mut self, workers: &Range<usize>) {
+        self.line
+            .retain(|&other| !workers.contains(&(other as usize)));
     }
 }

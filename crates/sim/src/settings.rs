@@ -31,6 +31,9 @@ pub struct Settings {
     pub cycle: Nanos,
 }
 
+/// The most workers of all jobs together, half a kilobyte each.
+const MOST_WORKERS: usize = 1 << 22;
+
 impl Settings {
     /// A machine without structure, and the runtime's defaults.
     #[must_use]
@@ -55,6 +58,14 @@ impl Settings {
         self.steal.check()?;
         self.space.check()?;
         EST_CYCLE.check(self.cycle)?;
+        let most = MOST_WORKERS / self.processors;
+        if jobs.len() > most {
+            return Err(Refusal(format!(
+                "{} jobs on {} processors; allowed: up to {most} jobs, for each has a worker for each processor",
+                jobs.len(),
+                self.processors
+            )));
+        }
         for (number, job) in jobs.iter().enumerate() {
             if job.width.desire().is_some() && self.space.keeps_order() {
                 return Err(Refusal(format!(
@@ -121,6 +132,10 @@ impl Width {
 pub struct Refusal(String);
 
 impl Refusal {
+    pub(crate) const fn new(message: String) -> Self {
+        Self(message)
+    }
+
     pub(crate) fn too_long() -> Self {
         Self("the run takes longer than the clock can count; allowed: up to 584 years".into())
     }

@@ -258,14 +258,15 @@ impl<D: Dag> Machine<'_, D> {
     /// The root of the job is over, and with it the job.
     pub(super) fn finish(&mut self, job: usize, chain: Chain) {
         self.jobs[job].pass(self.now);
-        for w in self.workers_of(job) {
+        let workers = self.workers_of(job);
+        if self.processors.waiting() > 0 {
+            self.processors.leave_line(&workers);
+        }
+        for w in workers {
             if self.workers[w].state != State::Asleep {
                 self.end_search(w);
                 self.agenda.clear(w);
                 self.enter(w, State::Asleep);
-                if self.processors.waiting() > 0 {
-                    self.processors.leave_line(w);
-                }
                 self.give_processor_back(w);
             }
         }

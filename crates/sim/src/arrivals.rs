@@ -1,0 +1,209 @@
+//! When several jobs come: at times that are given, or at random.
+//!
+//! Random arrivals are a Poisson process: the gaps are independent of each other and exponentially distributed. Gaps are drawn by comparisons alone (John von
+//! Neumann, "Various techniques used in connection with random digits", National Bureau of Standards Applied Mathematics Series 12, 1951), so they are the same
+//! to the nanosecond on every machine, which a library's logarithm need not be.
+//!
+//! The text form is `at:0ms,5ms,1s` or `poisson:5ms`.
+
+use crate::settings::Refusal;
+use std::fmt;
+use std::str::FromStr;
+use tidegate_policy::tunables::{Allowed, Basis, Tunable, Unit};
+use tidegate_policy::{Nanos, Rng};
+
+/// A time at which a job comes.
+const TIME: Tunable<Nanos> = Tunable {
+    name: "at",
+    unit: Unit::Time,
+    allowed: Allowed::Between(0, 86_400_000_000_000),
+    default: 0,
+    variable: None,
+    why: "When a job comes; a day is long on a machine whose quanta are milliseconds.",
+    basis: Basis::Guessed,
+};
+
+/// The mean time between two jobs that come at random.
+const MEAN: Tunable<Nanos> = Tunable {
+    name: "poisson",
+    allowed: Allowed::Between(1, 86_400_000_000_000),
+    ..TIME
+};
+
+/// When jobs come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Each at its time, in nanoseconds from the beginning.
+    At(Vec<Nanos>),
+    /// At random, with so many nanoseconds between two in the mean, and before the first.
+    Poisson(Nanos),
+}
+
+impl Arrivals {
+    /// How many jobs there are, if that is said.
+    #[must_use]
+    pub const fn count(&self) -> Option<usize> {
+        match self {
+            Self::At(times) => Some(times.len()),
+            Self::Poisson(_) => None,
+        }
+    }
+
+    /// When each of so many jobs comes. What is drawn depends on `seed` alone, and not on `count`: more jobs come after the others.
+    ///
+    /// # Errors
+    /// If times are given and these are not as many.
+    pub fn times(&self, count: usize, seed: u64) -> Result<Vec<Nanos>, Refusal> {
+        match self {
+            Self::At(times) if times.len() == count => Ok(times.clone()),
+            Self::At(times) => Err(Refusal::new(format!(
+                "{} times of arrival for {count} jobs; allowed: as many times as jobs",
+                times.len()
+            ))),
+            Self::Poisson(mean) => {
+                // The machine draws from the seed itself.
+                let mut rng = Rng::new(!seed);
+                let gaps = (0..count).map(|_| exponential(*mean, &mut rng));
+                let comes = |now: &mut Nanos, gap| {
+                    *now = now.saturating_add(gap);
+                    Some(*now)
+                };
+                Ok(gaps.scan(0, comes).collect())
+            }
+        }
+    }
+}
+
+/// A length of time that is exponentially distributed with this mean.
+///
+/// Draws fall one after the other until one does not: the first of them is the fraction, unless an even number fell. Each time that it was even adds a whole mean.
+fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
+    let mut whole: Nanos = 0;
+    loop {
+        let first = rng.draw();
+        let (mut last, mut fallen) = (first, 1);
+        loop {
+            let next = rng.draw();
+            if next >= last {
+                break;
+            }
+            (last, fallen) = (next, fallen + 1);
+        }
+        if fallen % 2 == 1 {
+            let fraction = (u128::from(mean) * u128::from(first)) >> 64;
+            return whole.saturating_add(fraction as Nanos);
+        }
+        whole = whole.saturating_add(mean);
+    }
+}
+
+/// A time in the form in which it is read.
+fn shown(time: Nanos) -> String {
+    Tunable {
+        default: time,
+        ..TIME
+    }
+    .row()
+    .default
+}
+
+impl FromStr for Arrivals {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        match text.split_once(':') {
+            Some(("poisson", mean)) => Ok(Self::Poisson(MEAN.parse(mean)?)),
+            Some(("at", times)) => {
+                let times = times.split(',').map(|time| TIME.parse(time));
+                Ok(Self::At(times.collect::<Result<_, _>>()?))
+            }
+            _ => Err(Refusal::new(format!(
+                "unknown form of arrivals {text:?}; allowed: at:TIME,.. with times {}, poisson:MEAN with a mean {}",
+                TIME.row().allowed,
+                MEAN.row().allowed
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Poisson(mean) => write!(f, "poisson:{}", shown(*mean)),
+            Self::At(times) => {
+                let times: Vec<_> = times.iter().copied().map(shown).collect();
+                write!(f, "at:{}", times.join(","))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        text.parse::<Arrivals>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn arrivals_are_shown_as_they_are_read() {
+        for text in ["at:0ns", "at:0ns,5ms,1s", "poisson:5ms", "poisson:1ns"] {
+            assert_eq!(text.parse::<Arrivals>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_says_no_time_is_refused_with_what_is_allowed() {
+        assert_eq!(
+            refused("poisson:0ms"),
+            "poisson: 0ns is out of range; allowed: 1ns to 86400s"
+        );
+        assert_eq!(
+            refused("at:1ms,86401s"),
+            "at: 86401s is out of range; allowed: 0ns to 86400s"
+        );
+        assert!(refused("at:").contains("a number with ns, us, ms or s"));
+        for text in ["", "5ms", "uniform:5ms"] {
+            assert!(refused(text).contains("allowed: at:TIME,.."), "{text}");
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_times_as_jobs() {
+        let given: Arrivals = "at:3ns,1ns".parse().unwrap();
+        assert_eq!(given.count(), Some(2));
+        assert_eq!(given.times(2, 9), Ok(vec![3, 1]));
+        let error = given.times(3, 9).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "2 times of arrival for 3 jobs; allowed: as many times as jobs"
+        );
+        assert_eq!(Arrivals::Poisson(5).times(0, 9), Ok(vec![]));
+    }
+
+    #[test]
+    fn random_arrivals_repeat_with_their_seed_and_more_of_them_come_later() {
+        let poisson = Arrivals::Poisson(1_000_000);
+        let of = |count, seed| poisson.times(count, seed).unwrap();
+        assert_eq!(of(9, 1), of(20, 1)[..9]);
+        assert_ne!(of(9, 1), of(9, 2));
+        assert!(of(20, 1).is_sorted());
+        assert_eq!(of(3, 1), [1_120_870, 1_966_004, 2_083_852]);
+    }
+
+    #[test]
+    fn random_gaps_have_the_mean_the_variance_and_the_tail_of_an_exponential_distribution() {
+        const COUNT: usize = 100_000;
+        let mut rng = Rng::new(5);
+        let gaps: Vec<f64> = (0..COUNT)
+            .map(|_| exponential(1 << 20, &mut rng) as f64 / f64::from(1 << 20))
+            .collect();
+        let mean = gaps.iter().sum::<f64>() / COUNT as f64;
+        let squares = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / COUNT as f64;
+        let tail = gaps.iter().filter(|gap| **gap > 3.0).count() as f64 / COUNT as f64;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        assert!((squares - 1.0).abs() < 0.05, "{squares}");
+        assert!((tail - (-3.0_f64).exp()).abs() < 0.003, "{tail}");
+    }
+}
