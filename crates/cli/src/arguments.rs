@@ -507,7 +507,7 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology (the file or null), sim_seed, options (desire null: all processors), in \
+JSON of a program: workload, parameters, processors, topology (the file or null), sim_seed, options (desire null: all processors; allot, which shares them out among jobs that desire), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
@@ -516,7 +516,14 @@ requests for memory), bounds (by name the value, the limit and whether it holds,
 this run), waste (seconds of searching, beside what a good scheduler may waste), events (moments that the \
 simulator went through).
 
-JSON of jobs: events, a list of event (as in the file) and allotments (processors by job, after it).
+With --seeds a list runs with a row for each seed in place of sim_seed and the figures, without it and with several \
+--instances a list jobs: sim_seed or job, arrived (of a job), t (of a run from the first arrival to the last end), of a \
+run mean_response and worst_response (of its jobs, seconds from arrival to end), and the figures above, of all jobs together; \
+p_mean is the mean and peak_bytes the largest of the jobs, bounds_broken counts bounds that do not hold. Beside it \
+instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: by figure median, min and max of more than one row. \
+CSV: the same rows, and those of the summary with its names in the first column.
+
+JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after it).
 
 The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim.
 

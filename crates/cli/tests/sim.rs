@@ -41,7 +41,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         assert_eq!(keys(&found), expected);
         assert_eq!(
             keys(&found["options"]),
-            ["idle", "steal", "victim", "space", "desire"]
+            ["idle", "steal", "victim", "space", "desire", "allot"]
         );
         let number = |name: &str| found[name].as_f64().unwrap();
         assert!(number("t") >= number("tinf") && number("t") >= number("t1") / 4.0);
@@ -182,11 +182,199 @@ fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
         ("sim fib 200", "a whole number from 0 to 93"),
         ("sim digest", "fib, treesum, uts"),
         ("sim jobs - --sim-seed 3", "--sim-seed"),
+        ("sim jobs - --csv", "--csv"),
+        ("sim fib 20 --seeds 0", "1..=10000"),
+        (
+            "sim fib 20 --seeds 3 --csv --json",
+            "'--csv' cannot be used with",
+        ),
+        (
+            "sim fib 20 --seeds 3 --sim-seed 18446744073709551614",
+            "--seeds 3 from --sim-seed 18446744073709551614 on are more than there are; allowed: up to 2",
+        ),
+        ("sim fib 20 --instances 0", "1..=1000"),
+        (
+            "sim fib 20 --arrivals poisson:0ms",
+            "poisson: 0ns is out of range; allowed: 1ns to 86400s",
+        ),
+        (
+            "sim fib 20 --arrivals soon",
+            "allowed: at:TIME,.. with times 0ns to 86400s, poisson:MEAN",
+        ),
+        (
+            "sim fib 20 --arrivals poisson:1ms",
+            "--arrivals poisson:MEAN says not how many jobs come; allowed: together with --instances N",
+        ),
+        (
+            "sim fib 20 --instances 3 --arrivals at:1ms,2ms",
+            "--instances 3 contradicts --arrivals, which has 2 times",
+        ),
+        (
+            "sim fib 20 --instances 1000 --processors 65536",
+            "1000 jobs on 65536 processors; allowed: up to 64 jobs",
+        ),
         ("sim jobs - --allot most", "dp, deq, equi"),
     ] {
         let text = complaint(&mut tidegate(line), 2);
         assert!(text.contains(words), "{line}: {text}");
     }
+}
+
+const FIGURES: [&str; 11] = [
+    "p_mean",
+    "tasks",
+    "attempts",
+    "steals",
+    "partly_failed",
+    "purely_failed",
+    "asleep_seconds",
+    "peak_bytes",
+    "sleeps",
+    "refusals",
+    "bounds_broken",
+];
+
+#[test]
+fn many_seeds_give_a_row_each_that_is_the_run_with_that_seed_and_a_summary() {
+    let line = "sim uts --tree tiny --processors 8 --json";
+    let found = json(&mut tidegate(&format!("{line} --seeds 5 --sim-seed 3")));
+    let head = [
+        "workload",
+        "parameters",
+        "processors",
+        "topology",
+        "options",
+    ];
+    let tail = ["instances", "arrivals", "t1", "tinf", "runs", "summary"];
+    assert!(keys(&found).iter().eq(head.iter().chain(&tail)));
+    let runs = found["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 5);
+    for (seed, row) in (3..).zip(runs) {
+        let columns = ["sim_seed", "t", "mean_response", "worst_response"];
+        assert!(keys(row).iter().eq(columns.iter().chain(&FIGURES)));
+        let alone = json(&mut tidegate(&format!("{line} --sim-seed {seed}")));
+        for name in [
+            "sim_seed",
+            "t",
+            "p_mean",
+            "steals",
+            "attempts",
+            "peak_bytes",
+        ] {
+            assert_eq!(row[name], alone[name], "{seed}: {name}");
+        }
+        assert_eq!(
+            (&row["mean_response"], &row["worst_response"]),
+            (&row["t"], &row["t"])
+        );
+    }
+    let mut times: Vec<_> = runs.iter().map(|row| row["t"].as_f64().unwrap()).collect();
+    times.sort_by(f64::total_cmp);
+    let expected = json!({"median": times[2], "min": times[0], "max": times[4]});
+    assert_eq!(found["summary"]["t"], expected);
+    assert!(times[0] < times[4]);
+}
+
+#[test]
+fn many_seeds_print_the_same_bytes_whatever_the_number_of_workers() {
+    for form in ["", "--json", "--csv"] {
+        let printed = ["1", "3"].map(|workers| {
+            let line =
+                format!("sim uts --tree tiny --processors 8 --seeds 20 --desire wsap {form}");
+            let mut command = tidegate(&line);
+            command.env("TIDEGATE_WORKERS", workers);
+            command
+                .assert()
+                .success()
+                .stderr("")
+                .get_output()
+                .stdout
+                .clone()
+        });
+        assert_eq!(printed[0], printed[1], "{form}");
+    }
+}
+
+#[test]
+fn values_separated_by_commas_have_the_names_the_rows_and_their_summary() {
+    let lines = |line: &str| {
+        let output = tidegate(line)
+            .assert()
+            .success()
+            .stderr("")
+            .get_output()
+            .clone();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let rows = text
+            .lines()
+            .map(|line| line.split(',').map(str::to_owned).collect());
+        rows.collect::<Vec<Vec<_>>>()
+    };
+    let found = lines("sim fib 15 --processors 4 --seeds 3 --csv");
+    let first: Vec<_> = found.iter().map(|row| &row[0][..]).collect();
+    assert_eq!(first, ["sim_seed", "1", "2", "3", "median", "min", "max"]);
+    assert!(found.iter().all(|row| row.len() == 4 + FIGURES.len()));
+    let [tasks, number] = [&found[0], &found[1]].map(|row| row[5].clone());
+    assert_eq!((&tasks[..], &number[..]), ("tasks", "1973"));
+    let one = lines("sim fib 15 --processors 4 --csv");
+    assert_eq!(one, found[..2]);
+    let jobs = lines("sim fib 15 --processors 4 --instances 2 --csv");
+    let first: Vec<_> = jobs.iter().map(|row| &row[0][..]).collect();
+    assert_eq!(first, ["job", "0", "1", "median", "min", "max"]);
+}
+
+#[test]
+fn several_jobs_of_a_program_come_when_they_are_told_and_have_a_row_each() {
+    let line = "sim fib 15 --processors 4 --desire wsap --json";
+    let found = json(&mut tidegate(&format!("{line} --arrivals at:2ms,0ms,1ms")));
+    assert_eq!(
+        (&found["instances"], &found["sim_seed"]),
+        (&json!(3), &json!(1))
+    );
+    assert_eq!(found["arrivals"], "at:2ms,0ns,1ms");
+    let arrived = |found: &Value| -> Vec<_> {
+        let jobs = found["jobs"].as_array().unwrap();
+        jobs.iter()
+            .map(|job| job["arrived"].as_f64().unwrap())
+            .collect()
+    };
+    assert_eq!(arrived(&found), [0.002, 0.0, 0.001]);
+    for job in found["jobs"].as_array().unwrap() {
+        assert!(
+            keys(job)
+                .iter()
+                .eq(["job", "arrived", "t"].iter().chain(&FIGURES))
+        );
+        assert_eq!(
+            (&job["tasks"], &job["bounds_broken"]),
+            (&json!(1973), &json!(0))
+        );
+    }
+    let together = json(&mut tidegate(&format!("{line} --instances 3")));
+    assert_eq!(
+        (arrived(&together), &together["arrivals"]),
+        (vec![0.0; 3], &Value::Null)
+    );
+    let random = |seed| {
+        arrived(&json(&mut tidegate(&format!(
+            "{line} --instances 3 --arrivals poisson:1ms --sim-seed {seed}"
+        ))))
+    };
+    assert_eq!(random(1), random(1));
+    assert_ne!(random(1), random(2));
+    assert!(random(1).is_sorted() && random(1)[0] > 0.0);
+}
+
+#[test]
+fn jobs_that_all_have_all_processors_share_them_in_slices_of_time_and_take_longer() {
+    let line = "sim loopy 64 --steps 30000 --processors 4 --json --instances";
+    let mean = |instances| {
+        let found = json(&mut tidegate(&format!("{line} {instances} --seeds 2")));
+        found["summary"]["mean_response"]["median"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(mean(4) > 2.0 * mean(1));
 }
 
 fn jobs(arguments: &str, events: &str) -> assert_cmd::Command {

@@ -10,6 +10,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use tidegate::{Amount, Idle, Space, Victim};
 use tidegate_policy::tunables::{self, Allowed};
 use tidegate_policy::{Allot, Desire};
+use tidegate_sim::Arrivals;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use super::chosen::{entry, open, program, subcommand, unknown};
@@ -22,7 +23,7 @@ const JOBS: &str = "jobs";
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub enum Simulation {
-    /// A program alone on the machine.
+    /// A program on the machine, as one job or several.
     Program(Chosen, SimulationFlags),
     /// Jobs that come, change and go, as far as their allotments.
     Jobs(JobsArguments),
@@ -45,9 +46,31 @@ pub struct SimulationFlags {
     pub space: Option<Space>,
     #[arg(long, value_name = "RULE", help = desire_help())]
     pub desire: Option<Desire>,
+    /// So many jobs of the program, which share the machine [default: 1, or as many as --arrivals has times]
+    #[arg(long, value_name = "N", value_parser = instances())]
+    pub instances: Option<usize>,
+    /// When the jobs come: at:TIME,.. or poisson:MEAN, at random with that time between two in the mean [default: all at once]
+    #[arg(long, value_name = "WHEN")]
+    pub arrivals: Option<Arrivals>,
+    #[arg(long, value_name = "RULE", default_value_t = Allot::Dp, help = allot_help())]
+    pub allot: Allot,
+    /// Run with so many seeds from --sim-seed on, and print a row for each and a summary
+    #[arg(long, value_name = "N", value_parser = seeds())]
+    pub seeds: Option<usize>,
+    /// Print the rows of the runs, or of the jobs of a run, as comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
+}
+
+fn instances() -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(1..=1_000)
+}
+
+fn seeds() -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(1..=10_000)
 }
 
 fn desire_help() -> String {

@@ -38,7 +38,11 @@ impl Progress {
     /// The progress of a command that takes `steps` steps.
     pub fn start(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{elapsed:>4} {pos}/{len} {wide_msg}") {
+        let template = match steps {
+            0 | 1 => "{elapsed:>4} {wide_msg}",
+            _ => "{elapsed:>4} {bar:20} {pos}/{len} {wide_msg}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         let revealer = console_is_there().then(|| Revealer::start(bar.clone()));

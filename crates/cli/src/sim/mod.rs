@@ -1,6 +1,7 @@
 //! `tidegate sim`: a program on the simulated machine, or jobs that share one.
 //!
-//! A program runs alone. Without `--desire` it has all processors, with it as many as it desires, from one on. `sim jobs` runs no
+//! Without `--desire` a job has all processors, with it as many as it desires, from one on. `--instances` makes several jobs of a
+//! program, `--seeds` runs all of it with many seeds. `sim jobs` runs no
 //! task: it plays the arrivals, desires and departures of a file through the rule that shares processors out.
 //!
 //! With `--topology` the machine has a processor for each CPU of the file. Worker `i` stands on the `i`-th of them, so the file
@@ -8,103 +9,113 @@
 //!
 //! It does not read the clock: the same command line prints the same bytes.
 
+mod experiment;
+mod head;
 mod jobs;
 mod processors;
 mod report;
+mod sheet;
 
-use tidegate_policy::{Space, tunables};
-use tidegate_sim::bounds::bounds;
-use tidegate_sim::{Extent, Job, Settings, Width, run};
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
 
-use crate::arguments::{Chosen, SimArguments, Simulation, SimulationFlags};
+use crate::arguments::{SimArguments, Simulation, SimulationFlags};
 use crate::failure::Failure;
-use crate::options::value;
-use crate::output::{self, Progress};
+use crate::output;
+use experiment::{Done, Experiment};
+use head::Head;
 use processors::Processors;
 use report::Report;
+use sheet::Sheet;
 
 /// Carries the subcommand out.
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     let json = arguments.format.json;
     let processors = Processors::of(arguments.processors, arguments.topology.as_deref())?;
     match &arguments.simulation {
-        Simulation::Program(chosen, flags) => simulate(chosen, flags, processors, json),
+        Simulation::Program(chosen, flags) => {
+            let visitor = Printed {
+                experiment: Experiment::new(flags, &processors)?,
+                form: Form::of(flags, json),
+            };
+            visit_simulated(chosen.name, flags.size.into(), &chosen.given, visitor)?
+        }
         Simulation::Jobs(arguments) => jobs::share_out(arguments, processors.count, json),
     }
 }
 
-fn simulate(
-    chosen: &Chosen,
-    flags: &SimulationFlags,
-    processors: Processors,
+/// What is printed.
+#[derive(Clone, Copy)]
+struct Form {
     json: bool,
-) -> Result<(), Failure> {
-    let settings = Settings {
-        seed: flags.sim_seed,
-        idle: value(flags.idle, &tunables::IDLE)?,
-        steal: value(flags.steal, &tunables::STEAL)?,
-        victim: value(flags.victim, &tunables::VICTIM)?,
-        space: value(flags.space, &tunables::SPACE)?,
-        places: processors.places(),
-        ..Settings::new(processors.count)
-    };
-    let width = flags
-        .desire
-        .map_or(Width::Fixed(processors.count), Width::Desired);
-    let visitor = Printed {
-        settings,
-        topology: processors.file(),
-        width,
-        json,
-    };
-    visit_simulated(chosen.name, flags.size.into(), &chosen.given, visitor)?
+    csv: bool,
+    /// A row for each run, also where there is one.
+    by_seed: bool,
 }
 
-/// For how many bytes the bound of a policy counts an action.
-fn k_of(space: Space) -> u64 {
-    match space {
-        Space::DepthFirst(policy) => policy.k as u64,
-        Space::DfDeques(policy) => policy.k as u64,
-        Space::None | Space::Hybrid(_) | Space::Budget(_) => u64::MAX,
+impl Form {
+    fn of(flags: &SimulationFlags, json: bool) -> Self {
+        Self {
+            json,
+            csv: flags.csv,
+            by_seed: flags.seeds.is_some(),
+        }
     }
 }
 
-/// Simulates the program it is shown and prints the report.
+/// Simulates the program it is shown and prints what came of it.
 struct Printed {
-    settings: Settings,
-    topology: Option<String>,
-    width: Width,
-    json: bool,
+    experiment: Experiment,
+    form: Form,
 }
 
 impl SimulatedVisitor for Printed {
     type Out = Result<(), Failure>;
 
     fn visit<P: Simulated>(self, program: P) -> Self::Out {
-        let Self {
-            settings,
-            topology,
-            width,
-            json,
-        } = self;
-        let progress = Progress::start(1);
-        progress.say(&format!("{}: simulating", P::NAME));
-        let jobs = [Job {
-            dag: program.dag(),
-            arrives: 0,
-            width,
-        }];
-        let outcome =
-            run(&settings, &jobs).map_err(|refusal| Failure::Usage(refusal.to_string()))?;
-        let declares = outcome.jobs[0].peak_bytes > 0;
-        let extent = declares.then(|| Extent::with_k(&jobs[0].dag, k_of(settings.space)));
-        let bounds = bounds(&settings, &outcome, (0, width), extent.as_ref());
-        drop(progress);
-        let report = Report::new(&program, &settings, topology, width, &outcome, bounds);
-        if json {
-            return output::print_json(&report.to_json());
+        let Self { experiment, form } = self;
+        let runs = experiment.run(&program)?;
+        let head = Head::new(&program, &experiment);
+        match &runs[..] {
+            [run] if !form.by_seed && experiment.instances > 1 => {
+                print(&experiment, &head, &runs, &Sheet::of_jobs(run), form)
+            }
+            [run] if !form.by_seed && !form.csv => {
+                let report = Report::new(head, &experiment, run);
+                if form.json {
+                    return output::print_json(&report.to_json());
+                }
+                output::to_stdout(|out| write!(out, "{report}"))
+            }
+            _ => print(&experiment, &head, &runs, &Sheet::of_runs(&runs), form),
         }
-        output::to_stdout(|out| write!(out, "{report}"))
     }
+}
+
+/// Prints rows of figures.
+fn print(
+    experiment: &Experiment,
+    head: &Head<'_>,
+    runs: &[Done],
+    sheet: &Sheet,
+    form: Form,
+) -> Result<(), Failure> {
+    if form.csv {
+        return output::to_stdout(|out| sheet.write_csv(out));
+    }
+    let seed = (!form.by_seed).then_some(experiment.settings.seed);
+    if form.json {
+        let mut fields = head.to_json(seed);
+        let arrivals = experiment.arrivals.as_ref().map(ToString::to_string);
+        let job = &runs[0].outcome.jobs[0];
+        fields.insert("instances".into(), experiment.instances.into());
+        fields.insert("arrivals".into(), arrivals.into());
+        fields.insert("t1".into(), (job.work as f64 / 1e9).into());
+        fields.insert("tinf".into(), (job.span as f64 / 1e9).into());
+        fields.extend(sheet.to_json());
+        return output::print_json(&fields.into());
+    }
+    let jobs = output::show_count(experiment.instances, "job");
+    let seeds = output::show_count(experiment.seeds, "seed");
+    let table = sheet.to_table();
+    output::to_stdout(|out| writeln!(out, "{head}, {jobs}, {seeds}\n{table}"))
 }

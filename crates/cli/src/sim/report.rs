@@ -4,22 +4,18 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use tidegate_sim::bounds::waste;
-use tidegate_sim::{Bound, JobOutcome, Nanos, Outcome, Settings, Width};
-use tidegate_workloads::{Answer, Program};
+use tidegate_sim::{Bound, JobOutcome, Nanos};
 
-use crate::output::{show_bytes, show_count, show_fields, show_ratio, show_seconds};
+use super::experiment::{Done, Experiment};
+use super::head::Head;
+use crate::output::{show_bytes, show_ratio, show_seconds};
 
 /// What is printed of a run.
 pub struct Report<'a> {
-    workload: &'static str,
-    parameters: Answer,
-    settings: &'a Settings,
-    topology: Option<String>,
-    desire: Option<String>,
-    job: JobOutcome,
-    bounds: Vec<Bound>,
+    head: Head<'a>,
+    run: &'a Done,
+    job: &'a JobOutcome,
     waste: Bound,
-    events: u64,
 }
 
 fn seconds(time: Nanos) -> f64 {
@@ -27,51 +23,29 @@ fn seconds(time: Nanos) -> f64 {
 }
 
 impl<'a> Report<'a> {
-    /// The report on the one job of `outcome`.
-    pub fn new<P: Program>(
-        program: &P,
-        settings: &'a Settings,
-        topology: Option<String>,
-        width: Width,
-        outcome: &Outcome,
-        bounds: Vec<Bound>,
-    ) -> Self {
+    /// The report on a run of one job.
+    pub fn new(head: Head<'a>, experiment: &'a Experiment, run: &'a Done) -> Self {
+        let job = &run.outcome.jobs[0];
         Self {
-            workload: P::NAME,
-            parameters: program.parameters(),
-            settings,
-            topology,
-            desire: width.desire().map(ToString::to_string),
-            job: outcome.jobs[0].clone(),
-            bounds,
-            waste: waste(settings, &outcome.jobs[0]),
-            events: outcome.events,
+            head,
+            run,
+            job,
+            waste: waste(&experiment.settings, job),
         }
     }
 
     /// The object that `--json` prints.
     pub fn to_json(&self) -> Value {
-        let Settings {
-            idle,
-            steal,
-            victim,
-            space,
-            ..
-        } = self.settings;
+        let mut fields = self.head.to_json(Some(self.run.seed));
+        if let Value::Object(figures) = self.figures() {
+            fields.extend(figures);
+        }
+        fields.into()
+    }
+
+    fn figures(&self) -> Value {
         let counters = &self.job.counters;
         json!({
-            "workload": self.workload,
-            "parameters": self.parameters,
-            "processors": self.settings.processors,
-            "topology": self.topology,
-            "sim_seed": self.settings.seed,
-            "options": {
-                "idle": idle.to_string(),
-                "steal": steal.to_string(),
-                "victim": victim.to_string(),
-                "space": space.to_string(),
-                "desire": self.desire,
-            },
             "t1": seconds(self.job.work),
             "tinf": seconds(self.job.span),
             "t": seconds(self.job.time()),
@@ -91,7 +65,7 @@ impl<'a> Report<'a> {
                 "value": self.waste.value / 1e9,
                 "limit": self.waste.limit / 1e9,
             },
-            "events": self.events,
+            "events": self.run.outcome.events,
         })
     }
 }
@@ -108,6 +82,10 @@ fn show_bound(bound: &Bound) -> String {
 }
 
 impl Report<'_> {
+    fn bounds(&self) -> &[Bound] {
+        &self.run.bounds[0]
+    }
+
     fn bounds_to_json(&self) -> Value {
         let bound = |bound: &Bound| {
             let value = json!({
@@ -117,7 +95,7 @@ impl Report<'_> {
             });
             (bound.name.to_owned(), value)
         };
-        self.bounds.iter().map(bound).collect()
+        self.bounds().iter().map(bound).collect()
     }
 }
 
@@ -130,20 +108,9 @@ impl fmt::Display for Report<'_> {
             all_processors,
             counters,
             ..
-        } = &self.job;
-        let (time, processors) = (self.job.time(), self.settings.processors);
-        let mut width = format!("{processors} processors");
-        if self.topology.is_some() {
-            width += &format!(
-                " up to {} apart",
-                show_count(self.settings.places.height() as usize, "step")
-            );
-        }
-        if let Some(desire) = &self.desire {
-            width += &format!(", desire {desire}");
-        }
-        let parameters = show_fields(&self.parameters);
-        writeln!(f, "{} {parameters}, simulated on {width}", self.workload)?;
+        } = self.job;
+        let time = self.job.time();
+        writeln!(f, "{}", self.head)?;
         let mut row = |label: &str, value: String| writeln!(f, "{label:<12}{value}");
         let show = |time: Nanos| show_seconds(seconds(time));
         row("work", format!("{} (T1)", show(*work)))?;
@@ -175,9 +142,9 @@ impl fmt::Display for Report<'_> {
             ),
         )?;
         row("asleep", show(counters.asleep))?;
-        for bound in &self.bounds {
+        for bound in self.bounds() {
             row("bound", show_bound(bound))?;
         }
-        row("events", self.events.to_string())
+        row("events", self.run.outcome.events.to_string())
     }
 }

@@ -1,0 +1,170 @@
+//! A program on the simulated machine: as one job or several, once or with many seeds.
+//!
+//! Runs with different seeds have nothing in common, so they are tasks of a pool of ours. What comes of a seed stands in its
+//! place, whoever has run it, and so no answer depends on the number of workers.
+
+use std::sync::OnceLock;
+
+use tidegate::Pool;
+use tidegate_policy::{Space, tunables};
+use tidegate_sim::bounds::bounds;
+use tidegate_sim::{Arrivals, Bound, Extent, Job, Outcome, Settings, Width, run};
+use tidegate_workloads::Simulated;
+
+use super::processors::Processors;
+use crate::arguments::SimulationFlags;
+use crate::failure::Failure;
+use crate::options::value;
+use crate::output::Progress;
+
+/// What is run, apart from the program.
+pub struct Experiment {
+    /// The machine, with the first seed.
+    pub settings: Settings,
+    /// The file that says so, if one does.
+    pub topology: Option<String>,
+    /// How many processors each job has.
+    pub width: Width,
+    /// How many jobs there are.
+    pub instances: usize,
+    /// When they come; all at the beginning if that is not said.
+    pub arrivals: Option<Arrivals>,
+    /// How many seeds.
+    pub seeds: usize,
+}
+
+/// A run, and what theory promised of each job.
+pub struct Done {
+    pub seed: u64,
+    pub outcome: Outcome,
+    pub bounds: Vec<Vec<Bound>>,
+}
+
+impl Experiment {
+    /// What the options ask for.
+    pub fn new(flags: &SimulationFlags, processors: &Processors) -> Result<Self, Failure> {
+        let settings = Settings {
+            seed: flags.sim_seed,
+            idle: value(flags.idle, &tunables::IDLE)?,
+            steal: value(flags.steal, &tunables::STEAL)?,
+            victim: value(flags.victim, &tunables::VICTIM)?,
+            space: value(flags.space, &tunables::SPACE)?,
+            places: processors.places(),
+            allot: flags.allot,
+            ..Settings::new(processors.count)
+        };
+        let width = flags
+            .desire
+            .map_or(Width::Fixed(processors.count), Width::Desired);
+        Ok(Self {
+            settings,
+            topology: processors.file(),
+            width,
+            instances: instances(flags)?,
+            arrivals: flags.arrivals.clone(),
+            seeds: seeds(flags)?,
+        })
+    }
+
+    /// Runs the program with every seed, the first one first.
+    pub fn run<P: Simulated>(&self, program: &P) -> Result<Vec<Done>, Failure> {
+        let progress = Progress::start(self.seeds as u64);
+        progress.say(&format!("{}: simulating", P::NAME));
+        let extent = OnceLock::new();
+        let one = |number: usize| {
+            let done = self.once(program, self.settings.seed + number as u64, &extent);
+            progress.step();
+            done
+        };
+        if self.seeds == 1 {
+            return Ok(vec![one(0)?]);
+        }
+        let pool = Pool::builder().name("sim").build();
+        let pool =
+            pool.map_err(|error| Failure::Impossible(format!("there is no pool: {error}")))?;
+        let all = pool.install(|| {
+            let one = |number| one(number).map(|done| vec![done]);
+            tidegate::map_reduce(0..self.seeds, one, |left, right| {
+                let (mut left, mut right) = (left?, right?);
+                left.append(&mut right);
+                Ok(left)
+            })
+        });
+        all.unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn once<P: Simulated>(
+        &self,
+        program: &P,
+        seed: u64,
+        extent: &OnceLock<Extent>,
+    ) -> Result<Done, Failure> {
+        let refused = |refusal: tidegate_sim::Refusal| Failure::Usage(refusal.to_string());
+        let settings = Settings {
+            seed,
+            ..self.settings.clone()
+        };
+        let arrivals = match &self.arrivals {
+            Some(arrivals) => arrivals.times(self.instances, seed).map_err(refused)?,
+            None => vec![0; self.instances],
+        };
+        let jobs: Vec<_> = arrivals
+            .into_iter()
+            .map(|arrives| Job {
+                dag: program.dag(),
+                arrives,
+                width: self.width,
+            })
+            .collect();
+        let outcome = run(&settings, &jobs).map_err(refused)?;
+        let declares = outcome.jobs.iter().any(|job| job.peak_bytes > 0);
+        let walk = || Extent::with_k(&program.dag(), k_of(settings.space));
+        let extent = declares.then(|| extent.get_or_init(walk));
+        let bounds = (0..jobs.len())
+            .map(|number| bounds(&settings, &outcome, (number, self.width), extent))
+            .collect();
+        Ok(Done {
+            seed,
+            outcome,
+            bounds,
+        })
+    }
+}
+
+/// For how many bytes the bound of a policy counts an action.
+fn k_of(space: Space) -> u64 {
+    match space {
+        Space::DepthFirst(policy) => policy.k as u64,
+        Space::DfDeques(policy) => policy.k as u64,
+        Space::None | Space::Hybrid(_) | Space::Budget(_) => u64::MAX,
+    }
+}
+
+/// How many jobs there are; as many as times of arrival, if these are given.
+fn instances(flags: &SimulationFlags) -> Result<usize, Failure> {
+    let told = flags.arrivals.as_ref().map(Arrivals::count);
+    match (flags.instances, told) {
+        (Some(instances), Some(Some(times))) if instances != times => {
+            Err(Failure::Usage(format!(
+                "--instances {instances} contradicts --arrivals, which has {times} times; allowed: one of the two, or as many"
+            )))
+        }
+        (None, Some(None)) => Err(Failure::Usage(
+            "--arrivals poisson:MEAN says not how many jobs come; allowed: together with --instances N".into(),
+        )),
+        (instances, told) => Ok(instances.or(told.flatten()).unwrap_or(1)),
+    }
+}
+
+/// How many seeds there are, the last of which must exist.
+fn seeds(flags: &SimulationFlags) -> Result<usize, Failure> {
+    let seeds = flags.seeds.unwrap_or(1);
+    match flags.sim_seed.checked_add(seeds as u64 - 1) {
+        Some(_) => Ok(seeds),
+        None => Err(Failure::Usage(format!(
+            "--seeds {seeds} from --sim-seed {} on are more than there are; allowed: up to {}",
+            flags.sim_seed,
+            u64::MAX - flags.sim_seed + 1
+        ))),
+    }
+}

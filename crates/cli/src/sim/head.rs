@@ -1,0 +1,88 @@
+//! What is simulated, on which machine, under which rules: the beginning of every answer.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+use tidegate_sim::Settings;
+use tidegate_workloads::{Answer, Program};
+
+use super::experiment::Experiment;
+use crate::output::{show_count, show_fields};
+
+/// The beginning of an answer.
+pub struct Head<'a> {
+    workload: &'static str,
+    parameters: Answer,
+    experiment: &'a Experiment,
+}
+
+impl<'a> Head<'a> {
+    /// What is told of this program in this experiment.
+    pub fn new<P: Program>(program: &P, experiment: &'a Experiment) -> Self {
+        Self {
+            workload: P::NAME,
+            parameters: program.parameters(),
+            experiment,
+        }
+    }
+
+    /// The first fields of an answer as JSON; with the seed, if there is but one.
+    pub fn to_json(&self, seed: Option<u64>) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value| fields.insert(name.to_owned(), value);
+        let settings = &self.experiment.settings;
+        put("workload", self.workload.into());
+        put("parameters", self.parameters.clone().into());
+        put("processors", settings.processors.into());
+        put("topology", json!(self.experiment.topology));
+        if let Some(seed) = seed {
+            put("sim_seed", seed.into());
+        }
+        put("options", self.options());
+        fields
+    }
+
+    fn options(&self) -> Value {
+        let Settings {
+            idle,
+            steal,
+            victim,
+            space,
+            allot,
+            ..
+        } = &self.experiment.settings;
+        json!({
+            "idle": idle.to_string(),
+            "steal": steal.to_string(),
+            "victim": victim.to_string(),
+            "space": space.to_string(),
+            "desire": self.desire(),
+            "allot": allot.to_string(),
+        })
+    }
+
+    fn desire(&self) -> Option<String> {
+        let desire = self.experiment.width.desire();
+        desire.map(ToString::to_string)
+    }
+}
+
+impl fmt::Display for Head<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings = &self.experiment.settings;
+        let (workload, parameters) = (self.workload, show_fields(&self.parameters));
+        let processors = settings.processors;
+        write!(
+            f,
+            "{workload} {parameters}, simulated on {processors} processors"
+        )?;
+        if self.experiment.topology.is_some() {
+            let height = settings.places.height() as usize;
+            write!(f, " up to {} apart", show_count(height, "step"))?;
+        }
+        if let Some(desire) = self.desire() {
+            write!(f, ", desire {desire}")?;
+        }
+        Ok(())
+    }
+}
