@@ -165,7 +165,9 @@ pub fn space(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Option<B
     let processors = settings.processors as f64;
     let premature = |k: usize| s1 + k as f64 * processors * extent.depth as f64;
     let limit = match settings.space {
-        Space::None if extent.rests || settings.steal != Amount::One => return None,
+        Space::None if extent.rests || extent.drafts || settings.steal != Amount::One => {
+            return None;
+        }
         Space::None => processors * s1,
         Space::Hybrid(_) => return None,
         Space::DepthFirst(policy) => premature(policy.k),

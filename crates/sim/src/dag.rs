@@ -4,13 +4,18 @@
 //! (the machine, or a [walk](crate::Extent)) asks for the next step when the last one is done, so no more of the dag exists
 //! than has started and not finished.
 //!
-//! Two shapes cover the programs there are. A *fork* starts two tasks and waits for both, as the runtime's `join` does. A
+//! Two shapes cover most programs. A *fork* starts two tasks and waits for both, as the runtime's `join` does. A
 //! *loop* spawns tasks one after the other and then joins them; the child goes first, and what waits in the deque is the
 //! rest of the loop: one task, however long the loop is (Sen, "Dynamic processor allocation for adaptively parallel
 //! work-stealing jobs", 2004, section 4.2). A *call* runs a task in series, and nothing of it can be stolen.
 //!
 //! A task counts what it has started and not what is what: one that forks or calls while tasks that it spawned still run waits
 //! for these, too.
+//!
+//! Graphs that are no trees of forks are made of *drafts*: a draft is a task with a name that begins when it has been released so many
+//! times; any task may release it, before or after it is drafted. An interval is a task whose end releases what comes after it, inside of the interval that drafts it (Weibel,
+//! "An advanced scheduler for intervals", 2010, chapter 1). A graph unfolds lazily if each draft is made by one of those that it waits for, beside that one and not inside:
+//! then what is in memory is the frontier.
 //!
 //! A task may declare memory. What it has to wait for then is the machine's [policy](tidegate_policy::Space); under one that keeps the depth-first order a
 //! spawned task waits in the deque and the spawner goes on, as in the runtime.
@@ -46,12 +51,40 @@ pub enum Step<T> {
     Call(T),
     /// Runs this one at once; the rest of the task that asks waits in the deque.
     Spawn(T),
-    /// Goes on when all tasks spawned so far are over.
+    /// Goes on when all tasks spawned so far are over, and all that were drafted inside of this one.
     Join,
+    /// A task that begins when it has been released.
+    Draft(Draft<T>),
+    /// Releases the draft of this name, once.
+    Release(u64),
     /// Declares so many bytes, and goes on when it may have them. They are the task's until it gives them back, at the latest when it is over.
     Lease(u64),
     /// Gives back what it has declared last.
     Free,
     /// The task is over. If tasks that it spawned are not, it is asked again when they are.
     End,
+}
+
+/// A task that waits for others beside those that it starts.
+///
+/// If releases are missing when nothing else can go on, the run ends with an error. Policies for memory that keep the depth-first order know of no drafts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draft<T> {
+    /// The task.
+    pub task: T,
+    /// By which it is released; no other draft that waits has the same, in one job.
+    pub name: u64,
+    /// How many releases it waits for.
+    pub releases: u32,
+    /// Who waits for its end.
+    pub place: Place,
+}
+
+/// Who waits for the end of a draft at the next join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The task that drafts it.
+    Inside,
+    /// The one that waits for that task, too. The root, which has none, waits itself.
+    Beside,
 }

@@ -4,7 +4,9 @@
 //! finds the same numbers on its way; a walk finds them without a schedule, so that each can be held against the other.
 
 use crate::chain::Chain;
-use crate::dag::{Dag, Step};
+use crate::dag::{Dag, Draft, Step};
+use crate::drafts::Drafts;
+use crate::frames::{Ended, FrameId, Frames, NONE};
 use tidegate_policy::Nanos;
 
 /// The size of a dag.
@@ -20,128 +22,134 @@ pub struct Extent {
     pub depth: u64,
     /// Whether a task rests.
     pub rests: bool,
+    /// Whether a task waits to be released.
+    pub drafts: bool,
     /// The most that is declared at a time in this order, S1.
     pub peak_bytes: u64,
 }
 
-/// A task on the way down, and the longest chain that ends where it stands.
-struct Level<T> {
-    task: T,
-    chain: Chain,
-    /// The longest chain through what it has spawned.
-    longest: Chain,
-    /// The second half of a fork, until the first is over.
-    second: Option<(T, Chain)>,
-    /// Whether it joins when it is reached again: after a call or fork it does, after a spawn it does not.
-    joins: bool,
-    /// What it has declared.
-    leases: Vec<u64>,
-}
-
-impl<T> Level<T> {
-    fn new(task: T, chain: Chain) -> Self {
-        Self {
-            task,
-            chain,
-            longest: Chain::default(),
-            second: None,
-            joins: false,
-            leases: Vec::new(),
-        }
-    }
-
-    /// Declares so many bytes.
-    fn lease(&mut self, bytes: u64, k: u64) -> u64 {
-        self.chain.actions += bytes / k.max(1);
-        self.leases.push(bytes);
-        bytes
-    }
-
-    /// The task is over. What it gives back.
-    fn end(&mut self) -> u64 {
-        self.join();
-        self.leases.iter().sum()
-    }
-
-    /// Goes on behind all that it has spawned.
-    fn join(&mut self) {
-        self.chain = self.chain.max(self.longest);
-    }
+/// A walk on its way.
+struct Walk<'a, D: Dag> {
+    dag: &'a D,
+    frames: Frames<D::Task>,
+    /// What can go on, the youngest last.
+    ready: Vec<FrameId>,
+    drafts: Drafts,
+    declared: u64,
+    /// For how many bytes of a lease an action counts.
+    k: u64,
+    extent: Extent,
 }
 
 impl Extent {
-    /// Walks the whole of `dag`, in series and depth first; a lease is one action.
+    /// Walks the whole of `dag`, in series and depth first; a lease is one action. What is never released is left out, and so is what waits for it.
     pub fn of<D: Dag>(dag: &D) -> Self {
         Self::with_k(dag, u64::MAX)
     }
 
     /// The same; a lease is an action more for every `k` bytes of it.
     pub fn with_k<D: Dag>(dag: &D, k: u64) -> Self {
-        let mut extent = Self::default();
-        let mut declared = 0;
-        let mut stack = vec![Level::new(dag.root(), Chain::default())];
-        while let Some(level) = stack.last_mut() {
-            if let Some((second, chain)) = level.second.take() {
-                stack.push(Level::new(second, chain));
-                continue;
-            }
-            if std::mem::take(&mut level.joins) {
-                level.join();
-            }
-            level.chain.actions += 1;
-            let child = match dag.next(&mut level.task) {
-                Step::Work(time) => {
-                    extent.work = extent.work.saturating_add(time);
-                    level.chain.lengthen(time);
-                    continue;
-                }
-                Step::Rest(time) => {
-                    extent.rests = true;
-                    level.chain.lengthen(time);
-                    continue;
-                }
-                Step::Lease(bytes) => {
-                    declared += level.lease(bytes, k);
-                    extent.peak_bytes = extent.peak_bytes.max(declared);
-                    continue;
-                }
-                Step::Free => {
-                    declared -= level.leases.pop().unwrap_or(0);
-                    continue;
-                }
-                Step::Join => {
-                    level.join();
-                    continue;
-                }
-                Step::End => {
-                    declared -= level.end();
-                    extent.end(&mut stack);
-                    continue;
-                }
-                Step::Fork(first, second) => {
-                    level.second = Some((second, level.chain));
-                    level.joins = true;
-                    first
-                }
-                Step::Call(child) => {
-                    level.joins = true;
-                    child
-                }
-                Step::Spawn(child) => child,
-            };
-            let chain = level.chain;
-            stack.push(Level::new(child, chain));
+        let mut walk = Walk {
+            dag,
+            frames: Frames::new(),
+            ready: Vec::new(),
+            drafts: Drafts::default(),
+            declared: 0,
+            k: k.max(1),
+            extent: Self::default(),
+        };
+        let mut next = Some(walk.frames.add(dag.root(), NONE, Chain::default()));
+        while let Some(id) = next.or_else(|| walk.ready.pop()) {
+            next = walk.step(id);
         }
-        extent
+        walk.extent
+    }
+}
+
+impl<D: Dag> Walk<'_, D> {
+    /// One step of this task. Who goes on, if it is not the youngest that can.
+    fn step(&mut self, id: FrameId) -> Option<FrameId> {
+        let frame = self.frames.get(id);
+        frame.chain.actions += 1;
+        let chain = frame.chain;
+        match self.dag.next(&mut frame.task) {
+            Step::Work(time) => {
+                frame.chain.lengthen(time);
+                self.extent.work = self.extent.work.saturating_add(time);
+            }
+            Step::Rest(time) => {
+                frame.chain.lengthen(time);
+                self.extent.rests = true;
+            }
+            Step::Lease(bytes) => {
+                frame.chain.actions += bytes / self.k;
+                frame.space.leases.push((bytes, None));
+                self.declared += bytes;
+                self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
+            }
+            Step::Free => {
+                let lease = frame.space.leases.pop();
+                self.declared -= lease.map_or(0, |(bytes, _)| bytes);
+            }
+            Step::Fork(first, second) => {
+                frame.pending += 2;
+                frame.waits = true;
+                let second = self.frames.add(second, id, chain);
+                self.ready.push(second);
+                return Some(self.frames.add(first, id, chain));
+            }
+            Step::Call(child) => {
+                frame.pending += 1;
+                frame.waits = true;
+                return Some(self.frames.add(child, id, chain));
+            }
+            Step::Spawn(child) => {
+                frame.pending += 1;
+                self.ready.push(id);
+                return Some(self.frames.add(child, id, chain));
+            }
+            Step::Draft(Draft {
+                task,
+                name,
+                releases,
+                place,
+            }) => {
+                self.extent.drafts = true;
+                let draft = self.frames.draft(task, id, place);
+                if let Some(chain) = self.drafts.draft(name, releases, draft) {
+                    self.begin(draft, chain);
+                }
+            }
+            Step::Release(name) => {
+                if let Some((draft, chain)) = self.drafts.release(name, chain) {
+                    self.begin(draft, chain);
+                }
+            }
+            Step::Join => return frame.join().then_some(id),
+            Step::End => return if frame.join() { self.end(id) } else { None },
+        }
+        Some(id)
     }
 
-    /// The task on top is over: the one below hears how long its chain was.
-    fn end<T>(&mut self, stack: &mut Vec<Level<T>>) {
-        self.tasks += 1;
-        let ended = stack.pop().map_or(Chain::default(), |level| level.chain);
-        match stack.last_mut() {
-            Some(level) => level.longest = level.longest.max(ended),
-            None => (self.span, self.depth) = (ended.time, ended.actions),
+    /// All that a draft has waited for is over, after this chain.
+    fn begin(&mut self, draft: FrameId, chain: Chain) {
+        let frame = self.frames.get(draft);
+        frame.chain = frame.chain.max(chain);
+        self.ready.push(draft);
+    }
+
+    /// The task is over. Its parent, if that can go on now.
+    fn end(&mut self, id: FrameId) -> Option<FrameId> {
+        self.extent.tasks += 1;
+        let leases = std::mem::take(&mut self.frames.get(id).space.leases);
+        self.declared -= leases.iter().map(|(bytes, _)| bytes).sum::<u64>();
+        match self.frames.end(id) {
+            Ended::Last { parent } => Some(parent),
+            Ended::NotLast => None,
+            Ended::Root { chain } => {
+                (self.extent.span, self.extent.depth) = (chain.time, chain.actions);
+                None
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! root that is the span of the whole dag.
 
 use crate::chain::Chain;
+use crate::dag::Place;
 use tidegate_policy::space::book::{Lease, Scope, Task};
 
 /// The number of a frame.
@@ -109,6 +110,17 @@ impl<T> Frames<T> {
                 (self.frames.len() - 1) as FrameId
             }
         }
+    }
+
+    /// A frame for a task that `drafter` drafts, and does not begin yet.
+    pub(crate) fn draft(&mut self, task: T, drafter: FrameId, place: Place) -> FrameId {
+        let Frame { parent, chain, .. } = self.frames[drafter as usize];
+        let parent = match place {
+            Place::Beside if parent != NONE => parent,
+            Place::Beside | Place::Inside => drafter,
+        };
+        self.get(parent).pending += 1;
+        self.add(task, parent, chain)
     }
 
     #[inline]

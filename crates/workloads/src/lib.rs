@@ -50,6 +50,7 @@ pub mod program;
 pub mod quicksort;
 pub mod registry;
 pub mod runtime;
+pub mod seriesparallel;
 pub mod space;
 mod steps;
 pub mod treesum;

@@ -9,6 +9,7 @@ use crate::factors::cholesky::Cholesky;
 use crate::factors::lu::Lu;
 use crate::factors::sparselu::Sparselu;
 use crate::fib::Fib;
+use crate::intervals::layers::Layers;
 use crate::intervals::pipeline::Pipeline;
 use crate::intervals::stencil::Stencil;
 use crate::intervals::wavefront::Wavefront;
@@ -23,6 +24,7 @@ use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
 use crate::phases::Phases;
 use crate::program::{Field, Program};
 use crate::quicksort::Quicksort;
+use crate::seriesparallel::Seriesparallel;
 use crate::space::decompress::Decompress;
 use crate::space::matmul::Matmul;
 use crate::space::memfib::Memfib;
@@ -108,10 +110,10 @@ macro_rules! programs {
 
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
-        Cholesky Lu Sparselu;
+        Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
     others: Digest Cachestress Mergesort Blockmatmul
         Nested Matmul Strassen Sortmany Decompress
-        Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil Wavefront
+        Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 
 const fn entry<P: Program>() -> Entry {

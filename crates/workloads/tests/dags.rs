@@ -5,12 +5,15 @@ use tidegate_workloads::factors::cholesky::Cholesky;
 use tidegate_workloads::factors::lu::Lu;
 use tidegate_workloads::factors::sparselu::Sparselu;
 use tidegate_workloads::fib::Fib;
+use tidegate_workloads::intervals::layers::Layers;
+use tidegate_workloads::intervals::wavefront::Wavefront;
 use tidegate_workloads::knary::Knary;
 use tidegate_workloads::loopy::Loopy;
 use tidegate_workloads::phases::{First, Phases};
 use tidegate_workloads::program::Form;
 use tidegate_workloads::quicksort::Quicksort;
 use tidegate_workloads::registry::ENTRIES;
+use tidegate_workloads::seriesparallel::Seriesparallel;
 use tidegate_workloads::treesum::Treesum;
 use tidegate_workloads::uts::Uts;
 use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
@@ -103,6 +106,64 @@ fn phases_have_the_work_of_all_rounds_and_a_chain_of_serial_phases_rests_and_one
 }
 
 #[test]
+fn a_series_parallel_graph_is_one_chain_or_none_or_something_between() {
+    let of = |parallel| {
+        extent(&Seriesparallel {
+            n: 1_000,
+            parallel,
+            steps: 300,
+            seed: 5,
+        })
+    };
+    let [chain, mixed, none] = [0, 70, 100].map(of);
+    assert_eq!(chain.span, chain.work);
+    // The longest leaf.
+    assert!((490..=500).contains(&none.span), "{}", none.span);
+    assert!(mixed.span > 4 * none.span && mixed.work > 4 * mixed.span);
+    for found in [chain, mixed, none] {
+        assert_eq!(found.tasks, 2 * 1_000 - 1);
+        assert!((200..300).contains(&(found.work / 1_000)));
+    }
+}
+
+#[test]
+fn a_wavefront_has_a_task_a_block_and_a_chain_along_two_edges() {
+    for (n, block, blocks) in [(96, 32, 3), (1, 1, 1), (7, 7, 1), (40, 1, 40)] {
+        let found = extent(&Wavefront { n, block, seed: 1 });
+        assert_eq!(found.tasks, 1 + blocks * blocks);
+        assert_eq!(found.work, 2 * (n * n) as u64);
+        assert_eq!(found.span, (2 * blocks - 1) * 2 * (block * block) as u64);
+    }
+    // The last row and column are 4 wide.
+    let found = extent(&Wavefront {
+        n: 100,
+        block: 32,
+        seed: 1,
+    });
+    assert_eq!((found.tasks, found.work), (17, 20_000));
+    assert_eq!(found.span, 2 * (5 * 32 * 32 + 32 * 4 + 4 * 4));
+}
+
+#[test]
+fn layers_have_a_task_an_interval_and_none_begins_before_those_that_lead_to_it() {
+    for (layers, width, edges) in [(1, 1, 0), (5, 1, 1), (1, 9, 3), (30, 12, 2), (30, 12, 0)] {
+        let graph = Layers {
+            layers,
+            width,
+            edges,
+            steps: 500,
+            seed: 9,
+        };
+        let found = extent(&graph);
+        assert_eq!(found.tasks, 1 + layers + layers * width);
+        let alone = extent(&Layers { edges: 0, ..graph });
+        assert_eq!(found.work, alone.work);
+        assert!(found.span >= alone.span && found.span < found.work + 1);
+        assert!(found.drafts);
+    }
+}
+
+#[test]
 fn quicksort_is_the_same_every_time_it_is_unfolded() {
     let dag = Quicksort {
         n: 10_000,
@@ -167,9 +228,16 @@ impl SimulatedVisitor for Unfolded {
             ..Settings::new(1)
         };
         // What no run tells.
-        let depth = extent.depth;
+        let Extent { depth, drafts, .. } = extent;
         let ran = ran(&settings, program.dag());
-        (extent, Extent { depth, ..ran })
+        (
+            extent,
+            Extent {
+                depth,
+                drafts,
+                ..ran
+            },
+        )
     }
 }
 

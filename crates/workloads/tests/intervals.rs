@@ -60,7 +60,7 @@ fn right_on(pool: &Tidegate, name: &str, named: &[(&str, &str)]) {
 #[test]
 fn every_program_verifies_on_one_two_and_three_workers_and_on_other_queues() {
     let programs = || ENTRIES.iter().filter(|entry| entry.intervals);
-    assert_eq!(programs().count(), 10);
+    assert_eq!(programs().count(), 11);
     for queue in QUEUES {
         for workers in 1..=3 {
             let pool = pool(workers, queue);

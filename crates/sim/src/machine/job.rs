@@ -5,6 +5,7 @@ use super::spells::Spells;
 use super::worker::State;
 use crate::chain::Chain;
 use crate::dag::Dag;
+use crate::drafts::Drafts;
 use crate::outcome::Counters;
 use tidegate_policy::{DesireState, Nanos};
 
@@ -44,6 +45,7 @@ pub(super) struct Running<'a, D: Dag> {
     pub(super) stood_in_line: bool,
     pub(super) longest_nap: Nanos,
     pub(super) memory: Memory,
+    pub(super) drafts: Drafts,
     /// The work of the tasks so far.
     pub(super) work: Nanos,
     /// When it was over, and its longest chain.
@@ -78,6 +80,7 @@ impl<'a, D: Dag> Running<'a, D> {
             stood_in_line: false,
             longest_nap: 0,
             memory: Memory::default(),
+            drafts: Drafts::default(),
             work: 0,
             end: None,
             counters: Counters::default(),
@@ -93,6 +96,14 @@ impl<'a, D: Dag> Running<'a, D> {
     /// How many workers are awake and were not told to fall asleep.
     pub(super) const fn staying(&self) -> usize {
         self.awake - self.leaving
+    }
+
+    /// Whether drafts wait and none of its tasks can go on, apart from those that rest.
+    pub(super) fn is_stalled(&self) -> bool {
+        self.is_here
+            && self.drafts.waiting() > 0
+            && self.working + self.in_hand + self.queued == 0
+            && !self.memory.has_sleepers()
     }
 
     /// The job has so many processors from now on.

@@ -73,6 +73,8 @@ struct Machine<'a, D: Dag> {
     left: usize,
     /// The first promise that the shares broke.
     broken: Option<Broken>,
+    /// Why the run cannot go on.
+    refusal: Option<Refusal>,
     /// A fault for tests: thieves take the youngest tasks.
     #[cfg(test)]
     robs_young_end: bool,
@@ -110,6 +112,7 @@ impl<'a, D: Dag> Machine<'a, D> {
             cycle_began: 0,
             left: jobs.len(),
             broken: None,
+            refusal: None,
             #[cfg(test)]
             robs_young_end: false,
         };
@@ -129,8 +132,13 @@ impl<'a, D: Dag> Machine<'a, D> {
     fn run(mut self) -> Result<Outcome, Refusal> {
         let mut events = 0;
         while self.left > 0 {
+            if let Some(refusal) = self.refusal {
+                return Err(refusal);
+            }
             let Some((time, actor)) = self.agenda.first() else {
-                unreachable!("somebody goes on while a job is left");
+                self.find_stall();
+                let refusal = self.refusal;
+                return Err(refusal.expect("somebody goes on while a job is left"));
             };
             if time == Nanos::MAX {
                 return Err(Refusal::too_long());
@@ -156,6 +164,24 @@ impl<'a, D: Dag> Machine<'a, D> {
             broken: self.broken,
             events,
         })
+    }
+
+    /// The run ends with this error, if not with an earlier one.
+    #[cold]
+    fn refuse(&mut self, why: String) {
+        self.refusal.get_or_insert_with(|| Refusal::new(why));
+    }
+
+    /// Ends the run if a job waits for releases that cannot come.
+    fn find_stall(&mut self) {
+        let stalled = self.jobs.iter().position(Running::is_stalled);
+        let Some(job) = stalled.filter(|_| self.rests.is_empty()) else {
+            return;
+        };
+        let waiting = self.jobs[job].drafts.waiting();
+        self.refuse(format!(
+            "job {job} has drafts that nobody releases, {waiting} of them; allowed: as many releases as each waits for"
+        ));
     }
 
     /// A clockwork is due.

@@ -153,6 +153,9 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     pub(super) fn end_sweep(&mut self, w: usize) {
+        if self.jobs[self.workers[w].job].drafts.waiting() > 0 {
+            self.find_stall();
+        }
         if !self.workers[w].admitted {
             return self.look_once_more(w);
         }

@@ -56,6 +56,7 @@ impl<D: Dag> Machine<'_, D> {
             }
         }
         self.deal();
+        self.find_stall();
         self.cycle_began = self.now;
         let actor = self.clockwork(CYCLE);
         self.at(actor, self.settings.cycle);

@@ -54,6 +54,10 @@ impl Memory {
         self.planned.is_some()
     }
 
+    pub(super) const fn has_sleepers(&self) -> bool {
+        self.sleepers > 0
+    }
+
     /// Whether the plan has something for a worker.
     pub(super) fn has_planned(&self) -> bool {
         let planned = self.planned.as_ref();
@@ -276,6 +280,13 @@ impl<D: Dag> Machine<'_, D> {
                     true => After::Next(id),
                     false => self.await_scope(w, id),
                 }
+            }
+            Step::Draft(_) | Step::Release(_) => {
+                let space = self.settings.space;
+                self.refuse(format!(
+                    "a task waits for others than it starts, beside {space}; allowed: the policies none and hybrid"
+                ));
+                After::Waits
             }
             Step::Lease(bytes) => self.ask(w, id, bytes),
             Step::Free => {

@@ -6,7 +6,7 @@
 use super::worker::State;
 use super::{Machine, RESTS};
 use crate::chain::Chain;
-use crate::dag::{Dag, Step};
+use crate::dag::{Dag, Draft, Step};
 use crate::frames::{Ended, FrameId, NONE};
 use std::cmp::Reverse;
 use tidegate_policy::Nanos;
@@ -89,6 +89,18 @@ impl<D: Dag> Machine<'_, D> {
                 *debt += self.settings.costs.join;
                 frame.join().then_some(id).map_or(After::Waits, After::Next)
             }
+            Step::Draft(draft) => {
+                *debt += self.settings.costs.fork;
+                self.draft(w, id, draft, debt);
+                After::Next(id)
+            }
+            Step::Release(name) => {
+                *debt += self.settings.costs.join;
+                if let Some((draft, chain)) = self.jobs[job].drafts.release(name, chain) {
+                    *debt += self.begin(w, draft, chain);
+                }
+                After::Next(id)
+            }
             Step::Lease(bytes) => self.lease(w, id, bytes),
             Step::Free => {
                 let lease = frame.space.leases.pop();
@@ -105,6 +117,23 @@ impl<D: Dag> Machine<'_, D> {
                 Ended::NotLast => After::Waits,
             },
         }
+    }
+
+    /// A task that waits for releases, which may have come.
+    fn draft(&mut self, w: usize, id: FrameId, draft: Draft<D::Task>, debt: &mut Nanos) {
+        let job = &mut self.jobs[self.workers[w].job];
+        job.counters.tasks += 1;
+        let frame = self.frames.draft(draft.task, id, draft.place);
+        if let Some(chain) = job.drafts.draft(draft.name, draft.releases, frame) {
+            *debt += self.begin(w, frame, chain);
+        }
+    }
+
+    /// All that a draft has waited for is over, after this chain: it lies in the deque. What that costs.
+    fn begin(&mut self, w: usize, draft: FrameId, chain: Chain) -> Nanos {
+        let frame = self.frames.get(draft);
+        frame.chain = frame.chain.max(chain);
+        self.push(w, draft)
     }
 
     /// A task begins and is next.

@@ -13,28 +13,34 @@
 mod cholesky;
 mod fib;
 mod knary;
+mod layers;
 mod loops;
 mod loopy;
 mod lu;
 mod memfib;
 mod phases;
 mod quicksort;
+mod seriesparallel;
 mod sparselu;
 mod treesum;
 mod uts;
+mod wavefront;
 
 pub use cholesky::CholeskyDag;
 pub use fib::FibDag;
 pub use knary::KnaryDag;
+pub use layers::LayersDag;
 pub use loops::LoopsDag;
 pub use loopy::LoopyDag;
 pub use lu::LuDag;
 pub use memfib::MemfibDag;
 pub use phases::PhasesDag;
 pub use quicksort::QuicksortDag;
+pub use seriesparallel::SeriesparallelDag;
 pub use sparselu::SparseluDag;
 pub use treesum::TreesumDag;
 pub use uts::UtsDag;
+pub use wavefront::WavefrontDag;
 
 use crate::program::Program;
 use tidegate_sim::Dag;

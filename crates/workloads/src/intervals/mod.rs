@@ -3,7 +3,7 @@
 //! The seven kernels of [`grande`] are put together as in Tobias Weibel, Implementing
 //! and evaluating intervals, 2010: [`fork_join`] for those whose parts have nothing in common,
 //! [`lufact`] and [`sor`] by edges from part to part, [`moldyn`] by phases. Beside them are
-//! [`pipeline`], [`wavefront`] and [`stencil`], whose graphs are as large as one likes; [`rows`]
+//! [`pipeline`], [`wavefront`], [`stencil`] and [`layers`], whose graphs are as large as one likes; [`rows`]
 //! unfolds them in bounded memory.
 //!
 //! Where the parts of a kernel share rows or columns they reach them through locks that are only ever
@@ -20,6 +20,7 @@ use crate::grande;
 
 pub mod composed;
 pub mod fork_join;
+pub mod layers;
 pub mod lufact;
 pub mod moldyn;
 pub mod pipeline;

@@ -2,7 +2,7 @@
 //!
 //! The published machine took some hundred times as long for a step as ours does. Beside a cycle of so many milliseconds a program is only what it was if its tasks take as long as they did.
 
-use tidegate_sim::{Dag, Nanos, Step};
+use tidegate_sim::{Dag, Draft, Nanos, Step};
 
 /// A program all of whose work takes so many times as long.
 pub struct Slowed<D> {
@@ -28,6 +28,19 @@ fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
         Step::Call(task) => Step::Call(with(task)),
         Step::Spawn(task) => Step::Spawn(with(task)),
         Step::Join => Step::Join,
+        // Parts come one after the other, so no two drafts that wait have one name.
+        Step::Draft(Draft {
+            task,
+            name,
+            releases,
+            place,
+        }) => Step::Draft(Draft {
+            task: with(task),
+            name,
+            releases,
+            place,
+        }),
+        Step::Release(name) => Step::Release(name),
         Step::Lease(bytes) => Step::Lease(bytes),
         Step::Free => Step::Free,
         Step::End => Step::End,

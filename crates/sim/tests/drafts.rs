@@ -1,0 +1,212 @@
+//! Tasks that wait for others than they start: none begins early, all run, and what can never begin ends the run with an error.
+
+mod support;
+
+use std::cell::RefCell;
+use support::{greedy, whole};
+use tidegate_policy::{Nanos, Rng};
+use tidegate_sim::{Dag, Draft, Extent, Job, Place, Settings, Step, Width, run};
+
+/// A random graph: tasks in groups, a draft each, whose edges lead to any later task.
+struct Graph {
+    work: Vec<Nanos>,
+    after: Vec<Vec<usize>>,
+    before: Vec<u32>,
+    /// How many come before each and are not over, of the run under way.
+    missing: RefCell<Vec<u32>>,
+}
+
+/// Tasks of a group.
+const GROUP: usize = 10;
+
+#[derive(Clone, Copy)]
+enum GraphTask {
+    /// Drafts group after group, inside of itself.
+    Whole(usize),
+    /// Drafts its tasks, inside of itself or, every third one, beside.
+    Group(usize),
+    Begin(usize),
+    /// Releases what comes after.
+    Release(usize, usize),
+    Joined,
+    End,
+}
+
+impl Graph {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let count = GROUP * (1 + rng.below(8) as usize);
+        let work = (0..count).map(|_| 1 + rng.below(3_000)).collect();
+        let mut before = vec![0; count];
+        let after: Vec<Vec<_>> = (0..count)
+            .map(|from| {
+                let edges = 0..rng.below(4);
+                let later = edges.map(|_| from + 1 + rng.below(40) as usize);
+                later.filter(|to| *to < count).collect()
+            })
+            .collect();
+        after.iter().flatten().for_each(|to| before[*to] += 1);
+        Self {
+            work,
+            after,
+            missing: RefCell::new(Vec::new()),
+            before,
+        }
+    }
+
+    /// The longest chain, task by task.
+    fn span(&self) -> Nanos {
+        let mut begin = vec![0; self.work.len()];
+        let mut span = 0;
+        for (task, work) in self.work.iter().enumerate() {
+            let end = begin[task] + work;
+            span = span.max(end);
+            for to in &self.after[task] {
+                begin[*to] = begin[*to].max(end);
+            }
+        }
+        span
+    }
+}
+
+impl Dag for Graph {
+    type Task = GraphTask;
+
+    fn root(&self) -> GraphTask {
+        self.missing.replace(self.before.clone());
+        GraphTask::Whole(0)
+    }
+
+    fn next(&self, task: &mut GraphTask) -> Step<GraphTask> {
+        let (next, step) = match *task {
+            GraphTask::Whole(group) if group * GROUP < self.work.len() => {
+                let group_task = Draft {
+                    task: GraphTask::Group(group * GROUP),
+                    name: u64::MAX - group as u64,
+                    releases: 0,
+                    place: Place::Inside,
+                };
+                (GraphTask::Whole(group + 1), Step::Draft(group_task))
+            }
+            GraphTask::Group(number) => {
+                let draft = Draft {
+                    task: GraphTask::Begin(number),
+                    name: number as u64,
+                    releases: self.before[number],
+                    place: [Place::Inside, Place::Beside][usize::from(number % 3 == 0)],
+                };
+                let is_last = (number + 1) % GROUP == 0;
+                let more = [GraphTask::Group(number + 1), GraphTask::Joined];
+                (more[usize::from(is_last)], Step::Draft(draft))
+            }
+            GraphTask::Begin(number) => {
+                assert_eq!(self.missing.borrow()[number], 0, "{number} begins early");
+                (GraphTask::Release(number, 0), Step::Work(self.work[number]))
+            }
+            GraphTask::Release(number, edge) if edge < self.after[number].len() => {
+                let to = self.after[number][edge];
+                self.missing.borrow_mut()[to] -= 1;
+                (
+                    GraphTask::Release(number, edge + 1),
+                    Step::Release(to as u64),
+                )
+            }
+            GraphTask::Whole(_) | GraphTask::Joined => (GraphTask::End, Step::Join),
+            GraphTask::Release(..) | GraphTask::End => (GraphTask::End, Step::End),
+        };
+        *task = next;
+        step
+    }
+}
+
+#[test]
+fn no_task_begins_before_its_releases_and_the_run_finds_what_a_walk_and_a_count_find() {
+    for seed in 0..60 {
+        let graph = Graph::new(seed);
+        let extent = Extent::of(&graph);
+        let count = graph.work.len();
+        assert_eq!(extent.tasks as usize, 1 + count + count / GROUP);
+        assert_eq!(extent.work, graph.work.iter().sum::<Nanos>());
+        assert_eq!(extent.span, graph.span());
+        assert!(extent.drafts);
+        for processors in [1, 2, 7, 64] {
+            for (space, steal) in [("none", "one"), ("none", "half"), ("hybrid", "one")] {
+                let settings = Settings {
+                    space: space.parse().unwrap(),
+                    steal: steal.parse().unwrap(),
+                    seed,
+                    ..Settings::new(processors)
+                };
+                let outcome = run(&settings, &[whole(Graph::new(seed), &settings)]).unwrap();
+                let job = &outcome.jobs[0];
+                let found = (job.counters.tasks, job.work, job.span);
+                assert_eq!(found, (extent.tasks, extent.work, extent.span), "{seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_schedule_without_costs_keeps_the_greedy_bound_of_graphs_that_are_no_trees() {
+    for seed in 0..60 {
+        for processors in [2, 5, 64] {
+            let (job, _) = support::alone(&greedy(processors), Graph::new(seed));
+            assert!(job.time() <= job.work / processors as u64 + job.span);
+        }
+    }
+}
+
+#[test]
+fn jobs_with_desires_run_graphs_too() {
+    let settings = Settings {
+        cycle: 100_000,
+        ..Settings::new(8)
+    };
+    let jobs = [1, 2, 3].map(|seed| Job {
+        dag: Graph::new(seed),
+        arrives: seed * 1_000,
+        width: Width::Desired("wsap".parse().unwrap()),
+    });
+    let outcome = run(&settings, &jobs).unwrap();
+    for (job, ran) in jobs.iter().zip(&outcome.jobs) {
+        assert_eq!(ran.counters.tasks, Extent::of(&job.dag).tasks);
+    }
+}
+
+#[test]
+fn drafts_that_nobody_releases_end_the_run_with_an_error_however_thieves_rest() {
+    for idle in ["elastic", "yield", "linear", "none"] {
+        for width in [Width::Fixed(4), Width::Desired("wsap".parse().unwrap())] {
+            let mut graph = Graph::new(3);
+            graph.before[7] += 1;
+            let settings = Settings {
+                idle: idle.parse().unwrap(),
+                cycle: 100_000,
+                ..Settings::new(4)
+            };
+            let job = Job {
+                dag: graph,
+                arrives: 0,
+                width,
+            };
+            let error = run(&settings, &[job]).unwrap_err().to_string();
+            assert!(error.starts_with("job 0 has drafts that nobody releases, "));
+        }
+    }
+}
+
+#[test]
+fn an_order_that_knows_of_no_drafts_refuses_them() {
+    for space in ["depth-first", "dfdeques", "budget:bytes=10,serial=10"] {
+        let settings = Settings {
+            space: space.parse().unwrap(),
+            ..Settings::new(4)
+        };
+        let error = run(&settings, &[whole(Graph::new(3), &settings)]).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.ends_with("allowed: the policies none and hybrid"),
+            "{text}"
+        );
+    }
+}

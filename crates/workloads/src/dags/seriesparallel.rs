@@ -1,0 +1,58 @@
+//! `seriesparallel` as a dag: a fork or two calls a pair, and a task a part.
+
+use super::Simulated;
+use crate::seriesparallel::{Part, Seriesparallel, Shape};
+use crate::steps::time;
+use tidegate_sim::{Dag, Step};
+
+/// The tasks of `seriesparallel`.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesparallelDag {
+    graph: Seriesparallel,
+}
+
+/// A part, and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub struct Task(Next);
+
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    Part(Part),
+    Second(Part),
+    End,
+}
+
+impl Simulated for Seriesparallel {
+    type Dag = SeriesparallelDag;
+
+    fn dag(&self) -> SeriesparallelDag {
+        SeriesparallelDag { graph: *self }
+    }
+}
+
+impl Dag for SeriesparallelDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task(Next::Part(self.graph.whole()))
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        let (next, step) = match task.0 {
+            Next::Part(part) => match self.graph.shape(part) {
+                Shape::Leaf(steps) => (Next::End, Step::Work(time(steps))),
+                Shape::Parallel(first, second) => {
+                    let [first, second] = [first, second].map(|part| Task(Next::Part(part)));
+                    (Next::End, Step::Fork(first, second))
+                }
+                Shape::Series(first, second) => {
+                    (Next::Second(second), Step::Call(Task(Next::Part(first))))
+                }
+            },
+            Next::Second(part) => (Next::End, Step::Call(Task(Next::Part(part)))),
+            Next::End => (Next::End, Step::End),
+        };
+        task.0 = next;
+        step
+    }
+}

@@ -1,0 +1,221 @@
+//! A random graph of intervals, layer by layer: each waits for some of the layer before, drawn at random.
+//!
+//! Every interval leads to so many of the next layer; two edges may lead to the same one, and to some there leads none. A layer has no
+//! barrier behind it, and paths of all lengths of work run beside each other, as in the layered random graphs on which
+//! schedulers are compared (Takao Tobita and Hironori Kasahara, A standard task graph set for fair evaluation of
+//! multiprocessor scheduling algorithms, Journal of Scheduling 5, 2002).
+//!
+//! The value of an interval is made of those before it, so one that ran too early would show.
+//!
+//! What it does not do: give the values back before the end; there is one for each interval.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::rows::unfold;
+use super::{BATCH, follow};
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{checksum, random, steps};
+
+/// The most intervals of a graph.
+const MOST: u64 = 1 << 32;
+
+/// The program `layers`.
+#[derive(Clone, Copy, Debug)]
+pub struct Layers {
+    /// How many layers.
+    pub layers: u64,
+    /// Intervals of a layer.
+    pub width: u64,
+    /// Edges from each of them to the next layer.
+    pub edges: u64,
+    /// The most steps of an interval.
+    pub steps: u64,
+    /// From which everything is drawn.
+    pub seed: u64,
+}
+
+impl Layers {
+    fn number(&self, layer: u64, place: u64) -> u64 {
+        layer * self.width + place
+    }
+
+    /// Which interval of the next layer this edge leads to.
+    pub(crate) fn target(&self, layer: u64, place: u64, edge: u64) -> u64 {
+        let number = self.number(layer, place) * self.edges + edge;
+        random(self.seed, number) % self.width
+    }
+
+    /// Where the edges of an interval lead.
+    fn targets(&self, layer: u64, place: u64) -> impl Iterator<Item = u64> {
+        let this = *self;
+        (0..self.edges).map(move |edge| this.target(layer, place, edge))
+    }
+
+    /// How many steps an interval takes.
+    pub(crate) fn length(&self, layer: u64, place: u64) -> u64 {
+        1 + random(!self.seed, self.number(layer, place)) % self.steps
+    }
+
+    /// How many edges lead to each interval of a layer.
+    pub(crate) fn before(&self, layer: u64) -> Vec<u32> {
+        let mut before = vec![0; self.width as usize];
+        for place in 0..if layer == 0 { 0 } else { self.width } {
+            for target in self.targets(layer - 1, place) {
+                before[target as usize] += 1;
+            }
+        }
+        before
+    }
+
+    /// Computes an interval's value, and adds it to those behind it.
+    fn compute(&self, values: &[AtomicU64], layer: u64, place: u64) {
+        let value = |layer, place| &values[self.number(layer, place) as usize];
+        // Relaxed: the order of the intervals lets nobody read before all have added.
+        let seed = value(layer, place).load(Ordering::Relaxed) | 1;
+        let end = steps(seed, self.length(layer, place));
+        value(layer, place).store(end, Ordering::Relaxed);
+        if layer + 1 < self.layers {
+            for target in self.targets(layer, place) {
+                value(layer + 1, target).fetch_add(end, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn sum(values: &[AtomicU64]) -> u64 {
+        checksum(values.iter().map(|value| value.load(Ordering::Relaxed)))
+    }
+}
+
+const fn parameter(
+    name: &'static str,
+    allowed: (u64, u64),
+    sizes: [&'static str; 3],
+    meaning: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        positional: false,
+        kind: Kind::Integer(allowed.0, allowed.1),
+        preset: Preset::Sizes(sizes),
+        meaning,
+    }
+}
+
+impl Program for Layers {
+    const NAME: &'static str = "layers";
+    const SUMMARY: &'static str = "a random graph of intervals, layer by layer";
+    const PARAMETERS: &'static [Parameter] = &[
+        parameter(
+            "layers",
+            (1, MOST),
+            ["20", "2000", "20000"],
+            "how many layers",
+        ),
+        parameter(
+            "width",
+            (1, MOST),
+            ["20", "100", "500"],
+            "intervals of a layer",
+        ),
+        parameter(
+            "edges",
+            (0, 1000),
+            ["2"; 3],
+            "edges from an interval to the next layer",
+        ),
+        parameter(
+            "steps",
+            (1, 1 << 40),
+            ["500", "5000", "5000"],
+            "the most steps of an interval",
+        ),
+        parameter(
+            "seed",
+            (0, u64::MAX),
+            ["1"; 3],
+            "from which the graph is drawn",
+        ),
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "checksum",
+        meaning: "a number that depends on the values of all intervals",
+    }];
+    const INTERVALS: bool = true;
+
+    type Input = Vec<AtomicU64>;
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let [layers, width] = [values.integer("layers")?, values.integer("width")?];
+        if layers.saturating_mul(width) > MOST {
+            return Err(ParameterError::new(format!(
+                "layers is {layers} and width {width}, allowed are up to {MOST} intervals"
+            )));
+        }
+        Ok(Self {
+            layers,
+            width,
+            edges: values.integer("edges")?,
+            steps: values.integer("steps")?,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("layers", self.layers.into()),
+            ("width", self.width.into()),
+            ("edges", self.edges.into()),
+            ("steps", self.steps.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Vec<AtomicU64>> {
+        let numbers = 0..self.layers * self.width;
+        Ok(numbers
+            .map(|number| AtomicU64::new(random(self.seed, number)))
+            .collect())
+    }
+
+    fn reset(&self, values: &mut Vec<AtomicU64>) {
+        for (number, value) in (0..).zip(values) {
+            *value.get_mut() = random(self.seed, number);
+        }
+    }
+
+    fn serial(&self, values: &mut Vec<AtomicU64>) -> u64 {
+        for layer in 0..self.layers {
+            (0..self.width).for_each(|place| self.compute(values, layer, place));
+        }
+        Self::sum(values)
+    }
+
+    fn parallel<R: Runtime>(&self, values: &mut Vec<AtomicU64>, fork: &mut R::Fork<'_>) -> u64 {
+        let (this, all) = (*self, &values[..]);
+        R::intervals(fork, |body| {
+            unfold::<R, _>(body, this.layers, BATCH, move |body, layer, row| {
+                let drafts: Vec<_> = (0..this.width)
+                    .map(|place| {
+                        let draft = body.interval(move |_| this.compute(all, layer, place));
+                        R::named(draft, || format!("layer {layer}, {place}"))
+                    })
+                    .collect();
+                for (place, before) in (0..).zip(&*row) {
+                    for target in this.targets(layer - 1, place) {
+                        follow(before, &drafts[target as usize]);
+                    }
+                }
+                *row = drafts.into_iter().map(|draft| draft.schedule()).collect();
+            });
+        });
+        Self::sum(values)
+    }
+
+    fn answer(&self, _: &Vec<AtomicU64>, output: &u64) -> Answer {
+        answer([("checksum", (*output).into())])
+    }
+}

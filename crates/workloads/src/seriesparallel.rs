@@ -1,0 +1,226 @@
+//! A random graph of series and parallel parts: all fork-join programs look like one of these.
+//!
+//! A part of one leaf is that leaf, of several it is two parts, with the leaves divided at random, one after the other or in
+//! parallel. Series-parallel graphs are those that fork and join can build (Jacobo Valdes, Robert Tarjan and Eugene Lawler,
+//! The recognition of series parallel digraphs, SIAM Journal on Computing 11, 1982). Every leaf takes a
+//! random number of steps.
+//!
+//! What it does not do: resemble any program in particular, or cut off.
+
+use std::io;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{random, steps};
+
+/// The program `seriesparallel`.
+#[derive(Clone, Copy, Debug)]
+pub struct Seriesparallel {
+    /// How many leaves.
+    pub n: u64,
+    /// Of a hundred pairs of parts, how many are parallel.
+    pub parallel: u64,
+    /// The most steps of a leaf.
+    pub steps: u64,
+    /// From which everything is drawn.
+    pub seed: u64,
+}
+
+/// A part of the graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    leaves: u64,
+    seed: u64,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// A task of so many steps.
+    Leaf(u64),
+    /// Two parts, one after the other.
+    Series(Part, Part),
+    /// Two parts at once.
+    Parallel(Part, Part),
+}
+
+/// A number below `end` that `seed` decides, and `number`.
+fn below(seed: u64, number: u64, end: u64) -> u64 {
+    ((u128::from(random(seed, number)) * u128::from(end)) >> 64) as u64
+}
+
+impl Seriesparallel {
+    /// The whole graph.
+    pub(crate) const fn whole(&self) -> Part {
+        Part {
+            leaves: self.n,
+            seed: self.seed,
+        }
+    }
+
+    /// What this part is.
+    pub(crate) fn shape(&self, Part { leaves, seed }: Part) -> Shape {
+        if leaves == 1 {
+            return Shape::Leaf(1 + below(seed, 0, self.steps));
+        }
+        let first = 1 + below(seed, 0, leaves - 1);
+        let part = |leaves, number| Part {
+            leaves,
+            seed: random(seed, number),
+        };
+        let (first, second) = (part(first, 1), part(leaves - first, 2));
+        match below(seed, 3, 100) < self.parallel {
+            true => Shape::Parallel(first, second),
+            false => Shape::Series(first, second),
+        }
+    }
+
+    fn walk(&self, part: Part) -> u64 {
+        match self.shape(part) {
+            Shape::Leaf(count) => steps(part.seed | 1, count),
+            Shape::Series(first, second) | Shape::Parallel(first, second) => {
+                self.walk(first).wrapping_add(self.walk(second))
+            }
+        }
+    }
+
+    fn fork<R: Runtime>(&self, fork: &mut R::Fork<'_>, part: Part) -> u64 {
+        let (first, second) = match self.shape(part) {
+            Shape::Leaf(count) => (steps(part.seed | 1, count), 0),
+            Shape::Series(first, second) => {
+                let first = self.fork::<R>(fork, first);
+                (first, self.fork::<R>(fork, second))
+            }
+            Shape::Parallel(first, second) => R::join(
+                fork,
+                move |fork| self.fork::<R>(fork, first),
+                move |fork| self.fork::<R>(fork, second),
+            ),
+        };
+        first.wrapping_add(second)
+    }
+}
+
+const fn parameter(
+    name: &'static str,
+    allowed: (u64, u64),
+    sizes: [&'static str; 3],
+    meaning: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        positional: false,
+        kind: Kind::Integer(allowed.0, allowed.1),
+        preset: Preset::Sizes(sizes),
+        meaning,
+    }
+}
+
+impl Program for Seriesparallel {
+    const NAME: &'static str = "seriesparallel";
+    const SUMMARY: &'static str = "a random graph of parts in series and in parallel";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            positional: true,
+            ..parameter(
+                "n",
+                (1, 1 << 40),
+                ["1000", "1000000", "10000000"],
+                "how many leaves",
+            )
+        },
+        parameter(
+            "parallel",
+            (0, 100),
+            ["70"; 3],
+            "of a hundred pairs of parts, how many are parallel",
+        ),
+        parameter(
+            "steps",
+            (1, 1 << 40),
+            ["100", "1000", "1000"],
+            "the most steps of a leaf",
+        ),
+        parameter(
+            "seed",
+            (0, u64::MAX),
+            ["1"; 3],
+            "from which the graph is drawn",
+        ),
+    ];
+    const RESULT: &'static [Field] = &[Field {
+        name: "mix",
+        meaning: "sum of where the leaves' steps ended, modulo 2^64",
+    }];
+
+    type Input = ();
+    type Output = u64;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")?,
+            parallel: values.integer("parallel")?,
+            steps: values.integer("steps")?,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("parallel", self.parallel.into()),
+            ("steps", self.steps.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> u64 {
+        self.walk(self.whole())
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
+        self.fork::<R>(fork, self.whole())
+    }
+
+    fn answer(&self, (): &(), output: &u64) -> Answer {
+        answer([("mix", (*output).into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(graph: &Seriesparallel, part: Part) -> [u64; 3] {
+        let (own, parts) = match graph.shape(part) {
+            Shape::Leaf(steps) => {
+                assert!((1..=graph.steps).contains(&steps));
+                return [1, 0, 0];
+            }
+            Shape::Series(a, b) => ([0, 1, 0], [a, b]),
+            Shape::Parallel(a, b) => ([0, 0, 1], [a, b]),
+        };
+        let [a, b] = parts.map(|part| count(graph, part));
+        [0, 1, 2].map(|kind| own[kind] + a[kind] + b[kind])
+    }
+
+    #[test]
+    fn a_graph_has_its_leaves_and_about_its_share_of_parallel_pairs() {
+        for parallel in [0, 30, 100] {
+            let graph = Seriesparallel {
+                n: 10_000,
+                parallel,
+                steps: 7,
+                seed: 3,
+            };
+            let [leaves, series, pairs] = count(&graph, graph.whole());
+            assert_eq!((leaves, series + pairs), (10_000, 9_999));
+            assert!(pairs.abs_diff(parallel * 100) < 300, "{pairs}");
+        }
+    }
+}
