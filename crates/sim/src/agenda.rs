@@ -1,6 +1,6 @@
 //! What happens next: at most one moment for each actor, the earliest first.
 //!
-//! A heap with four children to a node (half as deep as one with two, and a node's children lie in two cache lines) that
+//! A heap with four children to a node (half as deep as one with two, and four entries are as long as a cache line) that
 //! knows where each actor stands, so a moment can be moved or taken back. The machine looks at the first entry, does what is due,
 //! and gives the same actor its next moment: one sift, where taking out and putting in would be two.
 //!
@@ -13,17 +13,28 @@ const CHILDREN: usize = 4;
 /// The place of an actor that nothing awaits.
 const NOWHERE: u32 = u32::MAX;
 
-#[derive(Clone, Copy)]
-struct Entry {
-    time: Nanos,
-    /// Counts the settings, for those due at the same time.
-    stamp: u64,
-    actor: u32,
-}
+/// Bits of an entry that tell the actor.
+const ACTOR: u32 = 23;
+/// Bits that count the settings, for those due at the same time.
+const STAMP: u32 = 64 - ACTOR;
+/// The most actors; workers are fewer.
+const MOST_ACTORS: usize = 1 << ACTOR;
+
+/// From the highest bits to the lowest: the time, the stamp, the actor. Entries are in order as numbers are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
 
 impl Entry {
-    fn is_before(&self, other: &Self) -> bool {
-        (self.time, self.stamp) < (other.time, other.stamp)
+    fn new(time: Nanos, stamp: u64, actor: usize) -> Self {
+        Self(u128::from(time) << 64 | u128::from(stamp << ACTOR | actor as u64))
+    }
+
+    const fn time(self) -> Nanos {
+        (self.0 >> 64) as Nanos
+    }
+
+    const fn actor(self) -> usize {
+        self.0 as usize & (MOST_ACTORS - 1)
     }
 }
 
@@ -37,6 +48,7 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     pub(crate) fn new(actors: usize) -> Self {
+        assert!(actors <= MOST_ACTORS, "the settings allow fewer");
         Self {
             heap: Vec::with_capacity(actors),
             places: vec![NOWHERE; actors],
@@ -47,9 +59,7 @@ impl Agenda {
     /// Who is next, and when.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Nanos, usize)> {
-        self.heap
-            .first()
-            .map(|entry| (entry.time, entry.actor as usize))
+        self.heap.first().map(|entry| (entry.time(), entry.actor()))
     }
 
     /// Whether something awaits this actor.
@@ -60,12 +70,11 @@ impl Agenda {
     /// This actor's moment is `time`, and no other that it had.
     #[inline]
     pub(crate) fn set(&mut self, actor: usize, time: Nanos) {
+        if self.stamp + 1 == 1 << STAMP {
+            self.renumber();
+        }
         self.stamp += 1;
-        let entry = Entry {
-            time,
-            stamp: self.stamp,
-            actor: actor as u32,
-        };
+        let entry = Entry::new(time, self.stamp, actor);
         match self.places[actor] {
             NOWHERE => {
                 self.heap.push(entry);
@@ -83,7 +92,7 @@ impl Agenda {
         }
         let place = place as usize;
         self.places[actor] = NOWHERE;
-        let time = self.heap[place].time;
+        let time = self.heap[place].time();
         let last = self.heap.pop()?;
         if place < self.heap.len() {
             self.put(place, last);
@@ -94,7 +103,7 @@ impl Agenda {
     /// Puts `entry` in the place of another.
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
-        if place > 0 && entry.is_before(&self.heap[(place - 1) / CHILDREN]) {
+        if place > 0 && entry < self.heap[(place - 1) / CHILDREN] {
             self.rise(place, entry);
         } else {
             self.sink(place, entry);
@@ -104,7 +113,7 @@ impl Agenda {
     fn rise(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
             let above = (place - 1) / CHILDREN;
-            if !entry.is_before(&self.heap[above]) {
+            if entry >= self.heap[above] {
                 break;
             }
             self.set_place(place, self.heap[above]);
@@ -121,25 +130,39 @@ impl Agenda {
             if first >= end {
                 break;
             }
-            let mut least = first;
-            for child in first + 1..end {
-                if self.heap[child].is_before(&self.heap[least]) {
-                    least = child;
-                }
+            let (mut least, mut at) = (self.heap[first], first);
+            for (child, &other) in (first + 1..end).zip(&self.heap[first + 1..end]) {
+                // Without a branch, which would be guessed wrong half of the time.
+                (least, at) = if other < least {
+                    (other, child)
+                } else {
+                    (least, at)
+                };
             }
-            if !self.heap[least].is_before(&entry) {
+            if least >= entry {
                 break;
             }
-            self.set_place(place, self.heap[least]);
-            place = least;
+            self.set_place(place, least);
+            place = at;
         }
         self.set_place(place, entry);
+    }
+
+    /// Counts the settings anew: of a sorted list every part is in order, so it is a heap.
+    #[cold]
+    fn renumber(&mut self) {
+        self.heap.sort_unstable();
+        for (place, entry) in self.heap.iter_mut().enumerate() {
+            *entry = Entry::new(entry.time(), place as u64, entry.actor());
+            self.places[entry.actor()] = place as u32;
+        }
+        self.stamp = self.heap.len() as u64;
     }
 
     #[inline]
     fn set_place(&mut self, place: usize, entry: Entry) {
         self.heap[place] = entry;
-        self.places[entry.actor as usize] = place as u32;
+        self.places[entry.actor()] = place as u32;
     }
 }
 
@@ -176,6 +199,20 @@ mod tests {
         assert!(came.iter().all(|&(time, actor)| last[actor] == Some(time)));
         let times: Vec<_> = came.into_iter().map(|(time, _)| time).collect();
         assert_eq!(times, expected);
+    }
+
+    #[test]
+    fn when_the_count_of_settings_is_used_up_the_order_stays() {
+        let mut agenda = Agenda::new(9);
+        agenda.stamp = (1 << STAMP) - 5;
+        for actor in [4, 8, 1, 0, 7, 2, 3] {
+            agenda.set(actor, 5 + (actor as Nanos % 2));
+        }
+        assert!(agenda.stamp < 20);
+        let order: Vec<_> = std::iter::from_fn(|| pop(&mut agenda))
+            .map(|(_, actor)| actor)
+            .collect();
+        assert_eq!(order, [4, 8, 0, 2, 1, 7, 3]);
     }
 
     #[test]
