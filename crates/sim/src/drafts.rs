@@ -4,7 +4,9 @@
 
 use crate::chain::Chain;
 use crate::frames::FrameId;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::{Entry, OccupiedEntry};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A name that was drafted, released, or both.
 #[derive(Default)]
@@ -16,10 +18,31 @@ struct Named {
     draft: Option<FrameId>,
 }
 
+/// Spreads names, which are often numbers in a row, by one multiplication. Nobody asks for their order, so it decides nothing.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, name: u64) {
+        // An odd number near 2^64 divided by the golden ratio; the table takes its places from the low bits and from the high ones.
+        self.0 = (self.0 ^ name)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// All names that are not done with.
 #[derive(Default)]
 pub(crate) struct Drafts {
-    named: BTreeMap<u64, Named>,
+    named: HashMap<u64, Named, BuildHasherDefault<Spread>>,
     waiting: usize,
 }
 
@@ -31,30 +54,40 @@ impl Drafts {
 
     /// A task that waits for so many releases. If all have come, it begins after this chain.
     pub(crate) fn draft(&mut self, name: u64, releases: u32, id: FrameId) -> Option<Chain> {
-        let named = self.named.entry(name).or_default();
-        debug_assert!(named.draft.is_none(), "two drafts have the name {name}");
-        named.draft = Some(id);
-        named.missing += i64::from(releases);
-        self.waiting += 1;
-        self.begin(name).map(|(_, chain)| chain)
+        if releases == 0 {
+            return Some(Chain::default());
+        }
+        let mut named = self.named(name);
+        debug_assert!(named.get().draft.is_none(), "two drafts are called {name}");
+        named.get_mut().draft = Some(id);
+        named.get_mut().missing += i64::from(releases);
+        let begun = begin(named);
+        self.waiting += usize::from(begun.is_none());
+        begun.map(|(_, chain)| chain)
     }
 
     /// A release, at the end of this chain. If it is the last one of a draft, that begins.
     pub(crate) fn release(&mut self, name: u64, chain: Chain) -> Option<(FrameId, Chain)> {
-        let named = self.named.entry(name).or_default();
-        named.missing -= 1;
-        named.chain = named.chain.max(chain);
-        self.begin(name)
+        let mut named = self.named(name);
+        named.get_mut().missing -= 1;
+        named.get_mut().chain = named.get().chain.max(chain);
+        let begun = begin(named);
+        self.waiting -= usize::from(begun.is_some());
+        begun
     }
 
-    fn begin(&mut self, name: u64) -> Option<(FrameId, Chain)> {
-        let named = self.named.get(&name)?;
-        let draft = named.draft.filter(|_| named.missing <= 0)?;
-        let chain = named.chain;
-        self.named.remove(&name);
-        self.waiting -= 1;
-        Some((draft, chain))
+    fn named(&mut self, name: u64) -> OccupiedEntry<'_, u64, Named> {
+        match self.named.entry(name) {
+            Entry::Occupied(named) => named,
+            Entry::Vacant(free) => free.insert_entry(Named::default()),
+        }
     }
+}
+
+/// The draft of this name, if it can begin.
+fn begin(named: OccupiedEntry<'_, u64, Named>) -> Option<(FrameId, Chain)> {
+    let draft = named.get().draft.filter(|_| named.get().missing <= 0)?;
+    Some((draft, named.remove().chain))
 }
 
 #[cfg(test)]
