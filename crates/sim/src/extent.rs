@@ -83,12 +83,12 @@ impl<D: Dag> Walk<'_, D> {
             }
             Step::Lease(bytes) => {
                 frame.chain.actions += bytes / self.k;
-                frame.space.leases.push((bytes, None));
+                frame.space().leases.push((bytes, None));
                 self.declared += bytes;
                 self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
             }
             Step::Free => {
-                let lease = frame.space.leases.pop();
+                let lease = frame.space().leases.pop();
                 self.declared -= lease.map_or(0, |(bytes, _)| bytes);
             }
             Step::Fork(first, second) => {
@@ -141,7 +141,7 @@ impl<D: Dag> Walk<'_, D> {
     /// The task is over. Its parent, if that can go on now.
     fn end(&mut self, id: FrameId) -> Option<FrameId> {
         self.extent.tasks += 1;
-        let leases = std::mem::take(&mut self.frames.get(id).space.leases);
+        let leases = self.frames.get(id).take_leases();
         self.declared -= leases.iter().map(|(bytes, _)| bytes).sum::<u64>();
         match self.frames.end(id) {
             Ended::Last { parent } => Some(parent),

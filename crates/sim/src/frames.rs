@@ -28,7 +28,8 @@ pub(crate) struct Frame<T> {
     pub(crate) chain: Chain,
     /// The longest chain that ends in a task that it started.
     pub(crate) longest: Chain,
-    pub(crate) space: Space,
+    /// What few tasks have, kept apart so that the others are small.
+    space: Option<Box<Space>>,
 }
 
 /// What a task has declared, and its place in the plan of a job that keeps the depth-first order.
@@ -50,6 +51,13 @@ pub(crate) struct Space {
     pub(crate) scope: Option<Scope>,
 }
 
+impl Space {
+    /// The second half, if another thread runs it or nobody does.
+    pub(crate) fn unfinished_half(&self) -> Option<Task> {
+        self.half.filter(|_| !self.half_is_over)
+    }
+}
+
 /// What a task is to the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -63,6 +71,19 @@ pub(crate) enum Role {
 }
 
 impl<T> Frame<T> {
+    /// What the task has declared, and its place in the plan.
+    #[inline]
+    pub(crate) fn space(&mut self) -> &mut Space {
+        self.space.get_or_insert_default()
+    }
+
+    /// What it has declared and not given back, which is no longer its own.
+    #[inline]
+    pub(crate) fn take_leases(&mut self) -> Vec<(u64, Option<Lease>)> {
+        let space = self.space.as_mut();
+        space.map_or_else(Vec::new, |space| std::mem::take(&mut space.leases))
+    }
+
     /// Whether all that the task started is over; if not, it waits.
     #[inline]
     pub(crate) fn join(&mut self) -> bool {
@@ -98,7 +119,7 @@ impl<T> Frames<T> {
             waits: false,
             chain,
             longest: Chain::default(),
-            space: Space::default(),
+            space: None,
         };
         match self.free.pop() {
             Some(id) => {
@@ -132,7 +153,7 @@ impl<T> Frames<T> {
     #[inline]
     pub(crate) fn end(&mut self, id: FrameId) -> Ended {
         let Frame { parent, chain, .. } = self.frames[id as usize];
-        self.frames[id as usize].space = Space::default();
+        self.frames[id as usize].space = None;
         self.free.push(id);
         if parent == NONE {
             return Ended::Root { chain };

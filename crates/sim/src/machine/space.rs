@@ -108,7 +108,7 @@ impl<D: Dag> Machine<'_, D> {
             worker.granted += bytes;
         }
         self.jobs[job].memory.declare(bytes);
-        self.frames.get(id).space.leases.push((bytes, None));
+        self.frames.get(id).space().leases.push((bytes, None));
         After::Next(id)
     }
 
@@ -126,7 +126,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// The task is over, and with it its leases.
     pub(super) fn end_frame(&mut self, w: usize, id: FrameId) -> Ended {
-        let leases = std::mem::take(&mut self.frames.get(id).space.leases);
+        let leases = self.frames.get(id).take_leases();
         for lease in leases {
             self.give_back(w, Some(lease));
         }
@@ -169,7 +169,7 @@ impl<D: Dag> Machine<'_, D> {
         memory.sleepers -= 1;
         memory.declare(bytes);
         self.workers[w].granted = 0;
-        self.frames.get(id).space.leases.push((bytes, None));
+        self.frames.get(id).space().leases.push((bytes, None));
         id
     }
 }
@@ -189,7 +189,7 @@ impl<D: Dag> Machine<'_, D> {
         if self.jobs[job].memory.is_ordered() {
             let thread = self.thread(w);
             self.plan(job).plan.here(thread);
-            self.frames.get(root).space.thread = thread;
+            self.frames.get(root).space().thread = thread;
         }
     }
 
@@ -240,7 +240,7 @@ impl<D: Dag> Machine<'_, D> {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
-        let (chain, thread) = (frame.chain, frame.space.thread);
+        let (chain, thread) = (frame.chain, frame.space().thread);
         let after = match self.jobs[job].dag.next(&mut frame.task) {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
@@ -261,7 +261,7 @@ impl<D: Dag> Machine<'_, D> {
                 self.jobs[job].counters.tasks += 1;
                 let second = self.frames.add(second, id, chain);
                 let half = self.plan(job).plan.half(thread, second);
-                self.frames.get(id).space.half = Some(half);
+                self.frames.get(id).space().half = Some(half);
                 self.inside(w, first, id, Role::First, true)
             }
             Step::Call(child) => {
@@ -290,7 +290,7 @@ impl<D: Dag> Machine<'_, D> {
             }
             Step::Lease(bytes) => self.ask(w, id, bytes),
             Step::Free => {
-                let lease = frame.space.leases.pop();
+                let lease = frame.space().leases.pop();
                 self.give_back(w, lease);
                 After::Next(id)
             }
@@ -306,13 +306,13 @@ impl<D: Dag> Machine<'_, D> {
         self.jobs[job].counters.tasks += 1;
         let frame = self.frames.get(id);
         frame.pending += 1;
-        let (chain, thread, scope) = (frame.chain, frame.space.thread, frame.space.scope);
+        let (chain, thread, scope) = (frame.chain, frame.space().thread, frame.space().scope);
         let child = self.frames.add(child, id, chain);
-        self.frames.get(child).space.is_spawned = true;
+        self.frames.get(child).space().is_spawned = true;
         let plan = &mut self.plan(job).plan;
         let scope = scope.unwrap_or_else(|| plan.open());
         plan.spawn(thread, scope, child);
-        self.frames.get(id).space.scope = Some(scope);
+        self.frames.get(id).space().scope = Some(scope);
     }
 
     /// A task begins that is its parent at work.
@@ -326,11 +326,11 @@ impl<D: Dag> Machine<'_, D> {
     ) -> After {
         let job = self.workers[w].job;
         let above = self.frames.get(parent);
-        let (chain, thread) = (above.chain, above.space.thread);
+        let (chain, thread) = (above.chain, above.space().thread);
         let After::Next(id) = self.start(job, task, parent, chain) else {
             unreachable!("a task that starts is next");
         };
-        let space = &mut self.frames.get(id).space;
+        let space = self.frames.get(id).space();
         (space.thread, space.role) = (thread, role);
         match forked {
             true => self.after_fork(w, id),
@@ -340,7 +340,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// Goes on, unless so many come before.
     fn after_fork(&mut self, w: usize, id: FrameId) -> After {
-        let (job, thread) = (self.workers[w].job, self.frames.get(id).space.thread);
+        let (job, thread) = (self.workers[w].job, self.frames.get(id).space().thread);
         if !self.plan(job).plan.gives_way(thread) {
             return After::Next(id);
         }
@@ -350,8 +350,8 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     fn ask(&mut self, w: usize, id: FrameId, bytes: u64) -> After {
-        let (job, thread) = (self.workers[w].job, self.frames.get(id).space.thread);
-        self.frames.get(id).space.leases.push((bytes, None));
+        let (job, thread) = (self.workers[w].job, self.frames.get(id).space().thread);
+        self.frames.get(id).space().leases.push((bytes, None));
         let mut rng = self.thieves[w].rng.clone();
         let draw = |many: usize| rng.below(many as u64) as usize;
         let answer = self.plan(job).plan.ask(thread, bytes, draw);
@@ -371,7 +371,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// The request that was noted last has come to this.
     fn answered(&mut self, job: usize, id: FrameId, answer: Answer) {
-        let lease = self.frames.get(id).space.leases.last_mut();
+        let lease = self.frames.get(id).space().leases.last_mut();
         let lease = lease.expect("it was noted");
         match answer {
             Answer::Granted(name) => {
@@ -388,7 +388,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// The task waits for what it has spawned: one of these, if one comes next.
     fn await_scope(&mut self, w: usize, id: FrameId) -> After {
-        let (job, space) = (self.workers[w].job, &self.frames.get(id).space);
+        let (job, space) = (self.workers[w].job, self.frames.get(id).space());
         let (thread, scope) = (space.thread, space.scope.expect("it has spawned"));
         let plan = &mut self.plan(job).plan;
         plan.waits(thread, Until::Scope(scope));
@@ -396,14 +396,14 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     fn next_of(&mut self, w: usize, id: FrameId) -> After {
-        let (job, space) = (self.workers[w].job, &self.frames.get(id).space);
+        let (job, space) = (self.workers[w].job, self.frames.get(id).space());
         let (thread, scope) = (space.thread, space.scope);
         let next = scope.and_then(|scope| self.plan(job).plan.next_of(thread, scope));
         let Some(next) = next else {
             self.leave_thread(w, NONE);
             return After::Waits;
         };
-        self.frames.get(next).space.thread = thread;
+        self.frames.get(next).space().thread = thread;
         After::Next(next)
     }
 
@@ -411,7 +411,7 @@ impl<D: Dag> Machine<'_, D> {
     fn end_planned(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
-        let (parent, space) = (frame.parent, &frame.space);
+        let (parent, space) = (frame.parent, frame.space());
         let (thread, role, scope) = (space.thread, space.role, space.scope);
         if let Some(scope) = scope {
             self.plan(job).plan.close(scope);
@@ -430,7 +430,7 @@ impl<D: Dag> Machine<'_, D> {
             Ended::Last { parent } => {
                 *debt += self.settings.costs.join;
                 self.join_half(job, parent);
-                let thread = self.frames.get(parent).space.thread;
+                let thread = self.frames.get(parent).space().thread;
                 self.plan(job).plan.goes_on(thread);
                 self.take_thread(w, thread);
                 After::Next(parent)
@@ -445,23 +445,23 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     fn is_half_of(&mut self, parent: FrameId, id: FrameId) -> bool {
-        let spawned = self.frames.get(id).space.is_spawned;
-        parent != NONE && !spawned && self.frames.get(parent).space.half.is_some()
+        let spawned = self.frames.get(id).space().is_spawned;
+        parent != NONE && !spawned && self.frames.get(parent).space().half.is_some()
     }
 
     /// The first half is over: the second one, if nobody has begun it.
     fn take_half_back(&mut self, job: usize, thread: usize, parent: FrameId) -> Option<FrameId> {
-        let half = self.frames.get(parent).space.half?;
+        let half = self.frames.get(parent).space().half?;
         let second = self.plan(job).plan.take_back(half)?;
-        self.frames.get(parent).space.half = None;
-        let space = &mut self.frames.get(second).space;
+        self.frames.get(parent).space().half = None;
+        let space = self.frames.get(second).space();
         (space.thread, space.role) = (thread, Role::Inner);
         Some(second)
     }
 
     /// Both halves of what the task has forked are over.
     fn join_half(&mut self, job: usize, id: FrameId) {
-        let space = &mut self.frames.get(id).space;
+        let space = self.frames.get(id).space();
         (space.first_is_over, space.half_is_over) = (false, false);
         if let Some(half) = space.half.take() {
             self.plan(job).plan.joined(half);
@@ -473,10 +473,10 @@ impl<D: Dag> Machine<'_, D> {
         let job = self.workers[w].job;
         let above = self.frames.get(parent);
         match role {
-            Role::First | Role::Inner => match above.space.half {
-                Some(half) if !above.space.half_is_over => {
-                    let thread = above.space.thread;
-                    above.space.first_is_over = true;
+            Role::First | Role::Inner => match above.space().unfinished_half() {
+                Some(half) => {
+                    let thread = above.space().thread;
+                    above.space().first_is_over = true;
                     self.plan(job).plan.waits(thread, Until::Half(half));
                     self.leave_thread(w, NONE);
                     After::Waits
@@ -487,17 +487,17 @@ impl<D: Dag> Machine<'_, D> {
                 }
             },
             Role::Own if is_half => {
-                above.space.half_is_over = true;
-                if above.space.first_is_over {
-                    let thread = above.space.thread;
-                    let scope = above.space.scope.expect("what else it waits for");
+                above.space().half_is_over = true;
+                if above.space().first_is_over {
+                    let thread = above.space().thread;
+                    let scope = above.space().scope.expect("what else it waits for");
                     self.join_half(job, parent);
                     self.plan(job).plan.waits(thread, Until::Scope(scope));
                 }
                 After::Waits
             }
             // On top of its waiting parent, or not.
-            Role::Own if self.workers[w].thread == Some(above.space.thread) => {
+            Role::Own if self.workers[w].thread == Some(above.space().thread) => {
                 self.next_of(w, parent)
             }
             Role::Own => After::Waits,
@@ -509,7 +509,7 @@ impl<D: Dag> Machine<'_, D> {
         let job = self.workers[w].job;
         let ordered = self.jobs[job].memory.is_ordered();
         if ordered {
-            let thread = self.frames.get(id).space.thread;
+            let thread = self.frames.get(id).space().thread;
             let planned = self.plan(job);
             planned.plan.goes_on(thread);
             planned.owed.push_back(thread);
@@ -537,7 +537,7 @@ impl<D: Dag> Machine<'_, D> {
                 let stolen = from.is_some_and(|victim| victim != thread);
                 self.jobs[job].counters.steals += u64::from(stolen);
                 self.jobs[job].counters.stolen_tasks += u64::from(stolen);
-                self.frames.get(id).space.thread = thread;
+                self.frames.get(id).space().thread = thread;
                 self.settle(job);
                 let steal = if stolen { self.settings.costs.steal } else { 0 };
                 self.found(w, id, cost + steal);

@@ -103,7 +103,7 @@ impl<D: Dag> Machine<'_, D> {
             }
             Step::Lease(bytes) => self.lease(w, id, bytes),
             Step::Free => {
-                let lease = frame.space.leases.pop();
+                let lease = frame.space().leases.pop();
                 self.give_back(w, lease);
                 After::Next(id)
             }
