@@ -71,7 +71,7 @@ pub use space::Space;
 pub use stands::Stands;
 pub use text::show_size;
 pub use tunables::Tunable;
-pub use victim::{Peers, Victim, VictimState};
+pub use victim::{Candidates, Census, Peers, PlaceOrder, Victim, VictimState};
 pub use wait::Wait;
 
 /// A time or a length of time in nanoseconds.

@@ -70,6 +70,11 @@ impl PlaceTree {
         })
     }
 
+    /// For each distance but the largest, the number of each worker's group.
+    pub(crate) fn levels(&self) -> &[Box<[usize]>] {
+        &self.levels
+    }
+
     /// The number of workers.
     #[must_use]
     pub fn workers(&self) -> usize {

@@ -16,8 +16,10 @@
 //! Candidates may come and go between any two calls, nothing is allocated, and nobody is remembered who is not asked.
 //! Whether a victim has work is for the thief to find out; this module never looks.
 
+mod census;
 mod sweep;
 
+pub use census::{Candidates, Census, PlaceOrder};
 pub use sweep::VictimState;
 
 use crate::error::ParseError;
@@ -88,5 +90,11 @@ pub trait Peers {
     /// the look at all of them; it chooses the same victims.
     fn are_alike(&self) -> bool {
         false
+    }
+
+    /// The candidates, counted. Who counts them spares a thief the look at every worker. It asks each with the same probability; where every group of
+    /// the tree has consecutive numbers, it asks the same one as after looking.
+    fn census(&self) -> Option<Census<'_>> {
+        None
     }
 }

@@ -85,7 +85,7 @@ impl VictimState {
     /// the victim named before had nothing. `draw` gives a uniform number and is called at most once.
     ///
     /// A victim named is a candidate and never the thief. Under `hierarchical` a call looks at every worker twice,
-    /// unless all are [alike](Peers::are_alike).
+    /// unless all are [alike](Peers::are_alike) or [counted](Peers::census).
     pub fn next(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let victim = self.revisit(peers).or_else(|| self.choose(peers, draw));
         match victim {
@@ -137,6 +137,9 @@ impl VictimState {
             .circle
             .unwrap_or_else(|| self.begin_circle(peers.count(), draw));
         let victim = loop {
+            if let Some(census) = peers.census() {
+                circle.next = census.first_from(circle.next).unwrap_or(peers.count());
+            }
             match circle.step(peers.count()) {
                 Some(worker) if !self.is_open(peers, worker) => {}
                 found => break found,
@@ -170,6 +173,9 @@ impl VictimState {
                 self.is_open(peers, worker) && peers.distance(self.thief, worker) == distance
             };
             let nth = below(drawn, candidates as u64) as usize;
+            if let Some(census) = peers.census() {
+                return Some(census.nth(self.thief, distance, self.sweep.asked_last, nth));
+            }
             // Candidates may have gone since they were counted: then the next distance is asked.
             if let Some(victim) = (0..peers.count()).filter(at_distance).nth(nth) {
                 return Some(victim);
@@ -195,6 +201,10 @@ impl VictimState {
 
     /// The smallest distance not asked yet, and how many candidates are there.
     fn next_distance(&self, peers: &impl Peers) -> Option<(u32, usize)> {
+        if let Some(census) = peers.census() {
+            let (thief, passed) = (self.thief, self.sweep.asked_last);
+            return census.beyond(thief, self.sweep.distance, passed);
+        }
         let mut nearest = None;
         for worker in (0..peers.count()).filter(|&worker| self.is_open(peers, worker)) {
             let distance = peers.distance(self.thief, worker);

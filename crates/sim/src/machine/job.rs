@@ -7,7 +7,8 @@ use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::drafts::Drafts;
 use crate::outcome::Counters;
-use tidegate_policy::{DesireState, Nanos};
+use std::ops::Range;
+use tidegate_policy::{Candidates, DesireState, Nanos};
 
 /// A job under way.
 pub(super) struct Running<'a, D: Dag> {
@@ -37,6 +38,8 @@ pub(super) struct Running<'a, D: Dag> {
     /// Workers asleep with work, and without.
     pub(super) with_work: Vec<u32>,
     pub(super) without_work: Vec<u32>,
+    /// Who may be robbed, by numbers within the job: all but those asleep without work.
+    pub(super) candidates: Candidates,
     /// Tasks in all deques.
     pub(super) queued: usize,
     /// How many workers have had work, and when all had.
@@ -56,12 +59,12 @@ pub(super) struct Running<'a, D: Dag> {
 }
 
 impl<'a, D: Dag> Running<'a, D> {
-    pub(super) fn new(dag: &'a D, arrives: Nanos, first: usize) -> Self {
+    pub(super) fn new(dag: &'a D, arrives: Nanos, workers: Range<usize>) -> Self {
         Self {
             dag,
             arrives,
             desire: None,
-            first,
+            first: workers.start,
             is_here: false,
             allotment: 0,
             spells: Spells::new(arrives),
@@ -74,6 +77,7 @@ impl<'a, D: Dag> Running<'a, D> {
             parked: Vec::new(),
             with_work: Vec::new(),
             without_work: Vec::new(),
+            candidates: Candidates::none(workers.len()),
             queued: 0,
             had_work: 0,
             all_processors: None,

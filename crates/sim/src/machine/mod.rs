@@ -31,7 +31,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use tidegate_policy::allot::Broken;
-use tidegate_policy::{AllotState, DesireState, IdleState, Nanos, Rng, VictimState};
+use tidegate_policy::{AllotState, DesireState, IdleState, Nanos, PlaceOrder, Rng, VictimState};
 use worker::{State, Thief, Worker};
 
 /// The clockworks, as actors after the workers.
@@ -59,6 +59,8 @@ struct Machine<'a, D: Dag> {
     widths: Vec<Width>,
     workers: Vec<Worker>,
     thieves: Vec<Thief>,
+    /// The workers of a job by their places.
+    order: PlaceOrder,
     frames: Frames<D::Task>,
     agenda: Agenda,
     processors: Processors,
@@ -102,6 +104,7 @@ impl<'a, D: Dag> Machine<'a, D> {
             widths: jobs.iter().map(|job| job.width).collect(),
             workers: (0..count).map(|w| Worker::new(w / width)).collect(),
             thieves: thieves.collect(),
+            order: PlaceOrder::new(&settings.places, width),
             frames: Frames::new(),
             agenda: Agenda::new(count + CLOCKWORKS),
             processors: Processors::new(width),
@@ -117,7 +120,8 @@ impl<'a, D: Dag> Machine<'a, D> {
             robs_young_end: false,
         };
         for (number, job) in jobs.iter().enumerate() {
-            let mut running = Running::new(&job.dag, job.arrives, number * width);
+            let mut running =
+                Running::new(&job.dag, job.arrives, number * width..(number + 1) * width);
             if let Some(desire) = job.width.desire() {
                 running.desire = Some(DesireState::new(desire)?);
                 let actor = machine.clockwork(CYCLE);
@@ -277,6 +281,7 @@ impl<'a, D: Dag> Machine<'a, D> {
         running.in_hand = 1;
         running.counters.tasks = 1;
         running.with_work.push(workers.start as u32);
+        running.candidates.set(&self.order, 0, true);
         let others = workers.skip(1).map(|w| w as u32);
         running.without_work = others.rev().collect();
         self.take_share(job);

@@ -9,7 +9,7 @@ use super::worker::{Others, State};
 use crate::dag::Dag;
 use crate::frames::FrameId;
 use tidegate_policy::search::max_searchers;
-use tidegate_policy::{Idle, Nanos, Rest};
+use tidegate_policy::{Census, Idle, Nanos, Rest};
 
 impl<D: Dag> Machine<'_, D> {
     /// The worker looks for work after `delay`.
@@ -57,6 +57,10 @@ impl<D: Dag> Machine<'_, D> {
             workers: &self.workers[workers],
             places: &self.settings.places,
             all: self.jobs[job].without_work.is_empty(),
+            census: Census {
+                order: &self.order,
+                candidates: &self.jobs[job].candidates,
+            },
         };
         let Some(victim) = thief.victims.next(&others, || thief.rng.draw()) else {
             return self.end_sweep(w);

@@ -226,6 +226,7 @@ impl<D: Dag> Machine<'_, D> {
             self.work_is_visible(number);
         } else {
             job.without_work.push(w as u32);
+            job.candidates.set(&self.order, w - job.first, false);
         }
         self.give_processor_back(w);
     }
@@ -246,7 +247,9 @@ impl<D: Dag> Machine<'_, D> {
             self.jobs[self.workers[w].job].in_hand -= 1;
         }
         let worker = &self.workers[w];
-        self.jobs[worker.job].awake += 1;
+        let job = &mut self.jobs[worker.job];
+        job.awake += 1;
+        job.candidates.set(&self.order, w - job.first, true);
         if worker.frame == NONE {
             self.enter(w, State::Woken);
         } else {

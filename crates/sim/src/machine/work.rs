@@ -192,6 +192,7 @@ impl<D: Dag> Machine<'_, D> {
                 let job = &mut self.jobs[worker.job];
                 job.without_work.retain(|&other| other as usize != w);
                 job.with_work.push(w as u32);
+                job.candidates.set(&self.order, w - job.first, true);
             }
             if self.end_planned_rest(w, id) {
                 return self.set_rests();

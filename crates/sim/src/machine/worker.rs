@@ -3,7 +3,7 @@
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
 use tidegate_policy::space::rounds::Rounds;
-use tidegate_policy::{IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
+use tidegate_policy::{Census, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,7 @@ pub(super) struct Others<'a> {
     pub(super) places: &'a PlaceTree,
     /// Whether none of them is asleep without work.
     pub(super) all: bool,
+    pub(super) census: Census<'a>,
 }
 
 impl Peers for Others<'_> {
@@ -116,5 +117,10 @@ impl Peers for Others<'_> {
 
     fn are_alike(&self) -> bool {
         self.all && self.places.height() == 1
+    }
+
+    #[inline]
+    fn census(&self) -> Option<Census<'_>> {
+        Some(self.census)
     }
 }
