@@ -42,7 +42,7 @@ pub enum Arrivals {
 impl Arrivals {
     /// How many jobs there are, if that is said.
     #[must_use]
-    pub const fn count(&self) -> Option<usize> {
+    pub fn count(&self) -> Option<usize> {
         match self {
             Self::At(times) => Some(times.len()),
             Self::Poisson(_) => None,

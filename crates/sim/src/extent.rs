@@ -81,12 +81,7 @@ impl<D: Dag> Walk<'_, D> {
                 frame.chain.lengthen(time);
                 self.extent.rests = true;
             }
-            Step::Lease(bytes) => {
-                frame.chain.actions += bytes / self.k;
-                frame.space().leases.push((bytes, None));
-                self.declared += bytes;
-                self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
-            }
+            Step::Lease(bytes) => self.lease(id, bytes),
             Step::Free => {
                 let lease = frame.space().leases.pop();
                 self.declared -= lease.map_or(0, |(bytes, _)| bytes);
@@ -129,6 +124,14 @@ impl<D: Dag> Walk<'_, D> {
             Step::End => return if frame.join() { self.end(id) } else { None },
         }
         Some(id)
+    }
+
+    fn lease(&mut self, id: FrameId, bytes: u64) {
+        let frame = self.frames.get(id);
+        frame.chain.actions += bytes / self.k;
+        frame.space().leases.push((bytes, None));
+        self.declared += bytes;
+        self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
     }
 
     /// All that a draft has waited for is over, after this chain.

@@ -104,6 +104,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 50,
     },
     Soak {
+        name: "scale",
+        package: "tidegate-sim",
+        test: "many_tasks_on_many_processors_need_memory_for_those_under_way_only",
+        scale: 500,
+    },
+    Soak {
         name: "kills",
         package: "tidegate",
         test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",

@@ -281,13 +281,7 @@ impl<D: Dag> Machine<'_, D> {
                     false => self.await_scope(w, id),
                 }
             }
-            Step::Draft(_) | Step::Release(_) => {
-                let space = self.settings.space;
-                self.refuse(format!(
-                    "a task waits for others than it starts, beside {space}; allowed: the policies none and hybrid"
-                ));
-                After::Waits
-            }
+            Step::Draft(_) | Step::Release(_) => self.refuse_draft(),
             Step::Lease(bytes) => self.ask(w, id, bytes),
             Step::Free => {
                 let lease = frame.space().leases.pop();
@@ -299,6 +293,15 @@ impl<D: Dag> Machine<'_, D> {
         };
         self.settle(job);
         after
+    }
+
+    /// A draft has no place in the order of the serial run until it is released.
+    fn refuse_draft(&mut self) -> After {
+        let space = self.settings.space;
+        self.refuse(format!(
+            "a task waits for others than it starts, beside {space}; allowed: the policies none and hybrid"
+        ));
+        After::Waits
     }
 
     /// A task that waits in the plan, and that this one waits for at its next join.

@@ -67,14 +67,7 @@ impl<D: Dag> Machine<'_, D> {
                 self.rest(w, id, time);
                 After::Waits
             }
-            Step::Fork(first, second) => {
-                frame.pending += 2;
-                frame.waits = true;
-                self.jobs[job].counters.tasks += 1;
-                let second = self.frames.add(second, id, chain);
-                *debt += self.settings.costs.fork + self.push(w, second);
-                self.start(job, first, id, chain)
-            }
+            Step::Fork(first, second) => self.fork(w, id, [first, second], debt),
             Step::Spawn(child) => {
                 frame.pending += 1;
                 *debt += self.settings.costs.fork + self.push(w, id);
@@ -89,18 +82,8 @@ impl<D: Dag> Machine<'_, D> {
                 *debt += self.settings.costs.join;
                 frame.join().then_some(id).map_or(After::Waits, After::Next)
             }
-            Step::Draft(draft) => {
-                *debt += self.settings.costs.fork;
-                self.draft(w, id, draft, debt);
-                After::Next(id)
-            }
-            Step::Release(name) => {
-                *debt += self.settings.costs.join;
-                if let Some((draft, chain)) = self.jobs[job].drafts.release(name, chain) {
-                    *debt += self.begin(w, draft, chain);
-                }
-                After::Next(id)
-            }
+            Step::Draft(draft) => self.draft(w, id, draft, debt),
+            Step::Release(name) => self.release(w, id, name, debt),
             Step::Lease(bytes) => self.lease(w, id, bytes),
             Step::Free => {
                 let lease = frame.space().leases.pop();
@@ -119,14 +102,47 @@ impl<D: Dag> Machine<'_, D> {
         }
     }
 
+    /// Both begin; the first is next.
+    #[inline]
+    fn fork(
+        &mut self,
+        w: usize,
+        id: FrameId,
+        [first, second]: [D::Task; 2],
+        debt: &mut Nanos,
+    ) -> After {
+        let job = self.workers[w].job;
+        let frame = self.frames.get(id);
+        frame.pending += 2;
+        frame.waits = true;
+        let chain = frame.chain;
+        self.jobs[job].counters.tasks += 1;
+        let second = self.frames.add(second, id, chain);
+        *debt += self.settings.costs.fork + self.push(w, second);
+        self.start(job, first, id, chain)
+    }
+
     /// A task that waits for releases, which may have come.
-    fn draft(&mut self, w: usize, id: FrameId, draft: Draft<D::Task>, debt: &mut Nanos) {
+    fn draft(&mut self, w: usize, id: FrameId, draft: Draft<D::Task>, debt: &mut Nanos) -> After {
+        *debt += self.settings.costs.fork;
         let job = &mut self.jobs[self.workers[w].job];
         job.counters.tasks += 1;
         let frame = self.frames.draft(draft.task, id, draft.place);
         if let Some(chain) = job.drafts.draft(draft.name, draft.releases, frame) {
             *debt += self.begin(w, frame, chain);
         }
+        After::Next(id)
+    }
+
+    /// The task has come to where the draft of this name waits for it.
+    fn release(&mut self, w: usize, id: FrameId, name: u64, debt: &mut Nanos) -> After {
+        *debt += self.settings.costs.join;
+        let chain = self.frames.get(id).chain;
+        let job = &mut self.jobs[self.workers[w].job];
+        if let Some((draft, chain)) = job.drafts.release(name, chain) {
+            *debt += self.begin(w, draft, chain);
+        }
+        After::Next(id)
     }
 
     /// All that a draft has waited for is over, after this chain: it lies in the deque. What that costs.

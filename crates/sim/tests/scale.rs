@@ -1,0 +1,136 @@
+//! Large machines and long runs need memory for the tasks under way, and not for those that were or will be.
+
+use tidegate_policy::PlaceTree;
+use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
+
+/// What a process may have needed at most, in bytes: an eighth of what ten million tasks are allowed, and 26 for each of them.
+const MOST_RESIDENT: u64 = 256 << 20;
+const PROCESSORS: usize = 4_096;
+
+fn soak(slice: u64) -> u64 {
+    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
+        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
+    });
+    println!(
+        "soak: {} tasks on {PROCESSORS} processors, forked and as a wavefront",
+        slice * scale
+    );
+    slice * scale
+}
+
+/// The most memory that this process has had, where the system tells.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+/// A tree of so many leaves, split in halves.
+struct Tree(u64);
+
+/// Its leaves, and whether it has begun.
+type Part = (u64, bool);
+
+impl Dag for Tree {
+    type Task = Part;
+
+    fn root(&self) -> Part {
+        (self.0, false)
+    }
+
+    fn next(&self, (leaves, begun): &mut Part) -> Step<Part> {
+        match (*leaves, std::mem::replace(begun, true)) {
+            (_, true) => Step::End,
+            (1, false) => Step::Work(1_000),
+            (n, false) => Step::Fork((n / 2, false), (n - n / 2, false)),
+        }
+    }
+}
+
+/// A square of tasks, each after those above and to the left; so many in a row.
+struct Front(u64);
+
+#[derive(Clone, Copy)]
+enum FrontTask {
+    Whole,
+    Join,
+    Work(u64, u64),
+    Right(u64, u64),
+    Below(u64, u64),
+    End,
+}
+
+impl Front {
+    fn draft(&self, row: u64, column: u64, releases: u32, place: Place) -> Step<FrontTask> {
+        Step::Draft(Draft {
+            task: FrontTask::Work(row, column),
+            name: row * self.0 + column,
+            releases,
+            place,
+        })
+    }
+}
+
+impl Dag for Front {
+    type Task = FrontTask;
+
+    fn root(&self) -> FrontTask {
+        FrontTask::Whole
+    }
+
+    fn next(&self, task: &mut FrontTask) -> Step<FrontTask> {
+        let last = self.0 - 1;
+        let (next, step) = match *task {
+            FrontTask::Whole => (FrontTask::Join, self.draft(0, 0, 0, Place::Inside)),
+            FrontTask::Join => (FrontTask::End, Step::Join),
+            FrontTask::Work(row, column) => (FrontTask::Right(row, column), Step::Work(1_000)),
+            FrontTask::Right(row, column) if column < last => (
+                FrontTask::Below(row, column),
+                self.draft(row, column + 1, u32::from(row > 0), Place::Beside),
+            ),
+            FrontTask::Right(row, column) | FrontTask::Below(row, column) if row < last => (
+                FrontTask::End,
+                match column {
+                    0 => self.draft(row + 1, 0, 0, Place::Beside),
+                    _ => Step::Release((row + 1) * self.0 + column),
+                },
+            ),
+            _ => (FrontTask::End, Step::End),
+        };
+        *task = next;
+        step
+    }
+}
+
+/// Runs it on a machine of cores, caches and nodes. How many tasks ran.
+fn tasks<D: Dag>(dag: D) -> u64 {
+    let groups = [2, 16, 64, 512].map(|size| {
+        let all: Vec<usize> = (0..PROCESSORS).collect();
+        all.chunks(size).map(<[usize]>::to_vec).collect()
+    });
+    let settings = Settings {
+        places: PlaceTree::from_groups(PROCESSORS, &groups).unwrap(),
+        ..Settings::new(PROCESSORS)
+    };
+    let job = Job {
+        dag,
+        arrives: 0,
+        width: Width::Fixed(PROCESSORS),
+    };
+    let outcome = run(&settings, &[job]).unwrap();
+    outcome.jobs[0].counters.tasks
+}
+
+#[test]
+fn many_tasks_on_many_processors_need_memory_for_those_under_way_only() {
+    let leaves = soak(20_000) / 2;
+    assert_eq!(tasks(Tree(leaves)), 2 * leaves - 1);
+    let side = (2 * leaves).isqrt();
+    assert_eq!(tasks(Front(side)), 1 + side * side);
+    if let Some(resident) = resident() {
+        assert!(resident < MOST_RESIDENT, "{resident} bytes");
+    }
+}
