@@ -445,7 +445,7 @@ fn pictures_that_cannot_be_drawn_are_refused_before_anything_runs() {
     );
     let said = complaint(&mut tidegate("run fib 10 --svg never.svg"), 2);
     assert!(
-        said.contains("fib has none; these have: crypt, lufact"),
+        said.contains("fib has none; these have: wavefront, layers, crypt, lufact"),
         "{said}"
     );
     complaint(&mut tidegate("run series test --serial --svg never.svg"), 2);

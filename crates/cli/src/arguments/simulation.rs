@@ -24,7 +24,7 @@ const JOBS: &str = "jobs";
 #[derive(Clone, Debug)]
 pub enum Simulation {
     /// A program on the machine, as one job or several.
-    Program(Chosen, SimulationFlags),
+    Program(Chosen, Box<SimulationFlags>),
     /// Jobs that come, change and go, as far as their allotments.
     Jobs(JobsArguments),
 }
@@ -134,7 +134,10 @@ impl FromArgMatches for Simulation {
             Some((JOBS, matches)) => JobsArguments::from_arg_matches(matches).map(Self::Jobs),
             Some((name, flags)) if entry(name).is_some_and(|entry| entry.simulated) => {
                 let flags = SimulationFlags::from_arg_matches(flags)?;
-                Ok(Self::Program(Chosen::from_arg_matches(matches)?, flags))
+                Ok(Self::Program(
+                    Chosen::from_arg_matches(matches)?,
+                    Box::new(flags),
+                ))
             }
             _ => {
                 let programs = simulated().map(|entry| entry.name);
