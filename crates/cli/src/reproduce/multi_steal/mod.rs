@@ -43,7 +43,7 @@ fn rules() -> Vec<Rule> {
 fn works(size: Size) -> Vec<Work> {
     let (a, b, fib): (&[_], &[_], &[_]) = match size {
         Size::Tiny => (
-            &[("tree", "tiny-binomial"), ("form", "spawn"), ("b0", "100")],
+            &[("tree", "tiny-binomial"), ("form", "spawn"), ("b0", "300")],
             &[
                 ("tree", "tiny-binomial"),
                 ("form", "spawn"),
