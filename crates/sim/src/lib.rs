@@ -65,6 +65,6 @@ pub use costs::Costs;
 pub use dag::{Dag, Draft, Place, Step};
 pub use extent::Extent;
 pub use machine::run;
-pub use outcome::{Counters, JobOutcome, Outcome};
+pub use outcome::{Counters, JobOutcome, Outcome, Sample};
 pub use settings::{Job, Refusal, Settings, Width};
 pub use tidegate_policy::Nanos;

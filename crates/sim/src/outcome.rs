@@ -76,6 +76,15 @@ impl JobOutcome {
     }
 }
 
+/// How many tasks the workers had at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When that was.
+    pub time: Nanos,
+    /// By a number of tasks, that which runs and those that wait, how many workers had so many.
+    pub workers: Vec<u32>,
+}
+
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -83,6 +92,8 @@ pub struct Outcome {
     pub jobs: Vec<JobOutcome>,
     /// The first promise of the rule for allotments that was broken, if one was.
     pub broken: Option<Broken>,
+    /// How many tasks the workers had, as often as the settings say.
+    pub samples: Vec<Sample>,
     /// How many moments the machine went through.
     pub events: u64,
 }

@@ -29,6 +29,8 @@ pub struct Settings {
     pub allot: Allot,
     /// How often they say so.
     pub cycle: Nanos,
+    /// How often it is noted how many tasks the workers have; 0 is never.
+    pub sample: Nanos,
 }
 
 /// The most workers of all jobs together, half a kilobyte each.
@@ -49,6 +51,7 @@ impl Settings {
             costs: Costs::default(),
             allot: Allot::Dp,
             cycle: EST_CYCLE.default,
+            sample: 0,
         }
     }
 

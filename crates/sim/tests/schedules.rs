@@ -237,3 +237,24 @@ fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
     assert!(end("yield") < 60_000_000, "{}", end("yield"));
     assert!(end("none") > 100_000_000, "{}", end("none"));
 }
+
+#[test]
+fn samples_show_all_workers_as_often_as_asked_and_change_nothing_else() {
+    for settings in machines() {
+        let sampled = Settings {
+            sample: 1_000,
+            ..settings.clone()
+        };
+        let job = |settings: &Settings| run(settings, &[whole(Random::new(1), settings)]).unwrap();
+        let (plain, outcome) = (job(&settings), job(&sampled));
+        assert!(plain.samples.is_empty());
+        assert_eq!(plain.jobs, outcome.jobs);
+        assert!(outcome.samples.len() as u64 >= outcome.jobs[0].time() / 1_000);
+        for (number, sample) in (1..).zip(&outcome.samples) {
+            assert_eq!(sample.time, 1_000 * number);
+            assert_eq!(sample.workers.iter().sum::<u32>(), 6);
+        }
+        let busy = outcome.samples.iter().map(|sample| 6 - sample.workers[0]);
+        assert!(busy.max().unwrap() > 1);
+    }
+}

@@ -23,7 +23,7 @@ use crate::agenda::Agenda;
 use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::frames::{FrameId, Frames, NONE};
-use crate::outcome::{JobOutcome, Outcome};
+use crate::outcome::{JobOutcome, Outcome, Sample};
 use crate::processors::Processors;
 use crate::settings::{Job, Refusal, Settings, Width};
 use job::Running;
@@ -39,7 +39,8 @@ const ARRIVALS: usize = 0;
 const CYCLE: usize = 1;
 const SLICE: usize = 2;
 const RESTS: usize = 3;
-const CLOCKWORKS: usize = 4;
+const SAMPLES: usize = 4;
+const CLOCKWORKS: usize = 5;
 
 /// A rest: until when, which in order, of which frame, on which worker.
 type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
@@ -75,6 +76,7 @@ struct Machine<'a, D: Dag> {
     left: usize,
     /// The first promise that the shares broke.
     broken: Option<Broken>,
+    samples: Vec<Sample>,
     /// Why the run cannot go on.
     refusal: Option<Refusal>,
     /// A fault for tests: thieves take the youngest tasks.
@@ -115,6 +117,7 @@ impl<'a, D: Dag> Machine<'a, D> {
             cycle_began: 0,
             left: jobs.len(),
             broken: None,
+            samples: vec![],
             refusal: None,
             #[cfg(test)]
             robs_young_end: false,
@@ -130,6 +133,10 @@ impl<'a, D: Dag> Machine<'a, D> {
             machine.jobs.push(running);
         }
         machine.await_arrival();
+        if settings.sample > 0 {
+            let actor = machine.clockwork(SAMPLES);
+            machine.agenda.set(actor, settings.sample);
+        }
         Ok(machine)
     }
 
@@ -166,6 +173,7 @@ impl<'a, D: Dag> Machine<'a, D> {
         Ok(Outcome {
             jobs: self.jobs.iter().map(outcome).collect(),
             broken: self.broken,
+            samples: self.samples,
             events,
         })
     }
@@ -194,7 +202,30 @@ impl<'a, D: Dag> Machine<'a, D> {
             ARRIVALS => self.arrivals(),
             CYCLE => self.end_cycle(),
             SLICE => self.end_slice(),
+            SAMPLES => self.take_sample(),
             _ => self.end_rest(),
+        }
+    }
+
+    /// Notes how many tasks the workers have.
+    fn take_sample(&mut self) {
+        let mut workers = vec![];
+        for worker in &self.workers {
+            let tasks = worker.deque.len() + usize::from(worker.state == State::Working);
+            if workers.len() <= tasks {
+                workers.resize(tasks + 1, 0);
+            }
+            workers[tasks] += 1;
+        }
+        self.samples.push(Sample {
+            time: self.now,
+            workers,
+        });
+        let actor = self.clockwork(SAMPLES);
+        self.agenda.clear(actor);
+        // Where nothing else is ahead the run is at its end.
+        if self.agenda.first().is_some() {
+            self.at(actor, self.settings.sample);
         }
     }
 

@@ -3,6 +3,7 @@
 mod findings;
 mod real;
 mod simulated;
+mod states;
 
 use tidegate_policy::Amount;
 use tidegate_workloads::Size;

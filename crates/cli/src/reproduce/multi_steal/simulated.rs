@@ -5,7 +5,7 @@ use tidegate_sim::{Costs, Settings};
 use tidegate_workloads::Size;
 
 use super::findings::findings;
-use super::{Shares, breakdown, rules, works};
+use super::{Shares, breakdown, rules, states, works};
 use crate::failure::Failure;
 use crate::output::Progress;
 use crate::reproduce::grid::{Grid, Load, Plan};
@@ -45,7 +45,7 @@ pub fn add(page: &mut Page, size: Size, runs: u64) -> Result<(), Failure> {
             ..Costs::default()
         },
     ];
-    let progress = Progress::start(2 * plan.cells().count() as u64 * runs);
+    let progress = Progress::start(2 * plan.cells().count() as u64 * runs + states::STEPS);
     let mut grids = Vec::new();
     for costs in costs {
         let cases = plan.cases(|processors| Settings {
@@ -56,6 +56,7 @@ pub fn add(page: &mut Page, size: Size, runs: u64) -> Result<(), Failure> {
         let observed = simulated::observe(&cases, runs, &progress)?;
         grids.push(Grid::new(plan.clone(), observed));
     }
+    let (of_states, states) = states::add(size, &progress)?;
     drop(progress);
     let [ours, dear] = <[Grid; 2]>::try_from(grids).unwrap_or_else(|_| unreachable!("two costs"));
     let results = Results { ours, dear };
@@ -64,12 +65,14 @@ pub fn add(page: &mut Page, size: Size, runs: u64) -> Result<(), Failure> {
         Setting::new("steal there", format!("{} us", DEAR / 1_000)),
     ]);
     page.findings.extend(findings(&results));
+    page.findings.extend(of_states);
     page.sections.extend([
         section(
             "Simulated: steals as dear as in StackThreads/MP",
             &results.dear,
         ),
         section("Simulated: steals as dear as ours", &results.ours),
+        states,
     ]);
     Ok(())
 }

@@ -1,0 +1,80 @@
+//! The differential equations.
+
+use tidegate_policy::Amount;
+
+use super::{ATTEMPT, BRANCHES, UNIT};
+
+/// The fractions `p_n` as time goes on.
+pub struct Model {
+    pub amount: Amount,
+    pub fractions: Vec<f64>,
+}
+
+impl Model {
+    /// Goes on for so many units of time.
+    pub fn advance(&mut self, time: f64) {
+        const STEPS: usize = 1000;
+        let step = time / STEPS as f64;
+        for _ in 0..STEPS {
+            let change = self.change();
+            for (fraction, change) in self.fractions.iter_mut().zip(change) {
+                *fraction += step * change;
+            }
+        }
+    }
+
+    /// What changes in a unit of time.
+    fn change(&self) -> Vec<f64> {
+        let p = &self.fractions;
+        let mut change = vec![0.0; p.len()];
+        // Who has nothing asks so often, and whom it asks has n tasks with the probability p_n.
+        let asks = p[0] * UNIT as f64 / ATTEMPT as f64;
+        let most = p.len() - 1;
+        for n in 1..=most {
+            change[n] -= p[n];
+            change[(n + 1).min(most)] += BRANCHES * p[n];
+            change[n - 1] += (1.0 - BRANCHES) * p[n];
+            let taken = self.amount.take(n - 1);
+            if taken > 0 {
+                let rate = asks * p[n];
+                change[n] -= rate;
+                change[n - taken] += rate;
+                change[0] -= rate;
+                change[taken] += rate;
+            }
+        }
+        change
+    }
+}
+
+/// The state `s_i` of the processors.
+pub fn at_least(fractions: &[f64], tasks: usize) -> f64 {
+    fractions.iter().skip(tasks).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::STRATEGIES;
+    use super::*;
+
+    #[test]
+    fn a_model_loses_no_worker_and_has_as_many_tasks_more_as_branch() {
+        for (_, amount) in STRATEGIES {
+            let mut fractions = vec![0.0; 65];
+            (fractions[0], fractions[16]) = (0.75, 0.25);
+            let mut model = Model { amount, fractions };
+            let change = model.change();
+            assert!(change.iter().sum::<f64>().abs() < 1e-12);
+            let tasks = |fractions: &[f64]| -> f64 {
+                let each = fractions.iter().enumerate();
+                each.map(|(n, fraction)| n as f64 * fraction).sum()
+            };
+            // Of the quarter of the workers that is busy.
+            let more = 0.25 * (2.0 * BRANCHES - 1.0);
+            assert!((tasks(&change) - more).abs() < 1e-12);
+            model.advance(10.0);
+            assert!(at_least(&model.fractions, 1) > 0.9);
+            assert!((at_least(&model.fractions, 0) - 1.0).abs() < 1e-9);
+        }
+    }
+}
