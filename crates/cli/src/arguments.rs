@@ -336,6 +336,9 @@ pub enum Bench {
     /// How much memory programs need at a time, and how long they take, when their tasks wait for it
     #[command(after_help = AFTER_SPACE)]
     Space(ProgramsArguments),
+    /// What forks, steals, wake-ups and the like cost here, for the simulator
+    #[command(after_help = AFTER_CALIBRATE)]
+    Calibrate(CalibrateArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
@@ -430,6 +433,29 @@ calls cache-references and cache-misses; null where it does not).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
+/// The arguments of `bench calibrate`.
+#[derive(Args, Debug)]
+pub struct CalibrateArguments {
+    /// Rounds; the costs are medians
+    #[arg(long, value_name = "R", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Hundredths of a second for tests, or tenths, in each round
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+const AFTER_CALIBRATE: &str = "\
+Threads that are measured stand on the processors nearest to each other, and for what distance adds on two of those \
+furthest apart. Measure on a quiet machine: what disturbs one thread lengthens every cost.
+
+JSON: a list of rows, which `sim --costs FILE` reads: name (of the row of `tidegate tunables`), nanos (the median, a whole \
+number; null where this machine cannot say), least_nanos, greatest_nanos, median_of (rounds), default_nanos, how.
+
+Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
+
 const AFTER_SPACE: &str = "\
 Each run is a process of its own: on rayon, which takes no notice of what is declared, and on Tidegate under each \
 policy, with 1, 2, 4 and 8 workers. glibc's allocator is told to keep what is freed, for all threads. A policy's k and \
@@ -507,7 +533,7 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology (the file or null), sim_seed, options (desire null: all processors; allot, which shares them out among jobs that desire), in \
+JSON of a program: workload, parameters, processors, topology and costs (the files or null), sim_seed, options (desire null: all processors; allot, which shares them out among jobs that desire), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
@@ -525,7 +551,7 @@ CSV: the same rows, and those of the summary with its names in the first column.
 
 JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after it).
 
-The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim.
+The costs of forks, steals and wake-ups are the rows of `tidegate tunables` that begin with sim., or what a program's --costs FILE says.
 
 Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 

@@ -28,10 +28,12 @@
 
 #![forbid(unsafe_code)]
 
+mod affinity;
 mod arguments;
 mod bench;
 mod compare;
 mod failure;
+mod input;
 mod jobs;
 mod machine;
 mod options;

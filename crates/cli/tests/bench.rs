@@ -113,6 +113,32 @@ fn how_fast_processors_change_hands_is_told_in_five_figures() {
 }
 
 #[test]
+fn every_cost_of_the_simulated_machine_is_measured_and_read_again_by_it() {
+    let rows = json(&mut tidegate(
+        "bench calibrate --size tiny --repeat 1 --json",
+    ));
+    let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
+    let table = tidegate_policy::tunables::rows();
+    let costs = table.iter().map(|row| row.name);
+    let costs = costs.filter(|name| name.starts_with("sim.") && *name != "sim.processors");
+    assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
+    for row in rows.as_array().unwrap() {
+        // Whether any two processors are further apart than others is the machine's affair, and whether one was seen to take turns chance.
+        let may_lack = row["name"] == "sim.distance" || row["name"] == "sim.slice";
+        assert!(row["nanos"].is_u64() || may_lack, "{row}");
+        assert!(
+            row["default_nanos"].is_u64() && row["how"].is_string(),
+            "{row}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("costs.json");
+    std::fs::write(&file, rows.to_string()).unwrap();
+    let found = json(tidegate("sim fib 15 --json --costs").arg(&file));
+    assert_eq!(found["costs"], file.to_str().unwrap());
+}
+
+#[test]
 fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
     tidegate("bench job")
         .write_stdin("{}\n")

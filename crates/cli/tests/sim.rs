@@ -13,6 +13,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "parameters",
         "processors",
         "topology",
+        "costs",
         "sim_seed",
         "options",
         "t1",
@@ -136,6 +137,65 @@ fn jobs_share_the_processors_that_a_file_says() {
     assert_eq!(found["events"][0]["allotments"], json!({"1": 12}));
 }
 
+/// `sim fib 15` on one processor with a file of costs that says this.
+fn with_costs<T>(costs: &str, then: impl FnOnce(&mut assert_cmd::Command) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("costs.json");
+    std::fs::write(&file, costs).unwrap();
+    let mut command = tidegate("sim fib 15 --json --processors 1 --costs");
+    then(command.arg(file))
+}
+
+#[test]
+fn a_file_says_what_forks_and_joins_cost() {
+    let nanos = |found: &Value| (found["t"].as_f64().unwrap() * 1e9).round() as u64;
+    let none = with_costs("[]", json);
+    let mut without = json(&mut tidegate("sim fib 15 --json --processors 1"));
+    assert_eq!(without["costs"], Value::Null);
+    without["costs"] = none["costs"].clone();
+    assert_eq!(without, none);
+    let dearer = |name: &str| {
+        let costs = format!(
+            r#"[{{"name": "sim.{name}", "nanos": 1001, "how": ""}}, {{"name": "sim.wake", "nanos": null}}]"#
+        );
+        nanos(&with_costs(&costs, json)) - nanos(&none)
+    };
+    let forks = 986;
+    assert_eq!(dearer("fork"), 1_000 * forks);
+    // What is added to the work behind a join has no place behind the last joins of all.
+    assert!((1_000 * (forks - 15)..=1_000 * forks).contains(&dearer("join")));
+}
+
+#[test]
+fn what_is_no_file_of_costs_is_refused_with_what_is_allowed() {
+    for (costs, expected) in [
+        (
+            "fork = 1",
+            "allowed: a list of costs as `tidegate bench calibrate --json` prints it",
+        ),
+        (
+            "[{\"name\": \"sim.fork\", \"nanos\": -1}]",
+            "allowed: a list of costs",
+        ),
+        (
+            "[{\"name\": \"sim.forks\", \"nanos\": 1}]",
+            "\"sim.forks\" is no cost; allowed: sim.fork, sim.join, ",
+        ),
+        (
+            "[{\"name\": \"sim.slice\", \"nanos\": 1}]",
+            "slice: 1ns is out of range; allowed: 10us to 1s",
+        ),
+    ] {
+        let text = with_costs(costs, |command| complaint(command, 2));
+        assert!(
+            text.contains("costs.json: ") && text.contains(expected),
+            "{text}"
+        );
+    }
+    let text = complaint(&mut tidegate("sim fib 15 --costs /no/such/file"), 3);
+    assert!(text.contains("/no/such/file cannot be read: "), "{text}");
+}
+
 #[test]
 fn a_job_that_says_what_it_desires_starts_small_and_gets_all_processors_later() {
     let loopy = |rule: &str| {
@@ -243,6 +303,7 @@ fn many_seeds_give_a_row_each_that_is_the_run_with_that_seed_and_a_summary() {
         "parameters",
         "processors",
         "topology",
+        "costs",
         "options",
     ];
     let tail = ["instances", "arrivals", "t1", "tinf", "runs", "summary"];

@@ -7,7 +7,7 @@
 //! the last two beside the workers.
 
 use tidegate_policy::Nanos;
-use tidegate_policy::tunables as t;
+use tidegate_policy::tunables::{self as t, Tunable};
 
 /// The costs of one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Costs {
     pub fork: Nanos,
     /// [`SIM_JOIN`](t::SIM_JOIN).
     pub join: Nanos,
+    /// [`SIM_ALLOCATE`](t::SIM_ALLOCATE).
+    pub allocate: Nanos,
     /// [`SIM_ATTEMPT`](t::SIM_ATTEMPT).
     pub attempt: Nanos,
     /// [`SIM_DISTANCE`](t::SIM_DISTANCE).
@@ -44,6 +46,7 @@ impl Costs {
     pub const NONE: Self = Self {
         fork: 0,
         join: 0,
+        allocate: 0,
         attempt: 0,
         distance: 0,
         steal: 0,
@@ -55,24 +58,34 @@ impl Costs {
         handover: 0,
         slice: t::SIM_SLICE.default,
     };
+
+    /// Every cost with its tunable.
+    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 13] {
+        [
+            (t::SIM_FORK, &mut self.fork),
+            (t::SIM_JOIN, &mut self.join),
+            (t::SIM_ALLOCATE, &mut self.allocate),
+            (t::SIM_ATTEMPT, &mut self.attempt),
+            (t::SIM_DISTANCE, &mut self.distance),
+            (t::SIM_STEAL, &mut self.steal),
+            (t::SIM_LOOK_AGAIN, &mut self.look_again),
+            (t::SIM_YIELD, &mut self.yields),
+            (t::SIM_SLEEP, &mut self.sleep),
+            (t::SIM_WAKE, &mut self.wake),
+            (t::SIM_WAKE_CALL, &mut self.wake_call),
+            (t::SIM_HANDOVER, &mut self.handover),
+            (t::SIM_SLICE, &mut self.slice),
+        ]
+    }
 }
 
 impl Default for Costs {
     /// The tunables' defaults.
     fn default() -> Self {
-        Self {
-            fork: t::SIM_FORK.default,
-            join: t::SIM_JOIN.default,
-            attempt: t::SIM_ATTEMPT.default,
-            distance: t::SIM_DISTANCE.default,
-            steal: t::SIM_STEAL.default,
-            look_again: t::SIM_LOOK_AGAIN.default,
-            yields: t::SIM_YIELD.default,
-            sleep: t::SIM_SLEEP.default,
-            wake: t::SIM_WAKE.default,
-            wake_call: t::SIM_WAKE_CALL.default,
-            handover: t::SIM_HANDOVER.default,
-            slice: t::SIM_SLICE.default,
+        let mut costs = Self::NONE;
+        for (tunable, cost) in costs.rows() {
+            *cost = tunable.default;
         }
+        costs
     }
 }

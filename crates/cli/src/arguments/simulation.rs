@@ -46,6 +46,9 @@ pub struct SimulationFlags {
     pub space: Option<Space>,
     #[arg(long, value_name = "RULE", help = desire_help())]
     pub desire: Option<Desire>,
+    /// What forks, steals and the like cost, as `bench calibrate --json` prints it [default: the rows of `tidegate tunables` that begin with sim.]
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
     /// So many jobs of the program, which share the machine [default: 1, or as many as --arrivals has times]
     #[arg(long, value_name = "N", value_parser = instances())]
     pub instances: Option<usize>,

@@ -1,8 +1,10 @@
-//! `tidegate bench`: how jobs divide this machine, and what queues, places, intervals and orders for memory are worth in one.
+//! `tidegate bench`: how jobs divide this machine, and what queues, places, intervals and orders for memory are worth in one,
+//! and what the costs of the simulated machine are here.
 //!
 //! Each job of several is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
 //! so that jobs of other programs neither disturb nor are disturbed.
 
+mod calibrate;
 mod counters;
 pub mod crew;
 mod intervals;
@@ -26,6 +28,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Places(arguments) => places::bench(arguments),
         Bench::Intervals(arguments) => intervals::bench(arguments),
         Bench::Space(arguments) => space::bench(arguments),
+        Bench::Calibrate(arguments) => calibrate::bench(arguments),
         Bench::Job => job::serve(),
     }
 }

@@ -11,6 +11,7 @@ use tidegate_sim::bounds::bounds;
 use tidegate_sim::{Arrivals, Bound, Extent, Job, Outcome, Settings, Width, run};
 use tidegate_workloads::Simulated;
 
+use super::costs;
 use super::processors::Processors;
 use crate::arguments::SimulationFlags;
 use crate::failure::Failure;
@@ -23,6 +24,8 @@ pub struct Experiment {
     pub settings: Settings,
     /// The file that says so, if one does.
     pub topology: Option<String>,
+    /// The file of costs, if there is one.
+    pub costs: Option<String>,
     /// How many processors each job has.
     pub width: Width,
     /// How many jobs there are.
@@ -51,6 +54,7 @@ impl Experiment {
             space: value(flags.space, &tunables::SPACE)?,
             places: processors.places(),
             allot: flags.allot,
+            costs: costs::read(flags.costs.as_deref())?,
             ..Settings::new(processors.count)
         };
         let width = flags
@@ -59,6 +63,7 @@ impl Experiment {
         Ok(Self {
             settings,
             topology: processors.file(),
+            costs: flags.costs.as_ref().map(|file| file.display().to_string()),
             width,
             instances: instances(flags)?,
             arrivals: flags.arrivals.clone(),

@@ -35,6 +35,7 @@ impl<'a> Head<'a> {
         put("parameters", self.parameters.clone().into());
         put("processors", settings.processors.into());
         put("topology", json!(self.experiment.topology));
+        put("costs", json!(self.experiment.costs));
         if let Some(seed) = seed {
             put("sim_seed", seed.into());
         }

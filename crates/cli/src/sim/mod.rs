@@ -9,6 +9,7 @@
 //!
 //! It does not read the clock: the same command line prints the same bytes.
 
+mod costs;
 mod experiment;
 mod head;
 mod jobs;

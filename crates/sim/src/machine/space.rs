@@ -91,7 +91,8 @@ impl Planned {
 /// Work stealing, and the hybrid.
 impl<D: Dag> Machine<'_, D> {
     /// The task asks for so many bytes.
-    pub(super) fn lease(&mut self, w: usize, id: FrameId, bytes: u64) -> After {
+    pub(super) fn lease(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
+        *debt += self.settings.costs.allocate;
         let job = self.workers[w].job;
         if let Space::Hybrid(policy) = self.settings.space {
             let workers = self.jobs[job].allotment as u64;
@@ -282,7 +283,7 @@ impl<D: Dag> Machine<'_, D> {
                 }
             }
             Step::Draft(_) | Step::Release(_) => self.refuse_draft(),
-            Step::Lease(bytes) => self.ask(w, id, bytes),
+            Step::Lease(bytes) => self.ask(w, id, bytes, debt),
             Step::Free => {
                 let lease = frame.space().leases.pop();
                 self.give_back(w, lease);
@@ -352,7 +353,8 @@ impl<D: Dag> Machine<'_, D> {
         After::Waits
     }
 
-    fn ask(&mut self, w: usize, id: FrameId, bytes: u64) -> After {
+    fn ask(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
+        *debt += self.settings.costs.allocate;
         let (job, thread) = (self.workers[w].job, self.frames.get(id).space().thread);
         self.frames.get(id).space().leases.push((bytes, None));
         let mut rng = self.thieves[w].rng.clone();

@@ -84,7 +84,7 @@ impl<D: Dag> Machine<'_, D> {
             }
             Step::Draft(draft) => self.draft(w, id, draft, debt),
             Step::Release(name) => self.release(w, id, name, debt),
-            Step::Lease(bytes) => self.lease(w, id, bytes),
+            Step::Lease(bytes) => self.lease(w, id, bytes, debt),
             Step::Free => {
                 let lease = frame.space().leases.pop();
                 self.give_back(w, lease);

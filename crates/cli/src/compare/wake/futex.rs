@@ -35,15 +35,15 @@ pub(super) fn lane() -> Result<Lane<'static>, Failure> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::io;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
     use std::thread::{self, JoinHandle};
     use std::time::Instant;
 
-    use rustix::thread::{CpuSet, futex, sched_getaffinity, sched_setaffinity};
+    use rustix::thread::{CpuSet, futex};
 
     use super::Failure;
+    use crate::affinity::{allowed, bind, bind_to};
 
     /// Two threads on two processors; the sleeper ends when this is dropped.
     pub(super) struct Pair {
@@ -117,7 +117,7 @@ mod linux {
     impl Pair {
         /// Starts the sleeper on the second processor that this thread may use, if there is one.
         pub(super) fn start() -> Result<Option<Self>, Failure> {
-            let allowed = sched_getaffinity(None).map_err(|error| cannot("known", error))?;
+            let allowed = allowed()?;
             let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
             let (Some(waker), Some(sleeper)) = (cpus.next(), cpus.next()) else {
                 return Ok(None);
@@ -142,7 +142,7 @@ mod linux {
         /// Lets the sleeper sleep while `computing` runs here, wakes it, and returns how many
         /// nanoseconds that took.
         pub(super) fn wake_after(&self, computing: impl FnOnce()) -> Result<f64, Failure> {
-            let before = sched_getaffinity(None).map_err(|error| cannot("known", error))?;
+            let before = allowed()?;
             bound_to(self.waker_cpu, &before, || {
                 computing();
                 self.shared.time_to_wake()
@@ -162,26 +162,9 @@ mod linux {
 
     /// Runs `work` on one processor, then lets the thread run where it was allowed to.
     fn bound_to<T>(cpu: usize, allowed: &CpuSet, work: impl FnOnce() -> T) -> Result<T, Failure> {
-        bind(&only(cpu))?;
+        bind_to(cpu)?;
         let result = work();
         bind(allowed)?;
         Ok(result)
-    }
-
-    fn bind(cpus: &CpuSet) -> Result<(), Failure> {
-        sched_setaffinity(None, cpus).map_err(|error| cannot("set", error))
-    }
-
-    fn only(cpu: usize) -> CpuSet {
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        set
-    }
-
-    fn cannot(what: &str, error: rustix::io::Errno) -> Failure {
-        let error = io::Error::from(error);
-        Failure::Impossible(format!(
-            "the processors that a thread may use cannot be {what}: {error}"
-        ))
     }
 }
