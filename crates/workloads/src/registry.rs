@@ -110,9 +110,9 @@ macro_rules! programs {
 
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
+        Nested Matmul Strassen Sortmany Decompress
         Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
     others: Digest Cachestress Mergesort Blockmatmul
-        Nested Matmul Strassen Sortmany Decompress
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

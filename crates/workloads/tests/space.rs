@@ -4,10 +4,12 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidegate::{Pool, Share, Space};
+use tidegate_sim::Extent;
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{
-    Answer, Counted, Given, Program, Runtime, Serial, Size, Threads, Tidegate, Visitor, visit,
+    Answer, Counted, Given, Program, Runtime, Serial, Simulated, SimulatedVisitor, Size, Threads,
+    Tidegate, Visitor, visit, visit_simulated,
 };
 
 const PROGRAMS: [&str; 6] = [
@@ -210,5 +212,34 @@ fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
     ] {
         let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();
         assert!(refusal.to_string().contains(told), "{refusal}");
+    }
+}
+
+#[test]
+fn a_dag_declares_in_series_what_the_serial_run_does() {
+    struct Both;
+
+    impl SimulatedVisitor for Both {
+        type Out = [u64; 2];
+
+        fn visit<P: Simulated>(self, program: P) -> [u64; 2] {
+            let serial = counted(&program, |input| program.serial(input)).1;
+            [serial, Extent::of(&program.dag()).peak_bytes]
+        }
+    }
+    let more: [(_, &Named<'_>); 7] = [
+        ("nested", &[("n", "5"), ("form", "join")]),
+        ("matmul", &[("n", "32"), ("cutoff", "4")]),
+        ("matmul", &[("n", "32"), ("form", "spawn")]),
+        ("strassen", &[("n", "32"), ("cutoff", "4")]),
+        ("sortmany", &[("pieces", "3"), ("length", "1")]),
+        ("decompress", &[("blocks", "3"), ("length", "5")]),
+        ("decompress", &[("blocks", "40"), ("form", "join")]),
+    ];
+    let usual = PROGRAMS.map(|name| (name, &[] as &Named<'_>));
+    for (name, named) in usual.into_iter().chain(more) {
+        let [serial, dag] = visit_simulated(name, Size::Tiny, &given(named), Both).unwrap();
+        assert_eq!(serial, dag, "{name} {named:?}");
+        assert!(serial > 0, "{name}");
     }
 }

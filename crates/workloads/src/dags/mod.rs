@@ -11,6 +11,7 @@
 //! What a dag does not do: compute the answer, except where its course depends on the data, as in `uts` and `quicksort`.
 
 mod cholesky;
+mod decompress;
 mod fib;
 mod knary;
 mod layers;
@@ -18,9 +19,13 @@ mod loops;
 mod loopy;
 mod lu;
 mod memfib;
+mod nested;
 mod phases;
+mod product;
 mod quicksort;
+mod recipe;
 mod seriesparallel;
+mod sortmany;
 mod sparselu;
 mod treesum;
 mod uts;
@@ -36,6 +41,7 @@ pub use lu::LuDag;
 pub use memfib::MemfibDag;
 pub use phases::PhasesDag;
 pub use quicksort::QuicksortDag;
+pub use recipe::RecipeDag;
 pub use seriesparallel::SeriesparallelDag;
 pub use sparselu::SparseluDag;
 pub use treesum::TreesumDag;

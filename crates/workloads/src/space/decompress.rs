@@ -57,6 +57,35 @@ pub struct Decompress {
     pub form: Form,
 }
 
+/// A command of a block, as it is drawn.
+struct Drawn {
+    drawn: u64,
+    /// How many bytes stand for themselves.
+    plain: usize,
+    /// How many are repeated after them.
+    repeated: usize,
+}
+
+impl Drawn {
+    /// The commands of a block of at most so many bytes with an output of so many times its length.
+    fn all(length: usize, factor: usize, seed: u64) -> impl Iterator<Item = Self> {
+        let commands = (0..).map(move |draw| {
+            let drawn = random(seed, draw);
+            let plain = 1 + drawn as usize % PLAIN;
+            Self {
+                drawn,
+                plain,
+                repeated: factor * (plain + COMMAND) - plain,
+            }
+        });
+        let mut left = length;
+        commands.map_while(move |command| {
+            left = left.checked_sub(command.plain + COMMAND)?;
+            Some(command)
+        })
+    }
+}
+
 /// A compressed block.
 #[derive(Debug, Default)]
 pub struct Compressed {
@@ -69,17 +98,15 @@ impl Compressed {
     /// A block of at most so many bytes with an output of so many times its length.
     fn random(length: usize, factor: usize, seed: u64) -> Self {
         let mut made = Self::default();
-        for draw in 0.. {
-            let drawn = random(seed, draw);
-            let plain = 1 + drawn as usize % PLAIN;
-            if made.commands.len() + plain + COMMAND > length {
-                break;
-            }
-            let known = (made.length + plain).min(WINDOW);
-            let back = 1 + (drawn >> 32) as usize % known;
-            let repeated = factor * (plain + COMMAND) - plain;
-            let bytes: [u8; PLAIN] = array::from_fn(|i| random(drawn, i as u64) as u8);
-            made.add(&bytes[..plain], repeated as u16, back as u16);
+        for command in Drawn::all(length, factor, seed) {
+            let known = (made.length + command.plain).min(WINDOW);
+            let back = 1 + (command.drawn >> 32) as usize % known;
+            let bytes: [u8; PLAIN] = array::from_fn(|i| random(command.drawn, i as u64) as u8);
+            made.add(
+                &bytes[..command.plain],
+                command.repeated as u16,
+                back as u16,
+            );
         }
         made
     }
@@ -122,12 +149,27 @@ impl Decompress {
     }
 
     fn compressed(&self, number: usize) -> Compressed {
+        let (factor, seed) = self.drawn(number);
+        Compressed::random(self.length, factor, seed)
+    }
+
+    /// How long the output of this block is.
+    pub(crate) fn output_length(&self, number: usize) -> usize {
+        let (factor, seed) = self.drawn(number);
+        let commands = Drawn::all(self.length, factor, seed);
+        commands
+            .map(|command| command.plain + command.repeated)
+            .sum()
+    }
+
+    /// By how much this block becomes longer, and from which its commands are made.
+    fn drawn(&self, number: usize) -> (usize, u64) {
         let drawn = random(self.seed, number as u64);
         let factor = match drawn % self.burst {
             0 => BURST,
             _ => USUAL,
         };
-        Compressed::random(self.length, factor, !drawn)
+        (factor, !drawn)
     }
 }
 

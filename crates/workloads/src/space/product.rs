@@ -55,7 +55,7 @@ pub struct Input {
 }
 
 impl<S> Product<S> {
-    fn grid(&self) -> Grid {
+    pub(crate) fn grid(&self) -> Grid {
         let block = 1 << self.cutoff.min(self.n).ilog2();
         Grid {
             blocks: self.n / block,

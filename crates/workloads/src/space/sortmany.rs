@@ -52,7 +52,7 @@ impl Sortmany {
         quicksort::checksum(&elements.values)
     }
 
-    fn length_of(&self, number: usize) -> usize {
+    pub(crate) fn length_of(&self, number: usize) -> usize {
         1 + (random(self.seed, number as u64) % self.length as u64) as usize
     }
 

@@ -25,10 +25,10 @@ const _: () = assert!(8 * MOST_ROWS.pow(2) <= matrix::most_rows(f64::MANTISSA_DI
 pub struct Sevenfold;
 
 /// A sum: parts by their numbers, each with its sign.
-type Sum = &'static [(usize, f64)];
+pub(crate) type Sum = &'static [(usize, f64)];
 
 /// What each product multiplies, as quadrants of either factor.
-const FACTORS: [(Sum, Sum); 7] = [
+pub(crate) const FACTORS: [(Sum, Sum); 7] = [
     (&[(0, 1.0), (3, 1.0)], &[(0, 1.0), (3, 1.0)]),
     (&[(2, 1.0), (3, 1.0)], &[(0, 1.0)]),
     (&[(0, 1.0)], &[(1, 1.0), (3, -1.0)]),
@@ -39,7 +39,7 @@ const FACTORS: [(Sum, Sum); 7] = [
 ];
 
 /// What each quadrant of the result adds up, as products.
-const RESULT: [Sum; 4] = [
+pub(crate) const RESULT: [Sum; 4] = [
     &[(0, 1.0), (3, 1.0), (4, -1.0), (6, 1.0)],
     &[(2, 1.0), (4, 1.0)],
     &[(1, 1.0), (3, 1.0)],

@@ -1,0 +1,152 @@
+//! `matmul` and `strassen` as dags: products of quadrants into temporaries, and sums of them; no numbers.
+
+use super::Simulated;
+use super::recipe::{Act, Recipe, RecipeDag};
+use crate::space::matmul::Eightfold;
+use crate::space::product::{Product, Scheme};
+use crate::space::strassen::{FACTORS, RESULT, Sevenfold};
+use tidegate_sim::Nanos;
+
+/// Multiplications, each with its addition, in a nanosecond.
+const MULTIPLIED: u64 = 6;
+
+/// Elements that are filled or added in a nanosecond.
+const PASSED: u64 = 5;
+
+const ELEMENT: u64 = size_of::<f64>() as u64;
+
+/// A scheme whose courses do not hang on the numbers.
+pub trait Shape: Scheme + Clone + std::fmt::Debug {
+    /// Quadrants of a call's temporary, and how many products there are.
+    const QUADRANTS: [u64; 2];
+
+    /// What a product declares before it begins, in quadrants: for each factor that is a sum.
+    fn sums(product: usize) -> usize;
+
+    /// How many elements a product passes over to make its factors, in quadrants.
+    fn factors(product: usize) -> u64;
+
+    /// How many parts the sums of the result are, for so many blocks, and how many quadrants such a part passes over, in all parts.
+    fn result(blocks: u64) -> (usize, u64);
+}
+
+impl Shape for Eightfold {
+    const QUADRANTS: [u64; 2] = [4, 8];
+
+    fn sums(_: usize) -> usize {
+        0
+    }
+
+    fn factors(_: usize) -> u64 {
+        0
+    }
+
+    fn result(blocks: u64) -> (usize, u64) {
+        (blocks as usize, 4)
+    }
+}
+
+impl Shape for Sevenfold {
+    const QUADRANTS: [u64; 2] = [7, 7];
+
+    fn sums(product: usize) -> usize {
+        let (left, right) = FACTORS[product];
+        [left, right].iter().filter(|sum| sum.len() > 1).count()
+    }
+
+    fn factors(product: usize) -> u64 {
+        let (left, right) = FACTORS[product];
+        let sums = [left, right].into_iter().filter(|sum| sum.len() > 1);
+        // One more to make the block, and one to fill it.
+        sums.map(|sum| sum.len() as u64 + 2).sum()
+    }
+
+    fn result(_: u64) -> (usize, u64) {
+        let terms = RESULT.iter().map(|sum| sum.len() as u64 + 1);
+        (RESULT.len(), terms.sum())
+    }
+}
+
+/// A call that multiplies matrices of so many elements, after making its factors, or one that adds up a part of the result.
+#[derive(Clone, Copy, Debug)]
+pub enum Node {
+    Multiply {
+        elements: u64,
+        product: Option<usize>,
+    },
+    Add(Nanos),
+}
+
+impl<S: Shape> Simulated for Product<S> {
+    type Dag = RecipeDag<Self>;
+
+    fn dag(&self) -> RecipeDag<Self> {
+        RecipeDag {
+            recipe: self.clone(),
+            form: self.form,
+        }
+    }
+}
+
+impl<S: Shape> Recipe for Product<S> {
+    type Node = Node;
+
+    fn root(&self) -> Node {
+        Node::Multiply {
+            elements: (self.n as u64).pow(2),
+            product: None,
+        }
+    }
+
+    fn act(&self, node: Node, act: usize) -> Act {
+        let (elements, product) = match node {
+            Node::Multiply { elements, product } => (elements, product),
+            Node::Add(time) => return [Act::Work(time), Act::End][act],
+        };
+        let sums = product.map_or(0, S::sums);
+        if act < sums {
+            return Act::Lease(elements * ELEMENT);
+        }
+        let passes = product.map_or(0, S::factors);
+        let area = self.grid().area() as u64;
+        let acts = match elements == area {
+            true => {
+                let rows = area.isqrt();
+                let time = (passes + 1) * area / PASSED + rows.pow(3) / MULTIPLIED;
+                vec![Act::Work(time.max(1))]
+            }
+            false => {
+                let quarter = elements / 4;
+                let [temporary, products] = S::QUADRANTS;
+                vec![
+                    Act::Lease(temporary * quarter * ELEMENT),
+                    Act::Work(((passes * elements + temporary * quarter) / PASSED).max(1)),
+                    Act::Each(products as usize),
+                    Act::Each(S::result(elements / area).0),
+                    Act::Free,
+                ]
+            }
+        };
+        let freed = acts.len() + sums;
+        match act - sums {
+            act if act < acts.len() => acts[act],
+            act if act < freed => Act::Free,
+            _ => Act::End,
+        }
+    }
+
+    fn part(&self, node: Node, act: usize, number: usize) -> Node {
+        let Node::Multiply { elements, product } = node else {
+            return node;
+        };
+        let quarter = elements / 4;
+        if act == product.map_or(0, S::sums) + 2 {
+            return Node::Multiply {
+                elements: quarter,
+                product: Some(number),
+            };
+        }
+        let (parts, passes) = S::result(elements / self.grid().area() as u64);
+        Node::Add((passes * quarter / PASSED / parts as u64).max(1))
+    }
+}

@@ -1,0 +1,105 @@
+//! Dags of programs whose parts become tasks by a [`Way`](crate::way::Way): one after the other, by joins that halve them or by a spawn for each.
+
+use crate::program::Form;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// What the nodes of a program do, whichever way its parts become tasks.
+pub trait Recipe: Sync {
+    /// A call of the recursion.
+    type Node: Copy + Send;
+
+    /// The first call.
+    fn root(&self) -> Self::Node;
+
+    /// What a call does, act by act.
+    fn act(&self, node: Self::Node, act: usize) -> Act;
+
+    /// The part of this number of the call's loop.
+    fn part(&self, node: Self::Node, act: usize, number: usize) -> Self::Node;
+}
+
+/// An act of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Declares so many bytes.
+    Lease(u64),
+    /// Gives back what it has declared last.
+    Free,
+    /// Computes for so long.
+    Work(Nanos),
+    /// Does so many parts, which may become tasks.
+    Each(usize),
+    /// Is over.
+    End,
+}
+
+/// The dag of a recipe.
+#[derive(Clone, Debug)]
+pub struct RecipeDag<R> {
+    pub(super) recipe: R,
+    pub(super) form: Form,
+}
+
+/// A task and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task<N> {
+    /// An act of a node.
+    Act(N, usize),
+    /// Spawns the parts of an act from this one on; there are so many.
+    Spawn(N, usize, usize, usize),
+    /// Does the parts of an act from this one up to that one, halving them.
+    Halves(N, usize, usize, usize),
+    /// Is over.
+    Over,
+}
+
+impl<R: Recipe> Dag for RecipeDag<R> {
+    type Task = Task<R::Node>;
+
+    fn root(&self) -> Self::Task {
+        Task::Act(self.recipe.root(), 0)
+    }
+
+    fn next(&self, task: &mut Self::Task) -> Step<Self::Task> {
+        let (next, step) = match *task {
+            Task::Act(node, act) => self.act(node, act),
+            Task::Spawn(node, act, from, to) if from == to => {
+                (Task::Act(node, act + 1), Step::Join)
+            }
+            Task::Spawn(node, act, from, to) => {
+                let part = Task::Act(self.recipe.part(node, act, from), 0);
+                (Task::Spawn(node, act, from + 1, to), Step::Spawn(part))
+            }
+            Task::Halves(node, act, from, to) if to - from == 1 => {
+                self.act(self.recipe.part(node, act, from), 0)
+            }
+            Task::Halves(node, act, from, to) => {
+                let middle = from + (to - from) / 2;
+                let half = |from, to| Task::Halves(node, act, from, to);
+                (Task::Over, Step::Fork(half(from, middle), half(middle, to)))
+            }
+            Task::Over => (Task::Over, Step::End),
+        };
+        *task = next;
+        step
+    }
+}
+
+impl<R: Recipe> RecipeDag<R> {
+    /// A step of a node, and where it goes on.
+    fn act(&self, node: R::Node, act: usize) -> (Task<R::Node>, Step<Task<R::Node>>) {
+        let next = Task::Act(node, act + 1);
+        match (self.recipe.act(node, act), self.form) {
+            (Act::Lease(bytes), _) => (next, Step::Lease(bytes)),
+            (Act::Free, _) => (next, Step::Free),
+            (Act::Work(time), _) => (next, Step::Work(time)),
+            (Act::Each(0), _) => self.act(node, act + 1),
+            (Act::Each(parts), Form::Join) => (next, Step::Call(Task::Halves(node, act, 0, parts))),
+            (Act::Each(parts), Form::Spawn) => {
+                let first = Task::Act(self.recipe.part(node, act, 0), 0);
+                (Task::Spawn(node, act, 1, parts), Step::Spawn(first))
+            }
+            (Act::End, _) => (Task::Over, Step::End),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `sortmany` as a dag: pieces, each of which is loaded, sorted by halves and summed up; no elements.
+
+use super::Simulated;
+use super::recipe::{Act, Recipe, RecipeDag};
+use crate::space::sortmany::Sortmany;
+use tidegate_sim::Nanos;
+
+/// What an element takes to be loaded.
+const LOAD: Nanos = 3;
+
+/// What it takes in a part that is sorted without recursion, by the logarithm of the part's length.
+const SORT: Nanos = 1;
+
+/// What it takes to be merged and copied back.
+const MERGE: Nanos = 2;
+
+/// What it takes to be summed up.
+const SUM: Nanos = 1;
+
+const ELEMENT: u64 = size_of::<u32>() as u64;
+
+/// All of it, a piece, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub enum Node {
+    All,
+    Piece(u64),
+    Sort(u64),
+}
+
+impl Simulated for Sortmany {
+    type Dag = RecipeDag<Self>;
+
+    fn dag(&self) -> RecipeDag<Self> {
+        RecipeDag {
+            recipe: *self,
+            form: self.form,
+        }
+    }
+}
+
+impl Sortmany {
+    /// What sorting so many elements begins and ends with, with the halves between them.
+    fn sort(&self, length: u64) -> Vec<Act> {
+        match length <= self.cutoff as u64 {
+            true => {
+                let levels = u64::from(length.max(2).ilog2());
+                vec![Act::Work(SORT * length * levels)]
+            }
+            false => vec![Act::Each(2), Act::Work(MERGE * length)],
+        }
+    }
+}
+
+impl Recipe for Sortmany {
+    type Node = Node;
+
+    fn root(&self) -> Node {
+        Node::All
+    }
+
+    fn act(&self, node: Node, act: usize) -> Act {
+        let acts = match node {
+            Node::All => vec![
+                Act::Lease((self.pieces * size_of::<u64>()) as u64),
+                Act::Each(self.pieces),
+                Act::Free,
+            ],
+            Node::Piece(length) => {
+                let mut acts = vec![
+                    Act::Lease(length * ELEMENT),
+                    Act::Work(LOAD * length),
+                    Act::Lease(length * ELEMENT),
+                ];
+                acts.extend(self.sort(length));
+                acts.extend([Act::Free, Act::Work(SUM * length), Act::Free]);
+                acts
+            }
+            Node::Sort(length) => self.sort(length),
+        };
+        acts.get(act).copied().unwrap_or(Act::End)
+    }
+
+    fn part(&self, node: Node, _: usize, number: usize) -> Node {
+        match node {
+            Node::All => Node::Piece(self.length_of(number) as u64),
+            // The first half is the shorter one.
+            Node::Piece(length) | Node::Sort(length) => Node::Sort((length + number as u64) / 2),
+        }
+    }
+}
