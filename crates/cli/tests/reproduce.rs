@@ -106,6 +106,27 @@ fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_ne
 }
 
 #[test]
+fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
+    let page = reproduced("space", "--sim");
+    assert_eq!(page, reproduced("space", "--sim"));
+    let programs = &page["sections"].as_array().unwrap()[..3];
+    for section in programs {
+        let peaks = &section["charts"][0];
+        let schedulers = ["work stealing", "hybrid", "Narlikar", "DFDeques", "budget"];
+        assert_eq!(names(&peaks["lines"], "name"), schedulers);
+        for line in peaks["lines"].as_array().unwrap() {
+            for point in line["points"].as_array().unwrap() {
+                let peak = point["y"].as_f64().unwrap();
+                // In units of what the serial run declares.
+                let most = if line["name"] == "budget" { 1.101 } else { 1e3 };
+                assert!((0.999..most).contains(&peak), "{line}");
+            }
+        }
+    }
+    assert_eq!(page["sections"][3]["tables"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn what_is_no_page_is_refused_with_its_name_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("x.json"), folder.path().join("out.html"));

@@ -166,8 +166,9 @@ fn the_serial_run_declares_what_follows_from_the_parameters() {
     // Matrices down to quadrants of 4 rows.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
     let matrices = [("n", "32"), ("cutoff", "4")];
-    let cases: [(_, &Named<'_>, _); 6] = [
+    let cases: [(_, &Named<'_>, _); 7] = [
         ("memfib", &[("n", "7"), ("bytes", "100")], 7 * 100),
+        ("memfib", &[("bytes", "100"), ("hold", "itself")], 100),
         // An array of n elements, and a sum for each of n tasks.
         ("nested", &[("n", "5"), ("width", "24")], 5 * (24 + 8)),
         ("matmul", &matrices, 8 * elements),
@@ -227,7 +228,8 @@ fn a_dag_declares_in_series_what_the_serial_run_does() {
             [serial, Extent::of(&program.dag()).peak_bytes]
         }
     }
-    let more: [(_, &Named<'_>); 7] = [
+    let more: [(_, &Named<'_>); 8] = [
+        ("memfib", &[("hold", "itself")]),
         ("nested", &[("n", "5"), ("form", "join")]),
         ("matmul", &[("n", "32"), ("cutoff", "4")]),
         ("matmul", &[("n", "32"), ("form", "spawn")]),

@@ -50,6 +50,8 @@ pub enum Experiments {
     TwoLevel,
     /// How much a thief takes: one task, several or half (Adnan and Sato 2012)
     MultiSteal,
+    /// How much memory tasks need at a time: work stealing, Narlikar's scheduler and the hybrid (slides)
+    Space,
 }
 
 pub const AFTER_REPORT: &str = "\

@@ -13,7 +13,7 @@ mod places;
 mod programs;
 mod queues;
 mod share;
-mod space;
+pub mod space;
 pub mod two_level;
 
 use crate::arguments::{Bench, BenchArguments};

@@ -1,6 +1,6 @@
 //! Rules for thieves, each on the same programs under the same loads, and how they compare.
 
-use tidegate_policy::{Amount, Idle};
+use tidegate_policy::{Amount, Idle, Space};
 
 use super::observed::Observed;
 use super::page::{Chart, Line, Point};
@@ -13,6 +13,8 @@ pub struct Rule {
     pub name: String,
     pub idle: Idle,
     pub steal: Amount,
+    /// Who may have memory, where memory is observed.
+    pub space: Option<Space>,
 }
 
 /// How many workers a program has, and how many instances of it there are at once.
@@ -45,12 +47,23 @@ impl Rule {
             name: name.to_owned(),
             idle: idle.expect("a rule of this program"),
             steal: Amount::One,
+            space: None,
         }
     }
 
     /// The same, and how many tasks they take.
     pub fn taking(self, steal: Amount) -> Self {
         Self { steal, ..self }
+    }
+
+    /// The runtime's own rules, with one for memory.
+    pub fn with_memory(name: &str, space: Space) -> Self {
+        Self {
+            name: name.to_owned(),
+            idle: Idle::default(),
+            steal: Amount::default(),
+            space: Some(space),
+        }
     }
 }
 
@@ -80,6 +93,7 @@ impl Plan {
             settings: tidegate_sim::Settings {
                 idle: rule.idle,
                 steal: rule.steal,
+                space: rule.space.unwrap_or(Space::None),
                 ..settings(load.processors)
             },
             instances: load.instances,

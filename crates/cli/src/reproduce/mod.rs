@@ -11,6 +11,7 @@ mod print;
 mod real;
 mod sample;
 mod simulated;
+mod space;
 mod two_level;
 
 use crate::arguments::{Experiments, ReproduceArguments};
@@ -23,6 +24,7 @@ pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
         Experiments::Adaptive => adaptive::page(arguments)?,
         Experiments::TwoLevel => two_level::page(arguments)?,
         Experiments::MultiSteal => multi_steal::page(arguments)?,
+        Experiments::Space => space::page(arguments)?,
     };
     if arguments.format.json {
         let value = serde_json::to_value(&page).expect("a page is JSON");

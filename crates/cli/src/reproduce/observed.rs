@@ -16,6 +16,8 @@ pub struct Observed {
     pub busy: f64,
     pub stealing: f64,
     pub steals: f64,
+    /// The most bytes that were declared at a time, where that is counted.
+    pub peak: f64,
 }
 
 impl Observed {
@@ -31,6 +33,7 @@ impl Observed {
             busy: mean(|job| job.counters.working - job.counters.stealing) / 1e9,
             stealing: mean(|job| job.counters.searching + job.counters.stealing) / 1e9,
             steals: mean(|job| job.counters.steals),
+            peak: mean(|job| job.peak_bytes),
         }
     }
 
@@ -45,6 +48,7 @@ impl Observed {
             busy: mean(|job| job.told.busy_seconds),
             stealing: mean(|job| job.told.stealing_seconds),
             steals: mean(|job| job.told.steals as f64),
+            peak: mean(|job| job.memory.map_or(0.0, |memory| memory.declared as f64)),
         }
     }
 }

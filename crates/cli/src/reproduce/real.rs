@@ -70,7 +70,7 @@ fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure>
         share: Share::Off,
         idle: Some(rule.idle),
         steal: Some(rule.steal),
-        space: None,
+        space: rule.space,
         processors: None,
     })
 }

@@ -1,7 +1,7 @@
-//! `memfib` as a dag: each call declares its memory, writes it, and forks.
+//! `memfib` as a dag: each call declares its memory, writes it, gives it back if it holds it no longer, and forks.
 
 use super::Simulated;
-use crate::space::memfib::Memfib;
+use crate::space::memfib::{Hold, Memfib};
 use tidegate_sim::{Dag, Step};
 
 /// How many bytes are written in a nanosecond, from a cache.
@@ -12,6 +12,7 @@ const BYTES_PER_NANO: u64 = 32;
 pub struct MemfibDag {
     n: u32,
     bytes: u64,
+    hold: Hold,
 }
 
 /// A call, and what it does next.
@@ -25,6 +26,7 @@ pub struct Task {
 enum Next {
     Lease,
     Write,
+    Free,
     Fork,
     End,
 }
@@ -45,6 +47,7 @@ impl Simulated for Memfib {
         MemfibDag {
             n: self.n,
             bytes: self.bytes as u64,
+            hold: self.hold,
         }
     }
 }
@@ -63,8 +66,19 @@ impl Dag for MemfibDag {
                 Step::Lease(self.bytes)
             }
             Next::Write => {
-                task.next = if task.n < 2 { Next::End } else { Next::Fork };
+                task.next = match self.hold {
+                    Hold::Itself => Next::Free,
+                    Hold::Call => Next::Fork,
+                };
                 Step::Work((self.bytes / BYTES_PER_NANO).max(1))
+            }
+            Next::Free => {
+                task.next = Next::Fork;
+                Step::Free
+            }
+            Next::Fork if task.n < 2 => {
+                task.next = Next::End;
+                Step::End
             }
             Next::Fork => {
                 task.next = Next::End;

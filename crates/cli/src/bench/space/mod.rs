@@ -80,7 +80,7 @@ impl Policy {
     ];
 
     /// What a pool is told, for a program whose serial run declares so much.
-    fn space(self, s1: u64) -> Space {
+    pub fn space(self, s1: u64) -> Space {
         let (serial, k) = (s1 as usize, k_of(s1) as usize);
         match self {
             Self::Rayon | Self::None => Space::None,
