@@ -5,7 +5,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::sync::OnceLock;
-use support::{json, tidegate};
+use support::{complaint, json, tidegate};
 
 /// The page of an experiment on programs that end at once.
 fn reproduced(experiment: &str, flag: &str) -> Value {
@@ -124,6 +124,15 @@ fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
         }
     }
     assert_eq!(page["sections"][3]["tables"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_no_simulated_machine_has_is_not_simulated() {
+    let text = complaint(&mut tidegate("reproduce intervals --sim"), 2);
+    assert!(
+        text.contains("intervals --sim: ") && text.contains("allowed: --real"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub enum Experiments {
     MultiSteal,
     /// How much memory tasks need at a time: work stealing, Narlikar's scheduler and the hybrid (slides)
     Space,
+    /// Where intervals run, and from which queues; only on this machine (Weibel 2010)
+    Intervals,
 }
 
 pub const AFTER_REPORT: &str = "\

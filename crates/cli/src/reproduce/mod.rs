@@ -4,6 +4,7 @@
 
 mod adaptive;
 mod grid;
+mod intervals;
 mod multi_steal;
 mod observed;
 pub mod page;
@@ -25,6 +26,7 @@ pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
         Experiments::TwoLevel => two_level::page(arguments)?,
         Experiments::MultiSteal => multi_steal::page(arguments)?,
         Experiments::Space => space::page(arguments)?,
+        Experiments::Intervals => intervals::page(arguments)?,
     };
     if arguments.format.json {
         let value = serde_json::to_value(&page).expect("a page is JSON");

@@ -25,7 +25,8 @@ use crate::failure::Failure;
 use crate::options;
 use crate::output::Progress;
 use crate::reference::{Found, Reference};
-use row::{Row, Sample};
+pub use row::Row;
+use row::Sample;
 
 /// Programs whose tasks can be put into places, and programs that know of none.
 const PROGRAMS: [(&str, bool); 5] = [
@@ -36,8 +37,14 @@ const PROGRAMS: [(&str, bool); 5] = [
     (Quicksort::NAME, false),
 ];
 
-/// Measures them all.
+/// Measures and prints.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
+    let (rows, refusal) = rows(arguments.size.into(), arguments.repeat)?;
+    row::print(&rows, refusal.as_deref(), arguments.format.json)
+}
+
+/// Measures them all. Also why nothing could be counted, if so.
+pub fn rows(size: Size, repeat: u32) -> Result<(Vec<Row>, Option<String>), Failure> {
     let (workers, why) = options::number_of_workers(None)?;
     if workers < 2 {
         return Err(Failure::Impossible(format!(
@@ -52,21 +59,20 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
             pools.push(Placed::start(workers, places, bound)?);
         }
     }
-    let progress = Progress::start(u64::from(arguments.repeat) * PROGRAMS.len() as u64);
+    let progress = Progress::start(u64::from(repeat) * PROGRAMS.len() as u64);
     let mut rows = Vec::new();
     for (name, hinted) in PROGRAMS {
         let measure = Measure {
             hinted,
-            size: arguments.size.into(),
-            repeat: arguments.repeat,
+            size,
+            repeat,
             pools: &pools,
             counters: &mut counters,
             progress: &progress,
         };
         rows.extend(visit(name, measure.size, &Given::default(), measure)??);
     }
-    drop(progress);
-    row::print(&rows, refusal.as_deref(), arguments.format.json)
+    Ok((rows, refusal))
 }
 
 /// A pool, and how it was made.

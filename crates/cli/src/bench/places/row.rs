@@ -21,16 +21,16 @@ pub struct Sample {
 
 /// A program, in a locality, on a pool.
 pub struct Row {
-    program: &'static str,
-    locality: Option<Locality>,
-    places: PlaceBy,
-    bound: bool,
+    pub program: &'static str,
+    pub locality: Option<Locality>,
+    pub places: PlaceBy,
+    pub bound: bool,
     workers: usize,
     samples: Vec<Sample>,
 }
 
 impl Row {
-    pub fn new(program: &'static str, locality: Option<Locality>, placed: &Placed) -> Self {
+    pub(super) fn new(program: &'static str, locality: Option<Locality>, placed: &Placed) -> Self {
         Self {
             program,
             locality,
@@ -51,7 +51,7 @@ impl Row {
         Some(Summary::of(seen?)?.median())
     }
 
-    fn seconds(&self) -> Option<f64> {
+    pub fn seconds(&self) -> Option<f64> {
         self.median(|sample| Some(sample.seconds))
     }
 
@@ -59,7 +59,7 @@ impl Row {
         self.median(|sample| Some(sample.steals))
     }
 
-    fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         let mut counts = [None; EVENTS];
         for (event, count) in counts.iter_mut().enumerate() {
             *count = self.median(|sample| sample.counts[event]);

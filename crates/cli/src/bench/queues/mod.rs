@@ -3,7 +3,7 @@
 //! The queues are measured bare, without a runtime and without the claims that those need which give a task more than once; and in
 //! pools, whose workers run the programs of intervals from them ([`programs`]).
 
-mod programs;
+pub mod programs;
 mod rivals;
 
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use tidegate::machine::Machine;
 use tidegate_deque::Miss;
 use tidegate_sync::barrier;
+use tidegate_workloads::Size;
 
 use crate::arguments::QueuesArguments;
 use crate::failure::Failure;
@@ -58,7 +59,7 @@ pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
         rivals::each(&mut measured);
     }
     let rows = measured.rows;
-    let programs = programs::measure(arguments.repeat, &progress)?;
+    let programs = programs::measure(Size::Tiny, arguments.repeat, &progress)?;
     drop(progress);
     print(&names.0, &rows, &programs, arguments.format.json)
 }

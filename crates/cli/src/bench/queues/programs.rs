@@ -13,22 +13,22 @@ pub const WORKERS: usize = 2;
 
 /// A program on a queue.
 pub struct Row {
-    queue: &'static str,
-    program: &'static str,
-    seconds: f64,
+    pub queue: &'static str,
+    pub program: &'static str,
+    pub seconds: f64,
     /// Of the time on the usual queue.
-    ratio: f64,
+    pub ratio: f64,
 }
 
 /// Runs all programs, each on all queues in turns.
-pub fn measure(repeat: u32, progress: &Progress) -> Result<Vec<Row>, Failure> {
+pub fn measure(size: Size, repeat: u32, progress: &Progress) -> Result<Vec<Row>, Failure> {
     let pools = Queue::ALL
         .iter()
         .map(|queue| programs::pool(WORKERS, *queue));
     let pools = pools.collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     for entry in programs::all() {
-        let times = programs::time(entry.name, Size::Tiny, &pools, repeat, progress)?;
+        let times = programs::time(entry.name, size, &pools, repeat, progress)?;
         let of = |queue: Queue| Queue::ALL.iter().position(|other| *other == queue);
         let usual = of(Queue::default()).map_or(f64::NAN, |at| times.pools[at].median());
         for (queue, seconds) in Queue::ALL.iter().zip(&times.pools) {
