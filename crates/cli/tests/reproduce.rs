@@ -127,12 +127,12 @@ fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
 }
 
 #[test]
-fn what_no_simulated_machine_has_is_not_simulated() {
-    let text = complaint(&mut tidegate("reproduce intervals --sim"), 2);
-    assert!(
-        text.contains("intervals --sim: ") && text.contains("allowed: --real"),
-        "{text}"
-    );
+fn what_one_kind_of_machine_has_not_is_refused_there() {
+    for (line, other) in [("intervals --sim", "--real"), ("scaling --real", "--sim")] {
+        let text = complaint(&mut tidegate(&format!("reproduce {line}")), 2);
+        assert!(text.contains(&format!("{line}: ")), "{text}");
+        assert!(text.contains(&format!("allowed: {other}")), "{text}");
+    }
 }
 
 #[test]

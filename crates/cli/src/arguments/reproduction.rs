@@ -41,7 +41,7 @@ pub struct ReproduceArguments {
     pub format: Format,
 }
 
-/// Published experiments.
+/// Published experiments, and one of ours.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiments {
     /// How thieves rest: backoffs and quanta (Haselsteiner 2015)
@@ -54,6 +54,8 @@ pub enum Experiments {
     Space,
     /// Where intervals run, and from which queues; only on this machine (Weibel 2010)
     Intervals,
+    /// How far the defaults of the runtime scale, beside other rules; only simulated, up to 4,096 processors (ours)
+    Scaling,
 }
 
 pub const AFTER_REPORT: &str = "\

@@ -1,6 +1,6 @@
 //! Rules for thieves, each on the same programs under the same loads, and how they compare.
 
-use tidegate_policy::{Amount, Idle, Space};
+use tidegate_policy::{Amount, Idle, Space, Victim};
 
 use super::observed::Observed;
 use super::page::{Chart, Line, Point};
@@ -13,6 +13,8 @@ pub struct Rule {
     pub name: String,
     pub idle: Idle,
     pub steal: Amount,
+    /// Whom thieves ask, where the rule says so and not the machine.
+    pub victim: Option<Victim>,
     /// Who may have memory, where memory is observed.
     pub space: Option<Space>,
 }
@@ -47,6 +49,7 @@ impl Rule {
             name: name.to_owned(),
             idle: idle.expect("a rule of this program"),
             steal: Amount::One,
+            victim: None,
             space: None,
         }
     }
@@ -56,13 +59,22 @@ impl Rule {
         Self { steal, ..self }
     }
 
-    /// The runtime's own rules, with one for memory.
-    pub fn with_memory(name: &str, space: Space) -> Self {
+    /// The runtime's own rules.
+    pub fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             idle: Idle::default(),
             steal: Amount::default(),
+            victim: Some(Victim::default()),
+            space: None,
+        }
+    }
+
+    /// The runtime's own rules, with one for memory.
+    pub fn with_memory(name: &str, space: Space) -> Self {
+        Self {
             space: Some(space),
+            ..Self::usual(name)
         }
     }
 }
@@ -88,15 +100,19 @@ impl Plan {
 
     /// The same as cases on machines that `settings` gives.
     pub fn cases(&self, settings: impl Fn(usize) -> tidegate_sim::Settings) -> Vec<Case> {
-        let case = |(rule, work, load): (&Rule, &Work, Load)| Case {
-            work: work.clone(),
-            settings: tidegate_sim::Settings {
-                idle: rule.idle,
-                steal: rule.steal,
-                space: rule.space.unwrap_or(Space::None),
-                ..settings(load.processors)
-            },
-            instances: load.instances,
+        let case = |(rule, work, load): (&Rule, &Work, Load)| {
+            let machine = settings(load.processors);
+            Case {
+                work: work.clone(),
+                settings: tidegate_sim::Settings {
+                    idle: rule.idle,
+                    steal: rule.steal,
+                    victim: rule.victim.unwrap_or(machine.victim),
+                    space: rule.space.unwrap_or(Space::None),
+                    ..machine
+                },
+                instances: load.instances,
+            }
         };
         self.cells().map(case).collect()
     }

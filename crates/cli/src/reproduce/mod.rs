@@ -11,6 +11,7 @@ pub mod page;
 mod print;
 mod real;
 mod sample;
+mod scaling;
 mod simulated;
 mod space;
 mod two_level;
@@ -27,6 +28,7 @@ pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
         Experiments::MultiSteal => multi_steal::page(arguments)?,
         Experiments::Space => space::page(arguments)?,
         Experiments::Intervals => intervals::page(arguments)?,
+        Experiments::Scaling => scaling::page(arguments)?,
     };
     if arguments.format.json {
         let value = serde_json::to_value(&page).expect("a page is JSON");

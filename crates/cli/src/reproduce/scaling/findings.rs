@@ -1,0 +1,81 @@
+//! Whether a default is what the data say.
+
+use super::DEFAULTS;
+use crate::output::show_ratio;
+use crate::reproduce::grid::Grid;
+use crate::reproduce::page::Finding;
+
+/// A choice is better than the default if it saves more than this.
+const BETTER: f64 = 0.95;
+
+/// One for each choice.
+pub fn findings(grid: &Grid) -> Vec<Finding> {
+    let rules = grid.plan().rules.iter().enumerate();
+    let others = rules.filter(|(_, rule)| rule.name != DEFAULTS);
+    others.map(|(rule, _)| finding(grid, rule)).collect()
+}
+
+fn finding(grid: &Grid, rule: usize) -> Finding {
+    let loads = &grid.plan().loads;
+    let usual = grid.rule(DEFAULTS);
+    let several = (0..loads.len()).filter(|load| loads[*load].processors > 1);
+    let ratios: Vec<f64> = several
+        .clone()
+        .map(|load| grid.aggregated(rule, load).value / grid.aggregated(usual, load).value)
+        .collect();
+    let names: Vec<String> = several.map(|load| loads[load].name()).collect();
+    Finding {
+        what: format!(
+            "{}: time by that of the defaults, the mean of all programs, on {} processors",
+            grid.plan().rules[rule].name,
+            names.join(", ")
+        ),
+        published: "not less than 1".to_owned(),
+        ours: ratios
+            .iter()
+            .map(|ratio| show_ratio(*ratio))
+            .collect::<Vec<_>>()
+            .join(", "),
+        agrees: ratios.iter().all(|ratio| *ratio > BETTER),
+        why:
+            "The tables below tell for which programs it is better, docs/choosing.md what follows."
+                .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PROCESSORS, rules, works};
+    use super::*;
+    use crate::reproduce::grid::{Load, Plan};
+    use crate::reproduce::observed::Observed;
+    use tidegate_workloads::Size;
+
+    #[test]
+    fn a_choice_that_saves_time_anywhere_is_told_and_one_that_does_not_agrees() {
+        let plan = Plan {
+            rules: rules(),
+            works: works(Size::Tiny),
+            loads: PROCESSORS
+                .map(|processors| Load {
+                    processors,
+                    instances: 1,
+                })
+                .into(),
+        };
+        let observed = plan.cells().map(|(rule, _, load)| {
+            let better = rule.name == "steal half" && load.processors == 4_096;
+            vec![Observed {
+                seconds: if better { 0.5 } else { 1.0 },
+                ..Observed::default()
+            }]
+        });
+        let observed = observed.collect();
+        let found = findings(&Grid::new(plan, observed));
+        assert_eq!(found.len(), rules().len() - 1);
+        for finding in found {
+            let half = finding.what.starts_with("steal half: ");
+            assert_eq!(finding.agrees, !half, "{}", finding.what);
+        }
+    }
+}
