@@ -36,6 +36,7 @@
 pub mod dags;
 pub mod digest;
 pub mod factors;
+pub mod fft;
 pub mod fib;
 pub mod grande;
 pub mod intervals;

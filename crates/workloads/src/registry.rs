@@ -8,6 +8,7 @@ use crate::digest::Digest;
 use crate::factors::cholesky::Cholesky;
 use crate::factors::lu::Lu;
 use crate::factors::sparselu::Sparselu;
+use crate::fft::Fft;
 use crate::fib::Fib;
 use crate::intervals::layers::Layers;
 use crate::intervals::pipeline::Pipeline;
@@ -112,7 +113,7 @@ programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
         Nested Matmul Strassen Sortmany Decompress
         Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
-    others: Digest Cachestress Mergesort Blockmatmul
+    others: Digest Fft Cachestress Mergesort Blockmatmul
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

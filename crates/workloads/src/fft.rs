@@ -1,0 +1,383 @@
+//! The fast Fourier transform of complex numbers, by Cooley and Tukey: elements with even and with odd numbers are transformed by themselves, in parallel, and then
+//! combined.
+//!
+//! James Cooley and John Tukey, An Algorithm for the Machine Calculation of Complex Fourier Series, Mathematics of Computation 19, 1965, with radix 2. It is a
+//! program of Yasir Adnan and Mitsuhisa Sato, Dynamic Multiple Work Stealing Strategy for Flexible Load Balancing, 2012, where 32 M numbers are transformed.
+//!
+//! A level of the recursion goes over the numbers twice: it parts them into a second array, where the halves are transformed, and combines them back into the first. Both passes are
+//! parallel, too: they would else be the critical path. No pass goes in large strides.
+//!
+//! Serial version and parallel body share the passes and, below the cut-off, the recursion; as each number is computed in the same way whoever does it, both results are the same to
+//! the last bit. The roots of unity are made with the input.
+//!
+//! What it does not do: use a higher radix, transform in place, or rival a library.
+
+use std::f64::consts::TAU;
+use std::io;
+use std::ops::{Add, Mul, Sub};
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{checksum, random};
+
+/// A complex number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Complex {
+    /// The real part.
+    pub re: f64,
+    /// The imaginary part.
+    pub im: f64,
+}
+
+impl Complex {
+    const fn new(re: f64, im: f64) -> Self {
+        Self { re, im }
+    }
+}
+
+impl Add for Complex {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::new(self.re + other.re, self.im + other.im)
+    }
+}
+
+impl Sub for Complex {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self::new(self.re - other.re, self.im - other.im)
+    }
+}
+
+impl Mul for Complex {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self::new(
+            self.re * other.re - self.im * other.im,
+            self.re * other.im + self.im * other.re,
+        )
+    }
+}
+
+/// The program `fft`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fft {
+    /// How many numbers, a power of two.
+    pub n: usize,
+    /// Up to how many are transformed, parted or combined without forks.
+    pub cutoff: usize,
+    /// From which the numbers are made.
+    pub seed: u64,
+}
+
+/// What a run transforms.
+#[derive(Debug)]
+pub struct Input {
+    numbers: Vec<Complex>,
+    scratch: Vec<Complex>,
+    roots: Vec<Complex>,
+}
+
+/// The roots of unity by which halves are combined. Those for two halves of `h` numbers are at `h` to before `2h`: each level reads its own in order.
+fn roots(n: usize) -> Vec<Complex> {
+    let mut roots = vec![Complex::default(); n];
+    let half = n / 2;
+    for (k, root) in roots[half..].iter_mut().enumerate() {
+        let (sin, cos) = (TAU * k as f64 / n as f64).sin_cos();
+        *root = Complex::new(cos, -sin);
+    }
+    for index in (1..half).rev() {
+        roots[index] = roots[2 * index];
+    }
+    roots
+}
+
+/// Copies elements with even numbers and those with odd numbers, each in their order.
+fn part(all: &[Complex], even: &mut [Complex], odd: &mut [Complex]) {
+    for ((pair, even), odd) in all.chunks_exact(2).zip(even).zip(odd) {
+        *even = pair[0];
+        *odd = pair[1];
+    }
+}
+
+/// Makes the halves of a transform from those of the elements with even and odd numbers, or of a part of them.
+fn combine(halves: [&mut [Complex]; 2], [even, odd]: [&[Complex]; 2], roots: &[Complex]) {
+    let [first, second] = halves;
+    let into = first.iter_mut().zip(second);
+    let from = even.iter().zip(odd).zip(roots);
+    for ((first, second), ((even, odd), root)) in into.zip(from) {
+        let odd = *odd * *root;
+        *first = *even + odd;
+        *second = *even - odd;
+    }
+}
+
+/// The serial version: transforms the numbers and overwrites as much scratch.
+fn serial(numbers: &mut [Complex], scratch: &mut [Complex], roots: &[Complex]) {
+    match numbers {
+        [] | [_] => {}
+        [a, b] => (*a, *b) = (*a + *b, *a - *b),
+        _ => {
+            let half = numbers.len() / 2;
+            let (even, odd) = scratch.split_at_mut(half);
+            part(numbers, even, odd);
+            let (first, second) = numbers.split_at_mut(half);
+            serial(even, first, roots);
+            serial(odd, second, roots);
+            combine([first, second], [even, odd], &roots[half..]);
+        }
+    }
+}
+
+/// The parallel body.
+fn parallel<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    numbers: &mut [Complex],
+    scratch: &mut [Complex],
+    roots: &[Complex],
+    cutoff: usize,
+) {
+    if numbers.len() <= cutoff {
+        return serial(numbers, scratch, roots);
+    }
+    let half = numbers.len() / 2;
+    let (even, odd) = scratch.split_at_mut(half);
+    part_halving::<R>(fork, numbers, [even, odd], cutoff);
+    let (first, second) = numbers.split_at_mut(half);
+    R::join(
+        fork,
+        |fork| parallel::<R>(fork, even, first, roots, cutoff),
+        |fork| parallel::<R>(fork, odd, second, roots, cutoff),
+    );
+    combine_halving::<R>(fork, [first, second], [even, odd], &roots[half..], cutoff);
+}
+
+/// [`part`] by joins.
+fn part_halving<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    all: &[Complex],
+    [even, odd]: [&mut [Complex]; 2],
+    cutoff: usize,
+) {
+    if all.len() <= cutoff {
+        return part(all, even, odd);
+    }
+    let half = all.len() / 2;
+    let (all, all_after) = all.split_at(half);
+    let (even, even_after) = even.split_at_mut(half / 2);
+    let (odd, odd_after) = odd.split_at_mut(half / 2);
+    R::join(
+        fork,
+        |fork| part_halving::<R>(fork, all, [even, odd], cutoff),
+        |fork| part_halving::<R>(fork, all_after, [even_after, odd_after], cutoff),
+    );
+}
+
+/// [`combine`] by joins.
+fn combine_halving<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    [first, second]: [&mut [Complex]; 2],
+    [even, odd]: [&[Complex]; 2],
+    roots: &[Complex],
+    cutoff: usize,
+) {
+    if 2 * first.len() <= cutoff {
+        return combine([first, second], [even, odd], roots);
+    }
+    let half = first.len() / 2;
+    let (first, first_after) = first.split_at_mut(half);
+    let (second, second_after) = second.split_at_mut(half);
+    let (from, after) = ([&even[..half], &odd[..half]], [&even[half..], &odd[half..]]);
+    R::join(
+        fork,
+        |fork| combine_halving::<R>(fork, [first, second], from, roots, cutoff),
+        |fork| {
+            let into = [first_after, second_after];
+            combine_halving::<R>(fork, into, after, &roots[half..], cutoff);
+        },
+    );
+}
+
+impl Fft {
+    /// The number of that index: both parts are from -1 to 1.
+    fn number(&self, index: usize) -> Complex {
+        let unit = |number| (random(self.seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+        let first = 2 * index as u64;
+        Complex::new(unit(first), unit(first + 1))
+    }
+
+    /// Whether a coefficient is, but for rounding, the sum that defines it.
+    fn is_right(&self, input: &Input, k: usize) -> bool {
+        let half = self.n / 2;
+        // The second half of the circle is the first one with the other sign.
+        let root = |power: usize| match power < half {
+            true => input.roots[half + power],
+            false => Complex::default() - input.roots[power],
+        };
+        let sum = (0..self.n)
+            .map(|index| self.number(index) * root(index * k % self.n))
+            .fold(Complex::default(), Complex::add);
+        let difference = sum - input.numbers[k];
+        // Sums of so many random numbers grow as the root of how many there are.
+        difference.re.hypot(difference.im) < 1e-9 * (self.n as f64).sqrt()
+    }
+}
+
+impl Program for Fft {
+    const NAME: &'static str = "fft";
+    const SUMMARY: &'static str = "fast Fourier transform by halves, radix 2";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(2, 1 << 30),
+            preset: Preset::Sizes(["2048", "4194304", "33554432"]),
+            meaning: "how many complex numbers of 16 bytes, a power of two",
+        },
+        Parameter {
+            name: "cutoff",
+            positional: false,
+            kind: Kind::Integer(2, 1 << 30),
+            preset: Preset::Sizes(["64", "4096", "4096"]),
+            meaning: "up to how many are transformed, parted or combined without forks",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the numbers are made",
+        },
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "right",
+            meaning: "whether three coefficients are the sums that define them",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on every bit of every coefficient",
+        },
+    ];
+
+    type Input = Input;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        let n = values.integer("n")? as usize;
+        if !n.is_power_of_two() {
+            return Err(ParameterError::new(format!(
+                "n is {n}, allowed is a power of two"
+            )));
+        }
+        Ok(Self {
+            n,
+            cutoff: values.integer("cutoff")? as usize,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("cutoff", self.cutoff.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Input> {
+        Ok(Input {
+            numbers: (0..self.n).map(|index| self.number(index)).collect(),
+            scratch: vec![Complex::default(); self.n],
+            roots: roots(self.n),
+        })
+    }
+
+    fn reset(&self, input: &mut Input) {
+        // A copy would be another 512 MB.
+        for (index, number) in input.numbers.iter_mut().enumerate() {
+            *number = self.number(index);
+        }
+    }
+
+    fn serial(&self, input: &mut Input) {
+        serial(&mut input.numbers, &mut input.scratch, &input.roots);
+    }
+
+    fn parallel<R: Runtime>(&self, input: &mut Input, fork: &mut R::Fork<'_>) {
+        let Input {
+            numbers,
+            scratch,
+            roots,
+        } = input;
+        parallel::<R>(fork, numbers, scratch, roots, self.cutoff);
+    }
+
+    fn answer(&self, input: &Input, (): &()) -> Answer {
+        let right = [1, self.n / 3, self.n - 1]
+            .into_iter()
+            .all(|k| self.is_right(input, k));
+        let parts = input
+            .numbers
+            .iter()
+            .flat_map(|number| [number.re, number.im]);
+        let checksum = checksum(parts.map(f64::to_bits));
+        answer([("right", right.into()), ("checksum", checksum.into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tidegate;
+
+    fn program(n: usize, cutoff: usize) -> Fft {
+        Fft { n, cutoff, seed: 1 }
+    }
+
+    #[test]
+    fn every_coefficient_is_the_sum_that_defines_it() {
+        for n in (1..10).map(|power| 1 << power) {
+            let fft = program(n, 2);
+            let mut input = fft.prepare().unwrap();
+            assert!(!fft.is_right(&input, 1), "it has not been transformed yet");
+            fft.serial(&mut input);
+            assert!((0..n).all(|k| fft.is_right(&input, k)), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_body_computes_the_same_bits_whatever_its_cutoff() {
+        let pool = Tidegate::with_workers(2).unwrap();
+        let mut expected = program(512, 2).prepare().unwrap();
+        program(512, 2).serial(&mut expected);
+        for cutoff in [2, 4, 100, 512] {
+            let fft = program(512, cutoff);
+            let mut input = fft.prepare().unwrap();
+            pool.install(|fork| fft.parallel::<Tidegate>(&mut input, fork));
+            assert!(input.numbers == expected.numbers, "{cutoff}");
+        }
+    }
+
+    #[test]
+    fn the_inverse_transform_gives_the_numbers_back() {
+        let fft = program(1024, 2);
+        let mut input = fft.prepare().unwrap();
+        let original = input.numbers.clone();
+        // That of the conjugate is the conjugate of n times the inverse.
+        for _ in 0..2 {
+            fft.serial(&mut input);
+            for number in &mut input.numbers {
+                number.im = -number.im;
+            }
+        }
+        for (number, original) in input.numbers.iter().zip(original) {
+            let difference = Complex::new(number.re / 1024.0, number.im / 1024.0) - original;
+            assert!(difference.re.hypot(difference.im) < 1e-12);
+        }
+    }
+}
