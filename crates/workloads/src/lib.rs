@@ -47,6 +47,7 @@ pub mod loopy;
 mod matrix;
 pub mod parameter;
 pub mod phases;
+pub mod prefixsum;
 pub mod program;
 pub mod quicksort;
 pub mod registry;

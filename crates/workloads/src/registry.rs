@@ -23,6 +23,7 @@ use crate::loops::Loops;
 use crate::loopy::Loopy;
 use crate::parameter::{Given, Parameter, ParameterError, Size, Values};
 use crate::phases::Phases;
+use crate::prefixsum::Prefixsum;
 use crate::program::{Field, Program};
 use crate::quicksort::Quicksort;
 use crate::seriesparallel::Seriesparallel;
@@ -113,7 +114,7 @@ programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
         Nested Matmul Strassen Sortmany Decompress
         Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
-    others: Digest Fft Cachestress Mergesort Blockmatmul
+    others: Digest Prefixsum Fft Cachestress Mergesort Blockmatmul
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

@@ -1,0 +1,209 @@
+//! Prefix sums: each element becomes the sum of all up to it, in two passes over blocks.
+//!
+//! The first pass adds up blocks, and their sums up a tree; the second goes down the tree with the sum of all that is before a block, and over the block (Guy Blelloch, Prefix Sums and
+//! Their Applications, 1990, section 1.2). From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6, where there are 10^8 elements.
+//!
+//! The serial version needs one pass, and one addition an element, so the parallel body does twice the work; and it waits for memory more than it computes.
+//!
+//! What it does not do: keep a block in a cache from one pass to the next.
+
+use std::io;
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::runtime::Runtime;
+use crate::steps::{checksum, random};
+
+/// The program `prefixsum`.
+#[derive(Clone, Copy, Debug)]
+pub struct Prefixsum {
+    /// How many elements.
+    pub n: usize,
+    /// How many of them are a block.
+    pub block: usize,
+    /// From which the elements are made.
+    pub seed: u64,
+}
+
+/// The serial version, also of a block with this sum before it. Sums are those modulo 2^64.
+fn serial(elements: &mut [u64], before: u64) {
+    let mut sum = before;
+    for element in elements {
+        sum = sum.wrapping_add(*element);
+        *element = sum;
+    }
+}
+
+/// So many blocks are in the left half, and so many elements.
+pub(crate) fn half(elements: usize, block: usize) -> (usize, usize) {
+    let blocks = elements.div_ceil(block) / 2;
+    (blocks, blocks * block)
+}
+
+/// The first pass: the sum of all elements. Each node of the tree leaves the sum of its left half, between those of the nodes in that half and in the other one.
+fn up<R: Runtime>(fork: &mut R::Fork<'_>, elements: &[u64], sums: &mut [u64], block: usize) -> u64 {
+    if elements.len() <= block {
+        return elements.iter().copied().fold(0, u64::wrapping_add);
+    }
+    let (blocks, middle) = half(elements.len(), block);
+    let (left, right) = elements.split_at(middle);
+    let (left_sums, rest) = sums.split_at_mut(blocks - 1);
+    let (own, right_sums) = rest.split_at_mut(1);
+    let (left, right) = R::join(
+        fork,
+        |fork| up::<R>(fork, left, left_sums, block),
+        |fork| up::<R>(fork, right, right_sums, block),
+    );
+    own[0] = left;
+    left.wrapping_add(right)
+}
+
+/// The second pass.
+fn down<R: Runtime>(
+    fork: &mut R::Fork<'_>,
+    elements: &mut [u64],
+    sums: &[u64],
+    before: u64,
+    block: usize,
+) {
+    if elements.len() <= block {
+        return serial(elements, before);
+    }
+    let (blocks, middle) = half(elements.len(), block);
+    let (left, right) = elements.split_at_mut(middle);
+    let before_right = before.wrapping_add(sums[blocks - 1]);
+    R::join(
+        fork,
+        |fork| down::<R>(fork, left, &sums[..blocks - 1], before, block),
+        |fork| down::<R>(fork, right, &sums[blocks..], before_right, block),
+    );
+}
+
+/// The parallel body.
+fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u64], block: usize) {
+    let blocks = elements.len().div_ceil(block);
+    let mut sums = vec![0; blocks.saturating_sub(1)];
+    up::<R>(fork, elements, &mut sums, block);
+    down::<R>(fork, elements, &sums, 0, block);
+}
+
+impl Program for Prefixsum {
+    const NAME: &'static str = "prefixsum";
+    const SUMMARY: &'static str = "prefix sums in two passes over blocks";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(0, 1 << 32),
+            preset: Preset::Sizes(["20000", "30000000", "100000000"]),
+            meaning: "how many elements of 8 bytes",
+        },
+        Parameter {
+            name: "block",
+            positional: false,
+            kind: Kind::Integer(1, 1 << 32),
+            preset: Preset::Sizes(["256", "16384", "16384"]),
+            meaning: "how many elements a task adds up",
+        },
+        Parameter {
+            name: "seed",
+            positional: false,
+            kind: Kind::Integer(0, u64::MAX),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "from which the elements are made",
+        },
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "sum",
+            meaning: "sum of all elements, modulo 2^64",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on every prefix sum and its place",
+        },
+    ];
+
+    type Input = Vec<u64>;
+    type Output = ();
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            block: values.integer("block")? as usize,
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("block", self.block.into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<Vec<u64>> {
+        let elements = (0..self.n as u64).map(|i| random(self.seed, i));
+        Ok(elements.collect())
+    }
+
+    fn reset(&self, elements: &mut Vec<u64>) {
+        // A copy would be another 800 MB.
+        for (i, element) in (0..).zip(elements) {
+            *element = random(self.seed, i);
+        }
+    }
+
+    fn serial(&self, elements: &mut Vec<u64>) {
+        serial(elements, 0);
+    }
+
+    fn parallel<R: Runtime>(&self, elements: &mut Vec<u64>, fork: &mut R::Fork<'_>) {
+        parallel::<R>(fork, elements, self.block);
+    }
+
+    fn answer(&self, elements: &Vec<u64>, (): &()) -> Answer {
+        let sum = elements.last().copied().unwrap_or(0);
+        let checksum = checksum(elements.iter().copied());
+        answer([("sum", sum.into()), ("checksum", checksum.into())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tidegate;
+
+    #[test]
+    fn any_number_of_elements_in_blocks_of_any_size_gives_the_sums_that_define_it() {
+        let pool = Tidegate::with_workers(2).unwrap();
+        for n in 0..40 {
+            let program = |block| Prefixsum { n, block, seed: 5 };
+            let input = program(1).prepare().unwrap();
+            let sum = |end| input[..end].iter().copied().fold(0, u64::wrapping_add);
+            let expected: Vec<_> = (1..=n).map(sum).collect();
+            for block in [1, 2, 3, 7, 100] {
+                let mut elements = input.clone();
+                pool.install(|fork| parallel::<Tidegate>(fork, &mut elements, block));
+                assert_eq!(elements, expected, "{n} in blocks of {block}");
+            }
+            let mut elements = input.clone();
+            serial(&mut elements, 0);
+            assert_eq!(elements, expected);
+        }
+    }
+
+    #[test]
+    fn a_reset_brings_back_the_elements() {
+        let program = Prefixsum {
+            n: 100,
+            block: 8,
+            seed: 2,
+        };
+        let mut elements = program.prepare().unwrap();
+        program.serial(&mut elements);
+        program.reset(&mut elements);
+        assert_eq!(elements, program.prepare().unwrap());
+    }
+}
