@@ -33,6 +33,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bipartition;
 pub mod dags;
 pub mod digest;
 pub mod factors;
@@ -50,6 +51,7 @@ pub mod phases;
 pub mod prefixsum;
 pub mod program;
 pub mod quicksort;
+mod random_graph;
 pub mod registry;
 pub mod runtime;
 pub mod seriesparallel;

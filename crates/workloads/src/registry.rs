@@ -3,6 +3,7 @@
 //! Programs have different inputs and outputs, so a caller that picks one by name at run time hands
 //! over a [`Visitor`], which is generic over the program.
 
+use crate::bipartition::Bipartition;
 use crate::dags::Simulated;
 use crate::digest::Digest;
 use crate::factors::cholesky::Cholesky;
@@ -114,7 +115,7 @@ programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
         Nested Matmul Strassen Sortmany Decompress
         Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
-    others: Digest Prefixsum Fft Cachestress Mergesort Blockmatmul
+    others: Digest Bipartition Prefixsum Fft Cachestress Mergesort Blockmatmul
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

@@ -1,0 +1,76 @@
+//! Random graphs: each pair of vertices has an edge with the same probability (Paul Erdős and Alfréd Rényi, On the Evolution of Random Graphs, 1960; Edgar Gilbert, Random Graphs,
+//! Annals of Mathematical Statistics 30, 1959).
+//!
+//! Edges are drawn whenever they are looked at and never stored: a draw is a few multiplications.
+
+use crate::parameter::{Kind, Parameter, Preset};
+use crate::steps::random;
+
+/// The edges of a graph, which have no direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edges {
+    vertices: u64,
+    /// Of 2^32 pairs so many have an edge.
+    present: u64,
+    seed: u64,
+}
+
+impl Edges {
+    /// The edges among so many vertices, at most 2^32, where each pair has one with this probability.
+    pub(crate) fn new(vertices: usize, probability: f64, seed: u64) -> Self {
+        Self {
+            vertices: vertices as u64,
+            present: (probability * (1_u64 << 32) as f64) as u64,
+            seed,
+        }
+    }
+
+    /// The edge between two vertices: 32 random bits for its weight; none between a vertex and itself.
+    pub(crate) fn between(&self, a: usize, b: usize) -> Option<u32> {
+        let pair = a.min(b) as u64 * self.vertices + a.max(b) as u64;
+        let drawn = random(self.seed, pair);
+        (drawn >> 32 < self.present && a != b).then_some(drawn as u32)
+    }
+}
+
+/// The parameter `p`, with the probabilities for each size.
+pub(crate) const fn probability(sizes: [&'static str; 3]) -> Parameter {
+    Parameter {
+        name: "p",
+        positional: false,
+        kind: Kind::Number(0.0, 1.0),
+        preset: Preset::Sizes(sizes),
+        meaning: "probability that two vertices have an edge",
+    }
+}
+
+/// The parameter `seed`.
+pub(crate) const SEED: Parameter = Parameter {
+    name: "seed",
+    positional: false,
+    kind: Kind::Integer(0, u64::MAX),
+    preset: Preset::Sizes(["1"; 3]),
+    meaning: "from which the edges are drawn",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_have_no_direction_and_are_as_many_as_the_probability_says() {
+        for probability in [0.0, 0.25, 0.9, 1.0] {
+            let edges = Edges::new(500, probability, 3);
+            let mut count = 0;
+            for a in 0..500 {
+                assert_eq!(edges.between(a, a), None);
+                for b in 0..a {
+                    assert_eq!(edges.between(a, b), edges.between(b, a));
+                    count += usize::from(edges.between(a, b).is_some());
+                }
+            }
+            let share = count as f64 / (500.0 * 499.0 / 2.0);
+            assert!((share - probability).abs() < 0.01, "{share}");
+        }
+    }
+}
