@@ -56,6 +56,7 @@ pub mod registry;
 pub mod runtime;
 pub mod seriesparallel;
 pub mod space;
+pub mod sssp;
 mod steps;
 pub mod treesum;
 pub mod uts;

@@ -34,6 +34,7 @@ use crate::space::memfib::Memfib;
 use crate::space::nested::Nested;
 use crate::space::sortmany::Sortmany;
 use crate::space::strassen::Strassen;
+use crate::sssp::Sssp;
 use crate::treesum::Treesum;
 use crate::uts::Uts;
 
@@ -115,7 +116,7 @@ programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
         Nested Matmul Strassen Sortmany Decompress
         Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
-    others: Digest Bipartition Prefixsum Fft Cachestress Mergesort Blockmatmul
+    others: Digest Sssp Bipartition Prefixsum Fft Cachestress Mergesort Blockmatmul
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

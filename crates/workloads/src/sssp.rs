@@ -1,0 +1,294 @@
+//! Shortest paths from one vertex of a random graph: a task for each relaxation, the nearest vertex first.
+//!
+//! From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6: 10,000 vertices, edges with probability 0.5. A task looks at all edges of a vertex and spawns one
+//! for each vertex that it has found a shorter way to. A vertex whose distance was not final is relaxed again later, so what matters is the order: with the nearest vertex always first
+//! it is Edsger Dijkstra's (A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1, 1959), and nothing is done twice.
+//!
+//! | order | a task takes |
+//! |---|---|
+//! | `nearest` | of all vertices that wait the nearest, from one heap |
+//! | `youngest` | the vertex for which it was spawned; of those of one relaxation the nearest was spawned last |
+//!
+//! A queue of tasks knows no priorities. With `nearest` the tasks are all the same, and the program has the queue: one lock for all, held briefly beside a relaxation's ten microseconds and
+//! more. With `youngest` the owner of a deque has the nearest of its latest relaxation next, whatever waits of earlier ones: that is depth first, and repeats most of the work.
+//!
+//! Edges are drawn whenever they are looked at; stored they would take 800 MB, and the program would wait for memory. Weights are from 1 to 2^32.
+//!
+//! The serial version is Dijkstra's with a heap. It is no dag for the simulator: what is relaxed twice depends on the schedule itself.
+//!
+//! What it does not do: run in parallel without spawns, divide the edges of one vertex, or keep paths.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
+use crate::program::{Answer, Field, Program, answer};
+use crate::random_graph::{self, Edges};
+use crate::runtime::Runtime;
+use crate::steps::checksum;
+
+/// The distance of what cannot be reached.
+const NEVER: u64 = u64::MAX;
+
+/// Which vertex is relaxed next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The nearest of all.
+    Nearest,
+    /// The nearest of the youngest.
+    Youngest,
+}
+
+impl Order {
+    const NAMES: &'static [&'static str] = &["nearest", "youngest"];
+
+    fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// The program `sssp`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sssp {
+    /// How many vertices, at least one: the first is where paths begin.
+    pub n: usize,
+    /// The probability that two of them have an edge.
+    pub p: f64,
+    /// Which vertex is relaxed next.
+    pub order: Order,
+    /// From which the edges are drawn.
+    pub seed: u64,
+}
+
+/// A vertex and how far it is, by distance.
+type Far = (u64, usize);
+
+impl Sssp {
+    fn edges(&self) -> Edges {
+        Edges::new(self.n, self.p, self.seed)
+    }
+
+    /// Calls `visit` with each neighbour of a vertex and its distance by way of it.
+    fn neighbours(&self, (distance, vertex): Far, mut visit: impl FnMut(Far)) {
+        let edges = self.edges();
+        for neighbour in 0..self.n {
+            if let Some(drawn) = edges.between(vertex, neighbour) {
+                visit((distance + 1 + u64::from(drawn), neighbour));
+            }
+        }
+    }
+}
+
+/// A run of the parallel body.
+struct Search<'a> {
+    program: &'a Sssp,
+    distances: Vec<AtomicU64>,
+    /// With [`Order::Nearest`] what waits; there is a task for each.
+    waiting: Mutex<BinaryHeap<Reverse<Far>>>,
+}
+
+// Relaxed throughout: a distance only falls, and says nothing but itself. What a task was spawned for it gets by the spawn or from under the lock, behind the distance.
+impl Search<'_> {
+    /// Looks for shorter ways that begin with that to a vertex, if it is still the shortest known.
+    fn relax<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, from: Far) {
+        if from.0 > self.distances[from.1].load(Ordering::Relaxed) {
+            return;
+        }
+        let mut shorter = Vec::new();
+        self.program.neighbours(from, |to| {
+            let distance = &self.distances[to.1];
+            if to.0 < distance.load(Ordering::Relaxed)
+                && to.0 < distance.fetch_min(to.0, Ordering::Relaxed)
+            {
+                shorter.push(to);
+            }
+        });
+        self.spawn::<R>(scope, shorter);
+    }
+
+    fn spawn<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, mut shorter: Vec<Far>) {
+        match self.program.order {
+            Order::Nearest => {
+                self.waiting().extend(shorter.iter().copied().map(Reverse));
+                for _ in shorter {
+                    R::spawn(scope, |scope| self.relax::<R>(scope, self.nearest()));
+                }
+            }
+            Order::Youngest => {
+                shorter.sort_unstable_by_key(|&far| Reverse(far));
+                for far in shorter {
+                    R::spawn(scope, move |scope| self.relax::<R>(scope, far));
+                }
+            }
+        }
+    }
+
+    /// Nobody panics while the lock is held.
+    fn waiting(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Far>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn nearest(&self) -> Far {
+        let nearest = self.waiting().pop();
+        nearest.expect("each task was spawned for one that waits").0
+    }
+}
+
+impl Program for Sssp {
+    const NAME: &'static str = "sssp";
+    const SUMMARY: &'static str = "shortest paths from one vertex of a dense random graph";
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(1, 1 << 24),
+            preset: Preset::Sizes(["150", "10000", "10000"]),
+            meaning: "how many vertices",
+        },
+        random_graph::probability(["0.5"; 3]),
+        Parameter {
+            name: "order",
+            positional: false,
+            kind: Kind::Choice(Order::NAMES),
+            preset: Preset::Sizes(["nearest"; 3]),
+            meaning: "which vertex is relaxed next: of all that wait, or of the last relaxation",
+        },
+        random_graph::SEED,
+    ];
+    const RESULT: &'static [Field] = &[
+        Field {
+            name: "reached",
+            meaning: "number of vertices that can be reached, with the first",
+        },
+        Field {
+            name: "farthest",
+            meaning: "the largest distance among them",
+        },
+        Field {
+            name: "checksum",
+            meaning: "a number that depends on every distance and its vertex",
+        },
+    ];
+
+    type Input = ();
+    type Output = Vec<u64>;
+
+    fn from_values(values: &Values) -> Result<Self, ParameterError> {
+        Ok(Self {
+            n: values.integer("n")? as usize,
+            p: values.number("p")?,
+            order: match values.choice("order")? {
+                "youngest" => Order::Youngest,
+                _ => Order::Nearest,
+            },
+            seed: values.integer("seed")?,
+        })
+    }
+
+    fn parameters(&self) -> Answer {
+        answer([
+            ("n", self.n.into()),
+            ("p", self.p.into()),
+            ("order", self.order.name().into()),
+            ("seed", self.seed.into()),
+        ])
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn serial(&self, (): &mut ()) -> Vec<u64> {
+        let mut distances = vec![NEVER; self.n];
+        distances[0] = 0;
+        let mut waiting = BinaryHeap::from([Reverse((0, 0))]);
+        while let Some(Reverse(from)) = waiting.pop() {
+            if from.0 > distances[from.1] {
+                continue;
+            }
+            self.neighbours(from, |to| {
+                if to.0 < distances[to.1] {
+                    distances[to.1] = to.0;
+                    waiting.push(Reverse(to));
+                }
+            });
+        }
+        distances
+    }
+
+    fn parallel<R: Runtime>(&self, (): &mut (), _: &mut R::Fork<'_>) -> Vec<u64> {
+        let search = Search {
+            program: self,
+            distances: (0..self.n).map(|_| AtomicU64::new(NEVER)).collect(),
+            waiting: Mutex::default(),
+        };
+        search.distances[0].store(0, Ordering::Relaxed);
+        R::scope(|scope| search.relax::<R>(scope, (0, 0)));
+        let distances = search.distances.into_iter();
+        distances.map(AtomicU64::into_inner).collect()
+    }
+
+    fn applies_to<R: Runtime>(&self) -> bool {
+        R::SPAWNS
+    }
+
+    fn answer(&self, (): &(), distances: &Vec<u64>) -> Answer {
+        let reached = || distances.iter().filter(|distance| **distance < NEVER);
+        answer([
+            ("reached", reached().count().into()),
+            ("farthest", reached().max().copied().into()),
+            ("checksum", checksum(distances.iter().copied()).into()),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tidegate;
+
+    /// Distances by as many rounds over all edges as there are vertices.
+    fn by_rounds(program: &Sssp) -> Vec<u64> {
+        let mut distances = vec![NEVER; program.n];
+        distances[0] = 0;
+        for _ in 0..program.n {
+            for vertex in 0..program.n {
+                if distances[vertex] < NEVER {
+                    program.neighbours((distances[vertex], vertex), |(distance, to)| {
+                        distances[to] = distances[to].min(distance);
+                    });
+                }
+            }
+        }
+        distances
+    }
+
+    #[test]
+    fn distances_in_dense_and_sparse_graphs_are_those_of_rounds_over_all_edges_in_either_order() {
+        let pool = Tidegate::with_workers(2).unwrap();
+        for (n, p) in [
+            (1, 0.5),
+            (2, 1.0),
+            (40, 0.0),
+            (40, 0.04),
+            (40, 0.1),
+            (40, 1.0),
+        ] {
+            for order in [Order::Nearest, Order::Youngest] {
+                let program = Sssp {
+                    n,
+                    p,
+                    order,
+                    seed: 2,
+                };
+                let expected = by_rounds(&program);
+                assert_eq!(program.serial(&mut ()), expected, "{n} {p}");
+                let body = |fork: &mut ()| program.parallel::<Tidegate>(&mut (), fork);
+                assert_eq!(pool.install(body), expected, "{n} {p} {order:?}");
+            }
+        }
+    }
+}
