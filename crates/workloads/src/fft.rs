@@ -19,7 +19,7 @@ use std::ops::{Add, Mul, Sub};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
-use crate::steps::{checksum, random};
+use crate::steps::{checksum, uniform};
 
 /// A complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -205,9 +205,8 @@ fn combine_halving<R: Runtime>(
 impl Fft {
     /// The number of that index: both parts are from -1 to 1.
     fn number(&self, index: usize) -> Complex {
-        let unit = |number| (random(self.seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
         let first = 2 * index as u64;
-        Complex::new(unit(first), unit(first + 1))
+        Complex::new(uniform(self.seed, first), uniform(self.seed, first + 1))
     }
 
     /// Whether a coefficient is, but for rounding, the sum that defines it.

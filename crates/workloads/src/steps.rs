@@ -1,4 +1,4 @@
-//! Serial work of a given length that nothing can shorten.
+//! What programs share: serial work of a given length that nothing can shorten, numbers at random, checksums.
 
 use tidegate_sim::Nanos;
 
@@ -39,6 +39,11 @@ pub(crate) fn random(seed: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// The `number`-th of numbers between -1 and 1 with a uniform distribution, -1 included.
+pub(crate) fn uniform(seed: u64, number: u64) -> f64 {
+    (random(seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +66,15 @@ mod tests {
     fn steps_follow_each_other() {
         assert_eq!(steps(7, 0), 7);
         assert_eq!(steps(steps(7, 3), 4), steps(7, 7));
+    }
+
+    #[test]
+    fn uniform_numbers_lie_between_minus_one_and_one_on_both_sides_alike() {
+        let numbers: Vec<_> = (0..100_000).map(|i| uniform(1, i)).collect();
+        assert!(numbers.iter().all(|number| (-1.0..1.0).contains(number)));
+        let mean = numbers.iter().sum::<f64>() / 1e5;
+        let variance = numbers.iter().map(|number| number * number).sum::<f64>() / 1e5;
+        assert!(mean.abs() < 0.01, "{mean}");
+        assert!((variance - 1.0 / 3.0).abs() < 0.01, "{variance}");
     }
 }

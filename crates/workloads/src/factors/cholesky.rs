@@ -12,11 +12,11 @@
 
 use std::io;
 
-use super::{FACTORED, Placed, entries, factored, uniform};
+use super::{FACTORED, Placed, entries, factored};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Form, Program, answer};
 use crate::runtime::{Runtime, Serial};
-use crate::steps::random;
+use crate::steps::{random, uniform};
 use crate::way::{Way, each};
 
 /// Rows and columns of a block.

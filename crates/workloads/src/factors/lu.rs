@@ -11,10 +11,11 @@
 
 use std::io;
 
-use super::{FACTORED, Placed, block, entries, factored, triangles, uniform};
+use super::{FACTORED, Placed, block, entries, factored, triangles};
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Form, Program, answer};
 use crate::runtime::{Runtime, Serial};
+use crate::steps::uniform;
 use crate::way::{Way, each};
 
 /// The most rows, for which a matrix has 8 GiB.

@@ -19,7 +19,7 @@ pub mod lu;
 pub mod sparselu;
 
 use crate::program::{Answer, Field, answer};
-use crate::steps::{checksum, random};
+use crate::steps::{checksum, uniform};
 use block::Real;
 
 /// An element of a matrix: row, column and value.
@@ -39,11 +39,6 @@ const FACTORED: &[Field] = &[
         meaning: "a number that depends on every bit of the factors and its place",
     },
 ];
-
-/// The `number`-th of numbers between -1 and 1 with a uniform distribution, -1 included.
-fn uniform(seed: u64, number: u64) -> f64 {
-    (random(seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-}
 
 /// The elements of blocks with that many rows and columns.
 fn entries<'a, T: Real>(
@@ -144,15 +139,5 @@ mod tests {
         };
         assert!(within(f32::EPSILON.into()));
         assert!(!within(f64::EPSILON));
-    }
-
-    #[test]
-    fn uniform_numbers_lie_between_minus_one_and_one_on_both_sides_alike() {
-        let numbers: Vec<_> = (0..100_000).map(|i| uniform(1, i)).collect();
-        assert!(numbers.iter().all(|number| (-1.0..1.0).contains(number)));
-        let mean = numbers.iter().sum::<f64>() / 1e5;
-        let variance = numbers.iter().map(|number| number * number).sum::<f64>() / 1e5;
-        assert!(mean.abs() < 0.01, "{mean}");
-        assert!((variance - 1.0 / 3.0).abs() < 0.01, "{variance}");
     }
 }
