@@ -350,6 +350,20 @@ mod tests {
     }
 
     #[test]
+    fn a_lone_one_becomes_the_roots_of_unity_in_the_order_of_its_place() {
+        let fft = program(64, 2);
+        let mut input = fft.prepare().unwrap();
+        input.numbers.fill(Complex::default());
+        input.numbers[3] = Complex::new(1.0, 0.0);
+        fft.serial(&mut input);
+        for (k, number) in input.numbers.iter().enumerate() {
+            let (sin, cos) = (TAU * 3.0 * k as f64 / 64.0).sin_cos();
+            let difference = *number - Complex::new(cos, -sin);
+            assert!(difference.re.hypot(difference.im) < 1e-14, "{k}");
+        }
+    }
+
+    #[test]
     fn the_body_computes_the_same_bits_whatever_its_cutoff() {
         let pool = Tidegate::with_workers(2).unwrap();
         let mut expected = program(512, 2).prepare().unwrap();
