@@ -13,6 +13,9 @@ use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit
 const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Fixed(2), Amount::Half];
 const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
 
+/// The parameters that choose among forms of a program.
+const FORMS: [&str; 2] = ["form", "order"];
+
 /// The options of a pool that are policies.
 #[derive(Clone, Copy)]
 struct Policies {
@@ -125,9 +128,9 @@ fn givens(entry: &Entry) -> Vec<Given> {
     if entry.name == "digest" {
         return vec![named("path", concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
     }
-    let form = entry.parameters.iter().find(|p| p.name == "form");
-    match form.map(|form| form.kind) {
-        Some(Kind::Choice(names)) => names.iter().map(|name| named("form", name)).collect(),
+    let form = entry.parameters.iter().find(|p| FORMS.contains(&p.name));
+    match form.map(|form| (form.name, form.kind)) {
+        Some((form, Kind::Choice(names))) => names.iter().map(|name| named(form, name)).collect(),
         _ => vec![Given::default()],
     }
 }
@@ -163,4 +166,5 @@ fn every_idle_policy_and_every_form_is_among_those_tried() {
     let forms = |name| ENTRIES.iter().find(|e| e.name == name).map(givens);
     assert_eq!(forms("uts").map(|forms| forms.len()), Some(2));
     assert_eq!(forms("loopy").map(|forms| forms.len()), Some(2));
+    assert_eq!(forms("sssp").map(|forms| forms.len()), Some(2));
 }
