@@ -115,8 +115,8 @@ macro_rules! programs {
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
         Nested Matmul Strassen Sortmany Decompress
-        Cholesky Lu Sparselu Seriesparallel Wavefront Layers;
-    others: Digest Sssp Bipartition Prefixsum Fft Cachestress Mergesort Blockmatmul
+        Cholesky Lu Sparselu Fft Prefixsum Seriesparallel Wavefront Layers;
+    others: Digest Bipartition Sssp Cachestress Mergesort Blockmatmul
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

@@ -4,12 +4,14 @@ use tidegate_sim::{Costs, Dag, Extent, Job, Settings, Width, run};
 use tidegate_workloads::factors::cholesky::Cholesky;
 use tidegate_workloads::factors::lu::Lu;
 use tidegate_workloads::factors::sparselu::Sparselu;
+use tidegate_workloads::fft::Fft;
 use tidegate_workloads::fib::Fib;
 use tidegate_workloads::intervals::layers::Layers;
 use tidegate_workloads::intervals::wavefront::Wavefront;
 use tidegate_workloads::knary::Knary;
 use tidegate_workloads::loopy::Loopy;
 use tidegate_workloads::phases::{First, Phases};
+use tidegate_workloads::prefixsum::Prefixsum;
 use tidegate_workloads::program::Form;
 use tidegate_workloads::quicksort::Quicksort;
 use tidegate_workloads::registry::ENTRIES;
@@ -175,6 +177,34 @@ fn quicksort_is_the_same_every_time_it_is_unfolded() {
     assert_eq!(Extent::of(&dag), extent);
     assert!(extent.tasks > 10_000 / 16);
     assert!(extent.span > 2 * 10_000 && extent.span < extent.work / 4);
+}
+
+#[test]
+fn a_transform_passes_all_twice_at_every_level_and_its_chain_does_so_with_what_is_not_forked() {
+    let cutoff = 4096;
+    // 14 elements in ten nanoseconds; below the cut-off 12, at each of twelve levels.
+    let (pass, transform) = (2_925, 40_960);
+    for levels in 0..5 {
+        let leaves = 1 << levels;
+        let Extent { work, span, .. } = extent(&Fft {
+            n: leaves * cutoff,
+            cutoff,
+            seed: 1,
+        });
+        assert_eq!(span, levels * 2 * pass + transform);
+        assert_eq!(work, leaves as u64 * span);
+    }
+}
+
+#[test]
+fn prefix_sums_wait_for_a_block_of_each_pass() {
+    for (n, last) in [(100, 25 + 31), (1_000, 25 + 31), (1_050, 13 + 16)] {
+        let block = 100;
+        let Extent { work, span, .. } = extent(&Prefixsum { n, block, seed: 1 });
+        let blocks = n.div_ceil(block) as u64;
+        assert_eq!(span, 25 + 31);
+        assert_eq!(work, (blocks - 1) * (25 + 31) + last);
+    }
 }
 
 #[test]

@@ -13,6 +13,9 @@ use tidegate_workloads::{
 /// Forks and spawns, so many of each.
 type Made = (u64, u64);
 
+/// A program and what it is given.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)]);
+
 thread_local! {
     /// What this thread's body has made so far.
     static MADE: Cell<Made> = Cell::default();
@@ -112,6 +115,13 @@ fn both(name: &str, named: &[(&str, &str)]) -> [Made; 2] {
     visit_simulated(name, Size::Tiny, &given, Both).unwrap()
 }
 
+fn agree(cases: &[Case<'_>]) {
+    for (name, named) in cases {
+        let [body, dag] = both(name, named);
+        assert_eq!(body, dag, "{name} {named:?}");
+    }
+}
+
 #[test]
 fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
     // Programs of intervals make none of either.
@@ -124,8 +134,22 @@ fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
 }
 
 #[test]
+fn programs_that_halve_and_their_dags_do_so_whatever_is_left_at_the_end() {
+    agree(&[
+        ("fft", &[("n", "2"), ("cutoff", "2")]),
+        ("fft", &[("n", "4096"), ("cutoff", "2")]),
+        ("fft", &[("n", "4096"), ("cutoff", "100")]),
+        ("fft", &[("n", "64"), ("cutoff", "64")]),
+        ("prefixsum", &[("n", "0")]),
+        ("prefixsum", &[("n", "1000"), ("block", "1")]),
+        ("prefixsum", &[("n", "1000"), ("block", "7")]),
+        ("prefixsum", &[("n", "1000"), ("block", "1001")]),
+    ]);
+}
+
+#[test]
 fn factorizations_and_their_dags_do_so_whatever_the_matrix() {
-    let cases: [(&str, &[(&str, &str)]); 8] = [
+    agree(&[
         ("cholesky", &[("n", "16")]),
         ("cholesky", &[("n", "512"), ("nonzeros", "0")]),
         ("cholesky", &[("n", "512"), ("nonzeros", "60")]),
@@ -134,9 +158,5 @@ fn factorizations_and_their_dags_do_so_whatever_the_matrix() {
         ("lu", &[("n", "70"), ("block", "7")]),
         ("sparselu", &[("n", "1")]),
         ("sparselu", &[("n", "13"), ("block", "2")]),
-    ];
-    for (name, named) in cases {
-        let [body, dag] = both(name, named);
-        assert_eq!(body, dag, "{name} {named:?}");
-    }
+    ]);
 }

@@ -12,6 +12,7 @@
 
 mod cholesky;
 mod decompress;
+mod fft;
 mod fib;
 mod knary;
 mod layers;
@@ -21,6 +22,7 @@ mod lu;
 mod memfib;
 mod nested;
 mod phases;
+mod prefixsum;
 mod product;
 mod quicksort;
 mod recipe;
@@ -32,6 +34,7 @@ mod uts;
 mod wavefront;
 
 pub use cholesky::CholeskyDag;
+pub use fft::FftDag;
 pub use fib::FibDag;
 pub use knary::KnaryDag;
 pub use layers::LayersDag;
@@ -40,6 +43,7 @@ pub use loopy::LoopyDag;
 pub use lu::LuDag;
 pub use memfib::MemfibDag;
 pub use phases::PhasesDag;
+pub use prefixsum::PrefixsumDag;
 pub use quicksort::QuicksortDag;
 pub use recipe::RecipeDag;
 pub use seriesparallel::SeriesparallelDag;

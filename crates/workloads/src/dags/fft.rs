@@ -1,0 +1,82 @@
+//! `fft` as a dag: at every level the elements are parted, both halves transformed, and the halves combined.
+
+use super::Simulated;
+use crate::fft::Fft;
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// Elements that are parted or combined in ten nanoseconds.
+const PASSED: Nanos = 14;
+
+/// Elements that go through both passes of a level in ten nanoseconds below the cut-off, where they are in a cache.
+const CACHED: Nanos = 12;
+
+/// The tasks of `fft`.
+#[derive(Clone, Copy, Debug)]
+pub struct FftDag {
+    n: usize,
+    cutoff: usize,
+}
+
+/// So many elements and what happens to them next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// They are transformed.
+    Transform(usize),
+    /// They were parted.
+    Parted(usize),
+    /// Their halves were transformed.
+    Transformed(usize),
+    /// They are parted or combined.
+    Pass(usize),
+    /// Nothing.
+    Over,
+}
+
+impl Simulated for Fft {
+    type Dag = FftDag;
+
+    fn dag(&self) -> FftDag {
+        FftDag {
+            n: self.n,
+            cutoff: self.cutoff,
+        }
+    }
+}
+
+impl Dag for FftDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Transform(self.n)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match *task {
+            Task::Transform(n) if n <= self.cutoff => {
+                *task = Task::Over;
+                Step::Work(n as Nanos * Nanos::from(n.ilog2()) * 10 / CACHED)
+            }
+            Task::Transform(n) => {
+                *task = Task::Parted(n);
+                Step::Call(Task::Pass(n))
+            }
+            Task::Parted(n) => {
+                *task = Task::Transformed(n);
+                Step::Fork(Task::Transform(n / 2), Task::Transform(n / 2))
+            }
+            Task::Transformed(n) => {
+                *task = Task::Over;
+                Step::Call(Task::Pass(n))
+            }
+            Task::Pass(n) if n <= self.cutoff => {
+                *task = Task::Over;
+                Step::Work(n as Nanos * 10 / PASSED)
+            }
+            Task::Pass(n) => {
+                *task = Task::Over;
+                Step::Fork(Task::Pass(n / 2), Task::Pass(n / 2))
+            }
+            Task::Over => Step::End,
+        }
+    }
+}
