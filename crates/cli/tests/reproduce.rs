@@ -64,7 +64,7 @@ fn thieves_that_take_many_tasks_or_none_steal_less_often() {
     let page = reproduced("multi-steal", "--sim");
     assert_eq!(page, reproduced("multi-steal", "--sim"));
     let rows = page["sections"][0]["tables"][0]["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 15);
+    assert_eq!(rows.len(), 30);
     let steals = |strategy: &str| -> f64 {
         let row = rows
             .iter()

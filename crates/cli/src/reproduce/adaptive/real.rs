@@ -10,10 +10,23 @@ use crate::reproduce::page::{Finding, Page, Setting};
 use crate::reproduce::real;
 use crate::reproduce::simulated::Work;
 
+/// All programs of the thesis, two of which have another graph in each run.
 fn works(size: Size) -> Vec<Work> {
     let [geometric, hybrid] = super::trees(size);
-    let lu = super::work("lu", size);
-    vec![lu, super::quicksort(size), geometric, hybrid]
+    let [lu, prefixsum] = ["lu", "prefixsum"].map(|program| super::work(program, size));
+    let [bipartition, sssp] = ["bipartition", "sssp"].map(|program| Work {
+        reseeded: true,
+        ..super::work(program, size)
+    });
+    vec![
+        bipartition,
+        lu,
+        prefixsum,
+        super::quicksort(size),
+        sssp,
+        geometric,
+        hybrid,
+    ]
 }
 
 /// Adds what comes of it to the page.

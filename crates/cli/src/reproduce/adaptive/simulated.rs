@@ -17,8 +17,8 @@ const RUNS_OF_A_SWEEP: u64 = 7;
 /// The programs of the thesis that have dags: the course of the other two depends on who comes first.
 fn works(size: Size) -> Vec<Work> {
     let [geometric, hybrid] = super::trees(size);
-    let lu = super::work("lu", size);
-    vec![lu, super::quicksort(size), geometric, hybrid]
+    let [lu, prefixsum] = ["lu", "prefixsum"].map(|program| super::work(program, size));
+    vec![lu, prefixsum, super::quicksort(size), geometric, hybrid]
 }
 
 /// Adds what comes of it to the page.

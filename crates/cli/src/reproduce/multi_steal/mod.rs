@@ -40,7 +40,7 @@ fn rules() -> Vec<Rule> {
     amounts.map(rule).into()
 }
 
-/// The source's two trees, and fib; each task spawned, as there.
+/// The source's programs; each task spawned, as there, but for those that have no spawns here.
 fn works(size: Size) -> Vec<Work> {
     let (a, b, fib): (&[_], &[_], &[_]) = match size {
         Size::Tiny => (
@@ -86,6 +86,9 @@ fn works(size: Size) -> Vec<Work> {
         work("UTS A", "uts", a),
         work("UTS B", "uts", b),
         work("fib", "fib", fib),
+        work("Strassen", "strassen", &[("form", "spawn")]),
+        work("SparseLU", "sparselu", &[]),
+        work("FFT", "fft", &[]),
     ]
 }
 
