@@ -4,7 +4,7 @@ use tidegate_sim::Width;
 use tidegate_workloads::Size;
 
 use super::Part;
-use super::jobs::{Arrival, CYCLE, Published, rule, seconds, settings, work};
+use super::jobs::{Arrival, CHOLESKY, CYCLE, Published, cholesky, rule, seconds, settings, work};
 use crate::failure::Failure;
 use crate::output::{Progress, show_ratio, show_seconds};
 use crate::reproduce::page::{Finding, Section, Sheet};
@@ -26,6 +26,10 @@ pub fn add(size: Size, runs: u64, progress: &Progress) -> Result<Part, Failure> 
 /// and time.
 fn programs(size: Size) -> Vec<(Published, [f64; 3])> {
     let [a, b, c, fib] = parameters(size);
+    let strassen: &[_] = match size {
+        Size::Tiny => &[("n", "64")],
+        Size::Small | Size::Paper => &[("n", "1024"), ("cutoff", "64")],
+    };
     let one = |work, processors, seconds, figures| {
         let published = Published {
             work,
@@ -64,6 +68,18 @@ fn programs(size: Size) -> Vec<(Published, [f64; 3])> {
             16,
             18.93,
             [15.60, 13.35, 18.99],
+        ),
+        one(
+            work("strassen(1024)", "strassen", strassen),
+            7,
+            3.906,
+            [6.784, 4.170, 3.450],
+        ),
+        one(
+            work(CHOLESKY, "cholesky", cholesky(size)),
+            15,
+            45.49,
+            [14.45, 31.85, 43.74],
         ),
     ]
 }

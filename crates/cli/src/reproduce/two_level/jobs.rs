@@ -126,6 +126,16 @@ impl SimulatedVisitor for Instances<'_> {
     }
 }
 
+pub const CHOLESKY: &str = "cholesky(2048,10000)";
+
+/// Its parameters.
+pub fn cholesky(size: Size) -> &'static [(&'static str, &'static str)] {
+    match size {
+        Size::Tiny => &[("n", "256"), ("nonzeros", "500")],
+        Size::Small | Size::Paper => &[("n", "2048"), ("nonzeros", "10000")],
+    }
+}
+
 /// A program under a name.
 pub fn work(
     name: &'static str,
