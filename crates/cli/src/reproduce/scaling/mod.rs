@@ -48,44 +48,65 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
+/// Parameters that differ from those of the size.
+type Parameters = &'static [(&'static str, &'static str)];
+
+/// Phases that take a few milliseconds, so that thieves that never rest can be simulated.
+const PHASES: Parameters = &[
+    ("rounds", "10"),
+    ("solo", "100000"),
+    ("steps", "2000000"),
+    ("tasks", "1024"),
+];
+
 /// Programs of different kinds: even and uneven trees, a loop, a recursion that begins in series, phases, and a factorization.
 fn works(size: Size) -> Vec<Work> {
-    let (knary, even, uneven, loopy): (&[_], &[_], &[_], &[_]) = match size {
-        Size::Tiny => (
+    let parameters: [Parameters; 7] = match size {
+        Size::Tiny => [
             &[("n", "5"), ("k", "4"), ("r", "0")],
             &[("tree", "tiny")],
             &[("tree", "tiny-binomial"), ("b0", "100")],
             &[("n", "64"), ("form", "join")],
-        ),
-        Size::Small => (
+            &[],
+            &[],
+            &[],
+        ],
+        Size::Small => [
             &[("n", "9"), ("k", "4"), ("r", "0")],
             &[("tree", "small")],
             &[("tree", "tiny-binomial")],
-            &[("n", "16384"), ("form", "join")],
-        ),
-        Size::Paper => (
+            &[("n", "16384"), ("steps", "100000"), ("form", "join")],
+            &[("n", "1000000")],
+            PHASES,
+            &[("n", "16"), ("block", "50")],
+        ],
+        Size::Paper => [
             &[("n", "11"), ("k", "4"), ("r", "0")],
             &[("tree", "T1")],
             &[("tree", "T3")],
             &[("n", "65536"), ("form", "join")],
-        ),
+            &[("n", "10000000")],
+            PHASES,
+            &[("n", "50"), ("block", "100")],
+        ],
     };
-    let work = |name, program, given| Work {
+    let programs = [
+        ("knary", "knary"),
+        ("UTS, geometric", "uts"),
+        ("UTS, binomial", "uts"),
+        ("loopy", "loopy"),
+        ("quicksort", "quicksort"),
+        ("phases", "phases"),
+        ("sparselu", "sparselu"),
+    ];
+    let work = |((name, program), given)| Work {
         name,
         program,
         size,
         given,
         reseeded: false,
     };
-    vec![
-        work("knary", "knary", knary),
-        work("UTS, geometric", "uts", even),
-        work("UTS, binomial", "uts", uneven),
-        work("loopy", "loopy", loopy),
-        work("quicksort", "quicksort", &[]),
-        work("phases", "phases", &[]),
-        work("sparselu", "sparselu", &[]),
-    ]
+    programs.into_iter().zip(parameters).map(work).collect()
 }
 
 /// The machine of its first processors.
