@@ -13,6 +13,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "parameters",
         "processors",
         "topology",
+        "cache_bytes",
         "costs",
         "sim_seed",
         "options",
@@ -28,6 +29,8 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "purely_failed",
         "asleep_seconds",
         "peak_bytes",
+        "touched_bytes",
+        "missed_bytes",
         "sleeps",
         "refusals",
         "bounds",
@@ -280,7 +283,7 @@ fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
     }
 }
 
-const FIGURES: [&str; 11] = [
+const FIGURES: [&str; 13] = [
     "p_mean",
     "tasks",
     "attempts",
@@ -289,6 +292,8 @@ const FIGURES: [&str; 11] = [
     "purely_failed",
     "asleep_seconds",
     "peak_bytes",
+    "touched_bytes",
+    "missed_bytes",
     "sleeps",
     "refusals",
     "bounds_broken",
@@ -303,6 +308,7 @@ fn many_seeds_give_a_row_each_that_is_the_run_with_that_seed_and_a_summary() {
         "parameters",
         "processors",
         "topology",
+        "cache_bytes",
         "costs",
         "options",
     ];
@@ -543,4 +549,26 @@ fn a_mistake_among_the_events_is_told_with_its_place_and_nothing_is_printed() {
         text.starts_with("tidegate: no/such/file cannot be read"),
         "{text}"
     );
+}
+
+#[test]
+fn tasks_put_where_their_data_are_miss_less_than_tasks_put_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.txt");
+    std::fs::write(&file, "cpus 0-3\nL3 0-1 2-3\n").unwrap();
+    let missed = |locality: &str| {
+        let line = format!(
+            "sim cachestress --size tiny --locality {locality} --cache 20KiB --topology {} --json",
+            file.display()
+        );
+        let found = json(&mut tidegate(&line));
+        assert_eq!(found["cache_bytes"], 20 << 10);
+        // 16 tasks read arrays of 5,000 integers three times.
+        assert_eq!(found["touched_bytes"], 16 * 3 * 20_000);
+        found["missed_bytes"].as_u64().unwrap()
+    };
+    assert_eq!(missed("best"), 2 * 20_000);
+    assert!(missed("worst") > 10 * 20_000);
+    let text = complaint(&mut tidegate("sim cachestress --cache 2TiB"), 2);
+    assert!(text.contains("allowed: 0 to 1TiB"), "{text}");
 }

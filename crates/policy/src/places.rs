@@ -75,6 +75,33 @@ impl PlaceTree {
         &self.levels
     }
 
+    /// The places: for each worker the number of the smallest group that it is in, counted from 0 in the order of their first workers; and how many there are.
+    ///
+    /// ```
+    /// # use tidegate_policy::PlaceTree;
+    /// let tree = PlaceTree::from_groups(4, &[vec![vec![0, 2], vec![1, 3]]])?;
+    /// assert_eq!(tree.places(), (vec![0, 1, 0, 1], 2));
+    /// assert_eq!(PlaceTree::flat(2).places(), (vec![0, 0], 1));
+    /// # Ok::<(), tidegate_policy::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn places(&self) -> (Vec<usize>, usize) {
+        let Some(groups) = self.levels.first() else {
+            return (vec![0; self.workers], 1);
+        };
+        // A group has the number of its first worker.
+        let mut numbers = vec![0; self.workers];
+        let mut count = 0;
+        for (worker, &group) in groups.iter().enumerate() {
+            if group == worker {
+                numbers[worker] = count;
+                count += 1;
+            }
+        }
+        let places = groups.iter().map(|&group| numbers[group]).collect();
+        (places, count)
+    }
+
     /// The number of workers.
     #[must_use]
     pub fn workers(&self) -> usize {

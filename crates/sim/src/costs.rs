@@ -22,6 +22,8 @@ pub struct Costs {
     pub attempt: Nanos,
     /// [`SIM_DISTANCE`](t::SIM_DISTANCE).
     pub distance: Nanos,
+    /// [`SIM_MISS`](t::SIM_MISS), for each KiB or part of one.
+    pub miss: Nanos,
     /// [`SIM_STEAL`](t::SIM_STEAL).
     pub steal: Nanos,
     /// [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes a nanosecond at least, or thieves would look for ever at
@@ -49,6 +51,7 @@ impl Costs {
         allocate: 0,
         attempt: 0,
         distance: 0,
+        miss: 0,
         steal: 0,
         look_again: 0,
         yields: 0,
@@ -60,13 +63,14 @@ impl Costs {
     };
 
     /// Every cost with its tunable.
-    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 13] {
+    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 14] {
         [
             (t::SIM_FORK, &mut self.fork),
             (t::SIM_JOIN, &mut self.join),
             (t::SIM_ALLOCATE, &mut self.allocate),
             (t::SIM_ATTEMPT, &mut self.attempt),
             (t::SIM_DISTANCE, &mut self.distance),
+            (t::SIM_MISS, &mut self.miss),
             (t::SIM_STEAL, &mut self.steal),
             (t::SIM_LOOK_AGAIN, &mut self.look_again),
             (t::SIM_YIELD, &mut self.yields),

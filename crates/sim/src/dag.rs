@@ -20,6 +20,9 @@
 //! A task may declare memory. What it has to wait for then is the machine's [policy](tidegate_policy::Space); under one that keeps the depth-first order a
 //! spawned task waits in the deque and the spawner goes on, as in the runtime.
 //!
+//! A task may touch data by a name: what of them its place's [cache](crate::Settings::cache) does not hold takes time to come. A draft may be
+//! put into a place, as an interval may.
+//!
 //! What it does not do: carry results, or hold data that tasks share. Where the course of a program depends on data, its
 //! dag holds them and works on them as the tasks unfold.
 
@@ -61,6 +64,8 @@ pub enum Step<T> {
     Lease(u64),
     /// Gives back what it has declared last.
     Free,
+    /// Reads or writes data that have to be in the cache of its place, and goes on when they are.
+    Touch(Touch),
     /// The task is over. If tasks that it spawned are not, it is asked again when they are.
     End,
 }
@@ -78,6 +83,39 @@ pub struct Draft<T> {
     pub releases: u32,
     /// Who waits for its end.
     pub place: Place,
+    /// In which place's queue it lies when it begins. None is the deque of the worker that drafted or released it; so is the place where that worker stands, if it is the last release that makes the draft begin.
+    pub put: Option<Put>,
+}
+
+/// A place on a machine of however many: the one that part `part` of `parts` falls to, and so many places on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Put {
+    /// Less than `parts`.
+    pub part: u32,
+    /// Among which the places are divided evenly.
+    pub parts: u32,
+    /// How many places further, round the circle.
+    pub turn: u32,
+}
+
+impl Put {
+    /// The number of the place on a machine that has so many.
+    #[must_use]
+    pub fn of(self, places: usize) -> usize {
+        let first = u64::from(self.part) * places as u64 / u64::from(self.parts.max(1));
+        ((first + u64::from(self.turn)) % places as u64) as usize
+    }
+}
+
+/// Data that a task works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// What they are called; all tasks of a job mean the same data by it.
+    pub name: u64,
+    /// How many they are.
+    pub bytes: u64,
+    /// Whether other places' copies are void from now on.
+    pub writes: bool,
 }
 
 /// Who waits for the end of a draft at the next join.

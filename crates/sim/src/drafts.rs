@@ -3,6 +3,7 @@
 //! A count may be below none: releases may come before the draft.
 
 use crate::chain::Chain;
+use crate::dag::Put;
 use crate::frames::FrameId;
 use std::collections::HashMap;
 use std::collections::hash_map::{Entry, OccupiedEntry};
@@ -15,7 +16,16 @@ struct Named {
     missing: i64,
     /// The longest chain to any of those that came.
     chain: Chain,
-    draft: Option<FrameId>,
+    draft: Option<(FrameId, Option<Put>)>,
+}
+
+/// A draft for which all releases have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ready {
+    pub(crate) draft: FrameId,
+    pub(crate) put: Option<Put>,
+    /// After which it begins.
+    pub(crate) chain: Chain,
 }
 
 /// Spreads names, which are often numbers in a row, by one multiplication. Nobody asks for their order, so it decides nothing.
@@ -52,28 +62,35 @@ impl Drafts {
         self.waiting
     }
 
-    /// A task that waits for so many releases. If all have come, it begins after this chain.
-    pub(crate) fn draft(&mut self, name: u64, releases: u32, id: FrameId) -> Option<Chain> {
+    /// A task that waits for so many releases; if all have come, it begins.
+    pub(crate) fn draft(
+        &mut self,
+        name: u64,
+        releases: u32,
+        draft: FrameId,
+        put: Option<Put>,
+    ) -> Option<Ready> {
         if releases == 0 {
-            return Some(Chain::default());
+            let chain = Chain::default();
+            return Some(Ready { draft, put, chain });
         }
         let mut named = self.named(name);
         debug_assert!(named.get().draft.is_none(), "two drafts are called {name}");
-        named.get_mut().draft = Some(id);
+        named.get_mut().draft = Some((draft, put));
         named.get_mut().missing += i64::from(releases);
-        let begun = begin(named);
-        self.waiting += usize::from(begun.is_none());
-        begun.map(|(_, chain)| chain)
+        let ready = ready(named);
+        self.waiting += usize::from(ready.is_none());
+        ready
     }
 
     /// A release, at the end of this chain. If it is the last one of a draft, that begins.
-    pub(crate) fn release(&mut self, name: u64, chain: Chain) -> Option<(FrameId, Chain)> {
+    pub(crate) fn release(&mut self, name: u64, chain: Chain) -> Option<Ready> {
         let mut named = self.named(name);
         named.get_mut().missing -= 1;
         named.get_mut().chain = named.get().chain.max(chain);
-        let begun = begin(named);
-        self.waiting -= usize::from(begun.is_some());
-        begun
+        let ready = ready(named);
+        self.waiting -= usize::from(ready.is_some());
+        ready
     }
 
     fn named(&mut self, name: u64) -> OccupiedEntry<'_, u64, Named> {
@@ -85,9 +102,10 @@ impl Drafts {
 }
 
 /// The draft of this name, if it can begin.
-fn begin(named: OccupiedEntry<'_, u64, Named>) -> Option<(FrameId, Chain)> {
-    let draft = named.get().draft.filter(|_| named.get().missing <= 0)?;
-    Some((draft, named.remove().chain))
+fn ready(named: OccupiedEntry<'_, u64, Named>) -> Option<Ready> {
+    let (draft, put) = named.get().draft.filter(|_| named.get().missing <= 0)?;
+    let chain = named.remove().chain;
+    Some(Ready { draft, put, chain })
 }
 
 #[cfg(test)]
@@ -98,13 +116,21 @@ mod tests {
         Chain { time, actions: 0 }
     }
 
+    fn ready(draft: FrameId, time: u64) -> Option<Ready> {
+        Some(Ready {
+            draft,
+            put: None,
+            chain: chain(time),
+        })
+    }
+
     #[test]
     fn a_draft_begins_with_its_last_release_after_the_longest_chain() {
         let mut drafts = Drafts::default();
-        assert_eq!(drafts.draft(7, 2, 1), None);
+        assert_eq!(drafts.draft(7, 2, 1, None), None);
         assert_eq!(drafts.release(7, chain(5)), None);
         assert_eq!(drafts.waiting(), 1);
-        assert_eq!(drafts.release(7, chain(3)), Some((1, chain(5))));
+        assert_eq!(drafts.release(7, chain(3)), ready(1, 5));
         assert_eq!(drafts.waiting(), 0);
     }
 
@@ -113,7 +139,7 @@ mod tests {
         let mut drafts = Drafts::default();
         assert_eq!(drafts.release(7, chain(5)), None);
         assert_eq!(drafts.waiting(), 0);
-        assert_eq!(drafts.draft(7, 1, 1), Some(chain(5)));
-        assert_eq!(drafts.draft(8, 0, 2), Some(chain(0)));
+        assert_eq!(drafts.draft(7, 1, 1, None), ready(1, 5));
+        assert_eq!(drafts.draft(8, 0, 2, None), ready(2, 0));
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::chain::Chain;
 use crate::dag::{Dag, Draft, Step};
-use crate::drafts::Drafts;
+use crate::drafts::{Drafts, Ready};
 use crate::frames::{Ended, FrameId, Frames, NONE};
 use tidegate_policy::Nanos;
 
@@ -81,6 +81,8 @@ impl<D: Dag> Walk<'_, D> {
                 frame.chain.lengthen(time);
                 self.extent.rests = true;
             }
+            // There is no cache to miss.
+            Step::Touch(_) => {}
             Step::Lease(bytes) => self.lease(id, bytes),
             Step::Free => {
                 let lease = frame.space().leases.pop();
@@ -108,16 +110,17 @@ impl<D: Dag> Walk<'_, D> {
                 name,
                 releases,
                 place,
+                put: _,
             }) => {
                 self.extent.drafts = true;
                 let draft = self.frames.draft(task, id, place);
-                if let Some(chain) = self.drafts.draft(name, releases, draft) {
-                    self.begin(draft, chain);
+                if let Some(ready) = self.drafts.draft(name, releases, draft, None) {
+                    self.begin(ready);
                 }
             }
             Step::Release(name) => {
-                if let Some((draft, chain)) = self.drafts.release(name, chain) {
-                    self.begin(draft, chain);
+                if let Some(ready) = self.drafts.release(name, chain) {
+                    self.begin(ready);
                 }
             }
             Step::Join => return frame.join().then_some(id),
@@ -134,11 +137,11 @@ impl<D: Dag> Walk<'_, D> {
         self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
     }
 
-    /// All that a draft has waited for is over, after this chain.
-    fn begin(&mut self, draft: FrameId, chain: Chain) {
-        let frame = self.frames.get(draft);
-        frame.chain = frame.chain.max(chain);
-        self.ready.push(draft);
+    /// All that a draft has waited for is over.
+    fn begin(&mut self, ready: Ready) {
+        let frame = self.frames.get(ready.draft);
+        frame.chain = frame.chain.max(ready.chain);
+        self.ready.push(ready.draft);
     }
 
     /// The task is over. Its parent, if that can go on now.

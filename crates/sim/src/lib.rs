@@ -40,14 +40,15 @@
 //! short: a join goes on with the worker that finishes last, the whole of a deque is open to thieves, and a spawn runs the child
 //! first.
 //!
-//! What it does not do: predict times of a real machine (its costs are [`Costs`], most of them guessed), model caches,
-//! or start a thread.
+//! What it does not do: predict times of a real machine (its costs are [`Costs`]), model caches beyond
+//! [what the last data were](Settings::cache), or start a thread.
 
 #![forbid(unsafe_code)]
 
 mod agenda;
 mod arrivals;
 pub mod bounds;
+mod caches;
 mod chain;
 mod costs;
 mod dag;
@@ -62,7 +63,7 @@ mod settings;
 pub use arrivals::Arrivals;
 pub use bounds::Bound;
 pub use costs::Costs;
-pub use dag::{Dag, Draft, Place, Step};
+pub use dag::{Dag, Draft, Place, Put, Step, Touch};
 pub use extent::Extent;
 pub use machine::run;
 pub use outcome::{Counters, JobOutcome, Outcome, Sample};

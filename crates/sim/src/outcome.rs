@@ -28,6 +28,10 @@ pub struct Counters {
     pub sleeps: u64,
     /// Requests for memory that could never be granted; their tasks went on without.
     pub refusals: u64,
+    /// Bytes of data that tasks touched.
+    pub touched_bytes: u64,
+    /// Those of them that were not in the cache of the task's place.
+    pub missed_bytes: u64,
     /// Time in which workers ran tasks, costs included, also those of taking what a search had found.
     pub working: Nanos,
     /// What that taking took.
@@ -45,7 +49,7 @@ pub struct JobOutcome {
     pub arrived: Nanos,
     /// When its last task was over.
     pub ended: Nanos,
-    /// The time that its tasks took by themselves, T1.
+    /// The time that its tasks took by themselves, T1; where there are caches, with what was missing in them.
     pub work: Nanos,
     /// The longest chain of tasks that waited for each other, Tinf.
     pub span: Nanos,

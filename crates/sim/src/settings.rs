@@ -23,6 +23,8 @@ pub struct Settings {
     pub space: Space,
     /// How far the workers of a job are from each other, by their numbers.
     pub places: PlaceTree,
+    /// How many bytes the cache of each [place](PlaceTree::places) holds; 0 is a machine on which data are near everywhere.
+    pub cache: u64,
     /// What things cost.
     pub costs: Costs,
     /// How the processors are shared out among jobs that say what they desire.
@@ -48,6 +50,7 @@ impl Settings {
             victim: Victim::default(),
             space: Space::None,
             places: PlaceTree::flat(processors),
+            cache: 0,
             costs: Costs::default(),
             allot: Allot::Dp,
             cycle: EST_CYCLE.default,

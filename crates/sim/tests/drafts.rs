@@ -85,6 +85,7 @@ impl Dag for Graph {
                     name: u64::MAX - group as u64,
                     releases: 0,
                     place: Place::Inside,
+                    put: None,
                 };
                 (GraphTask::Whole(group + 1), Step::Draft(group_task))
             }
@@ -94,6 +95,7 @@ impl Dag for Graph {
                     name: number as u64,
                     releases: self.before[number],
                     place: [Place::Inside, Place::Beside][usize::from(number % 3 == 0)],
+                    put: None,
                 };
                 let is_last = (number + 1) % GROUP == 0;
                 let more = [GraphTask::Group(number + 1), GraphTask::Joined];

@@ -70,6 +70,7 @@ impl Front {
             name: row * self.0 + column,
             releases,
             place,
+            put: None,
         })
     }
 }

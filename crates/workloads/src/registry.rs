@@ -115,8 +115,9 @@ macro_rules! programs {
 programs! {
     simulated: Fib Treesum Uts Quicksort Loopy Knary Phases Loops Memfib
         Nested Matmul Strassen Sortmany Decompress
-        Cholesky Lu Sparselu Fft Prefixsum Seriesparallel Wavefront Layers;
-    others: Digest Bipartition Sssp Cachestress Mergesort Blockmatmul
+        Cholesky Lu Sparselu Fft Prefixsum Seriesparallel Wavefront Layers
+        Cachestress Mergesort Blockmatmul;
+    others: Digest Bipartition Sssp
         Crypt Lufact Moldyn Montecarlo Raytracer Series Sor Pipeline Stencil
 }
 

@@ -52,7 +52,7 @@ pub enum Experiments {
     MultiSteal,
     /// How much memory tasks need at a time: work stealing, Narlikar's scheduler and the hybrid (slides)
     Space,
-    /// Where intervals run, and from which queues; only on this machine (Weibel 2010)
+    /// Where intervals run, and from which queues (Weibel 2010)
     Intervals,
     /// How far the defaults of the runtime scale, beside other rules; only simulated, up to 4,096 processors (ours)
     Scaling,

@@ -49,6 +49,8 @@ pub struct SimulationFlags {
     /// What forks, steals and the like cost, as `bench calibrate --json` prints it [default: the rows of `tidegate tunables` that begin with sim.]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
+    #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), help = help(&tunables::SIM_CACHE))]
+    pub cache: Option<usize>,
     /// So many jobs of the program, which share the machine [default: 1, or as many as --arrivals has times]
     #[arg(long, value_name = "N", value_parser = instances())]
     pub instances: Option<usize>,

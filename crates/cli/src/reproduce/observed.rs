@@ -18,6 +18,8 @@ pub struct Observed {
     pub steals: f64,
     /// The most bytes that were declared at a time, where that is counted.
     pub peak: f64,
+    /// How many bytes were not in the cache of their task's place, on machines that have such.
+    pub missed: f64,
 }
 
 impl Observed {
@@ -34,6 +36,7 @@ impl Observed {
             stealing: mean(|job| job.counters.searching + job.counters.stealing) / 1e9,
             steals: mean(|job| job.counters.steals),
             peak: mean(|job| job.peak_bytes),
+            missed: mean(|job| job.counters.missed_bytes),
         }
     }
 
@@ -49,6 +52,7 @@ impl Observed {
             stealing: mean(|job| job.told.stealing_seconds),
             steals: mean(|job| job.told.steals as f64),
             peak: mean(|job| job.memory.map_or(0.0, |memory| memory.declared as f64)),
+            missed: 0.0,
         }
     }
 }

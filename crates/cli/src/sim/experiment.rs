@@ -53,6 +53,7 @@ impl Experiment {
             victim: value(flags.victim, &tunables::VICTIM)?,
             space: value(flags.space, &tunables::SPACE)?,
             places: processors.places(),
+            cache: value(flags.cache, &tunables::SIM_CACHE)? as u64,
             allot: flags.allot,
             costs: costs::read(flags.costs.as_deref())?,
             ..Settings::new(processors.count)

@@ -7,7 +7,7 @@ use tidegate_sim::Settings;
 use tidegate_workloads::{Answer, Program};
 
 use super::experiment::Experiment;
-use crate::output::{show_count, show_fields};
+use crate::output::{show_bytes, show_count, show_fields};
 
 /// The beginning of an answer.
 pub struct Head<'a> {
@@ -35,6 +35,7 @@ impl<'a> Head<'a> {
         put("parameters", self.parameters.clone().into());
         put("processors", settings.processors.into());
         put("topology", json!(self.experiment.topology));
+        put("cache_bytes", settings.cache.into());
         put("costs", json!(self.experiment.costs));
         if let Some(seed) = seed {
             put("sim_seed", seed.into());
@@ -80,6 +81,15 @@ impl fmt::Display for Head<'_> {
         if self.experiment.topology.is_some() {
             let height = settings.places.height() as usize;
             write!(f, " up to {} apart", show_count(height, "step"))?;
+        }
+        if settings.cache > 0 {
+            let (_, places) = settings.places.places();
+            let cache = show_bytes(settings.cache as f64);
+            write!(
+                f,
+                ", {} with {cache} of cache each",
+                show_count(places, "place")
+            )?;
         }
         if let Some(desire) = self.desire() {
             write!(f, ", desire {desire}")?;

@@ -58,6 +58,8 @@ impl<'a> Report<'a> {
             "purely_failed": counters.purely_failed,
             "asleep_seconds": seconds(counters.asleep),
             "peak_bytes": self.job.peak_bytes,
+            "touched_bytes": counters.touched_bytes,
+            "missed_bytes": counters.missed_bytes,
             "sleeps": counters.sleeps,
             "refusals": counters.refusals,
             "bounds": self.bounds_to_json(),
@@ -133,6 +135,14 @@ impl fmt::Display for Report<'_> {
                 text += &format!(", {} requests refused", counters.refusals);
             }
             row("memory", text)?;
+        }
+        if counters.missed_bytes > 0 {
+            let [touched, missed] = [counters.touched_bytes, counters.missed_bytes]
+                .map(|bytes| show_bytes(bytes as f64));
+            row(
+                "data",
+                format!("{touched} touched, {missed} not in the place's cache"),
+            )?;
         }
         row(
             "steals",

@@ -1,7 +1,7 @@
 //! What things cost on the simulator's machine. What is measured is so by `tidegate bench calibrate`, on two processors that share a cache of the third level.
 
-use super::{Basis, Row, Tunable, count, table, time};
-use crate::text::{MS, S, US};
+use super::{Basis, Row, Tunable, bytes, count, table, time};
+use crate::text::{GIB, MS, S, US};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,6 +12,9 @@ table! {
     SIM_PROCESSORS: usize = count("sim.processors", "processors", 1, 65_536, 16),
         "How many processors the simulated machine has; as many as the machine of the published experiments.",
         Basis::Published("Sen 2004, chapter 7");
+    SIM_CACHE: usize = bytes("sim.cache", 0, 1_024 * GIB as usize, 0),
+        "How much data the cache of each place holds; with none all data are near everywhere, so that nothing but tasks and their costs takes time.",
+        GUESSED;
     SIM_FORK: u64 = time("sim.fork", 0, MS, 1),
         "What a fork or spawn adds; with a join it is what both cost in the runtime beyond the serial program.", MEASURED;
     SIM_JOIN: u64 = time("sim.join", 0, MS, 1),
@@ -22,6 +25,8 @@ table! {
         "How long a thief looks at a victim; a cache miss, where it has just worked.", MEASURED;
     SIM_DISTANCE: u64 = time("sim.distance", 0, MS, 100),
         "What a look takes longer for each further step to the victim.", GUESSED;
+    SIM_MISS: u64 = time("sim.miss", 0, MS, 20),
+        "What a KiB takes that is not in the cache of the place, where `--cache` says how large that is.", MEASURED;
     SIM_STEAL: u64 = time("sim.steal", 0, MS, 2_500),
         "What a steal that succeeds takes beyond the look, until the task runs with warm caches.", MEASURED;
     SIM_LOOK_AGAIN: u64 = time("sim.look-again", 0, MS, 500),

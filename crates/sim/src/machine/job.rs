@@ -1,5 +1,6 @@
 //! One job on the machine: its dag, its workers by what they do, and what was counted.
 
+use super::places::Placed;
 use super::space::Memory;
 use super::spells::Spells;
 use super::worker::State;
@@ -40,8 +41,9 @@ pub(super) struct Running<'a, D: Dag> {
     pub(super) without_work: Vec<u32>,
     /// Who may be robbed, by numbers within the job: all but those asleep without work.
     pub(super) candidates: Candidates,
-    /// Tasks in all deques.
+    /// Tasks in all deques, and in places.
     pub(super) queued: usize,
+    pub(super) placed: Placed,
     /// How many workers have had work, and when all had.
     pub(super) had_work: usize,
     pub(super) all_processors: Option<Nanos>,
@@ -79,6 +81,7 @@ impl<'a, D: Dag> Running<'a, D> {
             without_work: Vec::new(),
             candidates: Candidates::none(workers.len()),
             queued: 0,
+            placed: Placed::default(),
             had_work: 0,
             all_processors: None,
             stood_in_line: false,

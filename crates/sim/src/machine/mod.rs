@@ -6,9 +6,10 @@
 //! the ends of rests. Every decision is asked from `policy`.
 //!
 //! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]), the other the sharing of the processors between
-//! jobs ([`shares`]).
+//! jobs ([`shares`]). Tasks may be put where their data are ([`places`]).
 
 mod job;
+mod places;
 mod search;
 mod shares;
 mod sleep;
@@ -20,6 +21,7 @@ mod work;
 mod worker;
 
 use crate::agenda::Agenda;
+use crate::caches::Caches;
 use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::frames::{FrameId, Frames, NONE};
@@ -27,6 +29,7 @@ use crate::outcome::{JobOutcome, Outcome, Sample};
 use crate::processors::Processors;
 use crate::settings::{Job, Refusal, Settings, Width};
 use job::Running;
+use places::Places;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -62,6 +65,8 @@ struct Machine<'a, D: Dag> {
     thieves: Vec<Thief>,
     /// The workers of a job by their places.
     order: PlaceOrder,
+    places: Places,
+    caches: Caches,
     frames: Frames<D::Task>,
     agenda: Agenda,
     processors: Processors,
@@ -100,7 +105,10 @@ impl<'a, D: Dag> Machine<'a, D> {
             Width::Desired(_) | Width::Limited(..) => 0,
         });
         let dealt = width.saturating_sub(fixed.sum());
+        let places = Places::new(&settings.places);
         let mut machine = Self {
+            caches: Caches::new(settings.cache, places.count()),
+            places,
             settings,
             jobs: Vec::with_capacity(jobs.len()),
             widths: jobs.iter().map(|job| job.width).collect(),

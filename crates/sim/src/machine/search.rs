@@ -50,6 +50,9 @@ impl<D: Dag> Machine<'_, D> {
         if let Some(id) = self.pass_round(w) {
             return self.found(w, id, 0);
         }
+        if let Some(id) = self.take_near(w) {
+            return self.found_placed(w, id);
+        }
         let workers = self.workers_of(job);
         let first = workers.start;
         let thief = &mut self.thieves[w];
@@ -156,6 +159,11 @@ impl<D: Dag> Machine<'_, D> {
         self.at(w, delay + call);
     }
 
+    /// The worker has a task from the queue of a place: somebody else has written the queue, and the task.
+    fn found_placed(&mut self, w: usize, id: FrameId) {
+        self.found(w, id, 2 * self.settings.costs.attempt);
+    }
+
     pub(super) fn end_sweep(&mut self, w: usize) {
         if self.jobs[self.workers[w].job].drafts.waiting() > 0 {
             self.find_stall();
@@ -165,6 +173,9 @@ impl<D: Dag> Machine<'_, D> {
         }
         if let Some(id) = self.pass_round_elsewhere(w) {
             return self.found(w, id, 0);
+        }
+        if let Some(id) = self.take_far(w) {
+            return self.found_placed(w, id);
         }
         let now = self.now;
         let thief = &mut self.thieves[w];
@@ -192,6 +203,9 @@ impl<D: Dag> Machine<'_, D> {
         let job = self.workers[w].job;
         if let Some(id) = self.skip_rounds(w) {
             return self.found(w, id, 0);
+        }
+        if let Some(id) = self.take_near(w).or_else(|| self.take_far(w)) {
+            return self.found_placed(w, id);
         }
         if self.jobs[job].memory.has_planned() {
             // It lies where this worker may not have it yet.

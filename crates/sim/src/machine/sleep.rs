@@ -3,6 +3,7 @@
 //! There are no lost wake-ups to exclude here, as everything happens at one moment after the other: what is pushed while
 //! somebody is parked and nobody searches wakes one, and each who finds work wakes the next.
 
+use super::job::Running;
 use super::worker::State;
 use super::{Machine, SLICE};
 use crate::dag::Dag;
@@ -42,11 +43,21 @@ impl<D: Dag> Machine<'_, D> {
     /// There is work in a deque: wakes the one that parked last, unless a searcher will come upon it. What that costs.
     #[inline]
     pub(super) fn work_is_visible(&mut self, job: usize) -> Nanos {
-        let job = &mut self.jobs[job];
-        if !wakes_another(job.searching, job.parked.len()) {
+        let Running {
+            searching, parked, ..
+        } = &self.jobs[job];
+        if !wakes_another(*searching, parked.len()) {
             return 0;
         }
-        let Some(w) = job.parked.pop() else { return 0 };
+        let Some(last) = parked.len().checked_sub(1) else {
+            return 0;
+        };
+        self.wake_parked(job, last)
+    }
+
+    /// Wakes the one that parked as the `nth`. What that costs.
+    pub(super) fn wake_parked(&mut self, job: usize, nth: usize) -> Nanos {
+        let w = self.jobs[job].parked.remove(nth);
         self.wake(w as usize);
         self.settings.costs.wake_call
     }

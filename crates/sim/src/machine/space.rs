@@ -282,6 +282,7 @@ impl<D: Dag> Machine<'_, D> {
                     false => self.await_scope(w, id),
                 }
             }
+            Step::Touch(touch) => return self.touch(w, id, touch),
             Step::Draft(_) | Step::Release(_) => self.refuse_draft(),
             Step::Lease(bytes) => self.ask(w, id, bytes, debt),
             Step::Free => {

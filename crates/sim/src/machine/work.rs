@@ -7,6 +7,7 @@ use super::worker::State;
 use super::{Machine, RESTS};
 use crate::chain::Chain;
 use crate::dag::{Dag, Draft, Step};
+use crate::drafts::Ready;
 use crate::frames::{Ended, FrameId, NONE};
 use std::cmp::Reverse;
 use tidegate_policy::Nanos;
@@ -84,6 +85,7 @@ impl<D: Dag> Machine<'_, D> {
             }
             Step::Draft(draft) => self.draft(w, id, draft, debt),
             Step::Release(name) => self.release(w, id, name, debt),
+            Step::Touch(touch) => self.touch(w, id, touch),
             Step::Lease(bytes) => self.lease(w, id, bytes, debt),
             Step::Free => {
                 let lease = frame.space().leases.pop();
@@ -128,8 +130,14 @@ impl<D: Dag> Machine<'_, D> {
         let job = &mut self.jobs[self.workers[w].job];
         job.counters.tasks += 1;
         let frame = self.frames.draft(draft.task, id, draft.place);
-        if let Some(chain) = job.drafts.draft(draft.name, draft.releases, frame) {
-            *debt += self.begin(w, frame, chain);
+        let Draft {
+            name,
+            releases,
+            put,
+            ..
+        } = draft;
+        if let Some(ready) = job.drafts.draft(name, releases, frame, put) {
+            *debt += self.begin(w, ready, false);
         }
         After::Next(id)
     }
@@ -139,17 +147,21 @@ impl<D: Dag> Machine<'_, D> {
         *debt += self.settings.costs.join;
         let chain = self.frames.get(id).chain;
         let job = &mut self.jobs[self.workers[w].job];
-        if let Some((draft, chain)) = job.drafts.release(name, chain) {
-            *debt += self.begin(w, draft, chain);
+        if let Some(ready) = job.drafts.release(name, chain) {
+            *debt += self.begin(w, ready, true);
         }
         After::Next(id)
     }
 
-    /// All that a draft has waited for is over, after this chain: it lies in the deque. What that costs.
-    fn begin(&mut self, w: usize, draft: FrameId, chain: Chain) -> Nanos {
-        let frame = self.frames.get(draft);
-        frame.chain = frame.chain.max(chain);
-        self.push(w, draft)
+    /// All that a draft has waited for is over: it lies in a place, or in the worker's deque. What that costs.
+    fn begin(&mut self, w: usize, ready: Ready, goes_on: bool) -> Nanos {
+        let frame = self.frames.get(ready.draft);
+        frame.chain = frame.chain.max(ready.chain);
+        let put = ready.put.map(|put| put.of(self.places.count()));
+        match put.filter(|&place| !goes_on || !self.stands_in(w, place)) {
+            Some(place) => self.put(w, ready.draft, place),
+            None => self.push(w, ready.draft),
+        }
     }
 
     /// A task begins and is next.

@@ -54,6 +54,7 @@ impl LayersDag {
             name: 2 * layer,
             releases: u32::from(layer > 0),
             place,
+            put: None,
         })
     }
 
@@ -63,6 +64,7 @@ impl LayersDag {
             name: self.name(layer, place),
             releases: before,
             place: Place::Inside,
+            put: None,
         })
     }
 

@@ -10,6 +10,8 @@
 //!
 //! What a dag does not do: compute the answer, except where its course depends on the data, as in `uts` and `quicksort`.
 
+mod blockmatmul;
+mod cachestress;
 mod cholesky;
 mod decompress;
 mod fft;
@@ -20,6 +22,7 @@ mod loops;
 mod loopy;
 mod lu;
 mod memfib;
+mod mergesort;
 mod nested;
 mod phases;
 mod prefixsum;
@@ -33,6 +36,8 @@ mod treesum;
 mod uts;
 mod wavefront;
 
+pub use blockmatmul::BlockmatmulDag;
+pub use cachestress::CachestressDag;
 pub use cholesky::CholeskyDag;
 pub use fft::FftDag;
 pub use fib::FibDag;
@@ -42,6 +47,7 @@ pub use loops::LoopsDag;
 pub use loopy::LoopyDag;
 pub use lu::LuDag;
 pub use memfib::MemfibDag;
+pub use mergesort::MergesortDag;
 pub use phases::PhasesDag;
 pub use prefixsum::PrefixsumDag;
 pub use quicksort::QuicksortDag;

@@ -64,6 +64,7 @@ impl WavefrontDag {
             name: self.name(row, column),
             releases,
             place,
+            put: None,
         })
     }
 }

@@ -25,13 +25,13 @@ const MOST_ROWS: u64 = matrix::most_rows(f32::MANTISSA_DIGITS);
 #[derive(Clone, Copy, Debug)]
 pub struct Blockmatmul {
     /// How many blocks of how many elements a matrix has in a row: a power of two.
-    grid: Grid,
+    pub(crate) grid: Grid,
     /// How many blocks of a row and a column a task multiplies.
-    panel: usize,
+    pub(crate) panel: usize,
     /// From which the matrices are made.
-    seed: u64,
+    pub(crate) seed: u64,
     /// Where the tasks run.
-    locality: Locality,
+    pub(crate) locality: Locality,
 }
 
 /// The matrices.
@@ -44,7 +44,7 @@ pub struct Input {
 
 impl Blockmatmul {
     /// Tasks of a chain.
-    fn steps(&self) -> usize {
+    pub(crate) fn steps(&self) -> usize {
         self.grid.blocks.div_ceil(self.panel)
     }
 
@@ -60,7 +60,7 @@ impl Blockmatmul {
     }
 
     /// Where a block of C stands when quadrants 0 and 3 come first, and 1 and 2 after them.
-    fn rank(&self, block: usize) -> usize {
+    pub(crate) fn rank(&self, block: usize) -> usize {
         let quarter = self.grid.count() / 4;
         match block.checked_div(quarter) {
             Some(quadrant) => [0, 2, 3, 1][quadrant] * quarter + block % quarter,

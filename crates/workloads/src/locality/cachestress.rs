@@ -87,7 +87,7 @@ impl Cachestress {
     }
 
     /// The number of a task's array, and how many tasks had it before.
-    fn turn(&self, task: usize) -> (usize, usize) {
+    pub(crate) fn turn(&self, task: usize) -> (usize, usize) {
         (task % self.arrays, task / self.arrays)
     }
 }

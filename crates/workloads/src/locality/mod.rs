@@ -21,6 +21,7 @@ pub mod cachestress;
 pub mod mergesort;
 
 use tidegate::PlaceId;
+use tidegate_sim::Put;
 
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::runtime::Runtime;
@@ -70,6 +71,24 @@ impl Locality {
     /// The locality as a parameter takes it.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
+    }
+
+    /// Where a task of a simulated run is put; see [`Hints::place`].
+    pub(crate) fn put(
+        self,
+        seed: u64,
+        (part, parts): (usize, usize),
+        turn: usize,
+        number: u64,
+    ) -> Option<Put> {
+        let drawn = || (random(!seed, number) >> u32::BITS) as u32;
+        let (part, parts, turn) = match self {
+            Self::Ignorant => return None,
+            Self::Best => (part as u32, parts as u32, 0),
+            Self::Worst => (part as u32, parts as u32, turn as u32),
+            Self::Random => (drawn(), u32::MAX, 0),
+        };
+        Some(Put { part, parts, turn })
     }
 
     /// How many places it needs.
@@ -193,6 +212,23 @@ mod tests {
         assert!(places.into_iter().all(|place| drawn(place) > 5));
         let (_, ignorant) = hints(Locality::Ignorant);
         assert!(ignorant.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn a_simulated_task_is_put_where_a_real_one_is() {
+        for locality in [Locality::Best, Locality::Worst] {
+            let (places, hints) = hints(locality);
+            for (turn, hint) in hints.into_iter().enumerate() {
+                let put = locality.put(7, (1, 2), turn, turn as u64).unwrap();
+                assert_eq!(hint, Some(places[put.of(3)]), "{locality:?} {turn}");
+            }
+        }
+        assert_eq!(Locality::Ignorant.put(7, (1, 2), 0, 0), None);
+        let drawn = |place| {
+            let put = |number| Locality::Random.put(7, (1, 2), 0, number);
+            (0..60).filter(|&n| put(n).unwrap().of(3) == place).count()
+        };
+        assert!((0..3).all(|place| drawn(place) > 5));
     }
 
     #[test]

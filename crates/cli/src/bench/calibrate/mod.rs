@@ -3,6 +3,7 @@
 //! Every cost is measured once in each round, in turns with the others. Two threads stand on the two processors that are nearest to each other, and for what
 //! distance adds on two that are furthest apart.
 
+mod memory;
 mod tasks;
 mod threads;
 
@@ -18,7 +19,7 @@ use crate::output::{Progress, Table, print_json, show_nanos, to_stdout};
 use crate::statistics::Summary;
 
 /// Every cost, and how it is measured.
-const COSTS: [(Tunable<u64>, &str); 13] = [
+const COSTS: [(Tunable<u64>, &str); 14] = [
     (
         t::SIM_FORK,
         "half of what a join of fib takes beyond the calls, on one worker",
@@ -32,6 +33,10 @@ const COSTS: [(Tunable<u64>, &str); 13] = [
     (
         t::SIM_DISTANCE,
         "the same between the processors furthest apart, by step",
+    ),
+    (
+        t::SIM_MISS,
+        "a KiB read from memory, less one from the cache of a processor",
     ),
     (t::SIM_STEAL, "an empty task stolen, without the look"),
     (
@@ -140,6 +145,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
             Some((far - attempt) / f64::from(steps))
         }
     };
+    let miss = memory::miss(size)?;
     let steal = tasks::steal(200 * times as usize)? - attempt;
     let again = tasks::look(Duration::from_millis(2 * long))? - attempt;
     let yields = threads::yields(1_000 * times);
@@ -152,6 +158,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
         Some(lease),
         Some(attempt),
         distance,
+        Some(miss),
         Some(steal),
         Some(again),
         Some(yields),

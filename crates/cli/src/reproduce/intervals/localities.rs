@@ -10,7 +10,7 @@ use crate::output::{show_ratio, show_seconds};
 use crate::reproduce::page::{Finding, Page, Section, Sheet};
 
 /// Programs of the thesis, and how much longer they took in other localities than in the best.
-const PUBLISHED: [(&str, &[(Locality, f64)]); 3] = [
+pub(super) const PUBLISHED: [(&str, &[(Locality, f64)]); 3] = [
     (
         "cachestress",
         &[

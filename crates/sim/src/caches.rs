@@ -1,0 +1,126 @@
+//! What the caches of the places hold, by the names of the data.
+//!
+//! A cache holds whole data and gives up those that were touched longest ago. Who writes leaves no copy elsewhere. Data larger than a cache pass through it and leave it empty.
+//!
+//! What it does not do: sets, lines and levels. Whoever touches data just after somebody of the same place did finds all of them, also where a real cache would still be filling.
+
+use std::collections::VecDeque;
+
+use crate::dag::Touch;
+
+/// A job, and the name that it gives to data.
+type Name = (usize, u64);
+
+/// What one place's cache holds, the last touched at the end.
+#[derive(Clone, Default)]
+struct Cache {
+    held: VecDeque<(Name, u64)>,
+    bytes: u64,
+}
+
+impl Cache {
+    /// Takes these data out. How many bytes of them were there.
+    fn take(&mut self, name: Name) -> u64 {
+        let place = self.held.iter().rposition(|held| held.0 == name);
+        let bytes = place
+            .and_then(|place| self.held.remove(place))
+            .map_or(0, |(_, bytes)| bytes);
+        self.bytes -= bytes;
+        bytes
+    }
+
+    fn put(&mut self, name: Name, bytes: u64, capacity: u64) {
+        self.bytes += bytes;
+        self.held.push_back((name, bytes));
+        while self.bytes > capacity {
+            let oldest = self.held.pop_front();
+            self.bytes -= oldest.map_or(self.bytes, |(_, bytes)| bytes);
+        }
+    }
+}
+
+/// The caches of all places.
+pub(crate) struct Caches {
+    /// How many bytes each holds; of none nothing is ever missing.
+    capacity: u64,
+    places: Vec<Cache>,
+}
+
+impl Caches {
+    pub(crate) fn new(capacity: u64, places: usize) -> Self {
+        Self {
+            capacity,
+            places: vec![Cache::default(); places],
+        }
+    }
+
+    /// Somebody at `place` touches data of this job. How many bytes of them that place's cache had not.
+    pub(crate) fn touch(&mut self, place: usize, job: usize, touch: Touch) -> u64 {
+        if self.capacity == 0 {
+            return 0;
+        }
+        let name = (job, touch.name);
+        if touch.writes {
+            for (other, cache) in self.places.iter_mut().enumerate() {
+                if other != place {
+                    cache.take(name);
+                }
+            }
+        }
+        let cache = &mut self.places[place];
+        let there = cache.take(name);
+        cache.put(name, touch.bytes, self.capacity);
+        touch.bytes.saturating_sub(there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn read(name: u64, bytes: u64) -> Touch {
+        Touch {
+            name,
+            bytes,
+            writes: false,
+        }
+    }
+
+    #[test]
+    fn what_was_touched_longest_ago_goes_first() {
+        let mut caches = Caches::new(10, 1);
+        assert_eq!([1, 2].map(|name| caches.touch(0, 0, read(name, 4))), [4, 4]);
+        assert_eq!(caches.touch(0, 0, read(1, 4)), 0);
+        assert_eq!(caches.touch(0, 0, read(3, 4)), 4);
+        assert_eq!(
+            [1, 3, 2].map(|name| caches.touch(0, 0, read(name, 4))),
+            [0, 0, 4]
+        );
+    }
+
+    #[test]
+    fn a_writer_takes_data_from_other_places_and_a_reader_does_not() {
+        let mut caches = Caches::new(10, 2);
+        let write = Touch {
+            writes: true,
+            ..read(1, 4)
+        };
+        assert_eq!(caches.touch(0, 0, read(1, 4)), 4);
+        assert_eq!(caches.touch(1, 0, read(1, 4)), 4);
+        assert_eq!(caches.touch(0, 0, read(1, 4)), 0);
+        assert_eq!(caches.touch(1, 0, write), 0);
+        assert_eq!(caches.touch(0, 0, read(1, 4)), 4);
+        assert_eq!(caches.touch(1, 0, read(1, 4)), 0);
+    }
+
+    #[test]
+    fn data_that_do_not_fit_are_never_there_and_names_of_jobs_are_apart() {
+        let mut caches = Caches::new(10, 1);
+        assert_eq!([(), ()].map(|()| caches.touch(0, 0, read(1, 11))), [11, 11]);
+        assert_eq!(caches.touch(0, 0, read(2, 4)), 4);
+        assert_eq!(caches.touch(0, 1, read(2, 4)), 4);
+        assert_eq!(caches.touch(0, 0, read(2, 6)), 2);
+        let mut none = Caches::new(0, 1);
+        assert_eq!(none.touch(0, 0, read(1, 4)), 0);
+    }
+}

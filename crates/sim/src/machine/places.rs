@@ -1,0 +1,129 @@
+//! Tasks that are put into places, and data in the caches of places.
+//!
+//! A worker looks into its own deque, then into the queue of its place, then asks victims, and before it rests looks into the queues of other
+//! places, the nearest first: the order of the runtime (`docs/places.md`). Who puts a task into a place wakes somebody who stands there.
+
+use super::Machine;
+use super::work::After;
+use crate::dag::{Dag, Touch};
+use crate::frames::FrameId;
+use std::collections::VecDeque;
+use tidegate_policy::{Nanos, PlaceTree};
+
+/// The places of the machine, by the numbers of workers within a job.
+pub(super) struct Places {
+    of: Vec<usize>,
+    /// For each place the others, the nearest first.
+    others: Vec<Vec<usize>>,
+}
+
+impl Places {
+    pub(super) fn new(tree: &PlaceTree) -> Self {
+        let (of, count) = tree.places();
+        let first = |place| of.iter().position(|&of| of == place);
+        let firsts: Vec<usize> = (0..count).filter_map(first).collect();
+        let others = |place: usize| {
+            let mut others: Vec<usize> = (1..count).map(|turn| (place + turn) % count).collect();
+            others.sort_by_key(|&other| tree.distance(firsts[place], firsts[other]));
+            others
+        };
+        let others = (0..count).map(others).collect();
+        Self { of, others }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.others.len()
+    }
+
+    /// Where this worker of a job stands.
+    fn of(&self, worker: usize) -> usize {
+        self.of.get(worker).copied().unwrap_or(0)
+    }
+}
+
+/// Tasks of a job that wait in places.
+#[derive(Default)]
+pub(super) struct Placed {
+    queues: Vec<VecDeque<FrameId>>,
+    count: usize,
+}
+
+impl Placed {
+    fn put(&mut self, place: usize, id: FrameId) {
+        if self.queues.len() <= place {
+            self.queues.resize_with(place + 1, VecDeque::new);
+        }
+        self.queues[place].push_back(id);
+        self.count += 1;
+    }
+
+    fn take(&mut self, place: usize) -> Option<FrameId> {
+        let id = self.queues.get_mut(place)?.pop_front()?;
+        self.count -= 1;
+        Some(id)
+    }
+}
+
+impl<D: Dag> Machine<'_, D> {
+    fn place_of(&self, w: usize) -> usize {
+        self.places.of(w - self.jobs[self.workers[w].job].first)
+    }
+
+    pub(super) fn stands_in(&self, w: usize, place: usize) -> bool {
+        self.place_of(w) == place
+    }
+
+    /// The task waits in the queue of this place. What that costs.
+    pub(super) fn put(&mut self, w: usize, id: FrameId, place: usize) -> Nanos {
+        let job = &mut self.jobs[self.workers[w].job];
+        job.placed.put(place, id);
+        job.queued += 1;
+        let (places, first) = (&self.places, job.first);
+        let stands_there = |&w: &u32| places.of(w as usize - first) == place;
+        match job.parked.iter().rposition(stands_there) {
+            Some(parked) => self.wake_parked(self.workers[w].job, parked),
+            None => self.work_is_visible(self.workers[w].job),
+        }
+    }
+
+    /// The oldest task in the queue of the worker's place.
+    pub(super) fn take_near(&mut self, w: usize) -> Option<FrameId> {
+        if self.jobs[self.workers[w].job].placed.count == 0 {
+            return None;
+        }
+        self.take_from(w, self.place_of(w))
+    }
+
+    /// The oldest task of the nearest other place that has one.
+    pub(super) fn take_far(&mut self, w: usize) -> Option<FrameId> {
+        if self.jobs[self.workers[w].job].placed.count == 0 {
+            return None;
+        }
+        let place = self.place_of(w);
+        (0..self.places.others[place].len())
+            .find_map(|nth| self.take_from(w, self.places.others[place][nth]))
+    }
+
+    fn take_from(&mut self, w: usize, place: usize) -> Option<FrameId> {
+        let job = &mut self.jobs[self.workers[w].job];
+        let id = job.placed.take(place)?;
+        job.queued -= 1;
+        Some(id)
+    }
+
+    /// The task in frame `id` needs these data: it goes on when what is missing has come, which is work of a kind.
+    pub(super) fn touch(&mut self, w: usize, id: FrameId, touch: Touch) -> After {
+        let (place, number) = (self.place_of(w), self.workers[w].job);
+        let missed = self.caches.touch(place, number, touch);
+        let time = self.settings.costs.miss * missed.div_ceil(1 << 10);
+        let job = &mut self.jobs[number];
+        job.counters.touched_bytes += touch.bytes;
+        job.counters.missed_bytes += missed;
+        if time == 0 {
+            return After::Next(id);
+        }
+        job.work = job.work.saturating_add(time);
+        self.frames.get(id).chain.lengthen(time);
+        After::Work(time)
+    }
+}

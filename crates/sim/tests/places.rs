@@ -1,0 +1,160 @@
+//! Tasks that are put into places run there first and are forgotten nowhere; what a place's cache does not hold takes time to come.
+
+use tidegate_policy::PlaceTree;
+use tidegate_sim::{
+    Costs, Dag, Draft, Job, JobOutcome, Place, Put, Settings, Step, Touch, Width, run,
+};
+
+/// Rounds of tasks, each put into a place and each with data of its own, which it touches and then works on. A round is drafted when the one before is over.
+struct Rounds {
+    rounds: u32,
+    /// Where each task of a round is put.
+    puts: Vec<Option<Put>>,
+    bytes: u64,
+}
+
+const WORK: u64 = 1_000_000;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Task {
+    Draft(u32, usize),
+    Touch(usize),
+    Work,
+    Over,
+}
+
+impl Dag for Rounds {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Draft(0, 0)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        let (next, step) = match *task {
+            Task::Draft(round, _) if round == self.rounds => (Task::Over, Step::End),
+            Task::Draft(round, number) => match self.puts.get(number) {
+                None => (Task::Draft(round + 1, 0), Step::Join),
+                Some(&put) => {
+                    let draft = Draft {
+                        task: Task::Touch(number),
+                        name: 0,
+                        releases: 0,
+                        place: Place::Inside,
+                        put,
+                    };
+                    (Task::Draft(round, number + 1), Step::Draft(draft))
+                }
+            },
+            Task::Touch(number) => {
+                let touch = Touch {
+                    name: number as u64,
+                    bytes: self.bytes,
+                    writes: false,
+                };
+                (Task::Work, Step::Touch(touch))
+            }
+            Task::Work => (Task::Over, Step::Work(WORK)),
+            Task::Over => (Task::Over, Step::End),
+        };
+        *task = next;
+        step
+    }
+}
+
+const fn put(part: u32, turn: u32) -> Option<Put> {
+    Some(Put {
+        part,
+        parts: 2,
+        turn,
+    })
+}
+
+/// Two places of four workers, whose caches hold so much.
+fn machine(cache: u64) -> Settings {
+    let halves = vec![(0..4).collect(), (4..8).collect()];
+    Settings {
+        places: PlaceTree::from_groups(8, &[halves]).unwrap(),
+        cache,
+        ..Settings::new(8)
+    }
+}
+
+fn outcome(settings: &Settings, dag: Rounds) -> JobOutcome {
+    let job = Job {
+        dag,
+        arrives: 0,
+        width: Width::Fixed(settings.processors),
+    };
+    run(settings, &[job]).unwrap().jobs.remove(0)
+}
+
+fn rounds(rounds: u32, puts: impl IntoIterator<Item = Option<Put>>) -> Rounds {
+    Rounds {
+        rounds,
+        puts: puts.into_iter().collect(),
+        bytes: 1 << 20,
+    }
+}
+
+#[test]
+fn tasks_run_where_they_are_put_so_what_they_touched_is_there() {
+    // Four tasks in each place: as many as it has workers, round after round.
+    let evenly = || (0..8).map(|number| put(number % 2, 0));
+    let job = outcome(&machine(8 << 20), rounds(20, evenly()));
+    assert_eq!(job.counters.touched_bytes, 160 << 20);
+    assert_eq!(job.counters.missed_bytes, 8 << 20);
+    assert_eq!(job.counters.steals, 0);
+    // Put nowhere, they run anywhere.
+    let job = outcome(&machine(8 << 20), rounds(20, vec![None; 8]));
+    assert!(job.counters.missed_bytes > 8 << 20, "{:?}", job.counters);
+}
+
+#[test]
+fn what_is_missing_takes_its_time_and_is_work_of_the_run() {
+    let settings = machine(1 << 19);
+    let job = outcome(&settings, rounds(3, [put(0, 0)]));
+    let each = settings.costs.miss * 1_024;
+    assert_eq!(job.counters.missed_bytes, 3 << 20);
+    assert_eq!((job.work, job.span), (3 * (WORK + each), 3 * (WORK + each)));
+    let job = outcome(&machine(0), rounds(3, [put(0, 0)]));
+    assert_eq!((job.counters.missed_bytes, job.work), (0, 3 * WORK));
+}
+
+#[test]
+fn workers_of_other_places_help_where_all_tasks_are_in_one() {
+    let job = outcome(&machine(0), rounds(1, vec![put(1, 0); 80]));
+    let even = job.work / 8;
+    assert!(job.time() < even + even / 4, "{} of {even}", job.time());
+}
+
+#[test]
+fn a_task_put_into_a_place_whose_workers_sleep_wakes_one_of_them() {
+    // One task at a time, long after the others have parked: the first half of the rounds here, then there.
+    let settings = Settings {
+        cache: 8 << 20,
+        costs: Costs {
+            miss: 1_000,
+            ..Costs::default()
+        },
+        ..machine(0)
+    };
+    let job = outcome(&settings, rounds(50, [put(1, 0)]));
+    // Had a worker of the other place run one of them, that place would have missed the data, too.
+    assert_eq!(job.counters.missed_bytes, 1 << 20);
+}
+
+#[test]
+fn a_place_is_counted_round_the_circle_of_however_many_there_are() {
+    let of = |part, parts, turn, places| Put { part, parts, turn }.of(places);
+    assert_eq!([0, 1, 2, 3].map(|part| of(part, 4, 0, 2)), [0, 0, 1, 1]);
+    assert_eq!([0, 1, 2, 3].map(|turn| of(1, 2, turn, 3)), [1, 2, 0, 1]);
+    assert_eq!(of(u32::MAX - 1, u32::MAX, u32::MAX, 1), 0);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let random = || rounds(10, (0..64).map(|number| put(number / 3 % 2, number)));
+    let once = outcome(&machine(4 << 20), random());
+    assert_eq!(outcome(&machine(4 << 20), random()), once);
+}

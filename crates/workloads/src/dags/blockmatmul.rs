@@ -1,0 +1,122 @@
+//! `blockmatmul` as a dag: each step of a chain drafts the next, beside itself.
+
+use super::Simulated;
+use crate::locality::blockmatmul::Blockmatmul;
+use crate::matrix;
+use tidegate_sim::{Dag, Draft, Place, Step, Touch};
+
+/// How many elements are multiplied and added in a nanosecond.
+const A_NANOSECOND: u64 = 8;
+
+/// The tasks of `blockmatmul`.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockmatmulDag {
+    program: Blockmatmul,
+}
+
+/// A task, and what it does next: a block of C, and the number of the pair of blocks that comes next in its chain.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// Drafts the first step of this block's chain, then that of the next.
+    Draft(usize),
+    /// Has the left block of a pair come, and the right one.
+    Left(usize, usize),
+    Right(usize, usize),
+    /// Multiplies them.
+    Work(usize, usize),
+    /// Has written its block of C, before this pair.
+    Write(usize, usize),
+    /// Drafts the step that begins with this pair, which then can go on here.
+    Next(usize, usize),
+    Release(usize, usize),
+    /// Is over.
+    Over,
+}
+
+impl Simulated for Blockmatmul {
+    type Dag = BlockmatmulDag;
+
+    fn dag(&self) -> BlockmatmulDag {
+        BlockmatmulDag { program: *self }
+    }
+}
+
+impl BlockmatmulDag {
+    /// The name of the step that begins with this pair.
+    fn name(&self, block: usize, pair: usize) -> u64 {
+        (block * self.program.steps() + pair / self.program.panel) as u64
+    }
+
+    fn draft(&self, block: usize, pair: usize, place: Place) -> Step<Task> {
+        let program = &self.program;
+        let name = self.name(block, pair);
+        let step = pair / program.panel;
+        let part = (program.rank(block), program.grid.count());
+        Step::Draft(Draft {
+            task: Task::Left(block, pair),
+            name,
+            releases: u32::from(step > 0),
+            place,
+            put: program.locality.put(program.seed, part, step, name),
+        })
+    }
+
+    /// A block of A, of B or of C.
+    fn touch(&self, matrix: usize, block: usize, writes: bool) -> Step<Task> {
+        let grid = &self.program.grid;
+        Step::Touch(Touch {
+            name: (matrix * grid.count() + block) as u64,
+            bytes: (grid.area() * size_of::<f32>()) as u64,
+            writes,
+        })
+    }
+
+    /// After a pair: the next one of the step, or the block of C.
+    fn after(&self, block: usize, pair: usize) -> Task {
+        let program = &self.program;
+        if pair % program.panel == 0 || pair == program.grid.blocks {
+            Task::Write(block, pair)
+        } else {
+            Task::Left(block, pair)
+        }
+    }
+}
+
+impl Dag for BlockmatmulDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Draft(0)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        let grid = &self.program.grid;
+        let (next, step) = match *task {
+            Task::Draft(block) if block == grid.count() => (Task::Over, Step::Join),
+            Task::Draft(block) => (Task::Draft(block + 1), self.draft(block, 0, Place::Inside)),
+            Task::Left(block, pair) => {
+                let (row, _) = matrix::place(block);
+                let left = matrix::number(row, pair);
+                (Task::Right(block, pair), self.touch(0, left, false))
+            }
+            Task::Right(block, pair) => {
+                let (_, column) = matrix::place(block);
+                let right = matrix::number(pair, column);
+                (Task::Work(block, pair), self.touch(1, right, false))
+            }
+            Task::Work(block, pair) => {
+                let time = (grid.area() * grid.block) as u64 / A_NANOSECOND;
+                (self.after(block, pair + 1), Step::Work(time))
+            }
+            Task::Write(block, pair) => (Task::Next(block, pair), self.touch(2, block, true)),
+            Task::Next(block, pair) if pair < grid.blocks => (
+                Task::Release(block, pair),
+                self.draft(block, pair, Place::Beside),
+            ),
+            Task::Release(block, pair) => (Task::Over, Step::Release(self.name(block, pair))),
+            Task::Next(..) | Task::Over => (Task::Over, Step::End),
+        };
+        *task = next;
+        step
+    }
+}

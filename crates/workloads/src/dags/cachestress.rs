@@ -1,0 +1,77 @@
+//! `cachestress` as a dag: the root drafts a task for each turn with an array, which touches all of it in each pass.
+
+use super::Simulated;
+use crate::locality::cachestress::Cachestress;
+use tidegate_sim::{Dag, Draft, Place, Step, Touch};
+
+/// What 64 elements of a pass take, in nanoseconds: 0.32 each.
+const OF_64: u64 = 21;
+
+/// The tasks of `cachestress`.
+#[derive(Clone, Copy, Debug)]
+pub struct CachestressDag {
+    program: Cachestress,
+}
+
+/// A task, and what it does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Task {
+    /// Drafts the task of this number, then the next.
+    Draft(usize),
+    /// Has its array come for a pass, of which so many are left.
+    Touch(usize, u32),
+    /// Reads it.
+    Read(usize, u32),
+    /// Is over.
+    Over,
+}
+
+impl Simulated for Cachestress {
+    type Dag = CachestressDag;
+
+    fn dag(&self) -> CachestressDag {
+        CachestressDag { program: *self }
+    }
+}
+
+impl Dag for CachestressDag {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Draft(0)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        let program = &self.program;
+        let n = program.n as u64;
+        let (next, step) = match *task {
+            Task::Draft(number) if number == program.tasks => (Task::Over, Step::Join),
+            Task::Draft(number) => {
+                let (array, turn) = program.turn(number);
+                let (part, drawn) = ((array, program.arrays), number as u64);
+                let draft = Draft {
+                    task: Task::Touch(array, program.passes),
+                    name: drawn,
+                    releases: 0,
+                    place: Place::Inside,
+                    put: program.locality.put(program.seed, part, turn, drawn),
+                };
+                (Task::Draft(number + 1), Step::Draft(draft))
+            }
+            Task::Touch(_, 0) | Task::Over => (Task::Over, Step::End),
+            Task::Touch(array, passes) => {
+                let touch = Touch {
+                    name: array as u64,
+                    bytes: n * size_of::<u32>() as u64,
+                    writes: false,
+                };
+                (Task::Read(array, passes), Step::Touch(touch))
+            }
+            Task::Read(array, passes) => {
+                (Task::Touch(array, passes - 1), Step::Work(n * OF_64 / 64))
+            }
+        };
+        *task = next;
+        step
+    }
+}
