@@ -55,7 +55,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         assert!(number("events") > 0.0 && number("tasks") > 0.0);
         let bounds = found["bounds"].as_object().unwrap();
         for (name, bound) in bounds {
-            assert_eq!(keys(bound), ["value", "limit", "holds"]);
+            assert_eq!(keys(bound), ["value", "limit", "holds", "tells"]);
             assert_eq!(bound["holds"], true, "{}: {name}: {bound}", entry.name);
         }
         let declares = number("peak_bytes") > 0.0;

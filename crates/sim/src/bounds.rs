@@ -8,10 +8,12 @@
 //! * `space`: what is declared at most. Work stealing P S1 (the same, theorem 3), depth-first and DFDeques S1 + k P D, a budget itself.
 //! * `allotments`: how many promises of the rule that shares processors out were broken, against none.
 //!
-//! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief that slept, and join; so much is
-//! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included.
+//! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief, which slept where thieves park, and join; so much is
+//! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included but for those of steals.
 //!
-//! What it does not do: judge runs for which theory promises nothing: thieves that leave a victim its last tasks (a fixed amount), sleepers of the hybrid,
+//! Where tasks are few or short, a bound may be one that no run breaks, however it goes; [`Bound::tells`] says so.
+//!
+//! What it does not do: judge runs for which theory promises nothing: thieves that leave a victim its last tasks (a fixed amount) or, as to time, sleep beside work; sleepers of the hybrid;
 //! workers that stood in line for a processor.
 
 use crate::costs::Costs;
@@ -34,6 +36,8 @@ pub struct Bound {
     pub value: f64,
     /// What it may be.
     pub limit: f64,
+    /// What the worst of runs would come to: all work on one processor, every task stolen, all memory declared at a time.
+    pub worst: f64,
 }
 
 impl Bound {
@@ -41,6 +45,12 @@ impl Bound {
     #[must_use]
     pub fn holds(&self) -> bool {
         self.value <= self.limit
+    }
+
+    /// Whether there are runs of this dag that would not keep it.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        self.worst > self.limit
     }
 }
 
@@ -59,17 +69,21 @@ pub fn bounds(
     if has_its_share && is_greedy(settings) {
         bounds.push(greedy(job));
     }
+    let processors = width.limit().unwrap_or(settings.processors);
     if has_its_share && steals_freely(settings) {
-        bounds.push(stealing_time(job, &settings.costs));
-        bounds.push(steals(job, settings.processors, &settings.costs));
+        if !naps(&settings.idle) {
+            bounds.push(stealing_time(settings, job));
+        }
+        bounds.push(steals(job, processors, &settings.costs));
     }
-    let space = extent.and_then(|extent| space(settings, job, extent));
+    let space = extent.and_then(|extent| space(settings, processors, job, extent));
     bounds.extend(space);
     if width.desire().is_some() {
         bounds.push(Bound {
             name: "allotments",
             value: f64::from(u8::from(outcome.broken.is_some())),
             limit: 0.0,
+            worst: 1.0,
         });
     }
     bounds
@@ -78,7 +92,7 @@ pub fn bounds(
 /// What of the processors' time thieves spent on searching, against what Sen allows a good scheduler to waste: the less of P Tinf and T1 + P^2, in steps.
 #[must_use]
 pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
-    let step = step(&settings.costs, job);
+    let step = step(settings);
     let processors = settings.processors as f64;
     let span = burdened_span(job, step);
     let work = job.counters.working as f64 + processors * processors * step;
@@ -86,6 +100,7 @@ pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
         name: "waste",
         value: job.counters.searching as f64,
         limit: work.min(processors * span),
+        worst: processors * job.time() as f64,
     }
 }
 
@@ -107,6 +122,14 @@ fn takes_last(steal: Amount) -> bool {
     !matches!(steal, Amount::Fixed(least) if least > 1)
 }
 
+/// Whether thieves may sleep while there is work.
+const fn naps(idle: &Idle) -> bool {
+    !matches!(
+        idle,
+        Idle::Elastic(_) | Idle::None | Idle::Yield | Idle::AbpYield
+    )
+}
+
 fn steals_freely(settings: &Settings) -> bool {
     settings.space == Space::None && takes_last(settings.steal)
 }
@@ -119,13 +142,18 @@ pub fn greedy(job: &JobOutcome) -> Bound {
         name: "greedy",
         value: job.time() as f64,
         limit: work + job.span as f64,
+        worst: job.work as f64,
     }
 }
 
-/// How long a step of the longest chain may be held up: by a fork, a thief that has to wake and look, and a join.
-fn step(costs: &Costs, job: &JobOutcome) -> f64 {
+/// How long a step of the longest chain may be held up: by a fork, a thief that has to look, if it parks to wake before, and a join.
+fn step(settings: &Settings) -> f64 {
+    let Settings { idle, costs, .. } = settings;
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
-    let woken = costs.sleep + costs.wake + costs.wake_call + costs.handover + job.longest_nap;
+    let woken = match idle {
+        Idle::Elastic(_) => costs.sleep + costs.wake + costs.wake_call + costs.handover,
+        _ => 0,
+    };
     (costs.fork + costs.join + found + woken) as f64
 }
 
@@ -135,14 +163,16 @@ fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
 
 /// What stands before the span in the bound of work stealing.
 #[must_use]
-pub fn stealing_time(job: &JobOutcome, costs: &Costs) -> Bound {
-    let step = step(costs, job);
-    let work = job.counters.working as f64 / job.effective_allotment.max(1.0);
-    let beyond = (job.time() as f64 - work).max(0.0);
+pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
+    let work = (job.counters.working - job.counters.stealing) as f64;
+    let shared = work / job.effective_allotment.max(1.0);
+    let span = burdened_span(job, step(settings)).max(1.0);
+    let of = |time: f64| (time - shared).max(0.0) / span;
     Bound {
         name: "stealing-time",
-        value: beyond / burdened_span(job, step).max(1.0),
+        value: of(job.time() as f64),
         limit: STEALING_TIME,
+        worst: of(work),
     }
 }
 
@@ -151,18 +181,25 @@ pub fn stealing_time(job: &JobOutcome, costs: &Costs) -> Bound {
 pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
     let steal: Nanos = (costs.attempt + costs.steal).max(1);
     let steps = job.depth as f64 + job.span as f64 / steal as f64;
+    let of = |steals: u64| steals as f64 / (processors as f64 * steps.max(1.0));
     Bound {
         name: "steals",
-        value: job.counters.steals as f64 / (processors as f64 * steps.max(1.0)),
+        value: of(job.counters.steals),
         limit: STEALS,
+        worst: of(job.counters.tasks),
     }
 }
 
 /// What may be declared at a time under the settings' policy; none where no bound is known.
 #[must_use]
-pub fn space(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Option<Bound> {
+pub fn space(
+    settings: &Settings,
+    processors: usize,
+    job: &JobOutcome,
+    extent: &Extent,
+) -> Option<Bound> {
     let s1 = extent.peak_bytes as f64;
-    let processors = settings.processors as f64;
+    let processors = processors as f64;
     let premature = |k: usize| s1 + k as f64 * processors * extent.depth as f64;
     let limit = match settings.space {
         Space::None if extent.rests || extent.drafts || settings.steal != Amount::One => {
@@ -178,5 +215,6 @@ pub fn space(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Option<B
         name: "space",
         value: job.peak_bytes as f64,
         limit,
+        worst: extent.leased_bytes as f64,
     })
 }

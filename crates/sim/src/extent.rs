@@ -26,6 +26,8 @@ pub struct Extent {
     pub drafts: bool,
     /// The most that is declared at a time in this order, S1.
     pub peak_bytes: u64,
+    /// All that is declared, whether given back or not.
+    pub leased_bytes: u64,
 }
 
 /// A walk on its way.
@@ -134,6 +136,7 @@ impl<D: Dag> Walk<'_, D> {
         frame.chain.actions += bytes / self.k;
         frame.space().leases.push((bytes, None));
         self.declared += bytes;
+        self.extent.leased_bytes += bytes;
         self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
     }
 

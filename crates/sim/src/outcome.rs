@@ -64,8 +64,6 @@ pub struct JobOutcome {
     pub all_processors: Option<Nanos>,
     /// Whether a worker had to stand in line for a processor: the job had fewer than it was allotted.
     pub stood_in_line: bool,
-    /// The longest that a thief slept by its idle policy before it looked again.
-    pub longest_nap: Nanos,
     /// The most that its tasks had declared at a time.
     pub peak_bytes: u64,
     /// What was counted.

@@ -2,10 +2,11 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use support::{Random, whole};
 use tidegate_policy::{Desire, Rng, Space};
 use tidegate_sim::bounds::{bounds, greedy, space, stealing_time, waste};
-use tidegate_sim::{Bound, Costs, Extent, Job, JobOutcome, Settings, Width, run};
+use tidegate_sim::{Bound, Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run};
 
 fn soak(slice: u64) -> u64 {
     let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
@@ -44,12 +45,12 @@ fn machine(rng: &mut Rng) -> Settings {
         "none",
         "none",
         "hybrid:alpha=50,beta=5",
-        "depth-first:k=60",
-        "dfdeques:k=60",
+        "depth-first:k=200",
+        "dfdeques:k=200",
     ]);
     // Where looking takes no time, who never rests looks for ever.
     let free = idle.starts_with("elastic:");
-    let processors = [1, 3, 8, 2, 16, 64, 200][rng.below(largest) as usize];
+    let processors = [3, 8, 2, 16, 4, 64, 200][rng.below(largest) as usize];
     Settings {
         seed: rng.draw(),
         idle: idle.parse().unwrap(),
@@ -65,9 +66,15 @@ fn machine(rng: &mut Rng) -> Settings {
 
 /// Jobs drawn at random: alone and with all processors, or several with desires.
 fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
+    // Long tasks, so that time tells more than what it takes to wake; or short ones, of which many could be stolen.
+    let work = [50_000, 100][rng.below(2) as usize];
+    // Of few tasks every bound holds.
     let mut dag = || Random {
         leases: true,
-        levels: 3 + rng.below(4) as u32,
+        forks: 8,
+        levels: 1 + rng.below(2) as u32,
+        work,
+        lease: 999,
         ..Random::new(rng.draw())
     };
     let count = if settings.space.keeps_order() {
@@ -100,6 +107,8 @@ fn k_of(space: Space) -> u64 {
 #[test]
 fn every_random_run_keeps_every_bound_that_it_has() {
     let mut most: Vec<Bound> = Vec::new();
+    // How many of the bounds could have been broken, and how many there were.
+    let mut told: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for seed in 0..soak(200) {
         let mut rng = Rng::new(seed);
         let settings = machine(&mut rng);
@@ -113,6 +122,9 @@ fn every_random_run_keeps_every_bound_that_it_has() {
                     "seed {seed}, job {number}: {bound:?}, {settings:?}, {:?}",
                     outcome.jobs[number]
                 );
+                let told = told.entry(bound.name).or_default();
+                told[0] += u64::from(bound.tells());
+                told[1] += 1;
                 match most.iter_mut().find(|seen| seen.name == bound.name) {
                     Some(seen) if seen.value / seen.limit >= bound.value / bound.limit => {}
                     Some(seen) => *seen = bound,
@@ -124,7 +136,11 @@ fn every_random_run_keeps_every_bound_that_it_has() {
     for bound in &most {
         println!("{}: {} of {}", bound.name, bound.value, bound.limit);
     }
-    assert_eq!(most.len(), 5, "{most:?}");
+    println!("could have been broken, of all: {told:?}");
+    assert_eq!(told.len(), 5, "{told:?}");
+    for (bound, [tell, all]) in told {
+        assert!(4 * tell > all, "{bound}: {tell} of {all} could be broken");
+    }
 }
 
 /// A wide dag on a machine with these rules, where nothing but tasks takes time.
@@ -160,7 +176,7 @@ fn thieves_that_sleep_beside_work_break_the_bound_of_greedy_schedules() {
 #[test]
 fn thieves_that_take_nothing_break_the_bound_of_work_stealing() {
     let job = on(&free("elastic:search=0us", "fixed:1000"), Width::Fixed(16));
-    let bound = stealing_time(&job, &Costs::NONE);
+    let bound = stealing_time(&free("elastic:search=0us", "one"), &job);
     assert!(!bound.holds(), "{bound:?}");
 }
 
@@ -183,8 +199,59 @@ fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
             space: policy.parse().unwrap(),
             ..Settings::new(1)
         };
-        let bound = space(&claims, &job, &extent).expect("it has one");
+        let bound = claimed(&claims, &job, &extent);
         assert!(!bound.holds(), "{policy}: {bound:?}");
+    }
+}
+
+/// The bound of these settings, for a run of others on one processor.
+fn claimed(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Bound {
+    space(settings, 1, job, extent).expect("it has one")
+}
+
+/// Spawns so many tasks, each of which declares so many bytes.
+struct Wide(u64, u64);
+
+impl Dag for Wide {
+    type Task = (u64, u64);
+
+    fn root(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
+    fn next(&self, (spawned, step): &mut (u64, u64)) -> Step<(u64, u64)> {
+        *step += 1;
+        match (*spawned, *step) {
+            (0, step) if step <= self.0 => Step::Spawn((step, 0)),
+            (0, step) if step == self.0 + 1 => Step::Join,
+            (0, _) => Step::End,
+            (_, 1 | 2) => Step::Lease(self.1 / 2),
+            (_, 3) => Step::Work(1_000),
+            _ => Step::End,
+        }
+    }
+}
+
+#[test]
+fn sleepers_that_keep_what_they_hold_break_the_bounds_of_depth_first_orders() {
+    let dag = || Wide(1_000, 1 << 20);
+    let peak = |space: &str| {
+        let settings = Settings {
+            space: space.parse().unwrap(),
+            ..Settings::new(1)
+        };
+        support::alone(&settings, dag()).0
+    };
+    let extent = Extent::with_k(&dag(), 1_024);
+    for policy in ["depth-first:k=1KiB", "dfdeques:k=1KiB"] {
+        let claims = Settings {
+            space: policy.parse().unwrap(),
+            ..Settings::new(1)
+        };
+        let bound = |space| claimed(&claims, &peak(space), &extent);
+        let (right, wrong) = (bound(policy), bound("hybrid:alpha=1,beta=0"));
+        assert!(right.holds() && right.tells(), "{policy}: {right:?}");
+        assert!(!wrong.holds(), "{policy}: {wrong:?}");
     }
 }
 

@@ -78,18 +78,35 @@ impl SimulatedVisitor for Printed {
         let head = Head::new(&program, &experiment);
         match &runs[..] {
             [run] if !form.by_seed && experiment.instances > 1 => {
-                print(&experiment, &head, &runs, &Sheet::of_jobs(run), form)
+                print(&experiment, &head, &runs, &Sheet::of_jobs(run), form)?;
             }
             [run] if !form.by_seed && !form.csv => {
                 let report = Report::new(head, &experiment, run);
                 if form.json {
-                    return output::print_json(&report.to_json());
+                    output::print_json(&report.to_json())?;
+                } else {
+                    output::to_stdout(|out| write!(out, "{report}"))?;
                 }
-                output::to_stdout(|out| write!(out, "{report}"))
             }
-            _ => print(&experiment, &head, &runs, &Sheet::of_runs(&runs), form),
+            _ => print(&experiment, &head, &runs, &Sheet::of_runs(&runs), form)?,
+        }
+        judge(&runs)
+    }
+}
+
+/// Refuses runs that broke a bound.
+fn judge(runs: &[Done]) -> Result<(), Failure> {
+    for run in runs {
+        for (job, bounds) in run.bounds.iter().enumerate() {
+            if let Some(bound) = bounds.iter().find(|bound| !bound.holds()) {
+                return Err(Failure::Wrong(format!(
+                    "the bound {} is broken with --sim-seed {}, job {job}: {} of {}; either theory does not hold here, or the simulator is wrong",
+                    bound.name, run.seed, bound.value, bound.limit
+                )));
+            }
         }
     }
+    Ok(())
 }
 
 /// Prints rows of figures.

@@ -79,7 +79,11 @@ fn show_bound(bound: &Bound) -> String {
         _ => format!("{figure:.2}"),
     };
     let (value, limit) = (show(bound.value), show(bound.limit));
-    let verdict = if bound.holds() { "holds" } else { "BROKEN" };
+    let verdict = match (bound.holds(), bound.tells()) {
+        (false, _) => "BROKEN",
+        (true, true) => "holds",
+        (true, false) => "holds, as any run would",
+    };
     format!("{} {value} of {limit}, {verdict}", bound.name)
 }
 
@@ -94,6 +98,7 @@ impl Report<'_> {
                 "value": bound.value,
                 "limit": bound.limit,
                 "holds": bound.holds(),
+                "tells": bound.tells(),
             });
             (bound.name.to_owned(), value)
         };

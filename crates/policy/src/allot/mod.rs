@@ -131,6 +131,12 @@ impl AllotState {
         }
     }
 
+    /// How many processors there are for all of them.
+    #[must_use]
+    pub fn processors(&self) -> usize {
+        self.processors
+    }
+
     /// The jobs in order of arrival.
     #[must_use]
     pub fn shares(&self) -> &[Share] {

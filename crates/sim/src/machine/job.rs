@@ -48,7 +48,6 @@ pub(super) struct Running<'a, D: Dag> {
     pub(super) had_work: usize,
     pub(super) all_processors: Option<Nanos>,
     pub(super) stood_in_line: bool,
-    pub(super) longest_nap: Nanos,
     pub(super) memory: Memory,
     pub(super) drafts: Drafts,
     /// The work of the tasks so far.
@@ -85,7 +84,6 @@ impl<'a, D: Dag> Running<'a, D> {
             had_work: 0,
             all_processors: None,
             stood_in_line: false,
-            longest_nap: 0,
             memory: Memory::default(),
             drafts: Drafts::default(),
             work: 0,

@@ -84,9 +84,20 @@ struct Machine<'a, D: Dag> {
     samples: Vec<Sample>,
     /// Why the run cannot go on.
     refusal: Option<Refusal>,
-    /// A fault for tests: thieves take the youngest tasks.
     #[cfg(test)]
-    robs_young_end: bool,
+    fault: Option<Fault>,
+}
+
+/// What a machine can do wrong, for tests.
+#[cfg(test)]
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// Thieves take the youngest tasks.
+    RobsYoungEnd,
+    /// Every job has all processors, whatever its share.
+    GivesAll,
+    /// Thieves take nothing.
+    TakesNothing,
 }
 
 impl<'a, D: Dag> Machine<'a, D> {
@@ -128,7 +139,7 @@ impl<'a, D: Dag> Machine<'a, D> {
             samples: vec![],
             refusal: None,
             #[cfg(test)]
-            robs_young_end: false,
+            fault: None,
         };
         for (number, job) in jobs.iter().enumerate() {
             let mut running =
@@ -340,7 +351,6 @@ fn outcome<D: Dag>(job: &Running<'_, D>) -> JobOutcome {
         effective_allotment: job.spells.effective(chain.time),
         all_processors: job.all_processors,
         stood_in_line: job.stood_in_line,
-        longest_nap: job.longest_nap,
         peak_bytes: job.memory.peak,
         counters: job.counters,
     }

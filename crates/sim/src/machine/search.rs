@@ -100,6 +100,11 @@ impl<D: Dag> Machine<'_, D> {
             return true;
         }
         let take = self.settings.steal.take(waiting);
+        #[cfg(test)]
+        let take = match self.fault {
+            Some(super::Fault::TakesNothing) => 0,
+            _ => take,
+        };
         if take == 0 {
             if waiting > 0 || self.workers[victim].state == State::Working {
                 counters.partly_failed += 1;
@@ -126,7 +131,7 @@ impl<D: Dag> Machine<'_, D> {
     /// The oldest task of this worker.
     fn rob(&mut self, victim: usize) -> Option<FrameId> {
         #[cfg(test)]
-        if self.robs_young_end {
+        if self.fault == Some(super::Fault::RobsYoungEnd) {
             return self.workers[victim].deque.pop_back();
         }
         self.workers[victim].deque.pop_front()

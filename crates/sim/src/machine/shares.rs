@@ -13,14 +13,17 @@
 //! because others may have left meanwhile. A job that comes or goes is heard by the others at once and not at the end
 //! of their cycle. Every job that is here may use one processor, also where its desire is none.
 
+#[cfg(test)]
+use super::Fault;
 use super::job::Running;
-use super::worker::State;
+use super::worker::{State, Worker};
 use super::{CYCLE, Machine, Width};
 use crate::chain::Chain;
 use crate::dag::Dag;
 use crate::frames::NONE;
 use crate::outcome::Counters;
 use tidegate_policy::Nanos;
+use tidegate_policy::allot::{Share, broken};
 use tidegate_policy::desire::Seen;
 
 impl<D: Dag> Machine<'_, D> {
@@ -43,6 +46,11 @@ impl<D: Dag> Machine<'_, D> {
     /// The job is entitled to what its share says.
     fn take_allotment(&mut self, job: usize) {
         let allotment = self.shares.allotment(job as u64).max(1);
+        #[cfg(test)]
+        let allotment = match self.fault {
+            Some(Fault::GivesAll) => self.settings.processors,
+            _ => allotment,
+        };
         if allotment != self.jobs[job].allotment {
             self.jobs[job].allot(self.now, allotment);
         }
@@ -68,11 +76,10 @@ impl<D: Dag> Machine<'_, D> {
         let workers = &self.workers[self.workers_of(job)];
         let deques: Vec<usize> = workers.iter().map(|worker| worker.deque.len()).collect();
         let in_state = |states: &[State]| {
-            let are = |worker: &&super::Worker| states.contains(&worker.state);
+            let are = |worker: &&Worker| states.contains(&worker.state);
             workers.iter().filter(are).count()
         };
-        let in_hand =
-            |worker: &&super::Worker| worker.state == State::Asleep && worker.frame != NONE;
+        let in_hand = |worker: &&Worker| worker.state == State::Asleep && worker.frame != NONE;
         let queued = workers.iter().filter(in_hand).count();
         let usage = in_state(&[State::Working, State::Searching, State::Woken]);
         let busy = in_state(&[State::Working]);
@@ -119,7 +126,6 @@ impl<D: Dag> Machine<'_, D> {
 
     /// Every job that says what it desires gets what it is entitled to; those first that give something back.
     fn deal(&mut self) {
-        self.broken = self.broken.or_else(|| self.shares.broken());
         for job in 0..self.jobs.len() {
             if self.jobs[job].is_here && self.jobs[job].desire.is_some() {
                 self.take_allotment(job);
@@ -135,6 +141,33 @@ impl<D: Dag> Machine<'_, D> {
                 }
             }
         }
+        self.judge();
+    }
+
+    /// How many workers of a job are awake and stay so; of those that search as many as the job has processors for.
+    fn keeps(&self, job: usize) -> usize {
+        let workers = &self.workers[self.workers_of(job)];
+        let searches = |worker: &&Worker| matches!(worker.state, State::Searching | State::Woken);
+        let searching = workers.iter().filter(searches).count();
+        let staying = self.jobs[job].staying();
+        let kept = staying - searching.min(staying);
+        kept.max(staying.min(self.jobs[job].allotment))
+    }
+
+    /// Whether what the jobs have now is what the rule promises.
+    fn judge(&mut self) {
+        let given = self.shares.shares().iter().map(|share| {
+            let kept = self.keeps(share.job as usize);
+            // Every job may use one processor, also where its share is none.
+            let is_free = share.allotment == 0 && kept == 1;
+            Share {
+                allotment: if is_free { 0 } else { kept },
+                ..*share
+            }
+        });
+        let given: Vec<Share> = given.collect();
+        let fresh = || broken(self.settings.allot, self.shares.processors(), &given);
+        self.broken = self.broken.or_else(fresh);
     }
 
     /// Whether the job has more workers awake than processors.

@@ -15,7 +15,6 @@ impl<D: Dag> Machine<'_, D> {
     pub(super) fn nap(&mut self, w: usize, time: Nanos) {
         self.enter(w, State::Napping);
         let job = &mut self.jobs[self.workers[w].job];
-        job.longest_nap = job.longest_nap.max(time);
         job.counters.naps += 1;
         self.give_processor_back(w);
         self.agenda.set(w, self.now.saturating_add(time));
@@ -133,6 +132,7 @@ impl<D: Dag> Machine<'_, D> {
                 self.workers[w].late = moment - self.now;
                 self.give_processor_back(w);
                 self.processors.take(w);
+                self.jobs[self.workers[w].job].stood_in_line = true;
             }
         }
         if self.processors.waiting() > 0 {

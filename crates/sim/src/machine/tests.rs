@@ -80,20 +80,61 @@ impl Dag for Tree {
     }
 }
 
-#[test]
-fn thieves_of_the_youngest_tasks_break_the_bound_on_steals() {
+/// What comes of a tree on 16 processors with the costs of a real machine and this fault.
+fn tree(fault: Option<Fault>) -> (Settings, JobOutcome) {
     let settings = Settings::new(16);
     let jobs = [Job {
         dag: Tree,
         arrives: 0,
         width: Width::Fixed(16),
     }];
-    let steals = |robs_young_end| {
-        let mut machine = Machine::new(&settings, &jobs).unwrap();
-        machine.robs_young_end = robs_young_end;
-        let job = &machine.run().unwrap().jobs[0];
-        crate::bounds::steals(job, 16, &settings.costs)
+    let mut machine = Machine::new(&settings, &jobs).unwrap();
+    machine.fault = fault;
+    let job = machine.run().unwrap().jobs.remove(0);
+    (settings, job)
+}
+
+#[test]
+fn thieves_that_take_nothing_break_the_bound_of_work_stealing_with_real_costs() {
+    let time = |fault| {
+        let (settings, job) = tree(fault);
+        crate::bounds::stealing_time(&settings, &job)
     };
-    let (right, wrong) = (steals(false), steals(true));
+    let (right, wrong) = (time(None), time(Some(Fault::TakesNothing)));
+    assert!(right.holds() && right.tells(), "{right:?}");
+    assert!(!wrong.holds(), "{wrong:?}");
+}
+
+#[test]
+fn jobs_that_have_all_processors_whatever_their_shares_break_the_promise_of_allotments() {
+    let broken = |fault, allot: &str| {
+        let settings = Settings {
+            allot: allot.parse().unwrap(),
+            cycle: 100_000,
+            ..Settings::new(16)
+        };
+        let job = || Job {
+            dag: Tree,
+            arrives: 0,
+            width: Width::Desired("wsap".parse().unwrap()),
+        };
+        let jobs = [job(), job()];
+        let mut machine = Machine::new(&settings, &jobs).unwrap();
+        machine.fault = fault;
+        machine.run().unwrap().broken
+    };
+    for allot in ["dp", "deq", "equi", "max-min"] {
+        assert_eq!(broken(None, allot), None, "{allot}");
+        assert!(broken(Some(Fault::GivesAll), allot).is_some(), "{allot}");
+    }
+}
+
+#[test]
+fn thieves_of_the_youngest_tasks_break_the_bound_on_steals() {
+    let steals = |fault| {
+        let (settings, job) = tree(fault);
+        crate::bounds::steals(&job, 16, &settings.costs)
+    };
+    let (right, wrong) = (steals(None), steals(Some(Fault::RobsYoungEnd)));
     assert!(right.holds() && !wrong.holds(), "{right:?}, {wrong:?}");
 }

@@ -9,8 +9,13 @@ use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, 
 /// A tree of tasks made at random from a seed, with every kind of step in it.
 pub struct Random {
     pub seed: u64,
-    /// How many levels at most.
+    /// How many levels of forks there are, and below each how many levels of anything at most.
+    pub forks: u32,
     pub levels: u32,
+    /// The most steps of a task, the most work of a step, and the most that is declared at a time.
+    pub steps: u64,
+    pub work: Nanos,
+    pub lease: u64,
     /// Whether tasks rest as well, and declare memory.
     pub rests: bool,
     pub leases: bool,
@@ -30,7 +35,11 @@ impl Random {
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
+            forks: 0,
             levels: 5,
+            steps: 8,
+            work: 5_000,
+            lease: 99,
             rests: false,
             leases: false,
             begun: Cell::new(0),
@@ -40,7 +49,7 @@ impl Random {
     fn task(&self, seed: u64, levels: u32) -> RandomTask {
         self.begun.set(self.begun.get() + 1);
         let mut rng = Rng::new(seed);
-        let steps = 1 + rng.below(8);
+        let steps = 1 + rng.below(self.steps);
         RandomTask {
             rng,
             levels,
@@ -59,15 +68,20 @@ impl Dag for Random {
 
     fn root(&self) -> RandomTask {
         self.begun.set(0);
-        self.task(self.seed, self.levels)
+        self.task(self.seed, self.forks + self.levels)
     }
 
     fn next(&self, task: &mut RandomTask) -> Step<RandomTask> {
         if task.steps == 0 {
             return Step::End;
         }
+        if task.levels > self.levels {
+            task.steps = 0;
+            let first = self.child(task);
+            return Step::Fork(first, self.child(task));
+        }
         task.steps -= 1;
-        let work = Step::Work(1 + task.rng.below(5_000));
+        let work = Step::Work(1 + task.rng.below(self.work));
         match task.rng.below(8) {
             0 | 1 if task.levels > 0 => {
                 let first = self.child(task);
@@ -78,7 +92,7 @@ impl Dag for Random {
             5 => Step::Join,
             6 if self.rests => Step::Rest(task.rng.below(20_000)),
             7 if self.leases && task.rng.below(3) == 0 => Step::Free,
-            6 | 7 if self.leases => Step::Lease(task.rng.below(100)),
+            6 | 7 if self.leases => Step::Lease(task.rng.below(self.lease + 1)),
             _ => work,
         }
     }
