@@ -172,6 +172,9 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
         }
         questions += 1;
     }
+    if !decisions.is_empty() {
+        return Err(stream.damaged(questions).into());
+    }
     Ok(questions)
 }
 
@@ -351,4 +354,84 @@ fn ask_plan(asked: &mut Orders<(), &Player>, question: Question) -> bool {
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Recorder;
+    use alloc::string::String;
+    use alloc::vec;
+
+    const SEEN: Seen<'_> = Seen {
+        length: 1_000_000,
+        allotment: 4,
+        usage: 4,
+        attempts: 9,
+        purely_failed: 0,
+        lengths_seen: 30,
+        working: 4_000_000,
+        searching: 0,
+        deques: &[3; 4],
+        queued: 0,
+        busy: 4,
+        free: 0,
+        lent: 0,
+    };
+
+    fn rules(desire: &str) -> Rules {
+        Rules {
+            idle: crate::Idle::default(),
+            steal: crate::Amount::default(),
+            victim: crate::Victim::default(),
+            space: crate::Space::None,
+            share: crate::share::Share::Auto,
+            desire: desire.parse().unwrap(),
+            workers: 4,
+            pool: String::new(),
+        }
+    }
+
+    /// Cycles of a pool of which every worker is busy and has more to do.
+    fn steward(desire: &str) -> Stream {
+        let tape = RefCell::new(Recorder::new(1 << 16, || 0));
+        let rule = desire.parse().unwrap();
+        let mut steward = Steward::new(&tape, DesireState::new(&rule).unwrap());
+        for _ in 0..5 {
+            steward.next_desire(&tape, &SEEN);
+        }
+        tape.borrow().stream(Source::Steward)
+    }
+
+    fn replayed(desire: &str, stream: Stream) -> Result<Replayed, Failed> {
+        replay(&Trace {
+            rules: rules(desire),
+            streams: vec![stream],
+        })
+    }
+
+    #[test]
+    fn a_steward_under_another_rule_desires_something_else() {
+        let same = replayed("wsap:eta=0.5", steward("wsap:eta=0.5")).unwrap();
+        assert_eq!(same.questions, 6);
+        let other = replayed("instantaneous", steward("wsap:eta=0.5"));
+        assert!(matches!(other, Err(Failed::Differs(_))), "{other:?}");
+    }
+
+    #[test]
+    fn decisions_that_belong_to_no_question_are_damage() {
+        let mut stream = steward("wsap");
+        stream.decisions.push(7);
+        let found = replayed("wsap", stream);
+        assert!(matches!(found, Err(Failed::Damaged(_))), "{found:?}");
+    }
+
+    #[test]
+    fn a_trace_that_claims_more_workers_than_there_can_be_is_read_all_the_same() {
+        let mut recorder = Recorder::new(1 << 16, || 0);
+        recorder.note(Question::Begin, &[]);
+        recorder.note(Question::Desire, &[u64::MAX]);
+        let found = replayed("wsap", recorder.stream(Source::Steward));
+        assert!(matches!(found, Err(Failed::Differs(_))), "{found:?}");
+    }
 }

@@ -5,6 +5,7 @@ use super::tape::Tape;
 use crate::Nanos;
 use crate::desire::{DesireState, Seen};
 use crate::share::{Loans, Share, cycle, slots};
+use crate::tunables::MOST_WORKERS;
 use alloc::vec::Vec;
 
 /// What one steward remembers under the rules.
@@ -51,7 +52,8 @@ impl Steward {
         tape.ask(Question::Desire);
         let count = |count: usize| tape.input(|| count as u64) as usize;
         let number = |number: u64| tape.input(|| number);
-        let lengths = count(seen.deques.len());
+        // A trace may say anything.
+        let lengths = count(seen.deques.len()).min(MOST_WORKERS);
         let length = |at: usize| tape.input(|| seen.deques[at] as u64) as usize;
         let deques: Vec<usize> = (0..lengths).map(length).collect();
         let seen = Seen {

@@ -13,7 +13,7 @@ const LAZY: Basis = Basis::Published("Adnan and Sato 2012");
 const PHEET: Basis = Basis::Published("Haselsteiner 2015, section 2.2");
 
 /// The most workers that anything here is made for.
-const MOST_WORKERS: usize = 4_096;
+pub(crate) const MOST_WORKERS: usize = 4_096;
 /// The most threads that one pool may have.
 const MOST_THREADS: usize = 32_768;
 

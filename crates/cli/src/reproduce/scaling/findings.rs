@@ -21,12 +21,12 @@ fn finding(grid: &Grid, rule: usize) -> Finding {
     let several = (0..loads.len()).filter(|load| loads[*load].processors > 1);
     let ratios: Vec<f64> = several
         .clone()
-        .map(|load| grid.aggregated(rule, load).value / grid.aggregated(usual, load).value)
+        .map(|load| mean_ratio(grid, [rule, usual], load))
         .collect();
     let names: Vec<String> = several.map(|load| loads[load].name()).collect();
     Finding {
         what: format!(
-            "{}: time by that of the defaults, the mean of all programs, on {} processors",
+            "{}: time by that of the defaults, the geometric mean of all programs, on {} processors",
             grid.plan().rules[rule].name,
             names.join(", ")
         ),
@@ -41,6 +41,14 @@ fn finding(grid: &Grid, rule: usize) -> Finding {
             "The tables below tell for which programs it is better, docs/choosing.md what follows."
                 .to_owned(),
     }
+}
+
+/// The time under a rule by that under another, the geometric mean of all programs.
+fn mean_ratio(grid: &Grid, [rule, other]: [usize; 2], load: usize) -> f64 {
+    let works = grid.plan().works.len();
+    let seconds = |rule, work| grid.seconds(rule, work, load).value;
+    let logs = (0..works).map(|work| (seconds(rule, work) / seconds(other, work)).ln());
+    (logs.sum::<f64>() / works as f64).exp()
 }
 
 #[cfg(test)]
