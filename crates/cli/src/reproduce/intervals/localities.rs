@@ -94,7 +94,7 @@ fn unhinted(program: &str, ratio: f64) -> Finding {
         what: format!("{program}, which gives no hints: the time on a place for each worker by that on one place"),
         published: "comparable".to_owned(),
         ours: show_ratio(ratio),
-        agrees: ratio < COMPARABLE,
+        agrees: (1.0 / COMPARABLE..COMPARABLE).contains(&ratio),
         why: "A thief that looks at its own place first looks once more in vain where its place is itself.".to_owned(),
     }
 }

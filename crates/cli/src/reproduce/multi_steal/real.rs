@@ -53,7 +53,7 @@ fn finding(grid: &Grid) -> Finding {
             show_ratio(dynamic.0 / bottommost.0),
             show_ratio(dynamic.1 / bottommost.1)
         ),
-        agrees: dynamic.0 < bottommost.0,
+        agrees: dynamic.0 < bottommost.0 && dynamic.1 < bottommost.1,
         why: String::new(),
     }
 }

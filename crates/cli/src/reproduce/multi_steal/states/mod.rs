@@ -87,7 +87,7 @@ impl Course {
         let both = self.machine.iter().zip(&self.model);
         let each = both.flat_map(|(machine, model)| machine.iter().zip(model));
         each.map(|(machine, model)| (machine - model).abs())
-            .fold(0.0, f64::max)
+            .fold(f64::NAN, f64::max)
     }
 
     /// The mean of a state of the machine.
