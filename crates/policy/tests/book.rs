@@ -330,3 +330,26 @@ fn a_lowered_budget_holds_for_who_becomes_the_leftmost_too() {
     assert_eq!(book.declared(), 10);
     book.give_back(held);
 }
+
+#[test]
+fn a_request_waits_for_another_roots_task_that_has_yet_to_begin() {
+    let mut book = Book::new(10, 10);
+    let call = book.root();
+    book.begin(call);
+    book.set_blocks(call, true);
+    let detached = book.root();
+    book.begin(detached);
+    let held = granted(book.ask(detached, 10));
+    book.set_blocks(call, false);
+    assert!(matches!(book.ask(call, 5), Answer::Later));
+    let scope = book.open();
+    let task = book.spawn(detached, scope);
+    book.wait(detached, Until::Scope(scope));
+    assert_eq!(book.settle().map(|(task, _)| task), None);
+    book.begin(task);
+    book.end(task);
+    book.go_on(detached);
+    book.give_back(held);
+    let (first, answer) = book.settle().expect("it fits now");
+    assert!(first == call && matches!(answer, Answer::Granted(_)));
+}

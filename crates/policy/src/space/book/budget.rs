@@ -163,15 +163,14 @@ impl Book {
         self.in_order().find(fits)
     }
 
-    /// Nobody runs, and nobody will by itself: the first request, if nothing has yet to begin that comes before it or that the leftmost task, buried, may wait for.
+    /// Nobody runs, and nobody will by itself: the first request, if no root's first has yet to begin, which may give something back.
     /// Where each front is buried, by a task of its own root, any request.
     fn stuck(&self) -> Option<Task> {
         if !self.is_still() {
             return None;
         }
         let unstarted = |task: Task| self.is_unstarted(task);
-        let leftmost = self.leftmost()?;
-        if self.is_absent(leftmost) && self.fronts().any(unstarted) {
+        if self.fronts().any(unstarted) {
             return None;
         }
         let could = |task: &Task| unstarted(*task) || self.could_have(*task);
