@@ -258,13 +258,19 @@ impl SimulatedVisitor for Unfolded {
             ..Settings::new(1)
         };
         // What no run tells.
-        let Extent { depth, drafts, .. } = extent;
+        let Extent {
+            depth,
+            drafts,
+            leased_bytes,
+            ..
+        } = extent;
         let ran = ran(&settings, program.dag());
         (
             extent,
             Extent {
                 depth,
                 drafts,
+                leased_bytes,
                 ..ran
             },
         )
