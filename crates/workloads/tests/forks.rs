@@ -124,8 +124,10 @@ fn agree(cases: &[Case<'_>]) {
 
 #[test]
 fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
-    // Programs of intervals make none of either.
-    let forking = |entry: &&Entry| entry.simulated && !entry.intervals;
+    // Programs of intervals make none of either, and dags of tasks that are put into places are made of drafts.
+    let placed = ["cachestress", "mergesort", "blockmatmul"];
+    let forking =
+        |entry: &&Entry| entry.simulated && !entry.intervals && !placed.contains(&entry.name);
     for entry in ENTRIES.iter().filter(forking) {
         let [body, dag] = both(entry.name, &[]);
         assert_eq!(body, dag, "{}", entry.name);
