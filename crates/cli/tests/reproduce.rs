@@ -154,3 +154,14 @@ fn what_is_no_page_is_refused_with_its_name_and_nothing_is_written() {
     refused(&folder.path().join("none.json"), 3);
     assert!(!out.exists());
 }
+
+#[test]
+fn a_page_never_takes_the_place_of_what_it_is_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.json");
+    fs::write(&file, "{}").unwrap();
+    let mut report = tidegate("report");
+    let text = complaint(report.arg(&file).arg("--out").arg(&file), 2);
+    assert!(text.contains("allowed: another file"), "{text}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+}

@@ -2,13 +2,29 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
 /// An error if the file, which is to be `what`, can surely not be written. Nothing is made or changed.
 pub fn find_room(file: &Path, what: &str) -> Result<(), Failure> {
     room(file).map_err(|error| refused(file, what, &error))
+}
+
+/// Refuses to write `what` over one of the files that it is made of.
+pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failure> {
+    let same = |file: &&PathBuf| match (fs::canonicalize(out), fs::canonicalize(file)) {
+        (Ok(out), Ok(file)) => out == file,
+        _ => false,
+    };
+    match files.iter().find(same) {
+        Some(file) => Err(Failure::Usage(format!(
+            "{}: {what} would take the place of {}, of which it is made; allowed: another file",
+            out.display(),
+            file.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Writes a file, which is `what`.

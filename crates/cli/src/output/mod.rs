@@ -12,7 +12,7 @@ mod table;
 mod units;
 
 pub use fields::{show_fields, show_value};
-pub use file::{find_room, write_file};
+pub use file::{find_room, keep_apart, write_file};
 pub use progress::Progress;
 pub use table::Table;
 pub use units::{

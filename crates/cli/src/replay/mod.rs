@@ -18,6 +18,9 @@ use crate::output::{self, Progress, show_count, show_seconds};
 /// Carries the subcommand out.
 pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     let file = arguments.file.display();
+    if let Some(out) = &arguments.chrome {
+        output::keep_apart(out, "the picture", std::slice::from_ref(&arguments.file))?;
+    }
     let bytes = fs::read(&arguments.file)
         .map_err(|error| Failure::Impossible(format!("{file} cannot be read: {error}")))?;
     let not_so = |error: &dyn std::fmt::Display| Failure::Usage(format!("{file}: {error}"));

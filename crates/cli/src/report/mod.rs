@@ -10,11 +10,12 @@ use std::path::Path;
 
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;
-use crate::output::{find_room, to_stdout, write_file};
+use crate::output::{find_room, keep_apart, to_stdout, write_file};
 use crate::reproduce::page::Page;
 
 /// Reads the files and writes the page.
 pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
+    keep_apart(&arguments.out, "the page", &arguments.files)?;
     let pages = arguments.files.iter().map(|file| read(file));
     let pages: Vec<Page> = pages.collect::<Result<_, _>>()?;
     find_room(&arguments.out, "the page")?;

@@ -12,7 +12,8 @@ use crate::input;
 #[derive(Deserialize)]
 struct Row {
     name: String,
-    /// Nothing where it could not be measured: then the default holds.
+    /// Null where it could not be measured: then the default holds. Only null says so, a field that is left out is a mistake.
+    #[serde(deserialize_with = "Option::deserialize")]
     nanos: Option<u64>,
 }
 
@@ -28,7 +29,13 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
             "{error}; allowed: a list of costs as `tidegate bench calibrate --json` prints it"
         ))
     })?;
-    for row in rows {
+    for (number, row) in rows.iter().enumerate() {
+        if rows[..number].iter().any(|other| other.name == row.name) {
+            return Err(refused(format!(
+                "{} stands there twice; allowed: each cost once",
+                row.name
+            )));
+        }
         let mut all = costs.rows().into_iter();
         let Some((tunable, cost)) = all.find(|(tunable, _)| tunable.name == row.name) else {
             let names = Costs::default().rows().map(|(tunable, _)| tunable.name);
