@@ -96,7 +96,11 @@ fn what_is_no_trace_or_cannot_be_written_is_refused() {
 fn a_picture_never_takes_the_place_of_its_trace() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
-    json(tidegate("run fib 10 --workers 1 --json").arg("--trace").arg(&file));
+    json(
+        tidegate("run fib 10 --workers 1 --json")
+            .arg("--trace")
+            .arg(&file),
+    );
     let before = fs::read(&file).unwrap();
     let mut replay = tidegate("replay");
     let text = complaint(replay.arg(&file).arg("--chrome").arg(&file), 2);

@@ -1,7 +1,7 @@
 //! What theory promises of a run, and how near the run came to it.
 //!
-//! * `greedy`: T <= T1/P + Tinf, P being the average effective allotment, on a machine where nothing but tasks takes time and no work is left lying. Sen,
-//!   "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, theorem 3; with a fixed number of processors the bound of Graham and Brent.
+//! * `greedy`: T <= T1/P + Tinf, P being the trimmed allotment, on a machine where nothing but tasks takes time and no work is left lying. With a fixed number of processors it is the bound of Graham and
+//!   Brent; with others it is meant as theorem 3 of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, is, whose mean of the allotments is too large ([`JobOutcome::effective_allotment`]).
 //! * `stealing-time`: the same for work stealing, with a constant before the span: the least that fits, against [`STEALING_TIME`].
 //! * `steals`: the steals in units of P times the steps of the longest chain, against [`STEALS`]. Both constants are expected values in Blumofe and Leiserson,
 //!   "Scheduling multithreaded computations by work stealing", J. ACM 46(5), 1999, theorems 11 and 13, which name no number.
@@ -137,7 +137,7 @@ fn steals_freely(settings: &Settings) -> bool {
 /// The bound of greedy schedules.
 #[must_use]
 pub fn greedy(job: &JobOutcome) -> Bound {
-    let work = job.work as f64 / job.effective_allotment.max(1.0);
+    let work = job.work as f64 / job.trimmed_allotment.max(1.0);
     Bound {
         name: "greedy",
         value: job.time() as f64,
@@ -165,7 +165,7 @@ fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
 #[must_use]
 pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     let work = (job.counters.working - job.counters.stealing) as f64;
-    let shared = work / job.effective_allotment.max(1.0);
+    let shared = work / job.trimmed_allotment.max(1.0);
     let span = burdened_span(job, step(settings)).max(1.0);
     let of = |time: f64| (time - shared).max(0.0) / span;
     Bound {

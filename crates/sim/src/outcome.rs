@@ -58,8 +58,11 @@ pub struct JobOutcome {
     /// The mean over its time of the processors allotted to it.
     pub mean_allotment: f64,
     /// The same, but in the Tinf of time with the most processors only as many as there were tasks ready: the average effective allotment of Sen,
-    /// "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1. That of a job with a fixed number is that number.
+    /// "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1.
     pub effective_allotment: f64,
+    /// The same without the Tinf of time with the most processors: the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism feedback", PPoPP 2007.
+    /// That of a job with a fixed number is that number.
+    pub trimmed_allotment: f64,
     /// How long after its arrival as many workers as the machine has processors had had work; none if they never had.
     pub all_processors: Option<Nanos>,
     /// Whether a worker had to stand in line for a processor: the job had fewer than it was allotted.

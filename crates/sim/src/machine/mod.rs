@@ -349,6 +349,7 @@ fn outcome<D: Dag>(job: &Running<'_, D>) -> JobOutcome {
         depth: chain.actions,
         mean_allotment: job.spells.allotted() as f64 / time as f64,
         effective_allotment: job.spells.effective(chain.time),
+        trimmed_allotment: job.spells.trimmed(chain.time),
         all_processors: job.all_processors,
         stood_in_line: job.stood_in_line,
         peak_bytes: job.memory.peak,

@@ -1,8 +1,13 @@
 //! How many processors a job had, for how long, and how many of them it could use then.
 //!
-//! The average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1: the mean of the
-//! allotments, of which in the Tinf steps with the largest ones no more counts than tasks were ready. A job that always has the same number of processors
-//! has that many, as in the bounds for such jobs.
+//! Two means of the allotments do without those that a job cannot use, however large. In the Tinf of time with the largest ones
+//!
+//! * the average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1, counts no more than tasks were ready;
+//! * the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism feedback", PPoPP 2007, counts nothing.
+//!
+//! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P: with fewer tasks ready than processors all are run, which shortens the longest chain, so that is Tinf of time at most; in the
+//! rest all processors work, and their mean over that rest is no less than P, as P is that of the least allotments for as long. For Sen's the bound is her theorem 3. Her proof supposes that all steps outside
+//! of the Tinf with the largest allotments have enough tasks, and does not hold otherwise; a test below has such a schedule.
 
 use std::collections::BTreeMap;
 use tidegate_policy::Nanos;
@@ -72,14 +77,73 @@ impl Spells {
     /// The average effective allotment of a job with this span.
     pub(super) fn effective(&self, span: Nanos) -> f64 {
         let (mut sum, mut time, mut left) = (0.0, 0, span);
-        let is_fixed = self.all().count() == 1;
         for (allotment, spell) in self.all().rev() {
-            let in_span = if is_fixed { 0 } else { left.min(spell.time) };
+            let in_span = left.min(spell.time);
             left -= in_span;
             time += spell.time;
             sum += spell.usable as f64 / spell.time as f64 * in_span as f64;
             sum += allotment as f64 * (spell.time - in_span) as f64;
         }
         sum / time.max(1) as f64
+    }
+
+    /// The trimmed mean of a job with this span; its least allotment if it took no longer than that.
+    pub(super) fn trimmed(&self, span: Nanos) -> f64 {
+        let (mut sum, mut time, mut trim) = (0.0, 0, span);
+        for (allotment, spell) in self.all().rev() {
+            let trimmed = trim.min(spell.time);
+            trim -= trimmed;
+            time += spell.time - trimmed;
+            sum += allotment as f64 * (spell.time - trimmed) as f64;
+        }
+        let least = self.all().next().map_or(0, |(allotment, _)| allotment);
+        match time {
+            0 => least as f64,
+            _ => sum / time as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So much time with so many processors and tasks ready, one after the other.
+    fn spells(of: &[(Nanos, usize, usize)]) -> Spells {
+        let (mut spells, mut now) = (Spells::new(0), 0);
+        for &(time, allotment, ready) in of {
+            spells.begin(allotment);
+            now += time;
+            spells.pass(now, ready);
+        }
+        spells
+    }
+
+    #[test]
+    fn means_of_a_constant_allotment_that_is_always_used_are_that_allotment() {
+        let constant = spells(&[(100, 4, 9)]);
+        assert_eq!(constant.effective(10), 4.0);
+        assert_eq!(constant.trimmed(10), 4.0);
+        assert_eq!(constant.trimmed(100), 4.0);
+    }
+
+    #[test]
+    fn allotments_beyond_use_count_for_what_is_used_or_not_at_all() {
+        let burst = spells(&[(10, 1_000, 3), (90, 2, 5)]);
+        assert_eq!(burst.effective(10), (10.0 * 3.0 + 90.0 * 2.0) / 100.0);
+        assert_eq!(burst.trimmed(10), 2.0);
+        assert_eq!(burst.trimmed(5), (5.0 * 1_000.0 + 90.0 * 2.0) / 95.0);
+    }
+
+    #[test]
+    fn a_greedy_schedule_may_take_longer_than_its_effective_allotment_allows_but_not_its_trimmed_one()
+     {
+        // Enough tasks for eight; then a chain beside six; then one processor, again with enough.
+        let (span, alone) = (1_000, 100_000);
+        let schedule = spells(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
+        let (work, time) = (8 * span + span + alone, 2 * span + alone);
+        let bound = |processors: f64| work as f64 / processors + span as f64;
+        assert!(time as f64 > bound(schedule.effective(span)));
+        assert!(time as f64 <= bound(schedule.trimmed(span)));
     }
 }
