@@ -18,7 +18,7 @@
 //!    problem does: nothing leaves the own worker while nobody is hungry.
 //! 2. **Loop.** [`for_each`] visits a range or a slice, [`map_reduce`] combines values in a tree that depends on the length alone, so
 //!    that a floating-point sum is the same for any number of workers.
-//! 3. **Spawn.** [`scope`] waits for any number of tasks that borrow from its caller; [`spawn`] starts one that borrows
+//! 3. **Spawn.** [`scope`] waits for any number of tasks that borrow from its caller, [by priority](Scope::spawn_with_priority) if you say; [`spawn`] starts one that borrows
 //!    nothing and gives a [`Handle`].
 //! 4. **Say what blocks.** A task that reads from a slow disk does so in [`blocking`]; another thread has its place meanwhile.
 //! 5. **Order.** [`interval::run`] runs tasks in whatever order you declare, with locks, values and failures that go along it;

@@ -14,6 +14,7 @@
 //! or if it was the one. A scope whose owner is no worker of the pool has an event in place of the latch.
 
 mod in_order;
+mod priority;
 
 use crate::interval::Tree;
 use crate::job::Task;
@@ -24,6 +25,7 @@ use crate::queue::Queue;
 use crate::unwind::{self, Payload, Stray};
 use crate::wait::Awaited;
 use crate::worker::Current;
+use priority::Waiting;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
@@ -41,6 +43,8 @@ pub(crate) struct ScopeCore {
     queue: OnceLock<Arc<Queue>>,
     /// For each worker the tasks that it has spawned and that begin in that order, see [`in_order`].
     in_order: OnceLock<Box<[Queue]>>,
+    /// Tasks that begin by priority, see [`priority`].
+    waiting: OnceLock<Waiting>,
     panic: Mutex<Option<Payload>>,
     /// What the tasks have in common if they are intervals.
     tree: AtomicPtr<Tree>,
@@ -60,6 +64,7 @@ impl ScopeCore {
             outside,
             queue: OnceLock::new(),
             in_order: OnceLock::new(),
+            waiting: OnceLock::new(),
             panic: Mutex::new(None),
             tree: AtomicPtr::default(),
         }

@@ -13,7 +13,7 @@
 //!
 //! [Intervals](Runtime::intervals) are Tidegate's alone. They say which tasks wait for which others, and no join or scope can
 //! say the same, so there is nothing to put in their place elsewhere: a program that [needs](crate::Program::INTERVALS) them is
-//! refused.
+//! refused. So are programs that need [priorities](Runtime::PRIORITIES).
 //!
 //! What this trait does not do: choose grain sizes (a body does), measure, or hide differences in
 //! where a body starts. [`install`](Runtime::install) runs it on a worker of the pool where there is
@@ -64,6 +64,9 @@ pub trait Runtime: Sized + Sync {
 
     /// Whether there are [`intervals`](Self::intervals).
     const INTERVALS: bool = false;
+
+    /// Whether tasks begin by [priority](Self::spawn_with_priority).
+    const PRIORITIES: bool = false;
 
     /// What a task needs in hand to fork.
     type Fork<'a>;
@@ -141,6 +144,18 @@ pub trait Runtime: Sized + Sync {
         body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
     ) {
         Self::spawn(scope, body);
+    }
+
+    /// Starts `body` as a task of `scope`; of those started like this that wait the one with the smallest number begins next.
+    ///
+    /// # Panics
+    /// If the runtime has no [priorities](Self::PRIORITIES).
+    fn spawn_with_priority<'scope>(
+        _scope: &Self::Scope<'scope>,
+        _priority: u64,
+        _body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    ) {
+        panic!("{} has no priorities", Self::NAME);
     }
 
     /// Runs `body` as an interval and returns when it and all intervals inside of it have ended.

@@ -4,13 +4,12 @@
 //! for each vertex that it has found a shorter way to. A vertex whose distance was not final is relaxed again later, so what matters is the order: with the nearest vertex always first
 //! it is Edsger Dijkstra's (A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1, 1959), and nothing is done twice.
 //!
-//! | order | a task takes |
+//! | order | what begins next |
 //! |---|---|
-//! | `nearest` | of all vertices that wait the nearest, from one heap |
-//! | `youngest` | the vertex for which it was spawned; of those of one relaxation the nearest was spawned last |
+//! | `nearest` | of all vertices that wait the nearest: the tasks have their distance for [priority](Runtime::spawn_with_priority) |
+//! | `youngest` | what a deque has; of the vertices of one relaxation the nearest is spawned last |
 //!
-//! A queue of tasks knows no priorities. With `nearest` the tasks are all the same, and the program has the queue: one lock for all, held briefly beside a relaxation's ten microseconds and
-//! more. With `youngest` the owner of a deque has the nearest of its latest relaxation next, whatever waits of earlier ones: that is depth first, and repeats most of the work.
+//! With `youngest` the owner of a deque has the nearest of its latest relaxation next, whatever waits of earlier ones: that is depth first, and repeats most of the work.
 //!
 //! Edges are drawn whenever they are looked at; stored they would take 800 MB, and the program would wait for memory. Weights are from 1 to 2^32.
 //!
@@ -22,7 +21,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
@@ -84,11 +82,9 @@ impl Sssp {
 struct Search<'a> {
     program: &'a Sssp,
     distances: Vec<AtomicU64>,
-    /// With [`Order::Nearest`] what waits; there is a task for each.
-    waiting: Mutex<BinaryHeap<Reverse<Far>>>,
 }
 
-// Relaxed throughout: a distance only falls, and says nothing but itself. What a task was spawned for it gets by the spawn or from under the lock, behind the distance.
+// Relaxed throughout: a distance only falls, and says nothing but itself. What a task was spawned for it gets by the spawn, behind the distance.
 impl Search<'_> {
     /// Looks for shorter ways that begin with that to a vertex, if it is still the shortest known.
     fn relax<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, from: Far) {
@@ -109,30 +105,20 @@ impl Search<'_> {
     }
 
     fn spawn<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, mut shorter: Vec<Far>) {
+        let relax = |far| move |scope: &R::Scope<'scope>| self.relax::<R>(scope, far);
         match self.program.order {
             Order::Nearest => {
-                self.waiting().extend(shorter.iter().copied().map(Reverse));
-                for _ in shorter {
-                    R::spawn(scope, |scope| self.relax::<R>(scope, self.nearest()));
+                for far in shorter {
+                    R::spawn_with_priority(scope, far.0, relax(far));
                 }
             }
             Order::Youngest => {
                 shorter.sort_unstable_by_key(|&far| Reverse(far));
                 for far in shorter {
-                    R::spawn(scope, move |scope| self.relax::<R>(scope, far));
+                    R::spawn(scope, relax(far));
                 }
             }
         }
-    }
-
-    /// Nobody panics while the lock is held.
-    fn waiting(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Far>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn nearest(&self) -> Far {
-        let nearest = self.waiting().pop();
-        nearest.expect("each task was spawned for one that waits").0
     }
 }
 
@@ -153,7 +139,7 @@ impl Program for Sssp {
             positional: false,
             kind: Kind::Choice(Order::NAMES),
             preset: Preset::Sizes(["nearest"; 3]),
-            meaning: "which vertex is relaxed next: of all that wait, or of the last relaxation",
+            meaning: "which vertex is relaxed next: of all that wait, by priorities, or of the last relaxation",
         },
         random_graph::SEED,
     ];
@@ -224,7 +210,6 @@ impl Program for Sssp {
         let search = Search {
             program: self,
             distances: (0..self.n).map(|_| AtomicU64::new(NEVER)).collect(),
-            waiting: Mutex::default(),
         };
         search.distances[0].store(0, Ordering::Relaxed);
         R::scope(|scope| search.relax::<R>(scope, (0, 0)));
@@ -234,6 +219,16 @@ impl Program for Sssp {
 
     fn applies_to<R: Runtime>(&self) -> bool {
         R::SPAWNS
+    }
+
+    fn fits<R: Runtime>(&self, _: &R) -> Result<(), ParameterError> {
+        if R::PRIORITIES || self.order == Order::Youngest {
+            return Ok(());
+        }
+        Err(ParameterError::new(format!(
+            "sssp with order nearest needs tasks with priorities, and {} has none; allowed there: order youngest",
+            R::NAME
+        )))
     }
 
     fn answer(&self, (): &(), distances: &Vec<u64>) -> Answer {

@@ -26,6 +26,8 @@ pub const SUITES: &[(&str, &[&str])] = &[
             "--test",
             "closed",
             "--test",
+            "priorities",
+            "--test",
             "interval_misuse",
             "--test",
             "interval_failures",

@@ -33,6 +33,7 @@ impl Runtime for Recorded {
     const NAME: &'static str = Tidegate::NAME;
     const SPAWNS: bool = Tidegate::SPAWNS;
     const INTERVALS: bool = Tidegate::INTERVALS;
+    const PRIORITIES: bool = Tidegate::PRIORITIES;
     type Fork<'a> = &'a Recording;
     type Lease = <Tidegate as Runtime>::Lease;
     type Scope<'scope> = <Tidegate as Runtime>::Scope<'scope>;
@@ -98,6 +99,14 @@ impl Runtime for Recorded {
         body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
     ) {
         Tidegate::spawn_at(scope, place, body);
+    }
+
+    fn spawn_with_priority<'scope>(
+        scope: &Self::Scope<'scope>,
+        priority: u64,
+        body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
+    ) {
+        Tidegate::spawn_with_priority(scope, priority, body);
     }
 
     fn intervals<'env, T: Send>(

@@ -29,6 +29,7 @@ impl Runtime for Tidegate {
     const NAME: &'static str = "tidegate";
     const SPAWNS: bool = true;
     const INTERVALS: bool = true;
+    const PRIORITIES: bool = true;
     type Fork<'a> = ();
     type Lease = Lease;
     type Scope<'scope> = tidegate::Scope<'scope>;
@@ -98,6 +99,14 @@ impl Runtime for Tidegate {
         body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
     ) {
         scope.spawn_at(place, body);
+    }
+
+    fn spawn_with_priority<'scope>(
+        scope: &tidegate::Scope<'scope>,
+        priority: u64,
+        body: impl FnOnce(&tidegate::Scope<'scope>) + Send + 'scope,
+    ) {
+        scope.spawn_with_priority(priority, body);
     }
 
     fn intervals<'env, T: Send>(

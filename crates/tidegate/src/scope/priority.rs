@@ -1,0 +1,109 @@
+//! Tasks of a scope that begin by priority.
+//!
+//! As in [`super::in_order`] a task lies in a queue and a stand-in in the spawner's deque, and whoever runs a stand-in, in whatever order, runs the first task of that queue. Here the
+//! queue is the scope's, for all workers: no task begins while one with a smaller number waits. What it costs is one lock for all.
+
+use super::{Scope, ScopeCore};
+use crate::job::Task;
+use crate::worker::Current;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use tidegate_sync::lock::Mutex;
+
+impl<'scope> Scope<'scope> {
+    /// Spawns a task that runs before the scope ends; of those that were spawned like this in the same scope and wait, the one with the smallest `priority` begins next, and of equal ones the
+    /// oldest.
+    ///
+    /// For searches in which the order decides how much there is to do, as shortest paths. Workers take turns at the scope's queue, so tasks should last microseconds. When they begin beside tasks
+    /// from [`spawn`](Self::spawn), or of other scopes, nothing says. Else it is as with `spawn`, panics included.
+    ///
+    /// A task that waits in a join whose second half spawns such tasks into the scope around it may run another one of them meanwhile, on its own stack, also one that does not descend from
+    /// it: hold no lock over that join that they take.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// let pool = tidegate::Pool::builder().workers(1).build().unwrap();
+    /// let order = Mutex::new(vec![]);
+    /// let note = |distance| order.lock().unwrap().push(distance);
+    /// pool.install(|| {
+    ///     tidegate::scope(|scope| {
+    ///         for distance in [30, 10, 20] {
+    ///             let note = &note;
+    ///             scope.spawn_with_priority(distance, move |_| note(distance));
+    ///         }
+    ///     })
+    /// });
+    /// assert_eq!(order.into_inner().unwrap(), [10, 20, 30]);
+    /// ```
+    ///
+    /// # Panics
+    /// In a child made by `fork`, if the scope belongs to its parent.
+    pub fn spawn_with_priority<F>(&self, priority: u64, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        self.core
+            .waiting()
+            .push(priority, self.task(f, Current::get()));
+        self.spawn(|scope| {
+            let next = scope.core.waiting().pop();
+            next.expect("one for each stand-in").run(Current::here());
+        });
+    }
+}
+
+impl ScopeCore {
+    fn waiting(&self) -> &Waiting {
+        self.waiting.get_or_init(Waiting::default)
+    }
+}
+
+/// Tasks that wait for their turn.
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<Line>);
+
+#[derive(Default)]
+struct Line {
+    /// The smallest first.
+    tasks: BinaryHeap<Reverse<Ranked>>,
+    /// How many there have been.
+    spawned: u64,
+}
+
+/// A task with its priority and which of all it is.
+struct Ranked(u64, u64, Task);
+
+impl Waiting {
+    fn push(&self, priority: u64, task: Task) {
+        let mut line = self.0.lock();
+        let age = line.spawned;
+        line.spawned += 1;
+        line.tasks.push(Reverse(Ranked(priority, age, task)));
+    }
+
+    fn pop(&self) -> Option<Task> {
+        let Reverse(Ranked(.., task)) = self.0.lock().tasks.pop()?;
+        Some(task)
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
