@@ -142,8 +142,11 @@ impl Refusal {
         Self(message)
     }
 
-    pub(crate) fn too_long() -> Self {
-        Self("the run takes longer than the clock can count; allowed: up to 584 years".into())
+    pub(crate) fn too_long(longest: Nanos) -> Self {
+        let days = longest as f64 / 86_400e9;
+        Self(format!(
+            "the run takes longer than can be counted; allowed with so many workers: {days:.3} days, which are 584 years of all together"
+        ))
     }
 }
 

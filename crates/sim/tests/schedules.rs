@@ -197,9 +197,23 @@ fn what_cannot_be_run_is_refused_with_what_is_allowed() {
     assert_eq!(none, "processors: 0 is out of range; allowed: 1 to 65536");
     let wide = refusal(&Settings::new(4), Width::Fixed(5));
     assert_eq!(wide, "job 0 has 5 processors; allowed: 1 to 4");
-    let settings = Settings::new(1);
-    let job = whole(Phases(vec![(2, u64::MAX)]), &settings);
-    assert!(run(&settings, &[job]).is_err());
+}
+
+#[test]
+fn runs_whose_times_could_not_be_summed_up_are_refused() {
+    let after = |processors, work| {
+        let settings = Settings::new(processors);
+        let job = whole(Phases(vec![(2, work)]), &settings);
+        run(&settings, &[job]).map_err(|refusal| refusal.to_string())
+    };
+    let year = 365 * 86_400 * 1_000_000_000;
+    let told = "the run takes longer than can be counted; allowed with so many workers: 3.258 days, which are 584 years of all together";
+    assert_eq!(after(65_536, year / 90).unwrap_err(), told);
+    let job = after(65_536, year / 120).unwrap().jobs.remove(0);
+    let counters = job.counters;
+    let all = counters.working + counters.searching + counters.asleep;
+    assert!(all as f64 > 0.99 * 65_536.0 * job.time() as f64, "{all}");
+    assert!(after(1, u64::MAX).is_err());
 }
 
 /// Work that nobody can share.

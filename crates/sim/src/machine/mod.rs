@@ -51,7 +51,7 @@ type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
 /// Runs `jobs` on the machine that `settings` describe, until all are over. The same arguments give the same outcome.
 ///
 /// # Errors
-/// If the settings cannot be used, or the run would take longer than the clock can count (about 584 years).
+/// If the settings cannot be used, or the run would take longer than can be counted: 584 years of all workers together.
 pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refusal> {
     settings.check(jobs)?;
     Machine::new(settings, jobs)?.run()
@@ -161,6 +161,8 @@ impl<'a, D: Dag> Machine<'a, D> {
 
     fn run(mut self) -> Result<Outcome, Refusal> {
         let mut events = 0;
+        // So no sum of the workers' times overflows.
+        let longest = Nanos::MAX / self.workers.len().max(1) as Nanos;
         while self.left > 0 {
             if let Some(refusal) = self.refusal {
                 return Err(refusal);
@@ -170,8 +172,8 @@ impl<'a, D: Dag> Machine<'a, D> {
                 let refusal = self.refusal;
                 return Err(refusal.expect("somebody goes on while a job is left"));
             };
-            if time == Nanos::MAX {
-                return Err(Refusal::too_long());
+            if time >= longest {
+                return Err(Refusal::too_long(longest));
             }
             self.now = time;
             events += 1;
