@@ -56,6 +56,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 20,
     },
     Soak {
+        name: "priorities",
+        package: "tidegate",
+        test: "every_task_runs_once_whoever_spawns_it",
+        scale: 100,
+    },
+    Soak {
         name: "allotments",
         package: "tidegate-policy",
         test: "after_every_event_allotments_are_what_their_rule_promises_and_the_fair_ones_agree",
