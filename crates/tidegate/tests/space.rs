@@ -1,5 +1,7 @@
 //! Declared memory: budgets that hold, orders that end, and leases in odd places.
 
+mod support;
+
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tidegate::space::{self, LeaseError};
 use tidegate::{Pool, Share, Space};
@@ -228,20 +230,23 @@ fn a_vector_comes_with_its_lease() {
 }
 
 #[test]
-fn ten_to_the_five_tasks_ask_at_once() {
-    const TASKS: usize = if cfg!(miri) { 100 } else { 100_000 };
+fn very_many_tasks_ask_at_once() {
+    let tasks = support::soak(
+        10_000,
+        "tasks that ask for memory at once, under each policy",
+    );
     for policy in POLICIES {
         let pool = pool(2, policy);
         let ran = AtomicUsize::new(0);
         pool.scope(|scope| {
-            for _ in 0..TASKS {
+            for _ in 0..tasks {
                 scope.spawn(|_| {
                     let _lease = space::lease(1 << 10).unwrap();
                     ran.fetch_add(1, Ordering::Relaxed);
                 });
             }
         });
-        assert_eq!(ran.into_inner(), TASKS, "{policy}");
+        assert_eq!(ran.into_inner(), tasks, "{policy}");
         let space = pool.stats().space;
         assert_eq!(space.declared, 0);
         if policy.starts_with("budget") {

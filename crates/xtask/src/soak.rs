@@ -86,6 +86,12 @@ pub const SOAKS: &[Soak] = &[
         scale: 50,
     },
     Soak {
+        name: "space-asks",
+        package: "tidegate",
+        test: "very_many_tasks_ask_at_once",
+        scale: 10,
+    },
+    Soak {
         name: "space-shared",
         package: "tidegate",
         test: "every_random_program_ends_within_its_budget_while_others_use_the_pool",
