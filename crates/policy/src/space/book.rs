@@ -11,7 +11,6 @@ use super::slab::Slab;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// A task, until it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -368,14 +367,11 @@ impl Book {
         self.tasks[task.0].scope
     }
 
-    /// Which of two tasks comes first in depth-first order. One that waits for a half is nowhere.
+    /// What compares as the task does in depth-first order, until a task comes or goes. One that waits for a half is nowhere, behind all others.
     #[must_use]
-    pub fn compare(&self, one: Task, other: Task) -> Ordering {
-        let item = |task: Task| self.tasks[task.0].item;
-        match (item(one), item(other)) {
-            (Some(one), Some(other)) => self.order.compare(one, other),
-            (one, other) => other.is_some().cmp(&one.is_some()),
-        }
+    pub fn rank(&self, task: Task) -> (u64, u64) {
+        let item = self.tasks[task.0].item;
+        item.map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
     }
 
     /// All tasks that are somewhere, in depth-first order.

@@ -9,7 +9,6 @@
 //! What it does not do: tell an item's position, or join buckets that have become nearly empty; an empty one goes.
 
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// How many items a bucket holds: more than the logarithm of their number will ever be.
 const FULL: u32 = 64;
@@ -116,15 +115,11 @@ impl Order {
         (after != NONE).then_some(Item(after))
     }
 
-    /// Which of the two comes first.
+    /// What compares as the item does, until the list changes.
     #[must_use]
-    pub fn compare(&self, one: Item, other: Item) -> Ordering {
-        let (one, other) = (&self.nodes[one.0 as usize], &self.nodes[other.0 as usize]);
-        if one.bucket == other.bucket {
-            return one.label.cmp(&other.label);
-        }
-        let label = |node: &Node| self.buckets[node.bucket as usize].label;
-        label(one).cmp(&label(other))
+    pub fn rank(&self, item: Item) -> (u64, u64) {
+        let node = &self.nodes[item.0 as usize];
+        (self.buckets[node.bucket as usize].label, node.label)
     }
 
     /// Takes an item out. It is to be used no more: another one may get its name.

@@ -353,7 +353,7 @@ impl<T> Plan<T> {
             return;
         }
         let deque = &mut self.threads[thread].deque;
-        let comes_before = |other: &Task| self.book.compare(*other, task).is_lt();
+        let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
         // A half comes first.
         match deque.front().filter(|first| comes_before(first)) {
             None => deque.push_front(task),
@@ -368,7 +368,7 @@ impl<T> Plan<T> {
         let (payload, thread) = (note.payload.take(), note.thread);
         if !matches!(self.rule, Rule::DepthFirst { .. }) {
             let deque = &mut self.threads[thread].deque;
-            let comes_before = |other: &Task| self.book.compare(*other, task).is_lt();
+            let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
             let at = match deque.front() == Some(&task) {
                 true => 0,
                 false => deque.partition_point(comes_before),

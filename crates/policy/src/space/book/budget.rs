@@ -61,7 +61,7 @@ impl Book {
         }
         let asking = self.asking.iter().copied();
         let mut asking: Vec<Task> = asking.filter(|task| !self.tasks[task.0].buried).collect();
-        asking.sort_by(|one, other| self.compare(*one, *other));
+        asking.sort_by_key(|task| self.rank(*task));
         asking.into_iter().find_map(|task| {
             let State::Asks(bytes) = self.tasks[task.0].state else {
                 unreachable!("it is among those that ask");
@@ -82,7 +82,7 @@ impl Book {
     pub fn first_of_asking(&self) -> Option<Task> {
         let asking = self.asking.iter().copied();
         let asking = asking.filter(|task| !self.tasks[task.0].buried);
-        asking.min_by(|one, other| self.compare(*one, *other))
+        asking.min_by_key(|task| self.rank(*task))
     }
 
     /// A lease is over.

@@ -26,7 +26,7 @@ impl<T> Plan<T> {
     }
 
     fn comes_before(&self, one: Task, other: Task) -> bool {
-        self.book.compare(one, other).is_lt()
+        self.book.rank(one) < self.book.rank(other)
     }
 
     fn may_begin(&self, task: Task, last: Option<Task>) -> bool {
@@ -217,14 +217,14 @@ impl<T> Plan<T> {
     fn deques_in_order(&self) -> Vec<usize> {
         let first = |thread: &Thread| {
             let top = thread.stack.last().filter(|top| self.book.runs(**top));
-            let all = thread.deque.front().into_iter().chain(top).copied();
-            all.min_by(|one, other| self.book.compare(*one, *other))
+            let all = thread.deque.front().into_iter().chain(top);
+            all.map(|task| self.book.rank(*task)).min()
         };
         let threads = self.threads.iter().enumerate();
-        let mut deques: Vec<(usize, Task)> = threads
-            .filter_map(|(number, thread)| first(thread).map(|task| (number, task)))
+        let mut deques: Vec<_> = threads
+            .filter_map(|(number, thread)| Some((first(thread)?, number)))
             .collect();
-        deques.sort_by(|(_, one), (_, other)| self.book.compare(*one, *other));
-        deques.into_iter().map(|(number, _)| number).collect()
+        deques.sort_unstable();
+        deques.into_iter().map(|(_, number)| number).collect()
     }
 }
