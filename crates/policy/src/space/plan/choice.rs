@@ -176,13 +176,24 @@ impl<T> Plan<T> {
     fn victims(&self) -> Vec<usize> {
         let last = self.last_to_begin();
         let has_some = |v: &usize| self.is_parked_alone(*v) || self.end_of(*v, last).is_some();
-        let deques = self.deques_in_order();
-        let leftmost = deques.iter().take(self.workers).copied();
+        let mut deques = self.deques();
+        let count = self.workers.min(deques.len());
+        if count < deques.len() {
+            deques.select_nth_unstable(count);
+        }
+        let (leftmost, others) = deques.split_at_mut(count);
+        leftmost.sort_unstable();
+        let leftmost = leftmost.iter().map(|(_, thread)| *thread);
         let victims: Vec<usize> = leftmost.filter(has_some).collect();
         if !victims.is_empty() {
             return victims;
         }
-        deques.into_iter().find(has_some).into_iter().collect()
+        let others = others.iter().filter(|(_, thread)| has_some(thread));
+        others
+            .min()
+            .map(|(_, thread)| *thread)
+            .into_iter()
+            .collect()
     }
 
     /// Whether a parked task is all that the thread has for others.
@@ -213,18 +224,15 @@ impl<T> Plan<T> {
         end.copied().filter(|task| self.may_begin(*task, last))
     }
 
-    /// The threads with deques. A deque stands where the first of its tasks does, or the task that runs there.
-    fn deques_in_order(&self) -> Vec<usize> {
+    /// The threads with deques, and where these stand: where the first of their tasks does, or the task that runs there.
+    fn deques(&self) -> Vec<((u64, u64), usize)> {
         let first = |thread: &Thread| {
             let top = thread.stack.last().filter(|top| self.book.runs(**top));
             let all = thread.deque.front().into_iter().chain(top);
             all.map(|task| self.book.rank(*task)).min()
         };
         let threads = self.threads.iter().enumerate();
-        let mut deques: Vec<_> = threads
-            .filter_map(|(number, thread)| Some((first(thread)?, number)))
-            .collect();
-        deques.sort_unstable();
-        deques.into_iter().map(|(_, number)| number).collect()
+        let deques = threads.filter_map(|(number, thread)| Some((first(thread)?, number)));
+        deques.collect()
     }
 }
