@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::chart;
-use crate::reproduce::page::{Chart, Finding, Page, Section, Setting, Sheet};
+use crate::reproduce::page::{Chart, Page, Section, Setting, Sheet};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -58,16 +58,22 @@ fn article(out: &mut String, page: &Page) -> Result<(), String> {
         out.push_str(&format!("<div><dt>{name}</dt><dd>{value}</dd></div>"));
     }
     out.push_str("</dl>\n");
-    findings(out, &page.findings);
+    findings(out, page);
     page.sections.iter().try_for_each(|one| section(out, one))?;
     out.push_str("</article>\n");
     Ok(())
 }
 
-fn findings(out: &mut String, findings: &[Finding]) {
+fn findings(out: &mut String, page: &Page) {
+    let findings = &page.findings;
     if findings.is_empty() {
         return;
     }
+    let beside = if page.expected {
+        "Expected"
+    } else {
+        "Published"
+    };
     let same = findings.iter().filter(|finding| finding.agrees).count();
     out.push_str(&format!(
         "<h3>What was found</h3>\n<p>{same} of {} point in the same direction.</p>\n<ul class=\"findings\">\n",
@@ -80,7 +86,7 @@ fn findings(out: &mut String, findings: &[Finding]) {
         };
         out.push_str(&format!(
             "<li class=\"{class}\"><p><b>{}</b> <span class=\"verdict\">{word}</span></p>\n\
-             <p>Published: {}. Here: {}.</p>",
+             <p>{beside}: {}. Here: {}.</p>",
             Plain(&finding.what),
             Plain(&finding.published),
             Plain(&finding.ours),

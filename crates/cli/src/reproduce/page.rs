@@ -12,9 +12,12 @@ pub struct Page {
     pub title: String,
     /// Whose experiment it was: author, title, year.
     pub source: String,
+    /// Whether nothing was published, so that what stands beside our figures is what we expect.
+    #[serde(default)]
+    pub expected: bool,
     /// How these figures were made: what was set, and to what.
     pub made: Vec<Setting>,
-    /// Published figures beside ours.
+    /// Published or expected figures beside ours.
     pub findings: Vec<Finding>,
     pub sections: Vec<Section>,
 }
@@ -26,7 +29,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// A published figure or statement beside ours.
+/// A published figure or statement, or what is expected, beside ours.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Finding {
     pub what: String,

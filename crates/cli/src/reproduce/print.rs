@@ -11,7 +11,12 @@ pub fn page(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     for setting in &page.made {
         writeln!(out, "{}: {}", setting.name, setting.value)?;
     }
-    let mut table = Table::new(["what", "published", "here", "same direction"]);
+    let beside = if page.expected {
+        "expected"
+    } else {
+        "published"
+    };
+    let mut table = Table::new(["what", beside, "here", "same direction"]);
     for finding in &page.findings {
         let agrees = if finding.agrees { "yes" } else { "no" };
         table.row([

@@ -99,6 +99,7 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
         experiment: "multi-steal".to_owned(),
         title: "How much a thief takes".to_owned(),
         source: "Adnan and Sato, \"Dynamic multiple work stealing strategy for flexible load balancing\", 2012".to_owned(),
+        expected: false,
         made: vec![
             Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
             Setting::new("runs", runs),

@@ -153,6 +153,7 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
         experiment: "scaling".to_owned(),
         title: "How far the defaults scale".to_owned(),
         source: "Not published: the defaults of this runtime, on simulated machines".to_owned(),
+        expected: true,
         made: vec![
             Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
             Setting::new("runs", runs),

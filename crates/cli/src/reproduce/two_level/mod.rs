@@ -40,6 +40,7 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
         experiment: "two-level".to_owned(),
         title: "Jobs that share the processors".to_owned(),
         source: "Sen, \"Dynamic processor allocation for adaptively parallel work-stealing jobs\", 2004, chapter 7".to_owned(),
+        expected: false,
         made: vec![
             Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
             Setting::new("runs", runs),
