@@ -242,12 +242,7 @@ impl Grid {
 
 /// One point after the other.
 fn points(means: impl Iterator<Item = Mean>) -> Vec<Point> {
-    let point = |(number, mean): (usize, Mean)| Point {
-        x: number as f64,
-        y: mean.value,
-        low: mean.value - mean.half_width,
-        high: mean.value + mean.half_width,
-    };
+    let point = |(number, mean): (usize, Mean)| mean.at(number as f64);
     means.enumerate().map(point).collect()
 }
 

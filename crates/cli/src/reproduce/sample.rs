@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::page::Point;
+
 /// The figures of some runs; at least one.
 #[derive(Clone, Debug)]
 pub struct Sample(Vec<f64>);
@@ -45,6 +47,33 @@ impl Mean {
             half_width: self.half_width / unit,
         }
     }
+
+    /// A point of a chart.
+    pub fn at(self, x: f64) -> Point {
+        Point {
+            x,
+            y: self.value,
+            low: self.value - self.half_width,
+            high: self.value + self.half_width,
+        }
+    }
+
+    /// How many times as fast as `alone` this time is, as a point of a chart.
+    pub fn speedup(self, alone: f64, x: f64) -> Point {
+        let Self { value, half_width } = self;
+        // An interval of times down to zero gives the speed-up no upper end: the point itself stands for it, as in a chart there is nothing beyond.
+        let least = if half_width < value {
+            value - half_width
+        } else {
+            value
+        };
+        Point {
+            x,
+            y: alone / value,
+            low: alone / (value + half_width),
+            high: alone / least,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -64,5 +93,19 @@ mod tests {
     fn one_run_has_no_interval() {
         let mean = Sample::new(vec![3.0]).mean();
         assert_eq!((mean.value, mean.half_width), (3.0, 0.0));
+    }
+
+    #[test]
+    fn a_speed_up_has_no_end_beyond_what_is_known() {
+        let ends = |half_width| {
+            let value = 4.0;
+            let point = Mean { value, half_width }.speedup(8.0, 0.0);
+            [point.low, point.y, point.high]
+        };
+        assert_eq!(ends(0.0), [2.0; 3]);
+        assert_eq!(ends(2.0), [8.0 / 6.0, 2.0, 4.0]);
+        for half_width in [4.0, 12.0] {
+            assert_eq!(ends(half_width), [8.0 / (4.0 + half_width), 2.0, 2.0]);
+        }
     }
 }

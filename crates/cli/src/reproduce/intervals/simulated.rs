@@ -9,7 +9,7 @@ use super::localities::PUBLISHED;
 use crate::failure::Failure;
 use crate::output::{Progress, show_bytes, show_ratio, show_seconds};
 use crate::reproduce::observed::Observed;
-use crate::reproduce::page::{Chart, Finding, Line, Page, Point, Section, Setting, Sheet};
+use crate::reproduce::page::{Chart, Finding, Line, Page, Section, Setting, Sheet};
 use crate::reproduce::sample::{Mean, Sample};
 use crate::reproduce::simulated::{Case, Work, observe};
 
@@ -207,15 +207,7 @@ fn chart(rows: &[Row]) -> Chart {
     let line = |rows: &[Row]| {
         let unit = rows[0].seconds().value;
         let points = rows.iter().zip(0u32..);
-        let points = points.map(|(row, x)| {
-            let Mean { value, half_width } = row.seconds().over(unit);
-            Point {
-                x: x.into(),
-                y: value,
-                low: value - half_width,
-                high: value + half_width,
-            }
-        });
+        let points = points.map(|(row, x)| row.seconds().over(unit).at(x.into()));
         Line {
             name: rows[0].program.to_owned(),
             points: points.collect(),

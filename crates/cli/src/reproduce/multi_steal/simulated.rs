@@ -111,12 +111,7 @@ fn speedup(grid: &Grid, work: usize) -> Chart {
     let alone = grid.seconds(0, work, 0).value;
     chart(grid, name.to_owned(), "speed-up", |rule, load| {
         let time = grid.seconds(rule, work, load);
-        Point {
-            x: load as f64,
-            y: alone / time.value,
-            low: alone / (time.value + time.half_width),
-            high: alone / (time.value - time.half_width),
-        }
+        time.speedup(alone, load as f64)
     })
 }
 

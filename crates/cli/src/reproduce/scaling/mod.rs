@@ -171,24 +171,26 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
 fn speedups(grid: &Grid) -> Section {
     let loads = grid.plan().loads.len();
     let speedup = |work: usize, load: usize| {
-        grid.seconds(0, work, 0).value / grid.seconds(0, work, load).value
+        let alone = grid.seconds(0, work, 0).value;
+        grid.seconds(0, work, load).speedup(alone, load as f64)
+    };
+    let as_power = |point: Point| Point {
+        x: point.x,
+        y: point.y.log2(),
+        low: point.low.log2(),
+        high: point.high.log2(),
     };
     let line = |work: usize| Line {
         name: grid.plan().works[work].name.to_owned(),
         points: (0..loads)
-            .map(|load| Point {
-                x: load as f64,
-                y: speedup(work, load).log2(),
-                low: speedup(work, load).log2(),
-                high: speedup(work, load).log2(),
-            })
+            .map(|load| as_power(speedup(work, load)))
             .collect(),
     };
     let works = 0..grid.plan().works.len();
     let row = |work: usize| {
         let cells = (0..loads).map(|load| {
             let seconds = show_seconds(grid.seconds(0, work, load).value);
-            format!("{seconds} ({})", show_ratio(speedup(work, load)))
+            format!("{seconds} ({})", show_ratio(speedup(work, load).y))
         });
         let name = grid.plan().works[work].name.to_owned();
         std::iter::once(name).chain(cells).collect()

@@ -2,7 +2,7 @@
 
 use crate::output::{show_bytes, show_ratio, show_seconds};
 use crate::reproduce::grid::Grid;
-use crate::reproduce::page::{Chart, Line, Point, Section, Sheet};
+use crate::reproduce::page::{Chart, Line, Section, Sheet};
 use crate::reproduce::sample::Mean;
 
 /// Means of a program's runs; grids of this experiment have one program each.
@@ -48,15 +48,7 @@ impl Results<'_> {
 
     fn chart(&self, what: &str, y: &str, figure: impl Fn(usize, usize) -> Mean) -> Chart {
         let plan = self.grid.plan();
-        let point = |rule, load: usize| {
-            let mean = figure(rule, load);
-            Point {
-                x: load as f64,
-                y: mean.value,
-                low: mean.value - mean.half_width,
-                high: mean.value + mean.half_width,
-            }
-        };
+        let point = |rule, load: usize| figure(rule, load).at(load as f64);
         let line = |rule: usize| Line {
             name: plan.rules[rule].name.clone(),
             points: (0..plan.loads.len())
