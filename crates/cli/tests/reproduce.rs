@@ -127,6 +127,18 @@ fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
 }
 
 #[test]
+fn what_points_elsewhere_than_the_source_says_why() {
+    let others = ["two-level", "multi-steal", "space", "intervals"];
+    let others = others.map(|experiment| reproduced(experiment, "--sim"));
+    for page in others.iter().chain([simulated()]) {
+        for finding in page["findings"].as_array().unwrap() {
+            let why = finding["why"].as_str().unwrap();
+            assert!(finding["agrees"] == true || !why.is_empty(), "{finding}");
+        }
+    }
+}
+
+#[test]
 fn what_one_kind_of_machine_has_not_is_refused_there() {
     let (line, other) = ("scaling --real", "--sim");
     let text = complaint(&mut tidegate(&format!("reproduce {line}")), 2);

@@ -86,6 +86,25 @@ pub struct Sheet {
     pub rows: Vec<Vec<String>>,
 }
 
+impl Finding {
+    /// One that says why only where it does not agree.
+    pub fn new(
+        what: impl Into<String>,
+        published: impl Into<String>,
+        ours: impl Into<String>,
+        agrees: bool,
+        why: impl Into<String>,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            published: published.into(),
+            ours: ours.into(),
+            agrees,
+            why: if agrees { String::new() } else { why.into() },
+        }
+    }
+}
+
 impl Setting {
     pub fn new(name: &str, value: impl ToString) -> Self {
         Self {

@@ -80,23 +80,32 @@ fn findings(rows: &[Row]) -> Vec<Finding> {
 }
 
 fn slower(program: &str, locality: Locality, published: f64, ratio: f64) -> Finding {
-    Finding {
-        what: format!("{program}: the time in {} locality by that in the best", locality.name()),
-        published: show_ratio(published),
-        ours: show_ratio(ratio),
-        agrees: ratio > 1.01,
-        why: "Two packages with a cache each in the thesis. Where the processors share their last cache a place is worth what its own cache of the second level holds, which is small beside these data.".to_owned(),
-    }
+    Finding::new(
+        format!(
+            "{program}: the time in {} locality by that in the best",
+            locality.name()
+        ),
+        show_ratio(published),
+        show_ratio(ratio),
+        ratio > 1.01,
+        "Two packages with a cache each in the thesis. Where the processors share their last cache a place is worth what its own cache of the second level holds, which is small beside these data.",
+    )
 }
 
 fn unhinted(program: &str, ratio: f64) -> Finding {
-    Finding {
-        what: format!("{program}, which gives no hints: the time on a place for each worker by that on one place"),
-        published: "comparable".to_owned(),
-        ours: show_ratio(ratio),
-        agrees: (1.0 / COMPARABLE..COMPARABLE).contains(&ratio),
-        why: "A thief that looks at its own place first looks once more in vain where its place is itself.".to_owned(),
-    }
+    Finding::new(
+        format!(
+            "{program}, which gives no hints: the time on a place for each worker by that on one place"
+        ),
+        format!(
+            "comparable (here: {} to {})",
+            show_ratio(1.0 / COMPARABLE),
+            show_ratio(COMPARABLE)
+        ),
+        show_ratio(ratio),
+        (1.0 / COMPARABLE..COMPARABLE).contains(&ratio),
+        "A thief that looks at its own place first looks once more in vain where its place is itself. A larger difference in either direction is not explained by that.",
+    )
 }
 
 fn section(rows: &[Row], refusal: Option<String>) -> Section {

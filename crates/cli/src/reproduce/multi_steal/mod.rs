@@ -9,7 +9,9 @@ use tidegate_policy::Amount;
 use tidegate_workloads::Size;
 
 use super::grid::{Grid, Rule};
+use super::observed::Observed;
 use super::page::{Page, Setting, Sheet};
+use super::sample::Mean;
 use super::simulated::Work;
 use crate::arguments::ReproduceArguments;
 use crate::failure::Failure;
@@ -120,25 +122,26 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
 /// What part of all workers' time went where.
 #[derive(Clone, Copy)]
 struct Shares {
-    busy: f64,
-    steal: f64,
-    idle: f64,
+    busy: Mean,
+    steal: Mean,
+    idle: Mean,
     steals: f64,
 }
 
 impl Shares {
     fn of(grid: &Grid, cell: (usize, usize, usize)) -> Self {
-        let busy = grid.mean(cell, |observed| observed.busy).value;
-        let steal = grid.mean(cell, |observed| observed.stealing).value;
-        let idle = grid.mean(cell, |observed| observed.asleep).value;
-        let all = busy + steal + idle;
+        let all = |run: &Observed| run.busy + run.stealing + run.asleep;
         Self {
-            busy: busy / all,
-            steal: steal / all,
-            idle: idle / all,
+            busy: grid.mean(cell, |run| run.busy / all(run)),
+            steal: grid.mean(cell, |run| run.stealing / all(run)),
+            idle: grid.mean(cell, |run| run.asleep / all(run)),
             steals: grid.mean(cell, |observed| observed.steals).value,
         }
     }
+}
+
+fn percent(share: Mean) -> String {
+    format!("{:.1} %", share.value * 100.0)
 }
 
 /// Where the time went under a load, by program and strategy.
@@ -154,9 +157,9 @@ fn breakdown(grid: &Grid, load: usize) -> Sheet {
                 strategy.name.clone(),
                 show_seconds(seconds),
                 show_ratio(seconds / base),
-                format!("{:.1} %", shares.busy * 100.0),
-                format!("{:.1} %", shares.steal * 100.0),
-                format!("{:.1} %", shares.idle * 100.0),
+                percent(shares.busy),
+                percent(shares.steal),
+                percent(shares.idle),
                 format!("{:.0}", shares.steals),
             ]);
         }

@@ -122,13 +122,8 @@ fn stealing(grid: &Grid, work: usize) -> Chart {
         format!("{name}: stealing"),
         "% of all time",
         |rule, load| {
-            let share = Shares::of(grid, (rule, work, load)).steal * 100.0;
-            Point {
-                x: load as f64,
-                y: share,
-                low: share,
-                high: share,
-            }
+            let share = Shares::of(grid, (rule, work, load)).steal;
+            share.over(0.01).at(load as f64)
         },
     )
 }

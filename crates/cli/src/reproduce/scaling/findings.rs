@@ -24,23 +24,21 @@ fn finding(grid: &Grid, rule: usize) -> Finding {
         .map(|load| mean_ratio(grid, [rule, usual], load))
         .collect();
     let names: Vec<String> = several.map(|load| loads[load].name()).collect();
-    Finding {
-        what: format!(
+    Finding::new(
+        format!(
             "{}: time by that of the defaults, the geometric mean of all programs, on {} processors",
             grid.plan().rules[rule].name,
             names.join(", ")
         ),
-        published: "not less than 1".to_owned(),
-        ours: ratios
+        format!("more than {} each", show_ratio(BETTER)),
+        ratios
             .iter()
             .map(|ratio| show_ratio(*ratio))
             .collect::<Vec<_>>()
             .join(", "),
-        agrees: ratios.iter().all(|ratio| *ratio > BETTER),
-        why:
-            "The tables below tell for which programs it is better, docs/choosing.md what follows."
-                .to_owned(),
-    }
+        ratios.iter().all(|ratio| *ratio > BETTER),
+        "The tables below tell for which programs it is better, docs/choosing.md what follows.",
+    )
 }
 
 /// The time under a rule by that under another, the geometric mean of all programs.

@@ -106,16 +106,17 @@ fn late_is_dear(late: &[Late]) -> Finding {
         .iter()
         .map(|row| format!("{:.1} %", row.published))
         .collect();
-    Finding {
-        what: "O3: two loopy(16), (32), (64), the second coming when the first has all processors: mean response beyond that of two halves of the machine"
-            .to_owned(),
-        published: format!("{}; with limits of a half, none", published.join(", ")),
-        ours: format!("{}; with limits {}", shown.join(", "), limited.join(", ")),
-        agrees: free[0] > 0.0 && falls && none_limited,
-        why: "The first job's workers leave at the end of their subtasks, of which each runs on a whole processor until the second job's workers stand in line for it; the slices in \
-              which they take turns cost a simulated processor microseconds, and nothing of its caches."
-            .to_owned(),
-    }
+    Finding::new(
+        "O3: two loopy(16), (32), (64), the second coming when the first has all processors: mean response beyond that of two halves of the machine",
+        format!(
+            "{}; with limits of a half, none (here: below {NONE} %)",
+            published.join(", ")
+        ),
+        format!("{}; with limits {}", shown.join(", "), limited.join(", ")),
+        free[0] > 0.0 && falls && none_limited,
+        "The first job's workers leave at the end of their subtasks, of which each runs on a whole processor until the second job's workers stand in line for it; the slices in \
+              which they take turns cost a simulated processor microseconds, and nothing of its caches.",
+    )
 }
 
 fn late_section(late: &[Late]) -> Section {
@@ -149,5 +150,36 @@ fn late_section(late: &[Late]) -> Section {
             columns: columns.map(str::to_owned).into(),
             rows: late.iter().map(row).collect(),
         }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether it agrees where mean responses are so many percent beyond those of halves, without limits and with.
+    fn agrees(free: [f64; 3], limited: f64) -> bool {
+        let mean = |percent: f64| Mean {
+            value: 10.0 * (1.0 + percent / 100.0),
+            half_width: 0.0,
+        };
+        let row = |((subtasks, published), free): ((&'static str, f64), f64)| Late {
+            subtasks,
+            published,
+            fixed: mean(0.0),
+            free: mean(free),
+            limited: mean(limited),
+        };
+        let late: Vec<Late> = SUBTASKS.into_iter().zip(free).map(row).collect();
+        late_is_dear(&late).agrees
+    }
+
+    #[test]
+    fn an_overhead_that_falls_and_is_none_with_limits_agrees_and_none_of_these_alone_does() {
+        assert!(agrees([30.0, 10.0, 4.0], 0.5));
+        assert!(!agrees([30.0, 10.0, 4.0], 2.0 * NONE));
+        assert!(!agrees([30.0, 10.0, 12.0], 0.5));
+        assert!(!agrees([-1.0, -2.0, -3.0], 0.5));
+        assert!(!agrees([f64::NAN; 3], f64::NAN));
     }
 }
