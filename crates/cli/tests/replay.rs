@@ -83,7 +83,7 @@ fn what_is_no_trace_or_cannot_be_written_is_refused() {
     fs::write(&file, "idle=linear").unwrap();
     let said = complaint(tidegate("replay").arg(&file), 2);
     assert!(said.contains("this is no trace"), "{said}");
-    fs::write(&file, "tidegate trace 2\n\n").unwrap();
+    fs::write(&file, "tidegate trace 1\n\n").unwrap();
     let said = complaint(tidegate("replay").arg(&file), 2);
     assert!(said.contains("another form"), "{said}");
     let nowhere = folder.path().join("missing/trace");

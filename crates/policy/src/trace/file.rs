@@ -9,7 +9,7 @@ use core::fmt;
 use core::str::FromStr;
 
 /// The first line; the number is that of the form.
-const TITLE: &str = "tidegate trace 1";
+const TITLE: &str = "tidegate trace 2";
 
 /// Under which rules a pool ran.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,13 +17,19 @@ pub struct Orders<T, R> {
     tape: R,
 }
 
+/// The bits of a victim's number: a pool has fewer threads than that.
+const VICTIM_BITS: u32 = 16;
+
 fn word_of_next<T>(next: Option<&Next<(u64, T)>>) -> u64 {
-    // Four kinds, so two bits beside the number.
+    // Five kinds, so three bits beside the numbers.
     match next {
         None => 0,
         Some(Next::Again) => 1,
-        Some(Next::Resume(thread)) => 2 + 4 * *thread as u64,
-        Some(Next::Start((number, _), _)) => 3 + 4 * number,
+        Some(Next::Resume(thread)) => 2 + 8 * *thread as u64,
+        Some(Next::Start((number, _), None)) => 3 + 8 * number,
+        Some(Next::Start((number, _), Some(victim))) => {
+            4 + 8 * ((number << VICTIM_BITS) + *victim as u64)
+        }
     }
 }
 
@@ -339,4 +345,26 @@ impl<T, R: Tape> Orders<T, R> {
 /// Draws below a number, each noted.
 fn noted<R: Tape>(tape: &R, mut draw: impl FnMut(usize) -> usize) -> impl FnMut(usize) -> usize {
     move |below| tape.input(|| draw(below) as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_next_is_another_decision_for_another_task_and_another_victim() {
+        let start = |number, victim| word_of_next(Some(&Next::Start((number, ()), victim)));
+        let mut words = [
+            word_of_next::<()>(None),
+            word_of_next::<()>(Some(&Next::Again)),
+            word_of_next::<()>(Some(&Next::Resume(1))),
+            start(1, None),
+            start(2, None),
+            start(1, Some(0)),
+            start(1, Some(1)),
+            start(2, Some(1)),
+        ];
+        words.sort_unstable();
+        assert!(words.is_sorted_by(|a, b| a < b), "{words:?}");
+    }
 }
