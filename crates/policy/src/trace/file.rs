@@ -1,6 +1,7 @@
 //! A trace as bytes. `docs/trace.md` has the form.
 
 use super::bytes::{put, take, take_bytes};
+use crate::tunables::WORKERS;
 use crate::{Amount, Desire, Idle, Share, Space, Victim};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,6 +11,9 @@ use core::str::FromStr;
 
 /// The first line; the number is that of the form.
 const TITLE: &str = "tidegate trace 2";
+
+const CUT: &str = "the trace is cut off or was changed, since its checksum is wrong: copy it again, or take a new one \
+                   with `tidegate run PROGRAM --trace FILE`";
 
 /// Under which rules a pool ran.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +154,7 @@ impl Trace {
             };
             return Err(Damaged(format!("{what}, which begins with {TITLE:?}")));
         }
-        let cut = || Damaged("the trace is cut off or was changed: its checksum is wrong".into());
+        let cut = || Damaged(CUT.into());
         let (body, sum) = bytes.split_at(bytes.len().saturating_sub(8));
         if checksum(body).to_le_bytes() != sum {
             return Err(cut());
@@ -195,9 +199,18 @@ impl Rules {
             space: row(head, "space")?,
             share: row(head, "share")?,
             desire: row(head, "desire")?,
-            workers: row(head, "workers")?,
+            workers: workers(head)?,
             pool: row(head, "pool")?,
         })
+    }
+}
+
+/// No pool has more: who believed another number would make room for so many.
+fn workers(head: &str) -> Result<usize, Damaged> {
+    let told: usize = row(head, "workers")?;
+    match WORKERS.check(Some(told)) {
+        Ok(_) => Ok(told),
+        Err(error) => Err(Damaged(format!("the trace's workers: {}", error.alone()))),
     }
 }
 
@@ -222,4 +235,34 @@ where
 fn checksum(bytes: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_workers_that_no_pool_has_is_refused_with_what_is_allowed() {
+        let mut trace = Trace {
+            rules: Rules {
+                idle: Idle::default(),
+                steal: Amount::default(),
+                victim: Victim::default(),
+                space: Space::None,
+                share: Share::Auto,
+                desire: Desire::default(),
+                workers: 1,
+                pool: String::new(),
+            },
+            streams: Vec::new(),
+        };
+        assert!(Trace::from_bytes(&trace.to_bytes()).is_ok());
+        for workers in [0, 1 << 40] {
+            trace.rules.workers = workers;
+            let refused = Trace::from_bytes(&trace.to_bytes()).unwrap_err();
+            let said =
+                format!("the trace's workers: {workers} is out of range; allowed: 1 to 4096");
+            assert_eq!(refused.to_string(), said);
+        }
+    }
 }

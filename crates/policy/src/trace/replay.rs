@@ -49,9 +49,9 @@ impl fmt::Display for Difference {
         } = &self.record;
         write!(
             f,
-            "{}, step {}, {}: decided {} then, ",
+            "{}, question {}, {}: decided {} then, ",
             self.source,
-            self.step,
+            self.step + 1,
             question.text(),
             self.then
         )?;
@@ -180,7 +180,12 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
 
 impl Stream {
     fn damaged(&self, step: u64) -> Damaged {
-        Damaged(format!("{}: step {step} cannot be read", self.source))
+        Damaged(format!(
+            "the notes of {} cannot be read from question {} on, though the file is whole: was it made by hand? allowed: \
+             a trace that a pool of this version has taken",
+            self.source,
+            step + 1
+        ))
     }
 
     /// What was decided, one after the other.
