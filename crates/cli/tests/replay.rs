@@ -32,8 +32,8 @@ fn every_program_is_decided_again_as_it_was() {
 fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
-    // Its serial phases leave thieves time for more than one rest.
-    let line = "run phases --size tiny --workers 3 --repeat 5 --idle linear --json";
+    // Its first partition, which is serial, leaves thieves time for several rests, if not in one run then in another.
+    let line = "run quicksort 300000 --workers 3 --repeat 10 --idle linear --share off --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
     trace.rules.idle = "linear:max=60us".parse().unwrap();
