@@ -31,12 +31,16 @@ use crate::top;
 
 /// The work-stealing runtime Tidegate: run programs on it, compare it with others.
 #[derive(Parser, Debug)]
-#[command(name = "tidegate", version, max_term_width = 100)]
+#[command(name = "tidegate", version, max_term_width = 100, after_help = AFTER_ALL)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
+
+const AFTER_ALL: &str = "\
+Where a file is named, - is standard input or standard output, and ./- a file of that name. Standard output is for one thing: \
+where a file takes it, what a command prints for people goes to standard error, and --json is refused.";
 
 /// What can be done.
 #[derive(Subcommand, Debug)]
@@ -101,7 +105,7 @@ pub enum ShareCommand {
 /// The arguments of `machine`.
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {
-    /// Tell it of a made-up machine, which this file says
+    /// Tell it of a made-up machine, which this file says; - for standard input
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
     /// Tell instead what the CPUs that may be used share, as a tree
@@ -230,10 +234,10 @@ pub struct RunArguments {
 /// The files of `run`'s pictures.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PictureArguments {
-    /// Run once more, take notes of every interval, and write their order to FILE, for Graphviz
+    /// Run once more, take notes of every interval, and write their order to FILE, for Graphviz; - for standard output
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
     pub dot: Option<PathBuf>,
-    /// The same, and write to FILE a picture of who ran which interval where and when
+    /// The same, and write to FILE a picture of who ran which interval where and when; - for standard output
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
     pub svg: Option<PathBuf>,
 }
@@ -245,7 +249,7 @@ with), changed (what was left out because it changed between the runs), repetiti
 max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, peak_declared_bytes \
 (by leases), and of the pool: memory_sleeps (for leases), \
 allotment (how many workers other jobs left to it when the runs ended), and for all runs: counters, breakdown \
-(seconds by activity, summed and per worker), slotless (seconds without a slot by reason).
+(seconds by activity, summed and per worker: threads of the pool, spare ones and guests), slotless (seconds without a slot by reason).
 
 The run for --dot and --svg is checked like the others, and in no figure. Every interval is drawn: ask for few.
 
@@ -524,7 +528,7 @@ pub struct SimArguments {
     pub simulation: Simulation,
     #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), help = simulation::processors_help())]
     pub processors: Option<usize>,
-    /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these [see: tidegate machine]
+    /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these; - for standard input [form: see `tidegate machine --help`]
     #[arg(long, value_name = "FILE", global = true)]
     pub topology: Option<PathBuf>,
     /// How the answer is printed.

@@ -1,22 +1,26 @@
-//! Text files that somebody gives us.
+//! Files that somebody gives us.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::failure::Failure;
+use crate::standard::{is_standard, shown_input};
 
-/// Longer files are not read: one that names each CPU of the largest machines for each of its things is shorter.
+/// Longer texts are not read: one that names each CPU of the largest machines for each of its things is shorter.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// What is in the file.
+/// All that is in the file.
+pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    read(file, u64::MAX)
+}
+
+/// The text that is in the file.
 pub fn text(file: &Path) -> Result<String, Failure> {
-    let shown = file.display();
-    let mut bytes = Vec::new();
+    let shown = shown_input(file);
     // One more than allowed, to see that there are more.
-    File::open(file)
-        .and_then(|open| open.take(BYTES_MAX + 1).read_to_end(&mut bytes))
-        .map_err(|error| Failure::Impossible(format!("{shown} cannot be read: {error}")))?;
+    let bytes = read(file, BYTES_MAX + 1)?;
     if bytes.len() as u64 > BYTES_MAX {
         let what = format!("{shown} is longer than {BYTES_MAX} bytes; allowed: up to that");
         return Err(Failure::Usage(what));
@@ -26,4 +30,26 @@ pub fn text(file: &Path) -> Result<String, Failure> {
         let what = format!("{shown} is no text from byte {after} on; allowed: UTF-8");
         Failure::Usage(what)
     })
+}
+
+/// The first bytes, at most so many.
+fn read(file: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    static TAKEN: OnceLock<()> = OnceLock::new();
+    let mut bytes = Vec::new();
+    let read = match is_standard(file) {
+        true if TAKEN.set(()).is_err() => {
+            let what =
+                "standard input is named twice, and can be read once; allowed: - for one file";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        true => io::stdin().lock().take(most).read_to_end(&mut bytes),
+        false => File::open(file).and_then(|open| open.take(most).read_to_end(&mut bytes)),
+    };
+    match read {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Failure::Impossible(format!(
+            "{} cannot be read: {error}",
+            shown_input(file)
+        ))),
+    }
 }

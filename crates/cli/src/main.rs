@@ -20,7 +20,7 @@
 //! | [`share`] | whether the table of jobs is in order |
 //!
 //! Standard output carries the answer, and with `--json` nothing but JSON; progress, notes and
-//! errors go to standard error.
+//! errors go to standard error, and so does the answer where a file that is written is `-`.
 //!
 //! What this program does not do: hold a benchmark's code (`tidegate-workloads`), decide anything
 //! about scheduling (`tidegate-policy`), share processors out (`tidegate-share`), or write a file other
@@ -47,6 +47,7 @@ mod run;
 mod share;
 mod sim;
 mod stack;
+mod standard;
 mod statistics;
 mod timed;
 mod top;

@@ -6,9 +6,10 @@ use tidegate::machine::Topology;
 
 use crate::failure::Failure;
 use crate::input;
+use crate::standard::shown_input;
 
 /// What the file says.
 pub fn read(file: &Path) -> Result<Topology, Failure> {
     let topology = input::text(file)?.parse();
-    topology.map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))
+    topology.map_err(|error| Failure::Usage(format!("{}: {error}", shown_input(file))))
 }

@@ -108,3 +108,57 @@ fn a_picture_never_takes_the_place_of_its_trace() {
     assert!(text.contains("allowed: another file"), "{text}");
     assert_eq!(fs::read(&file).unwrap(), before);
 }
+
+#[test]
+fn a_dash_is_standard_input_or_output_and_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = |command: &mut assert_cmd::Command| {
+        let output = command.current_dir(folder.path()).assert().success();
+        output.get_output().clone()
+    };
+    let run = done(&mut tidegate("run fib 10 --workers 1 --trace -"));
+    let aside = String::from_utf8(run.stderr).unwrap();
+    assert!(aside.contains("time split"), "{aside}");
+    let replay = done(tidegate("replay - --chrome -").write_stdin(run.stdout));
+    let drawn: Value = serde_json::from_slice(&replay.stdout).unwrap();
+    assert!(drawn["traceEvents"].is_array(), "{drawn}");
+    let aside = String::from_utf8(replay.stderr).unwrap();
+    assert!(aside.contains("decided as before"), "{aside}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    done(&mut tidegate("run fib 10 --workers 1 --trace ./-"));
+    let found = done(&mut tidegate("replay ./- --json"));
+    assert!(folder.path().join("-").exists());
+    assert!(serde_json::from_slice::<Value>(&found.stdout).is_ok());
+}
+
+#[test]
+fn standard_output_is_for_one_thing() {
+    for line in [
+        "replay x --chrome - --json",
+        "run fib 10 --trace - --json",
+        "run stencil --dot - --svg -",
+    ] {
+        let said = complaint(&mut tidegate(line), 2);
+        assert!(
+            said.contains(" - and --")
+                && said.contains("both write to standard output; allowed: one"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_number_of_workers_that_no_pool_has_is_refused_with_the_file_and_the_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    json(tidegate("run fib 10 --workers 1 --json --trace").arg(&file));
+    let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
+    trace.rules.workers = 1 << 40;
+    fs::write(&file, trace.to_bytes()).unwrap();
+    let said = complaint(tidegate("replay").arg(&file), 2);
+    let told = "the trace's workers: 1099511627776 is out of range; allowed: 1 to 4096";
+    assert!(
+        said.contains(&format!("{}: {told}", file.display())),
+        "{said}"
+    );
+}

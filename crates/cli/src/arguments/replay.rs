@@ -9,7 +9,7 @@ use super::Format;
 /// Where `run` writes its notes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TraceArguments {
-    /// Write to FILE what the pool asked its rules and what they decided, for `replay`; times include the notes
+    /// Write to FILE what the pool asked its rules and what they decided, for `replay`; - for standard output; times include the notes
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "serial")]
     pub trace: Option<PathBuf>,
 }
@@ -27,9 +27,9 @@ written.";
 /// The arguments of `replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArguments {
-    /// What `run --trace` has written
+    /// What `run --trace` has written; - for standard input
     pub file: PathBuf,
-    /// Write to FILE who did what when, for Perfetto (ui.perfetto.dev) or chrome://tracing
+    /// Write to FILE who did what when, for Perfetto (ui.perfetto.dev) or chrome://tracing; - for standard output
     #[arg(long, value_name = "FILE")]
     pub chrome: Option<PathBuf>,
     /// How the answer is printed.

@@ -65,10 +65,10 @@ written.";
 /// The arguments of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
-    /// What `reproduce --json` has written, in the order of the page
+    /// What `reproduce --json` has written, in the order of the page; - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Where to write the page, which needs no other file and no network
+    /// Where to write the page, which needs no other file and no network; - for standard output
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub out: PathBuf,
 }

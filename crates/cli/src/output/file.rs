@@ -1,10 +1,42 @@
-//! Files that a command writes.
+//! Files that a command writes, of which one may be standard output.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use super::{to_stderr, to_stdout};
 use crate::failure::Failure;
+use crate::standard::is_standard;
+
+/// Whether the answer has to go to standard error, because one of the files, each with its option, is standard output. That is for one thing alone.
+pub fn is_aside(files: &[(&str, Option<&PathBuf>)], json: bool) -> Result<bool, Failure> {
+    let files = files
+        .iter()
+        .filter(|(_, file)| file.is_some_and(|file| is_standard(file)));
+    let mut takers = files
+        .map(|(option, _)| format!("{option} -"))
+        .chain(json.then(|| "--json".to_owned()));
+    match (takers.next(), takers.next()) {
+        (Some(one), Some(other)) => Err(Failure::Usage(format!(
+            "{one} and {other} both write to standard output; allowed: one of the two, or a file (one that is called - is ./-)"
+        ))),
+        (one, _) => Ok(one.is_some() && !json),
+    }
+}
+
+/// Writes the answer to standard output, or aside.
+pub fn answer(
+    aside: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if !aside {
+        return to_stdout(write);
+    }
+    let mut text = Vec::new();
+    write(&mut text).expect("memory takes it");
+    to_stderr(&String::from_utf8_lossy(&text));
+    Ok(())
+}
 
 /// An error if the file, which is to be `what`, can surely not be written. Nothing is made or changed.
 pub fn find_room(file: &Path, what: &str) -> Result<(), Failure> {
@@ -13,11 +45,12 @@ pub fn find_room(file: &Path, what: &str) -> Result<(), Failure> {
 
 /// Refuses to write `what` over one of the files that it is made of.
 pub fn keep_apart(out: &Path, what: &str, files: &[PathBuf]) -> Result<(), Failure> {
+    let is_file = |file: &&PathBuf| !is_standard(file) && !is_standard(out);
     let same = |file: &&PathBuf| match (fs::canonicalize(out), fs::canonicalize(file)) {
         (Ok(out), Ok(file)) => out == file,
         _ => false,
     };
-    match files.iter().find(same) {
+    match files.iter().filter(is_file).find(same) {
         Some(file) => Err(Failure::Usage(format!(
             "{}: {what} would take the place of {}, of which it is made; allowed: another file",
             out.display(),
@@ -33,6 +66,9 @@ pub fn write_file(
     what: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
+    if is_standard(file) {
+        return to_stdout(write);
+    }
     let written = fs::File::create(file).and_then(|file| {
         let mut out = io::BufWriter::new(file);
         write(&mut out)?;
@@ -42,6 +78,9 @@ pub fn write_file(
 }
 
 fn room(file: &Path) -> io::Result<()> {
+    if is_standard(file) {
+        return Ok(());
+    }
     match fs::OpenOptions::new().write(true).open(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let folder = file

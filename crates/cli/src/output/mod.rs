@@ -12,7 +12,7 @@ mod table;
 mod units;
 
 pub use fields::{show_fields, show_value};
-pub use file::{find_room, keep_apart, write_file};
+pub use file::{answer, find_room, is_aside, keep_apart, write_file};
 pub use progress::Progress;
 pub use table::Table;
 pub use units::{

@@ -5,7 +5,6 @@
 
 mod chrome;
 
-use std::fs;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
@@ -13,16 +12,19 @@ use tidegate::trace::{Difference, Failed, Rules, Stream, Trace, replay};
 
 use crate::arguments::ReplayArguments;
 use crate::failure::Failure;
+use crate::input;
 use crate::output::{self, Progress, show_count, show_seconds};
+use crate::standard::shown_input;
 
 /// Carries the subcommand out.
 pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
-    let file = arguments.file.display();
+    let file = shown_input(&arguments.file);
+    let json = arguments.format.json;
+    let aside = output::is_aside(&[("--chrome", arguments.chrome.as_ref())], json)?;
     if let Some(out) = &arguments.chrome {
         output::keep_apart(out, "the picture", std::slice::from_ref(&arguments.file))?;
     }
-    let bytes = fs::read(&arguments.file)
-        .map_err(|error| Failure::Impossible(format!("{file} cannot be read: {error}")))?;
+    let bytes = input::bytes(&arguments.file)?;
     let not_so = |error: &dyn std::fmt::Display| Failure::Usage(format!("{file}: {error}"));
     let trace = Trace::from_bytes(&bytes).map_err(|error| not_so(&error))?;
     let progress = Progress::start(1);
@@ -43,10 +45,10 @@ pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
         streams,
         difference,
     };
-    if arguments.format.json {
+    if json {
         output::print_json(&report.to_json())?;
     } else {
-        output::to_stdout(|out| report.write(out))?;
+        output::answer(aside, |out| report.write(out))?;
     }
     report.verdict()
 }
@@ -98,7 +100,10 @@ impl Report<'_> {
     fn verdict(&self) -> Result<(), Failure> {
         match &self.difference {
             None => Ok(()),
-            Some(difference) => Err(Failure::Wrong(difference.to_string())),
+            Some(difference) => Err(Failure::Wrong(format!(
+                "{difference}; the rules are not those under which the trace was taken: look for what has changed, or \
+                 take a new one if that was meant"
+            ))),
         }
     }
 

@@ -5,13 +5,16 @@
 mod chart;
 mod html;
 
-use std::fs;
 use std::path::Path;
+
+use serde_json::error::Category;
 
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;
+use crate::input;
 use crate::output::{find_room, keep_apart, to_stdout, write_file};
 use crate::reproduce::page::Page;
+use crate::standard::{is_standard, shown_input};
 
 /// Reads the files and writes the page.
 pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
@@ -23,16 +26,25 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     write_file(&arguments.out, "the page", |out| {
         out.write_all(text.as_bytes())
     })?;
+    if is_standard(&arguments.out) {
+        return Ok(());
+    }
     to_stdout(|out| writeln!(out, "{}", arguments.out.display()))
 }
 
 fn read(file: &Path) -> Result<Page, Failure> {
-    let shown = file.display();
-    let text = fs::read(file)
-        .map_err(|error| Failure::Impossible(format!("{shown} cannot be read: {error}")))?;
-    serde_json::from_slice(&text).map_err(|error| {
+    serde_json::from_slice(&input::bytes(file)?).map_err(|error| {
+        // What serde expects where is about our types, which are not the reader's.
+        let what = match error.classify() {
+            Category::Eof => "the file is cut off",
+            Category::Syntax => "this is no JSON",
+            Category::Data | Category::Io => "this is no page of an experiment",
+        };
         Failure::Usage(format!(
-            "{shown}: {error}; allowed is what `tidegate reproduce EXPERIMENT --json` has written"
+            "{}: {what} (line {}, column {}); allowed is what `tidegate reproduce EXPERIMENT --json` has written",
+            shown_input(file),
+            error.line(),
+            error.column()
         ))
     })
 }

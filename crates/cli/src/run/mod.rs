@@ -34,24 +34,32 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.trace.trace {
         output::find_room(file, "a trace")?;
     }
+    let pictures = &arguments.pictures;
+    let files = [
+        ("--trace", arguments.trace.trace.as_ref()),
+        ("--dot", pictures.dot.as_ref()),
+        ("--svg", pictures.svg.as_ref()),
+    ];
+    let aside = output::is_aside(&files, arguments.format.json)?;
     let plan = Plan {
         options,
         repeat: arguments.repeat,
         serial: arguments.serial,
-        pictures: arguments.pictures.clone(),
+        pictures: pictures.clone(),
         trace: arguments.trace.trace.clone(),
     };
-    stack::with_deep_stack(|| carry_out(arguments, &plan))?
+    stack::with_deep_stack(|| carry_out(arguments, &plan, aside))?
 }
 
-fn carry_out(arguments: &RunArguments, plan: &Plan) -> Result<(), Failure> {
+fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), Failure> {
     let size = arguments.size.into();
     if arguments.chosen.name == Digest::NAME {
-        return digest(arguments, plan, size);
+        return digest(arguments, plan, size, aside);
     }
     let visitor = Printed {
         plan,
         json: arguments.format.json,
+        aside,
     };
     visit(
         arguments.chosen.name,
@@ -65,6 +73,7 @@ fn carry_out(arguments: &RunArguments, plan: &Plan) -> Result<(), Failure> {
 struct Printed<'a> {
     plan: &'a Plan,
     json: bool,
+    aside: bool,
 }
 
 impl Visitor for Printed<'_> {
@@ -76,7 +85,7 @@ impl Visitor for Printed<'_> {
         if self.json {
             output::print_json(&report.to_json())?;
         } else {
-            output::to_stdout(|out| write!(out, "{report}"))?;
+            output::answer(self.aside, |out| write!(out, "{report}"))?;
         }
         if let Some(graph) = &run.graph {
             self.plan.pictures.write(graph)?;
@@ -86,7 +95,7 @@ impl Visitor for Printed<'_> {
 }
 
 /// `digest` has more to print than fields.
-fn digest(arguments: &RunArguments, plan: &Plan, size: Size) -> Result<(), Failure> {
+fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Result<(), Failure> {
     let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
     let program = Digest::from_values(&values)?;
     let run: Run<Digest> = measure::run(&program, plan)?;
@@ -101,13 +110,13 @@ fn digest(arguments: &RunArguments, plan: &Plan, size: Size) -> Result<(), Failu
         output::print_json(&report.to_json())?;
     } else if arguments.chosen.list {
         output::to_stderr(&details.to_string());
-        output::to_stdout(|out| files::list(found, out))?;
+        output::answer(aside, |out| files::list(found, out))?;
     } else {
         let rate = files::Rate {
             bytes: found.bytes,
             seconds: run.seconds.median(),
         };
-        output::to_stdout(|out| write!(out, "{report}{rate}{details}"))?;
+        output::answer(aside, |out| write!(out, "{report}{rate}{details}"))?;
     }
     run.verdict()
 }

@@ -7,6 +7,7 @@ use tidegate_workloads::registry::ENTRIES;
 use crate::arguments::PictureArguments;
 use crate::failure::Failure;
 use crate::output::{find_room, show_count, to_stderr, write_file};
+use crate::standard::shown_output;
 
 /// From so many intervals on a picture is hard to look at.
 const MANY: usize = 2_000;
@@ -50,7 +51,7 @@ impl PictureArguments {
         for (file, draw, how) in pictures {
             let Some(file) = file else { continue };
             write_file(file, PICTURE, |out| out.write_all(draw(graph).as_bytes()))?;
-            to_stderr(&format!("{}: {drawn}{how}\n", file.display()));
+            to_stderr(&format!("{}: {drawn}{how}\n", shown_output(file)));
         }
         if graph.intervals().len() > MANY {
             to_stderr("That is much for a picture: --size tiny has fewer.\n");

@@ -7,6 +7,7 @@ use tidegate_sim::Costs;
 
 use crate::failure::Failure;
 use crate::input;
+use crate::standard::shown_input;
 
 /// A row. What else it has is for people.
 #[derive(Deserialize)]
@@ -23,7 +24,7 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     let Some(file) = file else {
         return Ok(costs);
     };
-    let refused = |what: String| Failure::Usage(format!("{}: {what}", file.display()));
+    let refused = |what: String| Failure::Usage(format!("{}: {what}", shown_input(file)));
     let rows: Vec<Row> = serde_json::from_str(&input::text(file)?).map_err(|error| {
         refused(format!(
             "{error}; allowed: a list of costs as `tidegate bench calibrate --json` prints it"

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -14,7 +14,9 @@ use tidegate_policy::tunables::{Allowed, SIM_PROCESSORS};
 
 use crate::arguments::JobsArguments;
 use crate::failure::Failure;
+use crate::input;
 use crate::output;
+use crate::standard::shown_input;
 
 /// The most that a job may desire: the largest machine there is.
 fn most_desired() -> u64 {
@@ -38,7 +40,7 @@ pub fn share_out(arguments: &JobsArguments, processors: usize, json: bool) -> Re
     let at = |number: usize, what: String| {
         Failure::Usage(format!(
             "{}: event {number}: {what}",
-            shown(&arguments.file)
+            shown_input(&arguments.file)
         ))
     };
     let mut here = BTreeSet::new();
@@ -92,29 +94,17 @@ fn print_lines<'a>(
 
 /// The events of the file, not checked yet.
 fn read(file: &Path) -> Result<Vec<Value>, Failure> {
-    let mut bytes = Vec::new();
-    let read = match file == Path::new("-") {
-        true => io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        false => std::fs::read(file).map(|read| bytes = read),
-    };
-    read.map_err(|error| Failure::Impossible(format!("{} cannot be read: {error}", shown(file))))?;
+    let bytes = input::bytes(file)?;
     let malformed = |what: &dyn Display| {
         Failure::Usage(format!(
             "{}: {what}; allowed is a JSON list of events, such as [[\"arrive\", 1, 4], [\"leave\", 1]]",
-            shown(file)
+            shown_input(file)
         ))
     };
     match serde_json::from_slice(&bytes) {
         Ok(Value::Array(events)) => Ok(events),
         Ok(_) => Err(malformed(&"this is no list")),
         Err(error) => Err(malformed(&error)),
-    }
-}
-
-fn shown(file: &Path) -> String {
-    match file == Path::new("-") {
-        true => "standard input".into(),
-        false => file.display().to_string(),
     }
 }
 
