@@ -2,7 +2,7 @@
 
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json as value};
 use std::fs;
 use std::sync::OnceLock;
 use support::{complaint, json, tidegate};
@@ -176,4 +176,52 @@ fn a_page_never_takes_the_place_of_what_it_is_made_of() {
     let text = complaint(report.arg(&file).arg("--out").arg(&file), 2);
     assert!(text.contains("allowed: another file"), "{text}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+}
+
+/// A page that shows nothing.
+fn empty(experiment: &str) -> String {
+    let page = value!({
+        "experiment": experiment, "title": "One", "source": "", "made": [], "findings": [], "sections": [],
+    });
+    page.to_string()
+}
+
+#[test]
+fn two_runs_of_an_experiment_are_told_apart_on_a_page_and_by_its_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.json");
+    fs::write(&file, empty("one")).unwrap();
+    let mut report = tidegate("report - --out -");
+    report.arg(&file).current_dir(folder.path());
+    let output = report.write_stdin(empty("one")).assert().success();
+    let page = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let after = |mark: &str| -> Vec<String> {
+        let parts = page.split(mark).skip(1);
+        parts
+            .map(|part| part[..part.find('"').unwrap()].to_owned())
+            .collect()
+    };
+    let names = after("id=\"");
+    assert_eq!(names, after("href=\"#"));
+    assert!(names.len() == 2 && names[0] != names[1], "{names:?}");
+    for title in ["One (1 of 2)", "One (2 of 2)"] {
+        assert_eq!(page.matches(title).count(), 2, "{page}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_no_page_is_told_where_and_what_to_give_without_words_of_ours() {
+    for (text, what) in [
+        ("[]", "this is no page of an experiment (line 1, column"),
+        ("page", "this is no JSON (line 1, column 1)"),
+        ("{\"experiment\": ", "the file is cut off (line 1, column"),
+    ] {
+        let said = complaint(tidegate("report - --out -").write_stdin(text), 2);
+        assert!(said.contains(&format!("standard input: {what}")), "{said}");
+        let allowed = "allowed is what `tidegate reproduce EXPERIMENT --json` has written";
+        assert!(said.contains(allowed) && !said.contains("struct"), "{said}");
+    }
+    let said = complaint(tidegate("report - - --out -").write_stdin(empty("one")), 2);
+    assert!(said.contains("allowed: - for one file"), "{said}");
 }

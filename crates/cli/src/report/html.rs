@@ -22,6 +22,16 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
+/// What links to a page name it by: no two have the same, also where an experiment has several.
+struct Id<'a>(&'a Page, usize);
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(page, number) = self;
+        write!(f, "{}-{}", Plain(&page.experiment), number + 1)
+    }
+}
+
 /// The whole document.
 pub fn document(pages: &[Page]) -> Result<String, String> {
     let mut out = String::new();
@@ -32,24 +42,34 @@ pub fn document(pages: &[Page]) -> Result<String, String> {
     );
     out.push_str(&head);
     out.push_str("<header><h1>Published experiments, again</h1>\n<nav>");
-    for page in pages {
-        let (id, title) = (Plain(&page.experiment), Plain(&page.title));
+    for (number, page) in pages.iter().enumerate() {
+        let title = title(pages, number);
+        let (id, title) = (Id(page, number), Plain(&title));
         out.push_str(&format!("<a href=\"#{id}\">{title}</a> "));
     }
     out.push_str("</nav></header>\n<main>\n");
-    for page in pages {
-        article(&mut out, page)?;
+    for (number, page) in pages.iter().enumerate() {
+        article(&mut out, page, Id(page, number), &title(pages, number))?;
     }
     out.push_str("</main>\n</body>\n</html>\n");
     Ok(out)
 }
 
-fn article(out: &mut String, page: &Page) -> Result<(), String> {
-    let (id, title, source) = (
-        Plain(&page.experiment),
-        Plain(&page.title),
-        Plain(&page.source),
-    );
+/// The title of a page, and which one it is where an experiment has several.
+fn title(pages: &[Page], number: usize) -> String {
+    let page = &pages[number];
+    let same = |other: &&Page| other.experiment == page.experiment;
+    match pages.iter().filter(same).count() {
+        1 => page.title.clone(),
+        all => {
+            let place = pages[..=number].iter().filter(same).count();
+            format!("{} ({place} of {all})", page.title)
+        }
+    }
+}
+
+fn article(out: &mut String, page: &Page, id: Id<'_>, title: &str) -> Result<(), String> {
+    let (title, source) = (Plain(title), Plain(&page.source));
     out.push_str(&format!(
         "<article id=\"{id}\">\n<h2>{title}</h2>\n<p>After {source}.</p>\n<dl>"
     ));
