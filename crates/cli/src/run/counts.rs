@@ -7,7 +7,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tidegate::{Breakdown, Counters, Slotless, Stats};
 
-use crate::output::{show_fields, show_seconds};
+use crate::output::{show_count, show_fields, show_seconds};
 
 /// How often things happened.
 pub fn counters(counters: &Counters) -> Value {
@@ -77,5 +77,11 @@ pub fn write(stats: &Stats, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         format!("{name} {seconds}")
     });
     let words: Vec<_> = words.collect();
-    writeln!(f, "time split  {}, all workers together", words.join(", "))
+    // More than the slots: spare threads, guests, and who sleeps without a slot.
+    let threads = show_count(stats.per_worker.len(), "thread");
+    let words = words.join(", ");
+    writeln!(
+        f,
+        "time split  {words}, summed over {threads}, also while without a slot"
+    )
 }
