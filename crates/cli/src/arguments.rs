@@ -215,7 +215,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "R", default_value_t = 1, global = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
     /// Run the serial version instead, on one thread and without a pool
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with_all = options::OF_POOLS)]
     pub serial: bool,
     /// Where pictures are to be written.
     #[command(flatten)]

@@ -16,6 +16,12 @@ use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
 use crate::failure::Failure;
 
+/// The names of all that follow: who runs without a pool refuses them.
+pub const OF_POOLS: [&str; 12] = [
+    "workers", "idle", "steal", "victim", "wait", "queue", "space", "places", "bind", "share",
+    "weight", "desire",
+];
+
 /// The flags.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Runtime options")]
@@ -82,8 +88,8 @@ pub fn help<T: Setting>(tunable: &Tunable<T>) -> String {
 }
 
 /// The same for an option whose values have parameters.
-fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
-    help(tunable) + " [parameters: tidegate tunables]"
+pub fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
+    help(tunable) + " [parameters: see `tidegate tunables`]"
 }
 
 /// Reads a number of workers within the range of its tunable.

@@ -143,6 +143,19 @@ fn the_serial_version_runs_alone_and_without_a_pool() {
 }
 
 #[test]
+fn the_serial_version_refuses_the_options_of_pools() {
+    for option in ["--workers 2", "--idle yield", "--share off", "--space none"] {
+        let told = complaint(&mut tidegate(&format!("run fib 15 --serial {option}")), 2);
+        let name = option.split(' ').next().unwrap();
+        assert!(
+            told.contains(&format!("'--serial' cannot be used with '{name}"))
+                || told.contains("cannot be used with '--serial'"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn the_serial_version_is_not_verified_against_itself() {
     let found = json(&mut tidegate("run loopy 4 --size tiny --serial --json"));
     assert_eq!(found["verified"], false);
@@ -176,6 +189,8 @@ fn the_text_of_a_run_has_result_check_time_counters_and_split() {
         "{text}"
     );
     assert!(text.contains("610\n"), "{text}");
+    let summed = "threads, also while without a slot\n";
+    assert!(text.ends_with(summed), "{text}");
 }
 
 #[test]
@@ -275,7 +290,7 @@ fn the_help_lists_the_ways_to_share_and_where_their_parameters_are() {
             "[allowed: 1 to 10000] [default: 100] [env: TIDEGATE_WEIGHT]",
             "--desire <POLICY>",
             "steady, wsap",
-            "[env: TIDEGATE_DESIRE] [parameters: tidegate tunables]",
+            "[env: TIDEGATE_DESIRE] [parameters: see `tidegate tunables`]",
         ] {
             assert!(help.contains(told), "{told} in {help}");
         }

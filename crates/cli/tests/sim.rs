@@ -276,6 +276,22 @@ fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
             "sim fib 20 --instances 1000 --processors 65536",
             "1000 jobs on 65536 processors; allowed: up to 64 jobs",
         ),
+        (
+            "sim fib 20 --arrivals at:1ms",
+            "--arrivals says nothing of a single job",
+        ),
+        (
+            "sim fib 20 --instances 1 --arrivals poisson:1ms",
+            "allowed: several times, or together with --instances N of 2 or more",
+        ),
+        (
+            "sim fib 20 --instances 2 --allot equi",
+            "and these have all; allowed: together with --desire RULE",
+        ),
+        (
+            "sim wavefront --size tiny --space depth-first",
+            "sim wavefront with --space depth-first",
+        ),
         ("sim jobs - --allot most", "dp, deq, equi"),
     ] {
         let text = complaint(&mut tidegate(line), 2);

@@ -33,7 +33,7 @@ pub struct ReproduceArguments {
     /// Programs that end at once, small ones, or those of the source
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
-    /// How often each program runs, each time with another seed
+    /// At most so many runs of each program, each with another seed; the page says how many there were
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub runs: u64,
     /// How the answer is printed.

@@ -15,7 +15,7 @@ use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use super::chosen::{entry, open, program, subcommand, unknown};
 use super::{Chosen, Size};
-use crate::options::help;
+use crate::options::{help, help_of_policy};
 
 /// The subcommand that is no program.
 const JOBS: &str = "jobs";
@@ -36,17 +36,17 @@ pub struct SimulationFlags {
     /// From which the machine's random draws come; a program's own seed is its parameter
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub sim_seed: u64,
-    #[arg(long, value_name = "POLICY", help = help(&tunables::IDLE))]
+    #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::IDLE))]
     pub idle: Option<Idle>,
     #[arg(long, value_name = "AMOUNT", help = help(&tunables::STEAL))]
     pub steal: Option<Amount>,
     #[arg(long, value_name = "RULE", help = help(&tunables::VICTIM))]
     pub victim: Option<Victim>,
-    #[arg(long, value_name = "POLICY", help = help(&tunables::SPACE))]
+    #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::SPACE))]
     pub space: Option<Space>,
     #[arg(long, value_name = "RULE", help = desire_help())]
     pub desire: Option<Desire>,
-    /// What forks, steals and the like cost, as `bench calibrate --json` prints it [default: the rows of `tidegate tunables` that begin with sim.]
+    /// What forks, steals and the like cost, as `bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), help = help(&tunables::SIM_CACHE))]
@@ -57,8 +57,8 @@ pub struct SimulationFlags {
     /// When the jobs come: at:TIME,.. or poisson:MEAN, at random with that time between two in the mean [default: all at once]
     #[arg(long, value_name = "WHEN")]
     pub arrivals: Option<Arrivals>,
-    #[arg(long, value_name = "RULE", default_value_t = Allot::Dp, help = allot_help())]
-    pub allot: Allot,
+    #[arg(long, value_name = "RULE", help = format!("{}; with --desire [default: {}]", allot_help(), Allot::Dp))]
+    pub allot: Option<Allot>,
     /// Run with so many seeds from --sim-seed on, and print a row for each and a summary
     #[arg(long, value_name = "N", value_parser = seeds())]
     pub seeds: Option<usize>,
@@ -81,7 +81,7 @@ fn seeds() -> impl TypedValueParser<Value = usize> {
 fn desire_help() -> String {
     format!(
         "Start with one processor and estimate by this rule how many are wanted [allowed: {}] [default: all \
-         processors, all the time]",
+         processors, all the time] [parameters: see `tidegate tunables`]",
         Desire::names().join(", ")
     )
 }

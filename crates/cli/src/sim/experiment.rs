@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use tidegate::Pool;
-use tidegate_policy::{Space, tunables};
+use tidegate_policy::{Allot, Space, tunables};
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{Arrivals, Bound, Extent, Job, Outcome, Settings, Width, run};
 use tidegate_workloads::Simulated;
@@ -54,7 +54,7 @@ impl Experiment {
             space: value(flags.space, &tunables::SPACE)?,
             places: processors.places(),
             cache: value(flags.cache, &tunables::SIM_CACHE)? as u64,
-            allot: flags.allot,
+            allot: allot(flags)?,
             costs: costs::read(flags.costs.as_deref())?,
             ..Settings::new(processors.count)
         };
@@ -105,7 +105,13 @@ impl Experiment {
         seed: u64,
         extent: &OnceLock<Extent>,
     ) -> Result<Done, Failure> {
-        let refused = |refusal: tidegate_sim::Refusal| Failure::Usage(refusal.to_string());
+        let under = match self.settings.space {
+            Space::None | Space::Hybrid(_) => String::new(),
+            space => format!(" with --space {space}"),
+        };
+        let refused = |refusal: tidegate_sim::Refusal| {
+            Failure::Usage(format!("sim {}{under}: {refusal}", P::NAME))
+        };
         let settings = Settings {
             seed,
             ..self.settings.clone()
@@ -146,6 +152,17 @@ fn k_of(space: Space) -> u64 {
     }
 }
 
+/// The rule that shares processors out, which asks what is desired.
+fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
+    match (flags.allot, flags.desire) {
+        (Some(rule), None) => Err(Failure::Usage(format!(
+            "--allot {rule} shares processors out among jobs that desire some, and these have all; allowed: together with \
+             --desire RULE"
+        ))),
+        (rule, _) => Ok(rule.unwrap_or(Allot::Dp)),
+    }
+}
+
 /// How many jobs there are; as many as times of arrival, if these are given.
 fn instances(flags: &SimulationFlags) -> Result<usize, Failure> {
     let told = flags.arrivals.as_ref().map(Arrivals::count);
@@ -158,7 +175,14 @@ fn instances(flags: &SimulationFlags) -> Result<usize, Failure> {
         (None, Some(None)) => Err(Failure::Usage(
             "--arrivals poisson:MEAN says not how many jobs come; allowed: together with --instances N".into(),
         )),
-        (instances, told) => Ok(instances.or(told.flatten()).unwrap_or(1)),
+        (instances, told) => match instances.or(told.flatten()).unwrap_or(1) {
+            1 if told.is_some() => Err(Failure::Usage(
+                "--arrivals says nothing of a single job, with which a run begins; allowed: several times, or together \
+                 with --instances N of 2 or more"
+                    .into(),
+            )),
+            instances => Ok(instances),
+        },
     }
 }
 
