@@ -301,7 +301,7 @@ impl<D: Dag> Machine<'_, D> {
     fn refuse_draft(&mut self) -> After {
         let space = self.settings.space;
         self.refuse(format!(
-            "a task waits for others than it starts, beside {space}; allowed: the policies none and hybrid"
+            "tasks of this dag wait for tasks that they have not started, and {space} knows no order for these; allowed: the policies none and hybrid"
         ));
         After::Waits
     }
