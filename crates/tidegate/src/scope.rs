@@ -262,15 +262,11 @@ impl<'scope> Scope<'scope> {
         let pool = self.pool();
         pool.check_place(place);
         let caller = Current::get();
-        let here = caller.is_some_and(|current| std::ptr::eq(current.shared(), pool));
-        assert!(
-            here || !pool.is_inherited(),
-            "the scope belongs to the process that this one was forked from"
-        );
+        let here = self.core.as_worker(caller);
         let task = self.task(f, caller);
         task.count();
         pool.put_at(place, task);
-        if let Some(current) = caller.filter(|_| here) {
+        if let Some(current) = here {
             // No push answers for this one what others ask of it.
             current.poll();
         }
@@ -317,15 +313,9 @@ impl ScopeCore {
     fn spawn_uncovered(&self, task: Task, caller: Option<Current<'_>>) {
         let pool = self.pool();
         task.count();
-        match caller {
-            Some(current) if std::ptr::eq(current.shared(), pool) => {
-                current.push_scoped(self, task);
-            }
-            _ => {
-                assert!(
-                    !pool.is_inherited(),
-                    "the scope belongs to the process that this one was forked from"
-                );
+        match self.as_worker(caller) {
+            Some(current) => current.push_scoped(self, task),
+            None => {
                 // As in `pass_on`.
                 let queue = self.queue().clone();
                 pool.expect_planned(self);
@@ -333,6 +323,20 @@ impl ScopeCore {
                 pool.work_visible(None);
             }
         }
+    }
+
+    /// The caller, if it is a worker of the scope's pool.
+    ///
+    /// # Panics
+    /// It is none, and the pool is that of a process from which this one was forked.
+    fn as_worker<'a>(&self, caller: Option<Current<'a>>) -> Option<Current<'a>> {
+        let pool = self.pool();
+        let worker = caller.filter(|current| std::ptr::eq(current.shared(), pool));
+        assert!(
+            worker.is_some() || !pool.is_inherited(),
+            "the scope belongs to the process that this one was forked from"
+        );
+        worker
     }
 }
 

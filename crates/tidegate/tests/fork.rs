@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
-use tidegate::{Pool, current_worker};
+use tidegate::{Pool, Scope, current_worker};
 
 /// How long a child may take before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -227,6 +227,32 @@ fn a_spawn_in_the_child_into_a_scope_of_the_parent_panics() {
         in_child(|| catch_unwind(AssertUnwindSafe(|| scope.spawn(|_| ()))).is_err())
     });
     assert_eq!(ended, WELL);
+}
+
+/// Spawns another one like itself, again and again.
+fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
+    if !over.load(Ordering::Relaxed) {
+        scope.spawn_with_priority(0, move |scope| go_on(scope, over));
+    }
+}
+
+#[test]
+fn spawning_with_a_priority_in_the_child_panics_whoever_had_the_lock_of_the_scope() {
+    let pool = two_workers();
+    for _ in 0..20 {
+        let over = AtomicBool::new(false);
+        let child = pool.scope(|scope| {
+            go_on(scope, &over);
+            let child = fork();
+            if child.is_none() {
+                let spawn = || scope.spawn_with_priority(1, |_| ());
+                finish(|| catch_unwind(AssertUnwindSafe(spawn)).is_err());
+            }
+            over.store(true, Ordering::Relaxed);
+            child
+        });
+        assert_eq!(child.map(end_of), Some(WELL));
+    }
 }
 
 #[test]

@@ -43,9 +43,11 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        self.core
-            .waiting()
-            .push(priority, self.task(f, Current::get()));
+        let caller = Current::get();
+        // Before the lock, which a thread of the parent may have held.
+        let _ = self.core.as_worker(caller);
+        let task = self.task(f, caller);
+        self.core.waiting().push(priority, task);
         self.spawn(|scope| {
             let next = scope.core.waiting().pop();
             next.expect("one for each stand-in").run(Current::here());
