@@ -134,6 +134,10 @@ fn what_points_elsewhere_than_the_source_says_why() {
         for finding in page["findings"].as_array().unwrap() {
             let why = finding["why"].as_str().unwrap();
             assert!(finding["agrees"] == true || !why.is_empty(), "{finding}");
+            assert!(
+                !finding["ours"].as_str().unwrap().contains("NaN"),
+                "{finding}"
+            );
         }
     }
 }
