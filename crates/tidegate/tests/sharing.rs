@@ -103,6 +103,20 @@ fn after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_
     });
 }
 
+/// Between two of its works a job may have been away from the machine for so long that its desire is taken back, and one that desires nothing
+/// stands still in any case.
+fn stop_while_it_desires(path: &Path, pid: u32) {
+    soon("it is stopped at work", PATIENCE, || {
+        sys::signal(pid, libc::SIGSTOP);
+        soon("it has stopped", PATIENCE, || sys::has_stopped(pid));
+        let desires = job(path, pid).is_some_and(|job| job.desire > 0);
+        if !desires {
+            sys::signal(pid, libc::SIGCONT);
+        }
+        desires
+    });
+}
+
 #[test]
 fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it_goes_on() {
     watched(|| {
@@ -116,7 +130,7 @@ fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it
         };
         soon("both share", PATIENCE, both_share);
         let before = job(&path, stops.pid()).unwrap().since;
-        sys::signal(stops.pid(), libc::SIGSTOP);
+        stop_while_it_desires(&path, stops.pid());
         let mut observer = Observer::open(&Location::at(&path)).unwrap().unwrap();
         let stalled = || {
             let jobs = observer.jobs().unwrap();

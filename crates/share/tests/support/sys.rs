@@ -116,6 +116,17 @@ pub fn signal(pid: u32, signal: libc::c_int) {
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }
 
+/// Whether each thread of a process stands still: a signal that stops it takes a while to reach them all.
+pub fn has_stopped(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it lives");
+    threads.flatten().all(|thread| {
+        // One that has just ended does nothing either.
+        let status = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = status.rsplit_once(") ").map(|(_, rest)| rest);
+        state.is_none_or(|state| state.starts_with('T'))
+    })
+}
+
 impl Child {
     fn new(pid: libc::pid_t) -> Self {
         assert!(pid > 0, "fork: {}", io::Error::last_os_error());
