@@ -37,6 +37,8 @@ pub struct Costs {
     pub wake: Nanos,
     /// [`SIM_WAKE_CALL`](t::SIM_WAKE_CALL).
     pub wake_call: Nanos,
+    /// [`SIM_SLACK`](t::SIM_SLACK).
+    pub slack: Nanos,
     /// [`SIM_HANDOVER`](t::SIM_HANDOVER).
     pub handover: Nanos,
     /// [`SIM_SLICE`](t::SIM_SLICE).
@@ -58,12 +60,13 @@ impl Costs {
         sleep: 0,
         wake: 0,
         wake_call: 0,
+        slack: 0,
         handover: 0,
         slice: t::SIM_SLICE.default,
     };
 
     /// Every cost with its tunable.
-    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 14] {
+    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 15] {
         [
             (t::SIM_FORK, &mut self.fork),
             (t::SIM_JOIN, &mut self.join),
@@ -77,6 +80,7 @@ impl Costs {
             (t::SIM_SLEEP, &mut self.sleep),
             (t::SIM_WAKE, &mut self.wake),
             (t::SIM_WAKE_CALL, &mut self.wake_call),
+            (t::SIM_SLACK, &mut self.slack),
             (t::SIM_HANDOVER, &mut self.handover),
             (t::SIM_SLICE, &mut self.slice),
         ]

@@ -1,26 +1,55 @@
 //! Which workers have a processor.
 //!
 //! A worker that runs or searches needs one; one that is parked, naps or is asleep needs none. Where more workers want one
-//! than there are, they stand in line, and whoever has had a processor the longest gives it up after a slice of time, as
-//! under an operating system. That happens only where the workers awake are more than the processors: while workers that are to
-//! leave have not left, and where there are more jobs than processors.
+//! than there are, they stand in line, as under Linux: whoever has had a processor the longest gives it up after a slice of time, the line's
+//! next is who has had the least time on processors, and who wakes displaces at once somebody who has had more. That
+//! happens only where the workers awake are more than the processors: while workers that are to leave have not left, and
+//! where there are more jobs than processors.
 //!
-//! It knows no time and moves nothing: the machine takes a worker's next moment back and sets it again.
+//! Time on processors is counted from when the line last was empty: until then nobody went short. Who has slept may be half a slice
+//! behind all others, not more, so that sleep saves no time up.
+//!
+//! It moves nothing: the machine takes a worker's next moment back and sets it again.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::ops::Range;
+
+use tidegate_policy::Nanos;
 
 /// The processors of the machine.
 pub(crate) struct Processors {
     free: usize,
-    line: VecDeque<u32>,
+    slice: Nanos,
+    /// Who waits, by the time that each has had and then in the order in which they came.
+    line: BTreeSet<(Nanos, u64, u32)>,
+    came: u64,
+    turns: Vec<Turn>,
+    /// How often somebody came to an empty line, and when the last did.
+    want: u64,
+    began: Nanos,
+}
+
+/// What a worker has of the processors.
+#[derive(Clone, Default)]
+struct Turn {
+    /// Since when it has one.
+    since: Option<Nanos>,
+    /// The want in which it last had one or came to stand in line, and its time on processors in that want by then.
+    want: u64,
+    had: Nanos,
 }
 
 impl Processors {
-    pub(crate) const fn new(count: usize) -> Self {
+    /// So many processors for so many workers.
+    pub(crate) fn new(count: usize, workers: usize, slice: Nanos) -> Self {
         Self {
             free: count,
-            line: VecDeque::new(),
+            slice,
+            line: BTreeSet::new(),
+            came: 0,
+            turns: vec![Turn::default(); workers],
+            want: 0,
+            began: 0,
         }
     }
 
@@ -35,27 +64,105 @@ impl Processors {
     }
 
     /// Whether this worker gets one now; if not, it stands in line.
-    pub(crate) fn take(&mut self, worker: usize) -> bool {
+    pub(crate) fn take(&mut self, worker: usize, now: Nanos) -> bool {
         if self.free > 0 {
             self.free -= 1;
+            self.turns[worker].since = Some(now);
             return true;
         }
-        self.line.push_back(worker as u32);
+        if self.line.is_empty() {
+            self.want += 1;
+            self.began = now;
+        }
+        let had = self.had(worker, now);
+        let turn = &mut self.turns[worker];
+        (turn.want, turn.had) = (self.want, had);
+        self.came += 1;
+        self.line.insert((had, self.came, worker as u32));
         false
     }
 
-    /// A processor is given back. Who stood first in line has it now.
-    pub(crate) fn release(&mut self) -> Option<usize> {
-        let next = self.line.pop_front();
-        if next.is_none() {
-            self.free += 1;
+    /// Who should give its processor up to this worker, which has woken and stands in line: of those that `can` be displaced the one that has had the most, if that is more than the worker had.
+    pub(crate) fn displaced_by(
+        &mut self,
+        worker: usize,
+        now: Nanos,
+        can: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let holders =
+            (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some() && can(other));
+        let most = holders.max_by_key(|&other| self.had(other, now))?;
+        (self.had(most, now) > self.had(worker, now)).then_some(most)
+    }
+
+    /// The worker has slept until now.
+    pub(crate) fn wakes(&mut self, worker: usize, now: Nanos) {
+        if self.line.is_empty() {
+            return;
         }
-        next.map(|worker| worker as usize)
+        let least = self.line.first().map(|&(had, ..)| had);
+        let holders = self.turns.iter().enumerate();
+        let holders = holders.filter(|(_, turn)| turn.since.is_some());
+        let least = holders
+            .map(|(other, _)| self.had(other, now))
+            .chain(least)
+            .min()
+            .unwrap_or_default();
+        let had = self
+            .had(worker, now)
+            .max(least.saturating_sub(self.slice / 2));
+        let turn = &mut self.turns[worker];
+        (turn.want, turn.had) = (self.want, had);
+    }
+
+    /// The worker needs its processor no more, if it has one. Who has it now.
+    pub(crate) fn release(&mut self, worker: usize, now: Nanos) -> Option<usize> {
+        let had = self.had(worker, now);
+        let turn = &mut self.turns[worker];
+        turn.since.take()?;
+        (turn.want, turn.had) = (self.want, had);
+        let Some((_, _, next)) = self.line.pop_first() else {
+            self.free += 1;
+            return None;
+        };
+        let next = next as usize;
+        self.turns[next].since = Some(now);
+        Some(next)
+    }
+
+    /// The worker lets others have its processor: that counts as if it had kept it for a slice.
+    pub(crate) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
+        let next = self.release(worker, now);
+        self.turns[worker].had += self.slice;
+        next
+    }
+
+    /// Who has had a processor for a slice or longer without a break, the longest first.
+    pub(crate) fn overdue(&self, now: Nanos) -> Vec<usize> {
+        let turns = self.turns.iter().enumerate();
+        let mut overdue: Vec<(Nanos, usize)> = turns
+            .filter_map(|(worker, turn)| Some((turn.since?, worker)))
+            .filter(|(since, _)| since + self.slice <= now)
+            .collect();
+        overdue.sort_unstable();
+        overdue.into_iter().map(|(_, worker)| worker).collect()
     }
 
     /// These workers stand in line no more, if they did.
     pub(crate) fn leave_line(&mut self, workers: &Range<usize>) {
         self.line
-            .retain(|&other| !workers.contains(&(other as usize)));
+            .retain(|&(_, _, other)| !workers.contains(&(other as usize)));
+    }
+
+    /// The worker's time on processors since the line was last empty; half a slice for each who was awake then.
+    fn had(&self, worker: usize, now: Nanos) -> Nanos {
+        let turn = &self.turns[worker];
+        let before = if turn.want == self.want {
+            turn.had
+        } else {
+            self.slice / 2
+        };
+        let now_has = turn.since.map_or(0, |since| now - since.max(self.began));
+        before + now_has
     }
 }

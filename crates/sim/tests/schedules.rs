@@ -4,7 +4,7 @@ mod support;
 
 use support::{Phases, Random, alone, greedy, whole};
 use tidegate_policy::Amount;
-use tidegate_sim::{Dag, Extent, Job, JobOutcome, Settings, Step, Width, run};
+use tidegate_sim::{Outcome, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run};
 
 const DAGS: u64 = 40;
 
@@ -250,6 +250,48 @@ fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
     };
     assert!(end("yield") < 60_000_000, "{}", end("yield"));
     assert!(end("none") > 100_000_000, "{}", end("none"));
+}
+
+#[test]
+fn who_wakes_displaces_somebody_but_no_job_gets_less_than_its_share_for_that() {
+    let end = |idle: &str| {
+        let jobs = [(); 4].map(|()| Job {
+            dag: Serial,
+            arrives: 0,
+            width: Width::Fixed(4),
+        });
+        let settings = Settings {
+            idle: idle.parse().unwrap(),
+            ..Settings::new(4)
+        };
+        run(&settings, &jobs).unwrap()
+    };
+    let often = end("linear:min=0ns,step=1ns,max=1ns");
+    let seldom = end("linear:min=10ms,step=1ns,max=10ms");
+    let naps = |outcome: &Outcome| {
+        outcome
+            .jobs
+            .iter()
+            .map(|job| job.counters.naps)
+            .sum::<u64>()
+    };
+    assert!(
+        naps(&often) > 20 * naps(&seldom),
+        "{} {}",
+        naps(&often),
+        naps(&seldom)
+    );
+    // Nobody waits for a slice of the others' to go by.
+    assert!(
+        (40_000_000..41_000_000).contains(&seldom.end()),
+        "{}",
+        seldom.end()
+    );
+    assert!(
+        (50_000_000..160_000_000).contains(&often.end()),
+        "{}",
+        often.end()
+    );
 }
 
 #[test]

@@ -40,6 +40,8 @@ table! {
         MEASURED;
     SIM_WAKE_CALL: u64 = time("sim.wake-call", 0, MS, 8 * US),
         "What a wake-up takes of the one who wakes.", MEASURED;
+    SIM_SLACK: u64 = time("sim.slack", 0, 10 * MS, 50 * US),
+        "How much later than asked the system ends a sleep, beyond what a wake-up takes; it gathers timers so.", MEASURED;
     SIM_HANDOVER: u64 = time("sim.handover", 0, MS, 2 * US),
         "How long a processor takes to go from one worker to another that waits for it.", MEASURED;
     SIM_SLICE: u64 = time("sim.slice", 10 * US, S, 4 * MS),

@@ -70,6 +70,8 @@ struct Machine<'a, D: Dag> {
     frames: Frames<D::Task>,
     agenda: Agenda,
     processors: Processors,
+    /// Who acts now.
+    acting: usize,
     shares: AllotState,
     rests: BinaryHeap<Rest>,
     /// Counts the rests.
@@ -128,7 +130,8 @@ impl<'a, D: Dag> Machine<'a, D> {
             order: PlaceOrder::new(&settings.places, width),
             frames: Frames::new(),
             agenda: Agenda::new(count + CLOCKWORKS),
-            processors: Processors::new(width),
+            processors: Processors::new(width, count, settings.costs.slice),
+            acting: 0,
             shares: AllotState::new(settings.allot, dealt),
             rests: BinaryHeap::new(),
             rested: 0,
@@ -176,6 +179,7 @@ impl<'a, D: Dag> Machine<'a, D> {
                 return Err(Refusal::too_long(longest));
             }
             self.now = time;
+            self.acting = actor;
             events += 1;
             let worker = self.workers.get(actor);
             match worker.map(|worker| worker.job) {

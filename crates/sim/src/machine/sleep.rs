@@ -17,16 +17,18 @@ impl<D: Dag> Machine<'_, D> {
         let job = &mut self.jobs[self.workers[w].job];
         job.counters.naps += 1;
         self.give_processor_back(w);
-        self.agenda.set(w, self.now.saturating_add(time));
+        let ends = time.saturating_add(self.settings.costs.slack);
+        self.agenda.set(w, self.now.saturating_add(ends));
     }
 
     /// The nap is over.
     pub(super) fn end_nap(&mut self, w: usize) {
-        let now = self.now;
+        let delay = self.settings.costs.wake;
+        let now = self.now + delay;
         self.thieves[w].idle.rested(|| now);
         self.agenda.clear(w);
         self.enter(w, State::Searching);
-        self.resume(w, 0);
+        self.resume(w, delay);
     }
 
     /// Sleeps until there is work.
@@ -77,38 +79,62 @@ impl<D: Dag> Machine<'_, D> {
         self.resume(w, delay);
     }
 
-    /// The worker goes on after `delay`, if it has a processor, else so long after it got one.
+    /// The worker has slept and goes on so long after it got a processor, which is at once if one is free or somebody had more of them.
     pub(super) fn resume(&mut self, w: usize, delay: Nanos) {
-        if self.processors.take(w) {
-            self.workers[w].processor = Some(self.now);
+        self.processors.wakes(w, self.now);
+        if self.take_processor(w, delay) {
+            return;
+        }
+        // Who acts at this very moment cannot be displaced: what it does is not over.
+        let can = |other| other != self.acting && self.agenda.awaits(other);
+        if let Some(other) = self.processors.displaced_by(w, self.now, can) {
+            self.displace(other);
+        }
+    }
+
+    /// The worker goes on after `delay` if there is a processor for it, else it stands in line for one. Whether there is.
+    fn take_processor(&mut self, w: usize, delay: Nanos) -> bool {
+        let has = self.processors.take(w, self.now);
+        if has {
             self.at(w, delay);
         } else {
             self.workers[w].late = delay;
             self.jobs[self.workers[w].job].stood_in_line = true;
             self.begin_slice();
         }
+        has
     }
 
-    /// The worker needs its processor no more; the first in line gets it.
+    /// The worker needs its processor no more; the next in line gets it.
     pub(super) fn give_processor_back(&mut self, w: usize) {
-        if self.workers[w].processor.take().is_some() {
-            if let Some(next) = self.processors.release() {
-                let worker = &mut self.workers[next];
-                worker.processor = Some(self.now);
-                let late = worker.late + self.settings.costs.handover;
-                self.at(next, late);
-            }
+        let next = self.processors.release(w, self.now);
+        self.hand_over(next);
+    }
+
+    fn hand_over(&mut self, next: Option<usize>) {
+        if let Some(next) = next {
+            let late = self.workers[next].late + self.settings.costs.handover;
+            self.at(next, late);
         }
     }
 
-    /// The worker looks again after `delay`, and before that lets the first in line have its processor.
+    /// Somebody in line gets the processor of this worker, which goes on later.
+    fn displace(&mut self, w: usize) {
+        if let Some(moment) = self.agenda.clear(w) {
+            self.give_processor_back(w);
+            self.take_processor(w, moment - self.now);
+        }
+    }
+
+    /// The worker looks again after `delay`, and before that lets the next in line have its processor.
     pub(super) fn yield_processor(&mut self, w: usize, delay: Nanos) {
         if self.processors.waiting() == 0 {
             return self.at(w, delay);
         }
         self.agenda.clear(w);
-        self.give_processor_back(w);
-        self.resume(w, delay);
+        let next = self.processors.forfeit(w, self.now);
+        self.hand_over(next);
+        self.take_processor(w, delay);
     }
 
     fn begin_slice(&mut self) {
@@ -122,18 +148,9 @@ impl<D: Dag> Machine<'_, D> {
     pub(super) fn end_slice(&mut self) {
         let actor = self.clockwork(SLICE);
         self.agenda.clear(actor);
-        let mut holders: Vec<_> = (0..self.workers.len())
-            .filter_map(|w| Some((self.workers[w].processor?, w)))
-            .filter(|&(since, _)| since + self.settings.costs.slice <= self.now)
-            .collect();
-        holders.sort_unstable();
-        for (_, w) in holders.into_iter().take(self.processors.waiting()) {
-            if let Some(moment) = self.agenda.clear(w) {
-                self.workers[w].late = moment - self.now;
-                self.give_processor_back(w);
-                self.processors.take(w);
-                self.jobs[self.workers[w].job].stood_in_line = true;
-            }
+        let overdue = self.processors.overdue(self.now);
+        for w in overdue.into_iter().take(self.processors.waiting()) {
+            self.displace(w);
         }
         if self.processors.waiting() > 0 {
             self.begin_slice();

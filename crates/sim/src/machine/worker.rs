@@ -40,8 +40,6 @@ pub(super) struct Worker {
     pub(super) admitted: bool,
     /// Whether it has had any work.
     pub(super) had_work: bool,
-    /// Whether it has a processor, and since when.
-    pub(super) processor: Option<Nanos>,
     /// How long after it gets a processor its next moment comes.
     pub(super) late: Nanos,
     pub(super) last_victim: Option<usize>,
@@ -64,7 +62,6 @@ impl Worker {
             leaving: false,
             admitted: false,
             had_work: false,
-            processor: None,
             late: 0,
             last_victim: None,
             thread: None,

@@ -19,7 +19,7 @@ use crate::output::{Progress, Table, print_json, show_nanos, to_stdout};
 use crate::statistics::Summary;
 
 /// Every cost, and how it is measured.
-const COSTS: [(Tunable<u64>, &str); 14] = [
+const COSTS: [(Tunable<u64>, &str); 15] = [
     (
         t::SIM_FORK,
         "half of what a join of fib takes beyond the calls, on one worker",
@@ -50,6 +50,10 @@ const COSTS: [(Tunable<u64>, &str); 14] = [
     ),
     (t::SIM_WAKE, "from unpark until the other thread runs"),
     (t::SIM_WAKE_CALL, "unpark"),
+    (
+        t::SIM_SLACK,
+        "how late a thread is that has slept for 100 us, less a wake-up",
+    ),
     (
         t::SIM_HANDOVER,
         "half a round of two threads that take turns on a processor",
@@ -150,6 +154,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
     let again = tasks::look(Duration::from_millis(2 * long))? - attempt;
     let yields = threads::yields(1_000 * times);
     let wake = threads::wake(near, 10 * times)?;
+    let late = threads::lateness(near[0], 10 * times)?;
     let handover = threads::handover(near[0], 100 * long)?;
     let slice = threads::slice(near[0], Duration::from_millis(20 * long))?;
     Ok([
@@ -165,6 +170,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
         wake.sleep,
         Some(wake.latency),
         Some(wake.call),
+        Some(late - wake.latency),
         Some(handover),
         slice,
     ])

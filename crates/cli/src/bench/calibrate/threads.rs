@@ -127,6 +127,25 @@ pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
     })
 }
 
+/// How long the sleeps are whose end is late.
+const ASKED: Duration = Duration::from_micros(100);
+
+/// How much later than asked a thread goes on that has slept so often; the median.
+pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
+    let sleeper = move || -> Result<Vec<f64>, Failure> {
+        bind_to(cpu)?;
+        let late = (0..count).map(|_| {
+            let start = Instant::now();
+            thread::sleep(ASKED);
+            start.elapsed().saturating_sub(ASKED).as_nanos() as f64
+        });
+        Ok(late.collect())
+    };
+    let late = thread::scope(|scope| scope.spawn(sleeper).join());
+    let late = late.expect("threads that measure do not panic")?;
+    Ok(Summary::of(late).map_or(f64::NAN, |summary| summary.median()))
+}
+
 /// How long a processor takes to go from one thread to another that waits for it: each wakes the other and sleeps.
 pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
     let turn = &AtomicU64::new(0);
