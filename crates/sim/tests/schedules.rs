@@ -4,7 +4,7 @@ mod support;
 
 use support::{Phases, Random, alone, greedy, whole};
 use tidegate_policy::Amount;
-use tidegate_sim::{Outcome, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run};
+use tidegate_sim::{Dag, Extent, Job, JobOutcome, Outcome, Settings, Step, Width, run};
 
 const DAGS: u64 = 40;
 

@@ -252,13 +252,7 @@ mod tests {
     use tidegate_workloads::Size;
 
     fn grid() -> Grid {
-        let work = |name| Work {
-            name,
-            program: name,
-            size: Size::Tiny,
-            given: &[],
-            reseeded: false,
-        };
+        let work = |name| Work::new(name, name, Size::Tiny, &[]);
         let plan = Plan {
             rules: vec![Rule::new("fast", "none"), Rule::new("slow", "yield")],
             works: vec![work("short"), work("long")],

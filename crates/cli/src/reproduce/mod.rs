@@ -13,6 +13,7 @@ mod real;
 mod sample;
 mod scaling;
 mod simulated;
+mod slowed;
 mod space;
 mod two_level;
 

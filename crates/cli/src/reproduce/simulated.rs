@@ -6,6 +6,7 @@ use tidegate_sim::{Job, Settings, Width, run};
 use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
 
 use super::observed::Observed;
+use super::slowed::Slowed;
 use crate::failure::Failure;
 use crate::output::Progress;
 
@@ -20,9 +21,27 @@ pub struct Work {
     pub given: &'static [(&'static str, &'static str)],
     /// Whether each run on a real machine has other data, from a seed of its own.
     pub reseeded: bool,
+    /// How many times as long as on this machine its tasks take on a simulated one.
+    pub slower: f64,
 }
 
 impl Work {
+    pub fn new(
+        name: &'static str,
+        program: &'static str,
+        size: Size,
+        given: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self {
+            name,
+            program,
+            size,
+            given,
+            reseeded: false,
+            slower: 1.0,
+        }
+    }
+
     pub fn given(&self) -> Given {
         Given {
             named: self
@@ -103,7 +122,10 @@ impl SimulatedVisitor for Once<'_> {
             ..settings.clone()
         };
         let jobs = (0..*instances).map(|_| Job {
-            dag: program.dag(),
+            dag: Slowed {
+                dag: program.dag(),
+                factor: self.case.work.slower,
+            },
             arrives: 0,
             width: Width::Fixed(settings.processors),
         });

@@ -33,13 +33,7 @@ const RULES: [&str; 12] = [
 
 /// A program under its own name.
 fn work(program: &'static str, size: Size) -> Work {
-    Work {
-        name: program,
-        program,
-        size,
-        given: &[],
-        reseeded: false,
-    }
+    Work::new(program, program, size, &[])
 }
 
 /// The trees of the thesis with four million nodes, and smaller ones of their kinds.

@@ -100,13 +100,7 @@ fn rows(settings: &Settings, size: Size, runs: u64) -> Result<Vec<Row>, Failure>
     let kinds = programs.flat_map(|program| Locality::ALL.map(|locality| (program, locality)));
     let kinds: Vec<_> = kinds.collect();
     let case = |&(program, locality): &(&'static str, Locality)| Case {
-        work: Work {
-            name: program,
-            program,
-            size,
-            given: given(locality),
-            reseeded: false,
-        },
+        work: Work::new(program, program, size, given(locality)),
         settings: settings.clone(),
         instances: 1,
     };

@@ -77,13 +77,7 @@ fn works(size: Size) -> Vec<Work> {
             &[("n", "33")],
         ),
     };
-    let work = |name, program, given| Work {
-        name,
-        program,
-        size,
-        given,
-        reseeded: false,
-    };
+    let work = |name, program, given| Work::new(name, program, size, given);
     vec![
         work("UTS A", "uts", a),
         work("UTS B", "uts", b),

@@ -99,13 +99,7 @@ fn works(size: Size) -> Vec<Work> {
         ("phases", "phases"),
         ("sparselu", "sparselu"),
     ];
-    let work = |((name, program), given)| Work {
-        name,
-        program,
-        size,
-        given,
-        reseeded: false,
-    };
+    let work = |((name, program), given)| Work::new(name, program, size, given);
     programs.into_iter().zip(parameters).map(work).collect()
 }
 

@@ -71,13 +71,7 @@ fn works(size: Size) -> Vec<Work> {
             &[("n", "256")],
         ),
     };
-    let work = |name, program, given| Work {
-        name,
-        program,
-        size,
-        given,
-        reseeded: false,
-    };
+    let work = |name, program, given| Work::new(name, program, size, given);
     vec![
         work(MODIFIED_FIB, "memfib", fib),
         work(MEMFIB, "memfib", held),

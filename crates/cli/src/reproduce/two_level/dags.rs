@@ -2,13 +2,7 @@
 //!
 //! The published machine took some hundred times as long for a step as ours does. Beside a cycle of so many milliseconds a program is only what it was if its tasks take as long as they did.
 
-use tidegate_sim::{Dag, Draft, Nanos, Step};
-
-/// A program all of whose work takes so many times as long.
-pub struct Slowed<D> {
-    pub dag: D,
-    pub factor: f64,
-}
+use tidegate_sim::{Dag, Draft, Step};
 
 /// Programs of a kind, one after the other.
 pub struct Series<D>(pub Vec<D>);
@@ -47,21 +41,6 @@ fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
         Step::Lease(bytes) => Step::Lease(bytes),
         Step::Free => Step::Free,
         Step::End => Step::End,
-    }
-}
-
-impl<D: Dag> Dag for Slowed<D> {
-    type Task = D::Task;
-
-    fn root(&self) -> D::Task {
-        self.dag.root()
-    }
-
-    fn next(&self, task: &mut D::Task) -> Step<D::Task> {
-        match self.dag.next(task) {
-            Step::Work(time) => Step::Work((time as f64 * self.factor) as Nanos),
-            step => step,
-        }
     }
 }
 

@@ -4,9 +4,9 @@ use tidegate_policy::{Allot, Desire, Nanos};
 use tidegate_sim::{Dag, Job, JobOutcome, Outcome, Settings, Width, run};
 use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
 
-use super::dags::Slowed;
 use crate::failure::Failure;
 use crate::reproduce::simulated::Work;
+use crate::reproduce::slowed::Slowed;
 
 pub const PROCESSORS: usize = 16;
 pub const MS: Nanos = 1_000_000;
@@ -142,11 +142,5 @@ pub fn work(
     program: &'static str,
     given: &'static [(&'static str, &'static str)],
 ) -> Work {
-    Work {
-        name,
-        program,
-        size: Size::Tiny,
-        given,
-        reseeded: false,
-    }
+    Work::new(name, program, Size::Tiny, given)
 }

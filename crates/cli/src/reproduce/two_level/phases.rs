@@ -6,13 +6,14 @@ use tidegate_workloads::knary::Knary;
 use tidegate_workloads::{Simulated, Size};
 
 use super::Part;
-use super::dags::{Series, Slowed};
+use super::dags::Series;
 use super::jobs::{Arrival, CYCLE, PROCESSORS, mean_response, rule, run_jobs, settings};
 use crate::failure::Failure;
 use crate::output::{Progress, show_ratio, show_seconds};
 use crate::reproduce::page::{Finding, Section, Sheet};
 use crate::reproduce::sample::Sample;
 use crate::reproduce::simulated::spread;
+use crate::reproduce::slowed::Slowed;
 
 const HALF: usize = PROCESSORS / 2;
 
