@@ -63,8 +63,8 @@ impl Processors {
         self.line.len()
     }
 
-    /// Whether this worker gets one now; if not, it stands in line.
-    pub(crate) fn take(&mut self, worker: usize, now: Nanos) -> bool {
+    /// Whether this worker gets one now; if not, it stands in line. It has slept until now, or not.
+    pub(crate) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
         if self.free > 0 {
             self.free -= 1;
             self.turns[worker].since = Some(now);
@@ -74,7 +74,10 @@ impl Processors {
             self.want += 1;
             self.began = now;
         }
-        let had = self.had(worker, now);
+        let had = match has_slept {
+            true => self.had_asleep(worker, now),
+            false => self.had(worker, now),
+        };
         let turn = &mut self.turns[worker];
         (turn.want, turn.had) = (self.want, had);
         self.came += 1;
@@ -82,9 +85,20 @@ impl Processors {
         false
     }
 
+    /// What the worker has had when it wakes: what it had when it went to sleep, unless that is too little.
+    fn had_asleep(&self, worker: usize, now: Nanos) -> Nanos {
+        let turn = &self.turns[worker];
+        let before = if turn.want == self.want { turn.had } else { 0 };
+        let holders = (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some());
+        let first = self.line.first().map(|&(had, ..)| had);
+        let least = holders.map(|other| self.had(other, now)).chain(first).min();
+        let least = least.expect("somebody has what is not free");
+        before.max(least.saturating_sub(self.slice / 2))
+    }
+
     /// Who should give its processor up to this worker, which has woken and stands in line: of those that `can` be displaced the one that has had the most, if that is more than the worker had.
     pub(crate) fn displaced_by(
-        &mut self,
+        &self,
         worker: usize,
         now: Nanos,
         can: impl Fn(usize) -> bool,
@@ -93,26 +107,6 @@ impl Processors {
             (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some() && can(other));
         let most = holders.max_by_key(|&other| self.had(other, now))?;
         (self.had(most, now) > self.had(worker, now)).then_some(most)
-    }
-
-    /// The worker has slept until now.
-    pub(crate) fn wakes(&mut self, worker: usize, now: Nanos) {
-        if self.line.is_empty() {
-            return;
-        }
-        let least = self.line.first().map(|&(had, ..)| had);
-        let holders = self.turns.iter().enumerate();
-        let holders = holders.filter(|(_, turn)| turn.since.is_some());
-        let least = holders
-            .map(|(other, _)| self.had(other, now))
-            .chain(least)
-            .min()
-            .unwrap_or_default();
-        let had = self
-            .had(worker, now)
-            .max(least.saturating_sub(self.slice / 2));
-        let turn = &mut self.turns[worker];
-        (turn.want, turn.had) = (self.want, had);
     }
 
     /// The worker needs its processor no more, if it has one. Who has it now.
@@ -164,5 +158,65 @@ impl Processors {
         };
         let now_has = turn.since.map_or(0, |since| now - since.max(self.began));
         before + now_has
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLICE: Nanos = 1_000;
+
+    /// One processor, which the first of so many workers has had since 0.
+    fn crowd(workers: usize) -> Processors {
+        let mut processors = Processors::new(1, workers, SLICE);
+        assert!(processors.take(0, 0, true));
+        processors
+    }
+
+    #[test]
+    fn who_wakes_displaces_another_at_once_but_has_no_more_than_its_share() {
+        let mut processors = crowd(3);
+        // A third one always waits.
+        assert!(!processors.take(2, 0, false));
+        let (mut now, mut had) = (50, 0);
+        for round in 0..1_000 {
+            assert!(!processors.take(1, now, true));
+            let displaced = processors.displaced_by(1, now, |_| true);
+            let next = displaced.and_then(|other| {
+                let next = processors.release(other, now);
+                assert!(!processors.take(other, now, false));
+                next
+            });
+            let works = next == Some(1);
+            assert!(works || round > 0, "it has slept");
+            now += 90;
+            if works {
+                // It would have nine tenths.
+                had += 90;
+                assert!(processors.release(1, now).is_some());
+            }
+            processors.leave_line(&(1..2));
+            now += 10;
+        }
+        let share = f64::from(had) / 100_000.0;
+        assert!((0.3..0.4).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn the_next_is_who_has_had_the_least_and_a_yield_counts_as_a_slice() {
+        let mut processors = crowd(3);
+        assert!(!processors.take(1, 10, false));
+        assert!(!processors.take(2, 10, false));
+        assert_eq!(processors.forfeit(0, 20), Some(1));
+        assert!(!processors.take(0, 20, false));
+        assert_eq!(processors.release(1, 30), Some(2));
+        assert!(!processors.take(1, 30, false));
+        assert_eq!(processors.overdue(29 + SLICE), []);
+        assert_eq!(processors.overdue(30 + SLICE), [2]);
+        assert_eq!(processors.release(2, 30 + SLICE), Some(1));
+        assert_eq!(processors.release(1, 60 + SLICE), Some(0));
+        assert_eq!(processors.release(0, 70 + SLICE), None);
+        assert_eq!((processors.free(), processors.waiting()), (1, 0));
     }
 }

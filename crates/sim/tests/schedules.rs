@@ -234,64 +234,38 @@ impl Dag for Serial {
     }
 }
 
-#[test]
-fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
-    let end = |idle: &str| {
-        let jobs = [(); 4].map(|()| Job {
-            dag: Serial,
-            arrives: 0,
-            width: Width::Fixed(4),
-        });
-        let settings = Settings {
-            idle: idle.parse().unwrap(),
-            ..Settings::new(4)
-        };
-        run(&settings, &jobs).unwrap().end()
+/// Four jobs on four processors with four workers each, which rest so.
+fn four_serial_jobs(idle: &str) -> Outcome {
+    let jobs = [(); 4].map(|()| Job {
+        dag: Serial,
+        arrives: 0,
+        width: Width::Fixed(4),
+    });
+    let settings = Settings {
+        idle: idle.parse().unwrap(),
+        ..Settings::new(4)
     };
-    assert!(end("yield") < 60_000_000, "{}", end("yield"));
-    assert!(end("none") > 100_000_000, "{}", end("none"));
+    run(&settings, &jobs).unwrap()
 }
 
 #[test]
-fn who_wakes_displaces_somebody_but_no_job_gets_less_than_its_share_for_that() {
-    let end = |idle: &str| {
-        let jobs = [(); 4].map(|()| Job {
-            dag: Serial,
-            arrives: 0,
-            width: Width::Fixed(4),
-        });
-        let settings = Settings {
-            idle: idle.parse().unwrap(),
-            ..Settings::new(4)
-        };
-        run(&settings, &jobs).unwrap()
-    };
-    let often = end("linear:min=0ns,step=1ns,max=1ns");
-    let seldom = end("linear:min=10ms,step=1ns,max=10ms");
-    let naps = |outcome: &Outcome| {
-        outcome
-            .jobs
-            .iter()
-            .map(|job| job.counters.naps)
-            .sum::<u64>()
-    };
-    assert!(
-        naps(&often) > 20 * naps(&seldom),
-        "{} {}",
-        naps(&often),
-        naps(&seldom)
-    );
-    // Nobody waits for a slice of the others' to go by.
-    assert!(
-        (40_000_000..41_000_000).contains(&seldom.end()),
-        "{}",
-        seldom.end()
-    );
-    assert!(
-        (50_000_000..160_000_000).contains(&often.end()),
-        "{}",
-        often.end()
-    );
+fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
+    let ends = ["yield", "none"].map(|idle| four_serial_jobs(idle).end());
+    assert!(ends[0] < 60_000_000 && ends[1] > 100_000_000, "{ends:?}");
+}
+
+#[test]
+fn who_wakes_displaces_somebody_but_leaves_him_his_share() {
+    let [seldom, often] = ["10ms", "1ns"].map(|nap| {
+        let outcome = four_serial_jobs(&format!("linear:min={nap},step=1ns,max={nap}"));
+        let naps: u64 = outcome.jobs.iter().map(|job| job.counters.naps).sum();
+        (outcome.end(), naps)
+    });
+    assert!(often.1 > 20 * seldom.1, "{seldom:?} {often:?}");
+    // No thief waits until somebody has had his slice.
+    assert!((40_000_000..41_000_000).contains(&seldom.0), "{seldom:?}");
+    // Each job's work is one of four workers that want a processor at most.
+    assert!((100_000_000..165_000_000).contains(&often.0), "{often:?}");
 }
 
 #[test]

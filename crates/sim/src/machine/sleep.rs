@@ -81,8 +81,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// The worker has slept and goes on so long after it got a processor, which is at once if one is free or somebody had more of them.
     pub(super) fn resume(&mut self, w: usize, delay: Nanos) {
-        self.processors.wakes(w, self.now);
-        if self.take_processor(w, delay) {
+        if self.take_processor(w, delay, true) {
             return;
         }
         // Who acts at this very moment cannot be displaced: what it does is not over.
@@ -93,8 +92,8 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// The worker goes on after `delay` if there is a processor for it, else it stands in line for one. Whether there is.
-    fn take_processor(&mut self, w: usize, delay: Nanos) -> bool {
-        let has = self.processors.take(w, self.now);
+    fn take_processor(&mut self, w: usize, delay: Nanos, has_slept: bool) -> bool {
+        let has = self.processors.take(w, self.now, has_slept);
         if has {
             self.at(w, delay);
         } else {
@@ -122,7 +121,7 @@ impl<D: Dag> Machine<'_, D> {
     fn displace(&mut self, w: usize) {
         if let Some(moment) = self.agenda.clear(w) {
             self.give_processor_back(w);
-            self.take_processor(w, moment - self.now);
+            self.take_processor(w, moment - self.now, false);
         }
     }
 
@@ -134,7 +133,7 @@ impl<D: Dag> Machine<'_, D> {
         self.agenda.clear(w);
         let next = self.processors.forfeit(w, self.now);
         self.hand_over(next);
-        self.take_processor(w, delay);
+        self.take_processor(w, delay, false);
     }
 
     fn begin_slice(&mut self) {

@@ -1,0 +1,24 @@
+//! Programs as slow as published ones, whose machines and kernels were not ours.
+
+use tidegate_sim::{Dag, Nanos, Step};
+
+/// A program all of whose work takes so many times as long.
+pub struct Slowed<D> {
+    pub dag: D,
+    pub factor: f64,
+}
+
+impl<D: Dag> Dag for Slowed<D> {
+    type Task = D::Task;
+
+    fn root(&self) -> D::Task {
+        self.dag.root()
+    }
+
+    fn next(&self, task: &mut D::Task) -> Step<D::Task> {
+        match self.dag.next(task) {
+            Step::Work(time) => Step::Work((time as f64 * self.factor) as Nanos),
+            step => step,
+        }
+    }
+}
