@@ -71,6 +71,7 @@ impl<D: Dag> Dag for Series<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::slowed::Slowed;
     use tidegate_sim::Extent;
     use tidegate_workloads::Simulated;
     use tidegate_workloads::loopy::Loopy;
