@@ -79,7 +79,8 @@ impl Seen<'_> {
     /// How many tasks have not started.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.deques.iter().sum::<usize>() + self.queued
+        let lengths = self.deques.iter();
+        lengths.fold(self.queued, |sum, length| sum.saturating_add(*length))
     }
 
     /// Whether the job has anything to do: a task runs or waits, or one ran a moment ago and its worker still holds the

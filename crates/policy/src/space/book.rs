@@ -5,6 +5,7 @@
 //! called after each change until it names nobody.
 
 mod budget;
+mod duties;
 
 use super::order::{Item, Order};
 use super::slab::Slab;
@@ -119,6 +120,13 @@ struct Entry {
     /// Of those entries, by exclusive or: the name of the last one when the others are dropped.
     their_names: u32,
     leases: Vec<Lease>,
+}
+
+impl Entry {
+    /// Whether it is known what of its parent comes before it: it is no half, or one that was joined.
+    fn has_moment(&self) -> bool {
+        self.scope.is_some() || self.at != UNDER_WAY
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -492,9 +500,11 @@ impl Book {
     /// an entry for each link. With two left, which of them comes first would be lost.
     fn step_aside(&mut self, task: Task) {
         let entry = &self.tasks[task.0];
-        let is_placed = entry.scope.is_some() || entry.at != UNDER_WAY;
         let is_done = entry.state == State::Gone && entry.leases.is_empty();
-        if !(is_done && is_placed && entry.children == 1) {
+        if !(is_done && entry.has_moment() && entry.children == 1) {
+            return;
+        }
+        if !self.tasks[entry.their_names].has_moment() {
             return;
         }
         let Entry {

@@ -5,6 +5,7 @@
 //! mean is argued in docs/space.md. It puts nobody to sleep and wakes nobody; [`Plan::settle`] names whom to wake.
 
 mod choice;
+mod duties;
 
 use super::book::{Answer, Book, Lease, Scope, Task, Until};
 use super::form::Space;

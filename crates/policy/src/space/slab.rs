@@ -34,6 +34,11 @@ impl<T> Slab<T> {
         number
     }
 
+    /// The value of this number, if there is one.
+    pub(super) fn get(&self, number: u32) -> Option<&T> {
+        self.places.get(number as usize)?.as_ref()
+    }
+
     /// Takes a value out; its number may be given again.
     pub(super) fn take(&mut self, number: u32) -> T {
         let value = self.places[number as usize].take();

@@ -6,6 +6,7 @@ use super::thief::word_of;
 use crate::Space;
 use crate::space::book::{Answer, Book, Lease, Scope, Task, Until};
 use crate::space::plan::{Next, Plan};
+use crate::tunables::MOST_THREADS;
 
 /// A [`Plan`], asked through a tape. Each method is the plan's of that name.
 ///
@@ -228,11 +229,7 @@ impl<T, R: Tape> Orders<T, R> {
             Until::Half(half) => (1, half.index()),
             Until::Scope(scope) => (2, scope.index()),
         };
-        let until = match (self.count(kind), self.count(name)) {
-            (1, half) => Until::Half(Task::of(half)),
-            (2, scope) => Until::Scope(Scope::of(scope)),
-            _ => Until::Else,
-        };
+        let until = until_of([self.count(kind), self.count(name)]);
         self.plan.waits(thread, until);
         self.tape.answer(0);
     }
@@ -339,6 +336,57 @@ impl<T, R: Tape> Orders<T, R> {
         self.tape.ask(Q::ResumeParked);
         let next = self.plan.resume_parked();
         self.told(next)
+    }
+}
+
+impl<T, R> Orders<T, R> {
+    /// Whether a pool could have asked this, with these numbers: notes may say anything, and the plan believes what it is told.
+    pub(super) fn could_be_asked(&self, question: Q, inputs: &[u64]) -> bool {
+        self.is_sensible(question, inputs).unwrap_or(false)
+    }
+
+    /// The same; `None` if a number is missing or names nothing.
+    fn is_sensible(&self, question: Q, inputs: &[u64]) -> Option<bool> {
+        let plan = &self.plan;
+        let name = |at: usize| {
+            u32::try_from(*inputs.get(at)?)
+                .ok()
+                .map(|name| name as usize)
+        };
+        let task = |at| name(at).map(Task::of);
+        let scope = |at| name(at).map(Scope::of);
+        let thread = |at| name(at).filter(|thread| *thread <= MOST_THREADS);
+        Some(match question {
+            Q::Half => plan.can_fork(thread(0)?),
+            Q::Spawn => plan.can_fork(thread(0)?) && plan.knows(scope(1)?),
+            Q::StrangerIn => thread(0).is_some() && plan.expects(scope(1)?),
+            Q::Close => plan.can_close(scope(0)?),
+            Q::Expect => plan.knows(scope(0)?),
+            Q::TakeBack => plan.can_take_back(task(0)?),
+            Q::Joined => plan.can_join(task(0)?),
+            Q::Waits => {
+                let until = until_of([name(1)?, name(2)?]);
+                plan.can_turn(thread(0)?) && plan.can_wait(until)
+            }
+            Q::End | Q::Ask => plan.can_turn(thread(0)?),
+            Q::Leave | Q::Next => plan.can_leave(thread(0)?),
+            Q::GiveBack => thread(0).is_some() && plan.has_lease(Lease::of(name(1)?)),
+            Q::SetBudget => plan.budget().is_some(),
+            Q::Detached | Q::Stranger | Q::Blocks | Q::GoesOn | Q::Answer | Q::GivesWay => {
+                thread(0).is_some()
+            }
+            Q::NextOf | Q::Rescue => thread(0).is_some(),
+            _ => true,
+        })
+    }
+}
+
+/// What is waited for, of these numbers.
+fn until_of([kind, name]: [usize; 2]) -> Until {
+    match kind {
+        1 => Until::Half(Task::of(name)),
+        2 => Until::Scope(Scope::of(name)),
+        _ => Until::Else,
     }
 }
 

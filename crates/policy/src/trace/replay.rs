@@ -91,7 +91,8 @@ impl Tape for Player {
     fn input(&self, _: impl FnOnce() -> u64) -> u64 {
         let at = self.read.get();
         self.read.set(at + 1);
-        self.inputs.borrow().get(at).copied().unwrap_or(0)
+        // Nothing is there, and no rule takes that for something.
+        self.inputs.borrow().get(at).copied().unwrap_or(u64::MAX)
     }
 
     fn answer(&self, decision: u64) {
@@ -264,7 +265,10 @@ impl<'p> Actor<'p> {
         match self {
             Self::Thief(thief, index) => ask_thief(thief, *index, rules, question, player),
             Self::Steward(steward) => ask_steward(steward, rules, question, player),
-            Self::Plan(orders) => ask_plan(orders, question),
+            Self::Plan(orders) => {
+                orders.could_be_asked(question, &player.inputs.borrow())
+                    && ask_plan(orders, question)
+            }
         }
     }
 }
@@ -360,6 +364,9 @@ fn ask_plan(asked: &mut Orders<(), &Player>, question: Question) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod hostile;
 
 #[cfg(test)]
 mod tests {

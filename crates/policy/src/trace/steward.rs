@@ -5,7 +5,7 @@ use super::tape::Tape;
 use crate::Nanos;
 use crate::desire::{DesireState, Seen};
 use crate::share::{Loans, Share, cycle, slots};
-use crate::tunables::MOST_WORKERS;
+use crate::tunables::MOST_THREADS;
 use alloc::vec::Vec;
 
 /// What one steward remembers under the rules.
@@ -50,16 +50,17 @@ impl Steward {
     /// [`DesireState::next`].
     pub fn next_desire<T: Tape>(&mut self, tape: &T, seen: &Seen<'_>) -> usize {
         tape.ask(Question::Desire);
-        let count = |count: usize| tape.input(|| count as u64) as usize;
         let number = |number: u64| tape.input(|| number);
+        let count = |count: usize| number(count as u64) as usize;
         // A trace may say anything.
-        let lengths = count(seen.deques.len()).min(MOST_WORKERS);
-        let length = |at: usize| tape.input(|| seen.deques[at] as u64) as usize;
+        let threads = |count: usize| number(count as u64).min(MOST_THREADS as u64) as usize;
+        let lengths = threads(seen.deques.len());
+        let length = |at: usize| count(seen.deques.get(at).copied().unwrap_or(0));
         let deques: Vec<usize> = (0..lengths).map(length).collect();
         let seen = Seen {
             length: number(seen.length),
-            allotment: count(seen.allotment),
-            usage: count(seen.usage),
+            allotment: threads(seen.allotment),
+            usage: threads(seen.usage),
             attempts: number(seen.attempts),
             purely_failed: number(seen.purely_failed),
             lengths_seen: number(seen.lengths_seen),
@@ -67,9 +68,9 @@ impl Steward {
             searching: number(seen.searching),
             deques: &deques,
             queued: count(seen.queued),
-            busy: count(seen.busy),
-            free: count(seen.free),
-            lent: count(seen.lent),
+            busy: threads(seen.busy),
+            free: threads(seen.free),
+            lent: threads(seen.lent),
         };
         let desire = self.desire.next(&seen);
         tape.answer(desire as u64);

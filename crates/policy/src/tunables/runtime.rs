@@ -15,7 +15,7 @@ const PHEET: Basis = Basis::Published("Haselsteiner 2015, section 2.2");
 /// The most workers that anything here is made for.
 pub(crate) const MOST_WORKERS: usize = 4_096;
 /// The most threads that one pool may have.
-const MOST_THREADS: usize = 32_768;
+pub(crate) const MOST_THREADS: usize = 32_768;
 
 /// The most address space that is good for a stack.
 const MOST_STACK: usize = if usize::BITS > 32 { 64 } else { 1 } * GIB as usize;
