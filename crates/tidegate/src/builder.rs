@@ -223,7 +223,7 @@ impl Builder {
     }
 
     /// What the pool is called, and its threads, followed by their number. In the table of jobs a pool without a name, or with an empty
-    /// one, is called like its program.
+    /// one, is called like its program. A name with control characters is refused.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into()).filter(|name| !name.is_empty());

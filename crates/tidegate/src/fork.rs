@@ -22,6 +22,7 @@
 
 use crate::explain::tell;
 use crate::pool::Shared;
+use tidegate_sync::lock::{Mutex, MutexGuard};
 use tidegate_sync::thread::Process;
 
 impl Shared {
@@ -36,6 +37,14 @@ impl Shared {
         if self.is_inherited() {
             self.abort_child();
         }
+    }
+
+    /// Takes a lock in a task. Where that runs in a child, a thread of the parent may have had the lock.
+    pub(crate) fn lock_in_task<'a, T>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
+        if self.is_inherited() {
+            return mutex.try_lock().unwrap_or_else(|| self.abort_child());
+        }
+        mutex.lock()
     }
 
     #[cold]

@@ -207,12 +207,12 @@ struct ScopedTask<F> {
     closure: F,
 }
 
-impl<F: FnOnce(NonNull<ScopeCore>) + Send> ScopedTask<F> {
+impl<F: FnOnce(NonNull<ScopeCore>, Current<'_>) + Send> ScopedTask<F> {
     unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
         let task: NonNull<Self> = header.cast();
         // SAFETY: 1. from `blocks::place` in `Task::scoped`; a task runs once.
         let Self { scoped, closure } = unsafe { blocks::take_out(task, Some(current)) };
-        closure(scoped.scope);
+        closure(scoped.scope, current);
     }
 }
 
@@ -244,7 +244,7 @@ impl Task {
         current: Option<Current<'_>>,
     ) -> Self
     where
-        F: FnOnce(NonNull<ScopeCore>) + Send,
+        F: FnOnce(NonNull<ScopeCore>, Current<'_>) + Send,
     {
         // SAFETY: 1. the caller's (1); 2. it begins a task of this type, which is run once.
         let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };

@@ -248,9 +248,9 @@ fn job(builder: &Builder) -> String {
 
 fn name(given: Option<String>) -> Result<String, BuildError> {
     let name = given.unwrap_or_else(|| UNNAMED.into());
-    if name.contains('\0') {
+    if name.contains(char::is_control) {
         let error = format!(
-            "Builder::name: {name:?} cannot name threads; allowed: text without a NUL character"
+            "Builder::name: {name:?} cannot name threads; allowed: text without control characters"
         );
         return Err(BuildError::new(error));
     }
@@ -461,8 +461,12 @@ mod tests {
                 "Builder::spare_threads: 32767 beside 2 workers; allowed: 0 to 32766",
             ),
             (
+                two().name("a\nb"),
+                "Builder::name: \"a\\nb\" cannot name threads; allowed: text without control characters",
+            ),
+            (
                 two().name("a\0b"),
-                "Builder::name: \"a\\0b\" cannot name threads; allowed: text without a NUL character",
+                "Builder::name: \"a\\0b\" cannot name threads; allowed: text without control characters",
             ),
         ];
         for (builder, expected) in cases {

@@ -25,6 +25,7 @@ use crate::queue::Queue;
 use crate::unwind::{self, Payload, Stray};
 use crate::wait::Awaited;
 use crate::worker::Current;
+use in_order::InOrder;
 use priority::Waiting;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -42,7 +43,7 @@ pub(crate) struct ScopeCore {
     outside: Option<Event>,
     queue: OnceLock<Arc<Queue>>,
     /// For each worker the tasks that it has spawned and that begin in that order, see [`in_order`].
-    in_order: OnceLock<Box<[Queue]>>,
+    in_order: OnceLock<Box<[InOrder]>>,
     /// Tasks that begin by priority, see [`priority`].
     waiting: OnceLock<Waiting>,
     panic: Mutex<Option<Payload>>,
@@ -213,9 +214,18 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let body = |core: NonNull<ScopeCore>| {
+        self.task_told(|scope, _| f(scope), current)
+    }
+
+    /// The same for a task that is told which worker runs it.
+    #[inline]
+    fn task_told<F>(&self, f: F, current: Option<Current<'_>>) -> Task
+    where
+        F: FnOnce(&Scope<'scope>, Current<'_>) + Send + 'scope,
+    {
+        let body = |core: NonNull<ScopeCore>, runner: Current<'_>| {
             // SAFETY: the pointer below, whose scope waits while a task of it runs.
-            f(unsafe { core.cast::<Self>().as_ref() });
+            f(unsafe { core.cast::<Self>().as_ref() }, runner);
         };
         // A scope begins with its core.
         let core = NonNull::from(self).cast();
@@ -238,6 +248,21 @@ impl<'scope> Scope<'scope> {
     {
         let caller = Current::get();
         let task = self.task(f, caller);
+        self.core.submit(task, caller);
+    }
+
+    /// Spawns a stand-in: a task that runs the one that `next` finds.
+    ///
+    /// The runner is handed on and not asked for: a thread is no worker any more in a child that it forked, where tasks of the scope may still run.
+    fn spawn_stand_in<F>(&self, caller: Option<Current<'_>>, next: F)
+    where
+        F: FnOnce(&ScopeCore) -> Option<Task> + Send + 'scope,
+    {
+        let stand_in = |scope: &Self, runner: Current<'_>| {
+            let task = next(&scope.core).expect("one for each stand-in");
+            task.run(runner);
+        };
+        let task = self.task_told(stand_in, caller);
         self.core.submit(task, caller);
     }
 
@@ -391,7 +416,8 @@ impl<'a> Current<'a> {
             return;
         }
         if let Some(task) = scope.pop_queued() {
-            self.run_on_top(task);
+            // The frames below may be those of another task, of which that one is no descendant.
+            self.run_stranger(task);
         }
         self.set_inlining(false);
     }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{AMOUNTS, Tally, bare_pool, built, fib, pool, soak, watched};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, soak, watched};
 use tidegate::{Pool, Scope};
 
 /// The default capacity of a deque's ring.
@@ -236,5 +236,39 @@ fn a_scope_inside_each_of_many_joins_waits_for_its_own_tasks() {
                 assert_eq!(pool.install(|| tree(9)), 512);
             }
         }
+    });
+}
+
+#[test]
+fn what_a_spawn_runs_on_the_spot_is_robbed_by_nobody_who_waits_for_the_spawner() {
+    watched(|| {
+        let (taken, over) = (Gate::new(), AtomicBool::new(false));
+        let (on_the_spot, robbed) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let me = || std::thread::current().id();
+        pool(2).install(|| {
+            tidegate::scope(|scope| {
+                let joiner = me();
+                let (over, on_the_spot, robbed) = (&over, &on_the_spot, &robbed);
+                let spawn = || {
+                    taken.open();
+                    let spawner = me();
+                    while !over.load(Ordering::Relaxed) {
+                        scope.spawn(move |_| {
+                            if me() != spawner || on_the_spot.swap(true, Ordering::Relaxed) {
+                                return;
+                            }
+                            // Until the joiner has had time to empty the deque in front of the halves.
+                            for _ in 0..200_000 {
+                                let (_, is_joiner) = tidegate::join(|| fib(7), || me() == joiner);
+                                robbed.fetch_add(is_joiner.into(), Ordering::Relaxed);
+                            }
+                            over.store(true, Ordering::Relaxed);
+                        });
+                    }
+                };
+                tidegate::join(|| taken.wait(), spawn);
+            });
+        });
+        assert_eq!(robbed.into_inner(), 0);
     });
 }

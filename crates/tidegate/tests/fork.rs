@@ -8,7 +8,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 use tidegate::{Pool, Scope, current_worker};
@@ -252,6 +252,64 @@ fn spawning_with_a_priority_in_the_child_panics_whoever_had_the_lock_of_the_scop
             child
         });
         assert_eq!(child.map(end_of), Some(WELL));
+    }
+}
+
+#[test]
+fn a_scope_with_priorities_ends_in_the_child_if_all_of_its_tasks_are_there() {
+    let ran = AtomicUsize::new(0);
+    let pool = Pool::builder().workers(1).build().expect("a pool");
+    let child = pool.install(|| {
+        tidegate::scope(|scope| {
+            for priority in 0..3 {
+                let ran = &ran;
+                scope.spawn_with_priority(priority, move |_| {
+                    ran.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+            fork()
+        })
+        .map_or_else(|| finish(|| ran.load(Ordering::Relaxed) == 3), end_of)
+    });
+    assert_eq!(child, WELL);
+}
+
+/// Forks while another thread takes turns at the lock of a scope; how the child ends that goes back into it.
+fn fork_beside_turns(pool: &Pool) -> End {
+    let (over, begun) = (AtomicBool::new(false), AtomicBool::new(false));
+    let forked = pool.install(|| {
+        tidegate::scope(|scope| {
+            scope.spawn_with_priority(0, |scope| {
+                begun.store(true, Ordering::Relaxed);
+                go_on(scope, &over);
+            });
+            // Nobody but the other worker can begin it meanwhile.
+            while !begun.load(Ordering::Relaxed) {
+                tidegate::join(|| (), || ());
+            }
+            for _ in 0..9 {
+                scope.spawn_with_priority(1, |_| ());
+            }
+            let forked = fork();
+            over.store(true, Ordering::Relaxed);
+            forked
+        })
+    });
+    forked.map_or_else(|| exit(BADLY), end_of)
+}
+
+#[test]
+fn a_child_that_goes_back_into_a_scope_with_priorities_ends_whoever_had_its_lock() {
+    let test = "a_child_that_goes_back_into_a_scope_with_priorities_ends_whoever_had_its_lock";
+    if let Some((told, code)) = alone(test) {
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains(NEEDED), "{told}");
+        return;
+    }
+    let pool = two_workers();
+    for _ in 0..100 {
+        let ended = fork_beside_turns(&pool);
+        assert_eq!(ended, End::Signal(libc::SIGABRT));
     }
 }
 

@@ -5,8 +5,13 @@
 //! counted.
 
 use super::{Scope, ScopeCore};
-use crate::queue::Queue;
+use crate::job::Task;
 use crate::worker::Current;
+use std::collections::VecDeque;
+use tidegate_sync::lock::Mutex;
+
+/// What one worker has spawned and nobody has begun.
+pub(super) type InOrder = Mutex<VecDeque<Task>>;
 
 impl<'scope> Scope<'scope> {
     pub(crate) fn spawn_fifo<F>(&self, f: F)
@@ -17,23 +22,22 @@ impl<'scope> Scope<'scope> {
             // What comes from outside lies in a queue anyway.
             return self.spawn(f);
         };
-        let spawner = current.index;
-        self.core
-            .in_order(spawner)
-            .push(self.task(f, Some(current)));
-        self.spawn(move |scope| {
-            let oldest = scope.core.in_order(spawner).pop();
-            oldest.expect("one for each stand-in").run(Current::here());
+        let (spawner, caller) = (current.index, Some(current));
+        let task = self.task(f, caller);
+        self.core.in_order(spawner).lock().push_back(task);
+        self.spawn_stand_in(caller, move |scope| {
+            let queue = scope.in_order(spawner);
+            scope.pool().lock_in_task(queue).pop_front()
         });
     }
 }
 
 impl ScopeCore {
     /// The queue of one worker.
-    fn in_order(&self, worker: usize) -> &Queue {
+    fn in_order(&self, worker: usize) -> &InOrder {
         let queues = || {
             let room = 0..self.pool().room();
-            room.map(|_| Queue::default()).collect()
+            room.map(|_| InOrder::default()).collect()
         };
         &self.in_order.get_or_init(queues)[worker]
     }

@@ -5,6 +5,7 @@
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
+use crate::pool::Shared;
 use crate::worker::Current;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -16,9 +17,6 @@ impl<'scope> Scope<'scope> {
     ///
     /// For searches in which the order decides how much there is to do, as shortest paths. Workers take turns at the scope's queue, so tasks should last microseconds. When they begin beside tasks
     /// from [`spawn`](Self::spawn), or of other scopes, nothing says. Else it is as with `spawn`, panics included.
-    ///
-    /// A task that waits in a join whose second half spawns such tasks into the scope around it may run another one of them meanwhile, on its own stack, also one that does not descend from
-    /// it: hold no lock over that join that they take.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -48,10 +46,7 @@ impl<'scope> Scope<'scope> {
         let _ = self.core.as_worker(caller);
         let task = self.task(f, caller);
         self.core.waiting().push(priority, task);
-        self.spawn(|scope| {
-            let next = scope.core.waiting().pop();
-            next.expect("one for each stand-in").run(Current::here());
-        });
+        self.spawn_stand_in(caller, |scope| scope.waiting().pop(scope.pool()));
     }
 }
 
@@ -84,8 +79,8 @@ impl Waiting {
         line.tasks.push(Reverse(Ranked(priority, age, task)));
     }
 
-    fn pop(&self) -> Option<Task> {
-        let Reverse(Ranked(.., task)) = self.0.lock().tasks.pop()?;
+    fn pop(&self, pool: &Shared) -> Option<Task> {
+        let Reverse(Ranked(.., task)) = pool.lock_in_task(&self.0).tasks.pop()?;
         Some(task)
     }
 }
