@@ -174,6 +174,28 @@ fn thieves_that_sleep_beside_work_break_the_bound_of_greedy_schedules() {
 }
 
 #[test]
+fn a_job_that_gets_many_processors_when_it_has_no_use_for_them_keeps_the_bound_of_the_trimmed_mean_alone()
+ {
+    let settings = Settings {
+        allot: "equi".parse().unwrap(),
+        ..free("elastic:search=0us", "one")
+    };
+    let job = |phases: &[(u64, u64)]| Job {
+        dag: support::Phases(phases.to_vec()),
+        arrives: 0,
+        width: Width::Desired("instantaneous".parse().unwrap()),
+    };
+    // Beside fifteen others for a cycle; when they are gone all processors are its own, and a serial task is left.
+    let mut jobs = vec![job(&[(110, 1_000), (1, 95_000)])];
+    jobs.extend((0..15).map(|_| job(&[(90, 1_000)])));
+    let outcome = run(&settings, &jobs).unwrap().jobs.remove(0);
+    let by_mean = outcome.work as f64 / outcome.mean_allotment + outcome.span as f64;
+    assert!(outcome.time() as f64 > 1.2 * by_mean, "{outcome:?}");
+    let bound = greedy(&outcome);
+    assert!(bound.holds(), "{bound:?}");
+}
+
+#[test]
 fn thieves_that_take_nothing_break_the_bound_of_work_stealing() {
     let job = on(&free("elastic:search=0us", "fixed:1000"), Width::Fixed(16));
     let bound = stealing_time(&free("elastic:search=0us", "one"), &job);
