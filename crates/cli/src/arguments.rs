@@ -17,6 +17,7 @@ mod chosen;
 mod replay;
 mod reproduction;
 mod simulation;
+mod whole;
 
 pub use chosen::{Case, Chosen, Contest};
 use replay::AFTER_REPLAY;
@@ -24,6 +25,7 @@ pub use replay::{ReplayArguments, TraceArguments};
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
 pub use reproduction::{Experiments, ReportArguments, ReproduceArguments};
 pub use simulation::{JobsArguments, Simulation, SimulationFlags};
+pub use whole::whole;
 
 use crate::options::{self, Flags, SharingFlags};
 use crate::output;
@@ -212,7 +214,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub flags: Flags,
     /// How often the program runs, on the same pool
-    #[arg(long, value_name = "R", default_value_t = 1, global = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", default_value_t = 1, global = true, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
     /// Run the serial version instead, on one thread and without a pool
     #[arg(long, global = true, conflicts_with_all = options::OF_POOLS)]
@@ -295,10 +297,10 @@ pub struct CompareArguments {
     )]
     pub with: Vec<Rival>,
     /// Numbers of workers [default: 1 and what affinity and quotas allow; cases that need two: 2]
-    #[arg(long, value_name = "N,..", value_delimiter = ',', global = true, value_parser = options::workers())]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', global = true, value_parser = options::workers(), allow_negative_numbers = true)]
     pub workers: Vec<usize>,
     /// Repetitions of each row [default: enough for a stable median, by case]
-    #[arg(long, value_name = "R", global = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", global = true, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: Option<u32>,
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source; also test, A, B
     #[arg(long, value_enum, default_value_t, global = true)]
@@ -352,10 +354,10 @@ pub enum Bench {
 #[derive(Args, Debug)]
 pub struct TwoLevelArguments {
     /// Confine all jobs to so many of the processors that this process may use [default: all]
-    #[arg(long, value_name = "N", value_parser = options::workers())]
+    #[arg(long, value_name = "N", value_parser = options::workers(), allow_negative_numbers = true)]
     pub processors: Option<usize>,
     /// Repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
     /// Only these experiments [default: all]
     #[arg(long, value_name = "EXPERIMENT,..", value_enum, value_delimiter = ',')]
@@ -393,7 +395,7 @@ pub enum Experiment {
 #[derive(Args, Debug)]
 pub struct ShareArguments {
     /// Repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
     /// How the answer is printed.
     #[command(flatten)]
@@ -404,7 +406,7 @@ pub struct ShareArguments {
 #[derive(Args, Debug)]
 pub struct QueuesArguments {
     /// Repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", default_value_t = 11, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
     /// How the answer is printed.
     #[command(flatten)]
@@ -415,7 +417,7 @@ pub struct QueuesArguments {
 #[derive(Args, Debug)]
 pub struct ProgramsArguments {
     /// Repetitions; the figures are medians
-    #[arg(long, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", default_value_t = 7, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
     /// Milliseconds for tests, seconds, or as in the programs' sources; also test, A, B
     #[arg(long, value_enum, default_value_t)]
@@ -441,7 +443,7 @@ Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what wa
 #[derive(Args, Debug)]
 pub struct CalibrateArguments {
     /// Rounds; the costs are medians
-    #[arg(long, value_name = "R", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", default_value_t = 15, value_parser = whole::repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
     /// Hundredths of a second for tests, or tenths, in each round
     #[arg(long, value_enum, default_value_t)]
@@ -526,7 +528,7 @@ pub struct SimArguments {
     /// What is simulated.
     #[command(subcommand)]
     pub simulation: Simulation,
-    #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), help = simulation::processors_help())]
+    #[arg(long, value_name = "P", global = true, value_parser = simulation::processors(), allow_negative_numbers = true, help = simulation::processors_help())]
     pub processors: Option<usize>,
     /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these; - for standard input [form: see `tidegate machine --help`]
     #[arg(long, value_name = "FILE", global = true)]
@@ -537,13 +539,14 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology and costs (the files or null), sim_seed, options (desire null: all processors; allot, which shares them out among jobs that desire), in \
+JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; allot, which shares them out among jobs that desire), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
-(to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), sleeps and refusals (of \
-requests for memory), bounds (by name the value, the limit and whether it holds, of what theory promises of \
-this run), waste (seconds of searching, beside what a good scheduler may waste), events (moments that the \
+(to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), touched_bytes (by tasks that \
+say so) and of these missed_bytes (not in their place's cache), sleeps and refusals (of requests for memory), \
+bounds (by name the value, the limit, whether it holds, of what theory promises of this run, and in tells \
+whether any run could break it), waste (seconds of searching, beside what a good scheduler may waste), events (moments that the \
 simulator went through).
 
 With --seeds a list runs with a row for each seed in place of sim_seed and the figures, without it and with several \

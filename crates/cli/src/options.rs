@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use clap::builder::{RangedU64ValueParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
 use tidegate::{
@@ -14,6 +14,7 @@ use tidegate::{
 };
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 
 /// The names of all that follow: who runs without a pool refuses them.
@@ -26,7 +27,7 @@ pub const OF_POOLS: [&str; 12] = [
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Runtime options")]
 pub struct Flags {
-    #[arg(long, value_name = "N", global = true, value_parser = workers(), help = help(&tunables::WORKERS))]
+    #[arg(long, value_name = "N", global = true, value_parser = workers(), allow_negative_numbers = true, help = help(&tunables::WORKERS))]
     workers: Option<usize>,
     #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::IDLE))]
     idle: Option<Idle>,
@@ -54,7 +55,7 @@ pub struct Flags {
 pub struct SharingFlags {
     #[arg(long, value_name = "HOW", global = true, help = help(&tunables::SHARE))]
     share: Option<Share>,
-    #[arg(long, value_name = "N", global = true, value_parser = weight(), help = help(&tunables::WEIGHT))]
+    #[arg(long, value_name = "N", global = true, value_parser = weight(), allow_negative_numbers = true, help = help(&tunables::WEIGHT))]
     weight: Option<usize>,
     #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::DESIRE))]
     desire: Option<Desire>,
@@ -95,26 +96,22 @@ pub fn help_of_policy<T: Setting>(tunable: &Tunable<T>) -> String {
 /// Reads a number of workers within the range of its tunable.
 pub fn workers() -> impl TypedValueParser<Value = usize> {
     match tunables::WORKERS.allowed {
-        Allowed::Between(Some(least), Some(most)) => whole_number(least, most),
-        _ => whole_number(1, usize::MAX),
+        Allowed::Between(Some(least), Some(most)) => whole(least, most),
+        _ => whole(1, usize::MAX),
     }
 }
 
 /// Reads a weight within the range of its tunable.
 fn weight() -> impl TypedValueParser<Value = usize> {
     match tunables::WEIGHT.allowed {
-        Allowed::Between(least, most) => whole_number(least, most),
-        _ => whole_number(1, usize::MAX),
+        Allowed::Between(least, most) => whole(least, most),
+        _ => whole(1, usize::MAX),
     }
 }
 
 /// Reads what a switch is set to, as its variable does; clap says which flag it is.
 fn switch(text: &str) -> Result<bool, ParseError> {
     tunables::BIND.parse(text).map_err(ParseError::alone)
-}
-
-fn whole_number(least: usize, most: usize) -> impl TypedValueParser<Value = usize> {
-    RangedU64ValueParser::<usize>::new().range(least as u64..=most as u64)
 }
 
 /// The options that hold.

@@ -157,7 +157,7 @@ fn bad_values_are_told_with_what_is_allowed() {
         ("compare nothing", "join-arms"),
         ("compare fib 94", "from 0 to 93"),
         ("compare fib 10 --with openmp", "2xserial"),
-        ("compare fib 10 --workers 1,0", "0 is not in 1..=4096"),
+        ("compare fib 10 --workers 1,0", "number from 1 to 4096"),
         (
             "compare wake --workers 1",
             "allowed for wake are 2 and more",

@@ -226,6 +226,21 @@ fn what_is_no_page_is_told_where_and_what_to_give_without_words_of_ours() {
         let allowed = "allowed is what `tidegate reproduce EXPERIMENT --json` has written";
         assert!(said.contains(allowed) && !said.contains("struct"), "{said}");
     }
+    let mut page: Value = serde_json::from_str(&empty("one")).unwrap();
+    let point = value!({ "x": 0, "y": 1e300, "low": 1, "high": 1 });
+    page["sections"] = value!([{
+        "title": "", "text": "", "tables": [], "charts": [{
+            "title": "much", "x": "", "y": "", "labels": [], "lines": [{ "name": "", "points": [point] }],
+        }],
+    }]);
+    let said = complaint(
+        tidegate("report - --out -").write_stdin(page.to_string()),
+        2,
+    );
+    assert!(
+        said.contains("chart \"much\" has 1e300; allowed: -1e15 to 1e15"),
+        "{said}"
+    );
     let said = complaint(tidegate("report - - --out -").write_stdin(empty("one")), 2);
     assert!(said.contains("allowed: - for one file"), "{said}");
 }

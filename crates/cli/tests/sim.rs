@@ -240,13 +240,16 @@ fn the_text_has_work_span_time_and_counters() {
 #[test]
 fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
     for (line, words) in [
-        ("sim fib 20 --processors 0", "1..=65536"),
+        ("sim fib 20 --processors 0", "from 1 to 65536"),
         ("sim fib 20 --desire psychic", "steady, wsap, instantaneous"),
         ("sim fib 200", "a whole number from 0 to 93"),
         ("sim digest", "fib, treesum, uts"),
         ("sim jobs - --sim-seed 3", "--sim-seed"),
         ("sim jobs - --csv", "--csv"),
-        ("sim fib 20 --seeds 0", "1..=10000"),
+        ("sim fib 20 --processors NaN", "from 1 to 65536"),
+        ("sim fib 20 --sim-seed -1", "from 0 to 18446744073709551615"),
+        ("sim fib 20 --cache -1", "0 to 1TiB"),
+        ("sim fib 20 --seeds 0", "from 1 to 10000"),
         (
             "sim fib 20 --seeds 3 --csv --json",
             "'--csv' cannot be used with",
@@ -255,7 +258,7 @@ fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
             "sim fib 20 --seeds 3 --sim-seed 18446744073709551614",
             "--seeds 3 from --sim-seed 18446744073709551614 on are more than there are; allowed: up to 2",
         ),
-        ("sim fib 20 --instances 0", "1..=1000"),
+        ("sim fib 20 --instances 0", "from 1 to 1000"),
         (
             "sim fib 20 --arrivals poisson:0ms",
             "poisson: 0ns is out of range; allowed: 1ns to 86400s",

@@ -65,7 +65,7 @@ pub use bounds::Bound;
 pub use costs::Costs;
 pub use dag::{Dag, Draft, Place, Put, Step, Touch};
 pub use extent::Extent;
-pub use machine::run;
+pub use machine::{run, run_telling};
 pub use outcome::{Counters, JobOutcome, Outcome, Sample};
 pub use settings::{Job, Refusal, Settings, Width};
 pub use tidegate_policy::Nanos;

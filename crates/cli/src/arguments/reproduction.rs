@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::{Format, Size};
 
 pub const AFTER_REPRODUCE: &str = "\
-JSON: experiment, title, source (who published it), made (a list of name and value: how), findings (a list of \
+JSON: experiment, title, source (who published it), expected (true where nobody did: published figures are then what we expect), made (a list of name and value: how), findings (a list of \
 what, published, ours, agrees: whether both point in the same direction, why: what there is to say about it), \
 sections: a list of title, text, charts (title, x, y, labels of the places 0, 1, .. on the axis, lines: a list of \
 name and points of x, y and low to high, the interval of 95 % confidence) and tables (title, columns, rows).
@@ -34,7 +34,7 @@ pub struct ReproduceArguments {
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
     /// At most so many runs of each program, each with another seed; the page says how many there were
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = super::whole(1_u64, 10_000), allow_negative_numbers = true)]
     pub runs: u64,
     /// How the answer is printed.
     #[command(flatten)]

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{RangedU64ValueParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use tidegate::{Amount, Idle, Space, Victim};
 use tidegate_policy::tunables::{self, Allowed};
@@ -14,7 +14,7 @@ use tidegate_sim::Arrivals;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use super::chosen::{entry, open, program, subcommand, unknown};
-use super::{Chosen, Size};
+use super::{Chosen, Size, whole};
 use crate::options::{help, help_of_policy};
 
 /// The subcommand that is no program.
@@ -34,7 +34,7 @@ pub enum Simulation {
 #[command(next_help_heading = "Simulation options")]
 pub struct SimulationFlags {
     /// From which the machine's random draws come; a program's own seed is its parameter
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     pub sim_seed: u64,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::IDLE))]
     pub idle: Option<Idle>,
@@ -49,10 +49,10 @@ pub struct SimulationFlags {
     /// What forks, steals and the like cost, as `bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
-    #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), help = help(&tunables::SIM_CACHE))]
+    #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), allow_negative_numbers = true, help = help(&tunables::SIM_CACHE))]
     pub cache: Option<usize>,
     /// So many jobs of the program, which share the machine [default: 1, or as many as --arrivals has times]
-    #[arg(long, value_name = "N", value_parser = instances())]
+    #[arg(long, value_name = "N", value_parser = whole(1_usize, 1_000), allow_negative_numbers = true)]
     pub instances: Option<usize>,
     /// When the jobs come: at:TIME,.. or poisson:MEAN, at random with that time between two in the mean [default: all at once]
     #[arg(long, value_name = "WHEN")]
@@ -60,7 +60,7 @@ pub struct SimulationFlags {
     #[arg(long, value_name = "RULE", help = format!("{}; with --desire [default: {}]", allot_help(), Allot::Dp))]
     pub allot: Option<Allot>,
     /// Run with so many seeds from --sim-seed on, and print a row for each and a summary
-    #[arg(long, value_name = "N", value_parser = seeds())]
+    #[arg(long, value_name = "N", value_parser = whole(1_usize, 10_000), allow_negative_numbers = true)]
     pub seeds: Option<usize>,
     /// Print the rows of the runs, or of the jobs of a run, as comma-separated values
     #[arg(long, conflicts_with = "json")]
@@ -68,14 +68,6 @@ pub struct SimulationFlags {
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
-}
-
-fn instances() -> impl TypedValueParser<Value = usize> {
-    RangedU64ValueParser::<usize>::new().range(1..=1_000)
-}
-
-fn seeds() -> impl TypedValueParser<Value = usize> {
-    RangedU64ValueParser::<usize>::new().range(1..=10_000)
 }
 
 fn desire_help() -> String {
@@ -104,11 +96,10 @@ fn allot_help() -> String {
 
 /// How many processors the simulated machine may have.
 pub fn processors() -> impl TypedValueParser<Value = usize> {
-    let (least, most) = match tunables::SIM_PROCESSORS.allowed {
-        Allowed::Between(least, most) => (least as u64, most as u64),
-        Allowed::OneOf(_) => (1, u64::MAX),
-    };
-    RangedU64ValueParser::<usize>::new().range(least..=most)
+    match tunables::SIM_PROCESSORS.allowed {
+        Allowed::Between(least, most) => whole(least, most),
+        Allowed::OneOf(_) => whole(1, usize::MAX),
+    }
 }
 
 pub fn processors_help() -> String {

@@ -12,6 +12,10 @@ use crate::reproduce::page::{Chart, Line, Point};
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 260;
 
+/// The largest number, and how many labels, that an axis has room for.
+const MOST: f64 = 1e15;
+const MOST_LABELS: usize = 256;
+
 /// How many lines have colours of their own.
 pub const COLOURS: usize = 12;
 
@@ -55,11 +59,48 @@ fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
     chart.lines.iter().flat_map(|line| &line.points)
 }
 
-/// From the least to the greatest of some numbers.
-fn extent(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
-    numbers.fold((f64::MAX, f64::MIN), |(low, high), number| {
-        (low.min(number), high.max(number))
+/// What cannot be drawn of a chart that somebody may have changed.
+pub fn check(chart: &Chart) -> Result<(), String> {
+    let numbers = points(chart).flat_map(|point| [point.x, point.y, point.low, point.high]);
+    if let Some(number) = numbers.into_iter().find(|number| number.abs() > MOST) {
+        let title = &chart.title;
+        return Err(format!(
+            "chart {title:?} has {number:e}; allowed: -{MOST:e} to {MOST:e}"
+        ));
+    }
+    let labels = chart.labels.len();
+    if labels > MOST_LABELS {
+        let title = &chart.title;
+        return Err(format!(
+            "chart {title:?} has {labels} labels; allowed: up to {MOST_LABELS}"
+        ));
+    }
+    Ok(())
+}
+
+/// From the least to the greatest of some numbers, with room around one alone.
+fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let widen = |(low, high): (f64, f64), number: f64| (low.min(number), high.max(number));
+    let (low, high) = numbers
+        .map(|number| (number, number))
+        .reduce(|all, (number, _)| widen(all, number))?;
+    Some(if low < high {
+        (low, high)
+    } else {
+        (low - 0.5, high + 0.5)
     })
+}
+
+/// The least and the greatest value to show.
+fn height(chart: &Chart) -> Option<(f64, f64)> {
+    let (low, high) = extent(points(chart).flat_map(|point| [point.low, point.high]))?;
+    // An axis that begins at 0 shows ratios as they are; one whose lines lie close together would show nothing.
+    let bottom = match low {
+        _ if low < 0.0 => low * 1.05,
+        _ if low < high / 2.0 => 0.0,
+        _ => low * 0.95,
+    };
+    Some((bottom, high + high.abs() * 0.05))
 }
 
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
@@ -69,18 +110,15 @@ where
     DB: DrawingBackend<ErrorType = std::io::Error>,
 {
     let (left, right) = match chart.labels.len() {
-        0 => extent(points(chart).map(|point| point.x)),
+        0 => extent(points(chart).map(|point| point.x)).unwrap_or((0.0, 1.0)),
         labels => (-0.3, labels as f64 - 0.7),
     };
-    let (_, high) = extent(points(chart).map(|point| point.high));
-    let (low, _) = extent(points(chart).map(|point| point.low));
-    // An axis that begins at 0 shows ratios as they are; one whose lines lie close together would show nothing.
-    let bottom = if low < high / 2.0 { 0.0 } else { low * 0.95 };
+    let (bottom, top) = height(chart).unwrap_or((0.0, 1.0));
     let mut context = ChartBuilder::on(area)
         .margin(6)
         .x_label_area_size(38)
         .y_label_area_size(48)
-        .build_cartesian_2d(left..right, bottom..high * 1.05)?;
+        .build_cartesian_2d(left..right, bottom..top)?;
     let label = |x: &f64| match chart.labels.len() {
         0 => format!("{x}"),
         _ if x.fract().abs() > 1e-6 => String::new(),
@@ -118,6 +156,53 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A chart of one line through these values.
+    fn chart(values: &[f64]) -> Chart {
+        let point = |&y: &f64| Point {
+            x: y,
+            y,
+            low: y,
+            high: y,
+        };
+        Chart {
+            title: "one".into(),
+            x: "value".into(),
+            y: "value".into(),
+            labels: vec![],
+            lines: vec![Line {
+                name: "it".into(),
+                points: values.iter().map(point).collect(),
+            }],
+        }
+    }
+
+    #[test]
+    fn any_numbers_that_are_allowed_are_drawn_and_none_as_well() {
+        let cases: [&[f64]; 8] = [
+            &[],
+            &[0.0],
+            &[3.0],
+            &[-3.0, -2.0],
+            &[-1.0, 1.0],
+            &[-MOST, MOST],
+            &[MOST],
+            &[1e-300, 2e-300],
+        ];
+        for values in cases {
+            let chart = chart(values);
+            assert_eq!(check(&chart), Ok(()), "{values:?}");
+            assert!(draw(&chart).unwrap().contains("svg"), "{values:?}");
+        }
+        let said = check(&chart(&[1.0, -1e308])).unwrap_err();
+        assert!(said.contains("-1e308") && said.contains("1e15"), "{said}");
+        let labels = vec![String::new(); MOST_LABELS + 1];
+        let crowded = Chart {
+            labels,
+            ..chart(&[1.0])
+        };
+        assert!(check(&crowded).unwrap_err().contains("257 labels"));
+    }
 
     #[test]
     fn a_picture_has_names_for_all_its_colours() {

@@ -33,7 +33,7 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
 }
 
 fn read(file: &Path) -> Result<Page, Failure> {
-    serde_json::from_slice(&input::bytes(file)?).map_err(|error| {
+    let page: Page = serde_json::from_slice(&input::bytes(file)?).map_err(|error| {
         // What serde expects where is about our types, which are not the reader's.
         let what = match error.classify() {
             Category::Eof => "the file is cut off",
@@ -46,5 +46,10 @@ fn read(file: &Path) -> Result<Page, Failure> {
             error.line(),
             error.column()
         ))
-    })
+    })?;
+    let mut charts = page.sections.iter().flat_map(|section| &section.charts);
+    match charts.try_for_each(chart::check) {
+        Ok(()) => Ok(page),
+        Err(what) => Err(Failure::Usage(format!("{}: {what}", shown_input(file)))),
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use tidegate::Pool;
 use tidegate_policy::{Allot, Space, tunables};
 use tidegate_sim::bounds::bounds;
-use tidegate_sim::{Arrivals, Bound, Extent, Job, Outcome, Settings, Width, run};
+use tidegate_sim::{Arrivals, Bound, Extent, Job, Nanos, Outcome, Settings, Width, run_telling};
 use tidegate_workloads::Simulated;
 
 use super::costs;
@@ -16,7 +16,7 @@ use super::processors::Processors;
 use crate::arguments::SimulationFlags;
 use crate::failure::Failure;
 use crate::options::value;
-use crate::output::Progress;
+use crate::output::{Progress, show_seconds};
 
 /// What is run, apart from the program.
 pub struct Experiment {
@@ -78,7 +78,18 @@ impl Experiment {
         progress.say(&format!("{}: simulating", P::NAME));
         let extent = OnceLock::new();
         let one = |number: usize| {
-            let done = self.once(program, self.settings.seed + number as u64, &extent);
+            let mut far = |events: u64, now| {
+                // Several at once would contradict each other.
+                if self.seeds == 1 {
+                    let (millions, now) = (events / 1_000_000, show_seconds(now as f64 / 1e9));
+                    progress.say(&format!(
+                        "{}: simulating, {millions} million events, {now} of its time",
+                        P::NAME
+                    ));
+                }
+            };
+            let seed = self.settings.seed + number as u64;
+            let done = self.once(program, seed, &extent, &mut far);
             progress.step();
             done
         };
@@ -104,6 +115,7 @@ impl Experiment {
         program: &P,
         seed: u64,
         extent: &OnceLock<Extent>,
+        far: &mut dyn FnMut(u64, Nanos),
     ) -> Result<Done, Failure> {
         let under = match self.settings.space {
             Space::None | Space::Hybrid(_) => String::new(),
@@ -128,7 +140,7 @@ impl Experiment {
                 width: self.width,
             })
             .collect();
-        let outcome = run(&settings, &jobs).map_err(refused)?;
+        let outcome = run_telling(&settings, &jobs, far).map_err(refused)?;
         let declares = outcome.jobs.iter().any(|job| job.peak_bytes > 0);
         let walk = || Extent::with_k(&program.dag(), k_of(settings.space));
         let extent = declares.then(|| extent.get_or_init(walk));

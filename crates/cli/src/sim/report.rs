@@ -79,12 +79,18 @@ fn show_bound(bound: &Bound) -> String {
         _ => format!("{figure:.2}"),
     };
     let (value, limit) = (show(bound.value), show(bound.limit));
+    let unit = match bound.name {
+        "stealing-time" => " spans beyond T1/P",
+        "steals" => " a processor and step of the span",
+        "allotments" => " broken promises",
+        _ => "",
+    };
     let verdict = match (bound.holds(), bound.tells()) {
         (false, _) => "BROKEN",
         (true, true) => "holds",
         (true, false) => "holds, as any run would",
     };
-    format!("{} {value} of {limit}, {verdict}", bound.name)
+    format!("{} {value} of {limit}{unit}, {verdict}", bound.name)
 }
 
 impl Report<'_> {
@@ -122,8 +128,11 @@ impl fmt::Display for Report<'_> {
         let show = |time: Nanos| show_seconds(seconds(time));
         row("work", format!("{} (T1)", show(*work)))?;
         row("span", format!("{} (Tinf)", show(*span)))?;
-        let speedup = show_ratio(*work as f64 / time.max(1) as f64);
-        row("time", format!("{}, speedup {speedup}", show(time)))?;
+        let speedup = match *work {
+            0 => "nothing to speed up".to_owned(),
+            work => format!("speedup {}", show_ratio(work as f64 / time.max(1) as f64)),
+        };
+        row("time", format!("{}, {speedup}", show(time)))?;
         let all = all_processors.map_or_else(
             || "not all had work".to_owned(),
             |time| format!("all had work after {}", show(time)),

@@ -53,9 +53,24 @@ type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
 /// # Errors
 /// If the settings cannot be used, or the run would take longer than can be counted: 584 years of all workers together.
 pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refusal> {
-    settings.check(jobs)?;
-    Machine::new(settings, jobs)?.run()
+    run_telling(settings, jobs, &mut |_, _| ())
 }
+
+/// The same; `tell` hears every million events how many there were and what time it is.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_telling<D: Dag>(
+    settings: &Settings,
+    jobs: &[Job<D>],
+    tell: &mut dyn FnMut(u64, Nanos),
+) -> Result<Outcome, Refusal> {
+    settings.check(jobs)?;
+    Machine::new(settings, jobs)?.run(tell)
+}
+
+/// So many events pass unheard.
+const UNHEARD: u64 = 1_000_000;
 
 struct Machine<'a, D: Dag> {
     settings: &'a Settings,
@@ -162,8 +177,8 @@ impl<'a, D: Dag> Machine<'a, D> {
         Ok(machine)
     }
 
-    fn run(mut self) -> Result<Outcome, Refusal> {
-        let mut events = 0;
+    fn run(mut self, tell: &mut dyn FnMut(u64, Nanos)) -> Result<Outcome, Refusal> {
+        let mut events: u64 = 0;
         // So no sum of the workers' times overflows.
         let longest = Nanos::MAX / self.workers.len().max(1) as Nanos;
         while self.left > 0 {
@@ -181,6 +196,9 @@ impl<'a, D: Dag> Machine<'a, D> {
             self.now = time;
             self.acting = actor;
             events += 1;
+            if events % UNHEARD == 0 {
+                tell(events, time);
+            }
             let worker = self.workers.get(actor);
             match worker.map(|worker| worker.job) {
                 Some(job) => self.jobs[job].pass(time),

@@ -153,7 +153,8 @@ fn intervals(measured: &[Measured]) -> Finding {
     Finding::new(
         "O1: cycles until all 16 processors have work",
         "always more than four, the fewest possible, and fewer where a cycle is longer",
-        format!("{least:.2} to {most:.2}, {always} fewer where a cycle is longer"),
+        // It may be hardly more than four.
+        format!("{least:.4} to {most:.2}, {always} fewer where a cycle is longer"),
         least > 4.0 && falls,
         "A desire doubles at each end of a cycle, and the first cycle is already under way when a job comes: from one to sixteen it takes four ends, of which the \
               first may come early. The published machine needed further cycles to wake its workers and for them to find work; ours does both in microseconds.",
