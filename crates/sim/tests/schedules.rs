@@ -4,7 +4,9 @@ mod support;
 
 use support::{Phases, Random, alone, greedy, whole};
 use tidegate_policy::Amount;
-use tidegate_sim::{Dag, Extent, Job, JobOutcome, Outcome, Settings, Step, Width, run};
+use tidegate_sim::{
+    Dag, Extent, Job, JobOutcome, Outcome, Settings, Step, Width, run, run_telling,
+};
 
 const DAGS: u64 = 40;
 
@@ -287,4 +289,19 @@ fn samples_show_all_workers_as_often_as_asked_and_change_nothing_else() {
         let busy = outcome.samples.iter().map(|sample| 6 - sample.workers[0]);
         assert!(busy.max().unwrap() > 1);
     }
+}
+
+#[test]
+fn who_listens_hears_every_million_events_and_changes_nothing() {
+    let settings = Settings::new(2);
+    let job = || whole(Phases(vec![(1_200_000, 1)]), &settings);
+    let mut heard = Vec::new();
+    let mut tell = |events, time| heard.push((events, time));
+    let outcome = run_telling(&settings, &[job()], &mut tell).unwrap();
+    assert_eq!(outcome, run(&settings, &[job()]).unwrap());
+    assert!((1_000_000..2_000_000).contains(&outcome.events));
+    let [(1_000_000, time)] = heard[..] else {
+        panic!("{heard:?}");
+    };
+    assert!(0 < time && time < outcome.end());
 }

@@ -90,7 +90,7 @@ fn tree(fault: Option<Fault>) -> (Settings, JobOutcome) {
     }];
     let mut machine = Machine::new(&settings, &jobs).unwrap();
     machine.fault = fault;
-    let job = machine.run().unwrap().jobs.remove(0);
+    let job = machine.run(&mut |_, _| ()).unwrap().jobs.remove(0);
     (settings, job)
 }
 
@@ -121,7 +121,7 @@ fn jobs_that_have_all_processors_whatever_their_shares_break_the_promise_of_allo
         let jobs = [job(), job()];
         let mut machine = Machine::new(&settings, &jobs).unwrap();
         machine.fault = fault;
-        machine.run().unwrap().broken
+        machine.run(&mut |_, _| ()).unwrap().broken
     };
     for allot in ["dp", "deq", "equi", "max-min"] {
         assert_eq!(broken(None, allot), None, "{allot}");
