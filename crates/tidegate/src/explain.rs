@@ -143,7 +143,7 @@ mod tests {
     fn the_line_names_version_pool_workers_their_reason_and_every_option_that_differs() {
         let builder = Pool::builder()
             .workers(3)
-            .name("two\nlines")
+            .name("no\u{200b}width")
             .idle("none".parse().unwrap())
             .steal("fixed:20".parse().unwrap())
             .victim("random".parse().unwrap())
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(
             explanation(&options, 3),
             format!(
-                "version {version}, pool two\\nlines, 3 workers (set by Builder::workers), idle=none steal=fixed:20 \
+                "version {version}, pool no\\u{{200b}}width, 3 workers (set by Builder::workers), idle=none steal=fixed:20 \
                  victim=random wait=help-any max-threads=4 stack-size=1MiB"
             )
         );
