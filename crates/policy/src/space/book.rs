@@ -369,6 +369,12 @@ impl Book {
         entry.state == State::Runs && !entry.buried && !entry.blocks
     }
 
+    /// Who has forked this half; none if it is no half, or not known.
+    pub(crate) fn joiner(&self, half: Task) -> Option<Task> {
+        let entry = self.tasks.get(half.0)?;
+        entry.parent.filter(|_| entry.scope.is_none())
+    }
+
     /// The scope into which it was spawned; none for a half.
     #[must_use]
     pub fn scope(&self, task: Task) -> Option<Scope> {

@@ -6,12 +6,14 @@
 
 mod choice;
 mod duties;
+mod line;
 
 use super::book::{Answer, Book, Lease, Scope, Task, Until};
 use super::form::Space;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use line::{Line, Stand};
 
 /// How a plan chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,8 @@ struct Thread {
     deque: VecDeque<Task>,
     /// What it was granted since its last theft and has not given back.
     used: u64,
+    /// Where it stands in the line, if it does.
+    stand: Option<Stand>,
 }
 
 /// What the plan knows of a task beyond the book.
@@ -71,6 +75,8 @@ pub struct Plan<T> {
     book: Book,
     workers: usize,
     threads: Vec<Thread>,
+    /// The threads with deques; empty under a rule that has no use for it.
+    line: Line,
     /// By the number of the task.
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
@@ -96,6 +102,7 @@ impl<T> Plan<T> {
             book,
             workers,
             threads: vec![],
+            line: Line::default(),
             notes: vec![],
             unstarted: 0,
             parked: 0,
@@ -206,8 +213,12 @@ impl<T> Plan<T> {
             return None;
         }
         let payload = self.take(half);
+        // The joiner comes to where the half was.
+        let joiner = self.thread_of_joiner(half);
+        joiner.inspect(|thread| self.lift(*thread));
         self.book.end(half);
         self.book.forget(half);
+        joiner.inspect(|thread| self.place(*thread));
         self.notes[half.index()] = None;
         Some(payload)
     }
@@ -222,23 +233,37 @@ impl<T> Plan<T> {
     pub fn blocks(&mut self, thread: usize, blocks: bool) {
         let here = self.here(thread);
         self.book.set_blocks(here, blocks);
+        self.place(thread);
     }
 
     /// The thread's topmost task waits.
     pub fn waits(&mut self, thread: usize, until: Until) {
         let here = self.here(thread);
+        // It may have no place in the order meanwhile.
+        self.lift(thread);
         self.book.wait(here, until);
+        self.place(thread);
     }
 
     /// What it has waited for has happened.
     pub fn goes_on(&mut self, thread: usize) {
         let here = self.here(thread);
         self.book.go_on(here);
+        self.place(thread);
     }
 
     /// A half that another thread has run has ended, and its joiner goes on.
     pub fn joined(&mut self, half: Task) {
+        let joiner = self.thread_of_joiner(half);
+        joiner.inspect(|thread| self.lift(*thread));
         self.book.forget(half);
+        joiner.inspect(|thread| self.place(*thread));
+    }
+
+    /// On whose stack the joiner of a half is.
+    fn thread_of_joiner(&self, half: Task) -> Option<usize> {
+        let note = self.notes.get(self.book.joiner(half)?.index())?;
+        Some(note.as_ref()?.thread)
     }
 
     /// The thread's topmost task has ended.
@@ -247,11 +272,16 @@ impl<T> Plan<T> {
             return;
         };
         self.notes[task.index()] = None;
+        self.lift(thread);
+        let joiner = self.thread_of_joiner(task);
         self.book.end(task);
         if let Some(below) = self.threads[thread].stack.last().copied() {
             self.book.set_buried(below, false);
             self.parked += usize::from(self.is_parked(below));
         }
+        self.place(thread);
+        // If it has waited for this it goes on.
+        joiner.inspect(|thread| self.place(*thread));
     }
 
     /// The thread has no frames any more.
@@ -272,7 +302,9 @@ impl<T> Plan<T> {
         };
         if !is_too_much {
             self.threads[thread].used = used;
-            return self.book.ask(here, bytes);
+            let answer = self.book.ask(here, bytes);
+            self.place(thread);
+            return answer;
         }
         let parked = Parked {
             bytes: Some(bytes),
@@ -302,7 +334,9 @@ impl<T> Plan<T> {
         let (task, answer) = self.book.settle()?;
         let note = self.note_of(task);
         note.answer = Some(answer);
-        Some(note.thread)
+        let thread = note.thread;
+        self.place(thread);
+        Some(thread)
     }
 
     fn is_parked(&self, task: Task) -> bool {
@@ -311,8 +345,11 @@ impl<T> Plan<T> {
     }
 
     fn park(&mut self, task: Task, parked: Parked) {
-        self.note_of(task).parked = Some(parked);
+        let note = self.note_of(task);
+        note.parked = Some(parked);
+        let thread = note.thread;
         self.parked += 1;
+        self.place(thread);
     }
 
     fn resume(&mut self, task: Task) -> Next<T> {
@@ -326,6 +363,7 @@ impl<T> Plan<T> {
             let answer = self.book.ask(task, bytes);
             self.note_of(task).answer = Some(answer);
         }
+        self.place(thread);
         Next::Resume(thread)
     }
 
@@ -344,6 +382,7 @@ impl<T> Plan<T> {
             self.book.set_buried(below, true);
         }
         self.threads[thread].stack.push(task);
+        self.place(thread);
     }
 
     /// The task, which was just forked, lies where others find it.
@@ -360,6 +399,7 @@ impl<T> Plan<T> {
             None => deque.push_front(task),
             Some(_) => deque.insert(deque.partition_point(comes_before), task),
         }
+        self.place(thread);
     }
 
     /// The task lies there no more.
@@ -376,6 +416,7 @@ impl<T> Plan<T> {
             };
             let removed = deque.remove(at);
             debug_assert_eq!(removed, Some(task));
+            self.place(thread);
         }
         payload.expect("a task that has not begun")
     }

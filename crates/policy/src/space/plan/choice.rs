@@ -1,8 +1,37 @@
 //! What a free slot is to be used for.
 
 use super::super::book::{Answer, Scope, Task};
-use super::{Next, Parked, Plan, Rule, Thread};
+use super::line::Givers;
+use super::{Next, Parked, Plan, Rule};
 use alloc::vec::Vec;
+
+/// Threads that a slot could rob, the leftmost first.
+enum Victims<'a> {
+    /// All that have something.
+    Givers(Givers<'a>),
+    /// Those that have something which may begin now.
+    Listed(Vec<usize>),
+}
+
+impl Victims<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Givers(givers) => givers.len(),
+            Self::Listed(threads) => threads.len(),
+        }
+    }
+
+    fn nth(&self, nth: usize) -> Option<usize> {
+        match self {
+            Self::Givers(givers) => givers.nth(nth),
+            Self::Listed(threads) => threads.get(nth).copied(),
+        }
+    }
+
+    fn are_just(&self, thread: usize) -> bool {
+        self.len() == 1 && self.nth(0) == Some(thread)
+    }
+}
 
 impl<T> Plan<T> {
     /// Whether a free slot could be used.
@@ -108,7 +137,7 @@ impl<T> Plan<T> {
         let comes_next = match self.rule {
             Rule::DepthFirst { .. } => self.leftmost_idle() == Some(here),
             Rule::Budget | Rule::DfDeques { .. } => {
-                self.is_parked_alone(thread) && self.victims()[..] == [thread]
+                self.is_parked_alone(thread) && self.victims().are_just(thread)
             }
         };
         if comes_next {
@@ -173,27 +202,19 @@ impl<T> Plan<T> {
     }
 
     /// Whom a slot could rob: of the leftmost deques, as many as there are slots, those that have something; else the first one that has.
-    fn victims(&self) -> Vec<usize> {
-        let last = self.last_to_begin();
-        let has_some = |v: &usize| self.is_parked_alone(*v) || self.end_of(*v, last).is_some();
-        let mut deques = self.deques();
-        let count = self.workers.min(deques.len());
-        if count < deques.len() {
-            deques.select_nth_unstable(count);
+    fn victims(&self) -> Victims<'_> {
+        let Some(last) = self.last_to_begin() else {
+            return Victims::Givers(self.line.givers(self.workers));
+        };
+        let has_some =
+            |v: &usize| self.is_parked_alone(*v) || self.end_of(*v, Some(last)).is_some();
+        let mut victims: Vec<usize> = self.line.threads().take(self.workers).collect();
+        victims.retain(has_some);
+        if victims.is_empty() {
+            let mut others = self.line.threads().skip(self.workers);
+            victims.extend(others.find(has_some));
         }
-        let (leftmost, others) = deques.split_at_mut(count);
-        leftmost.sort_unstable();
-        let leftmost = leftmost.iter().map(|(_, thread)| *thread);
-        let victims: Vec<usize> = leftmost.filter(has_some).collect();
-        if !victims.is_empty() {
-            return victims;
-        }
-        let others = others.iter().filter(|(_, thread)| has_some(thread));
-        others
-            .min()
-            .map(|(_, thread)| *thread)
-            .into_iter()
-            .collect()
+        Victims::Listed(victims)
     }
 
     /// Whether a parked task is all that the thread has for others.
@@ -211,7 +232,7 @@ impl<T> Plan<T> {
             Rule::Budget => 0,
             Rule::DepthFirst { .. } | Rule::DfDeques { .. } => draw(victims.len().max(1)),
         };
-        victims.get(drawn).copied()
+        victims.nth(drawn)
     }
 
     /// The task that would be robbed next of a thread with a deque: the last one, or the first where somebody waits for memory, which comes to the first ones first.
@@ -222,17 +243,5 @@ impl<T> Plan<T> {
             _ => deque.front(),
         };
         end.copied().filter(|task| self.may_begin(*task, last))
-    }
-
-    /// The threads with deques, and where these stand: where the first of their tasks does, or the task that runs there.
-    fn deques(&self) -> Vec<((u64, u64), usize)> {
-        let first = |thread: &Thread| {
-            let top = thread.stack.last().filter(|top| self.book.runs(**top));
-            let all = thread.deque.front().into_iter().chain(top);
-            all.map(|task| self.book.rank(*task)).min()
-        };
-        let threads = self.threads.iter().enumerate();
-        let deques = threads.filter_map(|(number, thread)| Some((first(thread)?, number)));
-        deques.collect()
     }
 }
