@@ -384,8 +384,18 @@ impl Book {
     /// What compares as the task does in depth-first order, until a task comes or goes. One that waits for a half is nowhere, behind all others.
     #[must_use]
     pub fn rank(&self, task: Task) -> (u64, u64) {
-        let item = self.tasks[task.0].item;
-        item.map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
+        self.item(task)
+            .map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
+    }
+
+    /// Where the task is in the order, if it is somewhere.
+    pub(super) fn item(&self, task: Task) -> Option<Item> {
+        self.tasks[task.0].item
+    }
+
+    /// The order of the tasks.
+    pub(super) fn order(&self) -> &Order {
+        &self.order
     }
 
     /// All tasks that are somewhere, in depth-first order.

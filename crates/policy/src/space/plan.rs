@@ -394,10 +394,13 @@ impl<T> Plan<T> {
         }
         let deque = &mut self.threads[thread].deque;
         let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
-        // A half comes first.
-        match deque.front().filter(|first| comes_before(first)) {
-            None => deque.push_front(task),
-            Some(_) => deque.insert(deque.partition_point(comes_before), task),
+        // A half comes first; what is spawned one after the other last.
+        if !deque.front().is_some_and(comes_before) {
+            deque.push_front(task);
+        } else if deque.back().is_some_and(comes_before) {
+            deque.push_back(task);
+        } else {
+            deque.insert(deque.partition_point(comes_before), task);
         }
         self.place(thread);
     }
@@ -410,9 +413,12 @@ impl<T> Plan<T> {
         if !matches!(self.rule, Rule::DepthFirst { .. }) {
             let deque = &mut self.threads[thread].deque;
             let comes_before = |other: &Task| self.book.rank(*other) < self.book.rank(task);
-            let at = match deque.front() == Some(&task) {
-                true => 0,
-                false => deque.partition_point(comes_before),
+            let at = if deque.front() == Some(&task) {
+                0
+            } else if deque.back() == Some(&task) {
+                deque.len() - 1
+            } else {
+                deque.partition_point(comes_before)
             };
             let removed = deque.remove(at);
             debug_assert_eq!(removed, Some(task));

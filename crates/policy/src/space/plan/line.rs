@@ -5,13 +5,13 @@
 //! takes the thread out of the line before and puts it back afterwards.
 
 use super::{Plan, Rule, Thread};
-use crate::space::book::{Book, Task};
+use crate::space::order::{Item, Order};
 use alloc::vec::Vec;
 
 /// Where a thread stands, and whether it has something for others: tasks, or a parked one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stand {
-    task: Task,
+    item: Item,
     gives: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Stand {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     threads: Vec<u32>,
-    tasks: Vec<Task>,
+    items: Vec<Item>,
     gives: Vec<bool>,
 }
 
@@ -31,24 +31,42 @@ fn count(gives: &[bool]) -> usize {
 }
 
 impl Line {
-    fn place_of(&self, task: Task, book: &Book) -> usize {
-        let rank = book.rank(task);
-        self.tasks.partition_point(|other| book.rank(*other) < rank)
+    fn place_of(&self, item: Item, order: &Order) -> usize {
+        let rank = order.rank(item);
+        let comes_before = |other: &Item| order.rank(*other) < rank;
+        self.items.partition_point(comes_before)
     }
 
-    fn insert(&mut self, thread: usize, stand: Stand, book: &Book) {
-        let at = self.place_of(stand.task, book);
+    fn insert(&mut self, thread: usize, stand: Stand, order: &Order) {
+        let at = self.place_of(stand.item, order);
         self.threads.insert(at, thread as u32);
-        self.tasks.insert(at, stand.task);
+        self.items.insert(at, stand.item);
         self.gives.insert(at, stand.gives);
     }
 
-    fn remove(&mut self, thread: usize, stand: Stand, book: &Book) {
-        let at = self.place_of(stand.task, book);
+    fn remove(&mut self, thread: usize, stand: Stand, order: &Order) {
+        let at = self.place_of(stand.item, order);
         debug_assert_eq!(self.threads[at], thread as u32);
         self.threads.remove(at);
-        self.tasks.remove(at);
+        self.items.remove(at);
         self.gives.remove(at);
+    }
+
+    /// A thread stands where another task of it is, or has something for others, or not.
+    fn change(&mut self, thread: usize, from: Stand, to: Stand, order: &Order) {
+        let at = self.place_of(from.item, order);
+        let rank = order.rank(to.item);
+        let is_behind = |before: usize| order.rank(self.items[before]) < rank;
+        let is_before = |after: &Item| rank < order.rank(*after);
+        let stays =
+            at.checked_sub(1).is_none_or(is_behind) && self.items.get(at + 1).is_none_or(is_before);
+        if stays {
+            self.items[at] = to.item;
+            self.gives[at] = to.gives;
+        } else {
+            self.remove(thread, from, order);
+            self.insert(thread, to, order);
+        }
     }
 
     /// Of the first `count` threads those that have something for others; else the first of all that has.
@@ -109,7 +127,7 @@ impl<T> Plan<T> {
     /// The thread leaves the line: its task is about to move.
     pub(super) fn lift(&mut self, thread: usize) {
         if let Some(stand) = self.thread(thread).stand.take() {
-            self.line.remove(thread, stand, &self.book);
+            self.line.remove(thread, stand, self.book.order());
         }
     }
 
@@ -119,13 +137,14 @@ impl<T> Plan<T> {
             return;
         }
         let stand = self.stand_of(thread);
-        if self.threads[thread].stand == stand {
-            return;
-        }
-        self.lift(thread);
-        self.threads[thread].stand = stand;
-        if let Some(stand) = stand {
-            self.line.insert(thread, stand, &self.book);
+        let before = core::mem::replace(&mut self.threads[thread].stand, stand);
+        let order = self.book.order();
+        match (before, stand) {
+            _ if before == stand => {}
+            (Some(before), Some(stand)) => self.line.change(thread, before, stand, order),
+            (Some(before), None) => self.line.remove(thread, before, order),
+            (None, Some(stand)) => self.line.insert(thread, stand, order),
+            (None, None) => {}
         }
     }
 
@@ -133,8 +152,9 @@ impl<T> Plan<T> {
         let Thread { stack, deque, .. } = &self.threads[thread];
         let top = stack.last().copied().filter(|top| self.book.runs(*top));
         let all = deque.front().copied().into_iter().chain(top);
-        let task = all.min_by_key(|task| self.book.rank(*task))?;
+        let items = all.filter_map(|task| self.book.item(task));
+        let item = items.min_by_key(|item| self.book.order().rank(*item))?;
         let gives = !deque.is_empty() || top.is_some_and(|top| self.is_parked(top));
-        Some(Stand { task, gives })
+        Some(Stand { item, gives })
     }
 }
