@@ -238,25 +238,6 @@ fn the_text_has_work_span_time_and_counters() {
 }
 
 #[test]
-fn a_number_out_of_its_range_is_told_the_range_whatever_it_is() {
-    for (option, range) in [
-        ("--processors", "from 1 to 65536"),
-        ("--sim-seed", "from 0 to 18446744073709551615"),
-        ("--seeds", "from 1 to 10000"),
-        ("--instances", "from 1 to 1000"),
-        ("--cache", "0 to 1TiB"),
-    ] {
-        for value in ["-1", "NaN", "99999999999999999999"] {
-            let text = complaint(&mut tidegate(&format!("sim fib 20 {option} {value}")), 2);
-            assert!(text.contains(range), "{option} {value}: {text}");
-        }
-    }
-    for line in ["sim fib 20 --processors 0", "sim fib 20 --processors 65537"] {
-        assert!(complaint(&mut tidegate(line), 2).contains("from 1 to 65536"));
-    }
-}
-
-#[test]
 fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
     for (line, words) in [
         ("sim fib 20 --desire psychic", "steady, wsap, instantaneous"),
