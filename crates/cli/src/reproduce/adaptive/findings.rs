@@ -231,7 +231,7 @@ fn step(sweep: &Grid) -> Finding {
     Finding::new(
         "linear: steps from 10 us to 0.1 ms on Saturn",
         "reasonable (here: within 1.20 of the best), longer ones are not",
-        format!("within {good:.2} of the best; from 10 ms on up to {bad:.2}"),
+        format!("within {good:.3} of the best; from 10 ms on up to {bad:.2}"),
         good < bad && good < 1.0 + 2.0 * ALIKE,
         "A sleep grows by a step at a time: where programs are over in milliseconds, long steps are few and short ones are many wakes.",
     )
@@ -243,7 +243,7 @@ fn minimum(sweep: &Grid) -> Finding {
     Finding::new(
         "linear: shortest sleeps up to 1 ms on Saturn",
         "hardly any difference below 10 ms (here: within 1.20 of the best)",
-        format!("within {good:.2} of the best; 0.1 s {bad:.2}"),
+        format!("within {good:.3} of the best; 0.1 s {bad:.2}"),
         good < bad && good < 1.0 + 2.0 * ALIKE,
         "Where programs are over in milliseconds, a thief that sleeps one is away for much of them.",
     )
@@ -255,7 +255,7 @@ fn maximum(sweep: &Grid) -> Finding {
     Finding::new(
         "linear: longest sleeps of 10 us against longer ones, four instances on Saturn",
         "too short a maximum is worse, all others are alike (here: within 1.20 of the best)",
-        format!("10 us {small:.2} of the best, the others within {others:.2}"),
+        format!("10 us {small:.2} of the best, the others within {others:.3}"),
         small > others && others < 1.0 + 2.0 * ALIKE,
         NO_CACHES,
     )
@@ -268,7 +268,7 @@ fn length(sweep: &Grid) -> Finding {
     Finding::new(
         "quanta: lengths of 75 and 150 us against 300 and 600 us on Mars",
         "shorter ones are slightly better",
-        format!("within {short:.2} of the best against {long:.2}"),
+        format!("within {short:.3} of the best against {long:.3}"),
         short <= long,
         "S1 and S2 shrink as quanta grow, so all of these sleep for the same times at first and short quanta only sooner: thieves that look for longer before \
          they sleep cost nobody anything here but where workers wait for a processor.",
