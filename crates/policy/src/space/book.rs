@@ -408,13 +408,8 @@ impl Book {
     /// The task has ended. When all that it has forked has, too, what it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
     pub fn end(&mut self, task: Task) {
         self.change(task, State::Gone);
-        let Entry {
-            parent,
-            scope,
-            root,
-            ..
-        } = self.tasks[task.0];
-        let joiner = parent.filter(|_| scope.is_none());
+        let Entry { scope, root, .. } = self.tasks[task.0];
+        let joiner = self.joiner(task);
         if joiner.is_none() {
             self.leave(task);
         }

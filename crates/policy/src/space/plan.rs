@@ -213,12 +213,10 @@ impl<T> Plan<T> {
             return None;
         }
         let payload = self.take(half);
-        // The joiner comes to where the half was.
-        let joiner = self.thread_of_joiner(half);
-        joiner.inspect(|thread| self.lift(*thread));
-        self.book.end(half);
-        self.book.forget(half);
-        joiner.inspect(|thread| self.place(*thread));
+        self.move_joiner(half, |book| {
+            book.end(half);
+            book.forget(half);
+        });
         self.notes[half.index()] = None;
         Some(payload)
     }
@@ -254,9 +252,14 @@ impl<T> Plan<T> {
 
     /// A half that another thread has run has ended, and its joiner goes on.
     pub fn joined(&mut self, half: Task) {
+        self.move_joiner(half, |book| book.forget(half));
+    }
+
+    /// The joiner comes to where the half was.
+    fn move_joiner(&mut self, half: Task, come: impl FnOnce(&mut Book)) {
         let joiner = self.thread_of_joiner(half);
         joiner.inspect(|thread| self.lift(*thread));
-        self.book.forget(half);
+        come(&mut self.book);
         joiner.inspect(|thread| self.place(*thread));
     }
 

@@ -372,10 +372,14 @@ impl<T, R> Orders<T, R> {
             Q::Leave | Q::Next => plan.can_leave(thread(0)?),
             Q::GiveBack => thread(0).is_some() && plan.has_lease(Lease::of(name(1)?)),
             Q::SetBudget => plan.budget().is_some(),
-            Q::Detached | Q::Stranger | Q::Blocks | Q::GoesOn | Q::Answer | Q::GivesWay => {
-                thread(0).is_some()
-            }
-            Q::NextOf | Q::Rescue => thread(0).is_some(),
+            Q::Detached
+            | Q::Stranger
+            | Q::Blocks
+            | Q::GoesOn
+            | Q::Answer
+            | Q::GivesWay
+            | Q::NextOf
+            | Q::Rescue => thread(0).is_some(),
             _ => true,
         })
     }

@@ -1,6 +1,6 @@
 //! What those who call the book owe it; for names that may be none.
 
-use super::{Book, Lease, Scope, State, Task, UNDER_WAY};
+use super::{Book, Lease, Scope, State, Task};
 
 impl Book {
     /// Whether the task stands somewhere in the order.
@@ -11,11 +11,8 @@ impl Book {
 
     /// Whether this is a half that was not joined, and its joiner has not ended.
     pub(crate) fn is_half(&self, task: Task) -> bool {
-        let Some(entry) = self.tasks.get(task.0) else {
-            return false;
-        };
-        let joiner = entry.parent.filter(|_| entry.scope.is_none());
-        entry.at == UNDER_WAY && joiner.is_some_and(|joiner| !self.has_ended(joiner))
+        let joiner = self.joiner(task);
+        joiner.is_some_and(|joiner| !self.tasks[task.0].has_moment() && !self.has_ended(joiner))
     }
 
     /// Whether the task has ended, and is known all the same.

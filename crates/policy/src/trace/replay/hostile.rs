@@ -1,8 +1,8 @@
 //! Questions that no pool has asked: whatever notes say, a replay ends, and tells what is wrong.
 
 use super::*;
-use crate::Rng;
 use crate::trace::Recorder;
+use crate::{Desire, Rng, Victim};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
@@ -14,16 +14,6 @@ const IDLES: &[&str] = &[
     "pheet-original",
     "quanta",
     "long-quanta",
-];
-const VICTIMS: &[&str] = &["random", "last-victim", "hierarchical"];
-const DESIRES: &[&str] = &[
-    "steady",
-    "wsap",
-    "instantaneous",
-    "a-steal",
-    "a-deque",
-    "palirria",
-    "dws",
 ];
 const SPACES: &[&str] = &[
     "depth-first:k=1KiB",
@@ -37,10 +27,10 @@ fn rules(rng: &mut Rng) -> Rules {
     Rules {
         idle: one_of(IDLES).parse().unwrap(),
         steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
-        victim: one_of(VICTIMS).parse().unwrap(),
+        victim: one_of(Victim::NAMES).parse().unwrap(),
         space: one_of(SPACES).parse().unwrap(),
         share: one_of(&["off", "auto", "on"]).parse().unwrap(),
-        desire: one_of(DESIRES).parse().unwrap(),
+        desire: one_of(Desire::names()).parse().unwrap(),
         workers: 4,
         pool: String::new(),
     }
