@@ -291,6 +291,38 @@ fn loom_a_ring_position_is_reused_only_after_its_thief_has_read_it() {
     });
 }
 
+/// The ring is full when thieves empty it, the push at its limit included: the next push must not fill the slot of the
+/// oldest position before its thief has read that.
+#[test]
+fn loom_push_stolen_at_limit_waits_for_readers() {
+    loom::model(|| {
+        let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(5));
+        let me = owner(&deque);
+        for i in 0..3 {
+            push(me, tasks.fill(i));
+        }
+        me.expose_all();
+        let slow = thief(&deque, &tasks, steal_one);
+        for i in 3..5 {
+            let Err(Cold(position)) = me.push(tasks.fill(i)) else {
+                continue;
+            };
+            let _ = me.answer();
+            me.expose_all();
+            // A second thief, on the owner's thread: it takes everything between the push and its end.
+            while let Steal::Success(_) = deque.steal(|all| all, None, |task| tasks.take(task)) {}
+            if me.confirm(position).is_err() {
+                tasks.take(NonNull::from(&tasks.0[i]));
+            }
+        }
+        while let Some(task) = me.pop(0) {
+            tasks.take(task);
+        }
+        slow.join().unwrap();
+        tasks.check();
+    });
+}
+
 #[test]
 fn loom_a_robber_with_an_old_generation_gets_nothing() {
     loom::model(|| {

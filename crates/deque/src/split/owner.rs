@@ -102,8 +102,15 @@ impl<'a, T> Owner<'a, T> {
     /// [`Full`]: the task was taken back.
     #[cold]
     pub fn confirm(self, position: u64) -> Result<u64, Full> {
-        if position >= self.proven_limit() && self.pop_at(position) {
+        if position < self.proven_limit() {
+            return Ok(position);
+        }
+        if self.pop_at(position) {
             return Err(Full);
+        }
+        // Thieves have emptied a full ring. The next push reuses the slot of `proven`, which a thief may not have read yet.
+        if !cfg!(tidegate_fault = "confirm-without-wait") {
+            self.set_proven(self.wait_for_readers());
         }
         Ok(position)
     }
@@ -125,6 +132,18 @@ impl<'a, T> Owner<'a, T> {
     fn set_proven(self, position: u64) {
         // Relaxed: the owner's own word.
         self.deque.owner.proven.store(position, Ordering::Relaxed);
+    }
+
+    /// Waits until thieves have read every position that they have stolen; returns `top` at that moment.
+    ///
+    /// It waits only for thieves that are between their compare-and-swap and their last load of a slot.
+    fn wait_for_readers(self) -> u64 {
+        loop {
+            if let Some(top) = self.top_if_all_read() {
+                return top;
+            }
+            spin_loop();
+        }
     }
 
     /// `top`, if every position below it that was stolen has been read by its thief.
@@ -265,9 +284,7 @@ impl<'a, T> Owner<'a, T> {
     ///
     /// Waits for thieves that have won a task above `base` and not yet read it.
     pub fn lower(self, base: u64) {
-        while self.top_if_all_read().is_none() {
-            spin_loop();
-        }
+        self.wait_for_readers();
         debug_assert!(self.is_empty());
         // In strides, because a thief that meets the new bottom with the old border must be able to tell their order.
         while self.bottom() > base {

@@ -54,6 +54,13 @@ pub const FAULTS: &[Fault] = &[
         tool: Tool::Loom(2),
     },
     Fault {
+        name: "confirm-without-wait",
+        what: "after thieves have emptied a full ring, the owner reuses a slot that one of them has not read",
+        package: "tidegate-deque",
+        test: "split::models::loom_push_stolen_at_limit_waits_for_readers",
+        tool: Tool::Loom(2),
+    },
+    Fault {
         name: "publish-without-release",
         what: "tasks are made public without being released to those who steal them",
         package: "tidegate-deque",
