@@ -50,6 +50,9 @@ pub enum Wake {
     Rescue(usize),
     /// Start a new thread under this number; it has a slot now.
     Start(usize),
+    /// Nothing can be done: a slot is free, but the threads that could use it stand in blocking calls, and no more may be
+    /// started.
+    Exhausted,
 }
 
 /// What a waiter can do with work that became visible.
@@ -86,7 +89,12 @@ pub struct Ledger {
     held: usize,
     /// How many threads run without a slot.
     overcommitted: usize,
+    /// How many threads are [`Blocked`](Status::Blocked).
+    blocked: usize,
+    /// The limit on threads that are not in a blocking call.
     max_threads: usize,
+    /// How many threads in blocking calls do not count towards `max_threads`.
+    max_blocking: usize,
     /// The system has refused a thread: none is started any more.
     refused: bool,
     /// There are all threads that there will ever be.
@@ -107,7 +115,9 @@ impl Ledger {
             slots,
             held: 0,
             overcommitted: 0,
+            blocked: 0,
             max_threads: max_threads.max(slots),
+            max_blocking: 0,
             refused: false,
             complete: false,
             threads: Vec::new(),
@@ -116,6 +126,15 @@ impl Ledger {
             owed: VecDeque::new(),
             debtors: Vec::new(),
             stands: Stands::default(),
+        }
+    }
+
+    /// Up to `threads` threads in blocking calls do not count towards the limit on threads.
+    #[must_use]
+    pub fn with_blocking(self, threads: usize) -> Self {
+        Self {
+            max_blocking: threads,
+            ..self
         }
     }
 
@@ -199,8 +218,16 @@ impl Ledger {
     /// Whether somebody could be put to work: a slot is free, and a thread sleeps or may be started.
     #[must_use]
     pub fn has_vacancy(&self) -> bool {
-        let may_start = self.may_start() && self.thread_count() < self.max_threads;
-        self.has_free() && (may_start || !self.idle.is_empty() || !self.waiting.is_empty())
+        let somebody = self.may_start() || !self.idle.is_empty() || !self.waiting.is_empty();
+        // Work that cannot be run has to be noticed.
+        self.has_free() && (somebody || self.is_exhausted())
+    }
+
+    /// Whether no thread may be started any more because of those in blocking calls: they have reached their limit, or the
+    /// system has refused a thread beside them.
+    fn is_exhausted(&self) -> bool {
+        let at_limit = self.refused || self.blocked >= self.max_blocking;
+        self.blocked > 0 && at_limit && !self.complete && !self.may_start()
     }
 
     /// How many threads there are, apart from those that are gone.
@@ -235,14 +262,19 @@ impl Ledger {
     }
 
     fn mark(&mut self, t: usize, status: Status) {
-        self.overcommitted -= usize::from(self.threads[t] == Status::Overcommitted);
-        self.overcommitted += usize::from(status == Status::Overcommitted);
+        for (count, counted) in [
+            (&mut self.overcommitted, Status::Overcommitted),
+            (&mut self.blocked, Status::Blocked),
+        ] {
+            *count -= usize::from(self.threads[t] == counted);
+            *count += usize::from(status == counted);
+        }
         self.threads[t] = status;
     }
 
     /// Admits a new thread that does not run yet (it is `Blocked` until [`ready`](Self::ready)); `None` at the limit.
     pub fn admit(&mut self) -> Option<usize> {
-        if self.thread_count() >= self.max_threads {
+        if !self.has_room() {
             return None;
         }
         let gone = |status: &Status| *status == Status::Gone;
@@ -250,8 +282,31 @@ impl Ledger {
             self.mark(t, Status::Blocked);
             return Some(t);
         }
-        self.threads.push(Status::Blocked);
-        Some(self.threads.len() - 1)
+        self.threads.push(Status::Gone);
+        let t = self.threads.len() - 1;
+        self.mark(t, Status::Blocked);
+        Some(t)
+    }
+
+    /// How many threads are in blocking calls.
+    #[must_use]
+    pub fn blocked(&self) -> usize {
+        self.blocked
+    }
+
+    /// The threads that count towards the limit.
+    fn counted(&self) -> usize {
+        self.thread_count() - self.blocked.min(self.max_blocking)
+    }
+
+    fn has_room(&self) -> bool {
+        self.counted() < self.max_threads
+    }
+
+    /// Whether calls that blocked have returned and left more threads than the limit allows: idle ones should leave.
+    #[must_use]
+    pub fn has_surplus(&self) -> bool {
+        self.counted() > self.max_threads
     }
 
     /// No thread is started after those that were admitted, also in the place of one that is gone.
@@ -260,7 +315,7 @@ impl Ledger {
     }
 
     fn may_start(&self) -> bool {
-        !self.refused && !self.complete
+        !self.refused && !self.complete && self.has_room()
     }
 
     /// Whether the system has refused a thread.
@@ -419,11 +474,15 @@ impl Ledger {
         if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Queued) {
             return Wake::Thread(t);
         }
-        if self.running().next().is_some() {
-            return Wake::Nobody;
+        if self.running().next().is_none() {
+            if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Rescue) {
+                return Wake::Rescue(t);
+            }
         }
-        let rescued = self.grant_latest_waiter(|t| fit(t) == Fit::Rescue);
-        rescued.map_or(Wake::Nobody, Wake::Rescue)
+        match self.is_exhausted() {
+            true => Wake::Exhausted,
+            false => Wake::Nobody,
+        }
     }
 
     /// Work became visible that is for those who stand in `group`: somebody without frames is to look for it from a free stand there, by preference

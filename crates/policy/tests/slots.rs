@@ -163,3 +163,57 @@ fn step(ledger: &mut Ledger, t: usize, rng: &mut Rng) {
         }
     }
 }
+
+mod blocking {
+    use super::*;
+
+    /// A ledger of one slot with room for `threads` threads and two in blocking calls; all `blocked` threads are in one.
+    fn blocked(threads: usize, blocked: usize) -> Ledger {
+        let mut ledger = Ledger::new(1, threads).with_blocking(2);
+        for t in 0..blocked {
+            assert_eq!(ledger.admit(), Some(t));
+            assert!(ledger.ready(t));
+            assert_eq!(ledger.stop(t, Status::Blocked), None);
+        }
+        ledger
+    }
+
+    #[test]
+    fn threads_do_not_count_up_to_their_limit() {
+        let mut ledger = blocked(1, 2);
+        assert_eq!(ledger.wake_for_work(|_| Fit::Never), Wake::Start(2));
+        assert_eq!(ledger.blocked(), 2);
+    }
+
+    #[test]
+    fn at_the_limit_work_waits_and_says_so() {
+        let mut ledger = blocked(1, 3);
+        assert!(ledger.has_vacancy(), "publishers have to look");
+        assert_eq!(ledger.wake_for_work(|_| Fit::Never), Wake::Exhausted);
+        assert!(ledger.ready(0));
+        assert_eq!(ledger.stop(0, Status::Idle), None);
+        assert_eq!(ledger.wake_for_work(|_| Fit::Never), Wake::Thread(0));
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_is_a_limit() {
+        let mut ledger = blocked(8, 1);
+        assert_eq!(ledger.wake_for_work(|_| Fit::Never), Wake::Start(1));
+        assert_eq!(ledger.refuse(1), None);
+        assert_eq!(ledger.wake_for_work(|_| Fit::Never), Wake::Exhausted);
+    }
+
+    #[test]
+    fn threads_beyond_the_limit_are_surplus_when_back() {
+        let mut ledger = blocked(1, 3);
+        assert!(!ledger.has_surplus());
+        assert!(ledger.ready(0));
+        assert_eq!(ledger.stop(0, Status::Idle), None);
+        assert!(!ledger.has_surplus(), "one runs beside two that block");
+        assert!(ledger.ready(1));
+        assert_eq!(ledger.stop(1, Status::Idle), None);
+        assert!(ledger.has_surplus());
+        assert_eq!(ledger.stop(1, Status::Gone), None);
+        assert!(!ledger.has_surplus());
+    }
+}

@@ -45,6 +45,7 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
         "TIDEGATE_BIND",
         "TIDEGATE_SPARE_THREADS",
         "TIDEGATE_MAX_THREADS",
+        "TIDEGATE_MAX_BLOCKING_THREADS",
         "TIDEGATE_STACK_SIZE",
         "TIDEGATE_SHARE",
         "TIDEGATE_WEIGHT",

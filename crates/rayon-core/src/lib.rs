@@ -18,7 +18,7 @@
 //! | `TIDEGATE_WAIT=help-any` | a task that waits runs whatever there is, as on rayon |
 //! | `TIDEGATE_EXPLAIN=1` | each pool says at its first use that it is there, how many threads it has and why |
 //!
-//! `TIDEGATE_SPARE_THREADS` and `TIDEGATE_MAX_THREADS` mean nothing here; the other variables of Tidegate mean what they mean there.
+//! `TIDEGATE_SPARE_THREADS`, `TIDEGATE_MAX_THREADS` and `TIDEGATE_MAX_BLOCKING_THREADS` mean nothing here; the other variables of Tidegate mean what they mean there.
 //!
 //! This crate is a thin layer over [`tidegate::closed`]; it schedules nothing itself.
 

@@ -1,16 +1,25 @@
 //! Calls that block, and polls in long leaves.
 
+use crate::explain::tell;
+use crate::pool::Shared;
 use crate::stats::Phase;
 use crate::unwind;
 use crate::worker::Current;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::Status;
+use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
+use tidegate_sync::atomic::Ordering;
 
 /// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
 ///
-/// What this worker has forked becomes stealable meanwhile. Afterwards the caller goes on as soon as a slot is free, or
-/// after a short grace without one (`tidegate tunables`, `owed-grace`). Outside a pool, inside another `blocking` and in a
-/// pool without spare threads it is a plain call. A join, a scope or another wait inside of `f` takes a slot for its length.
+/// Other workers can steal meanwhile what this worker has forked. When `f` returns, the caller continues as soon as a slot is
+/// free, or without one after a short grace (`owed-grace` in `tidegate tunables`). A join, a scope or another wait inside `f`
+/// takes a slot for as long as it lasts. Outside a pool, inside another `blocking` and in a pool without
+/// [spare threads](crate::Builder::spare_threads) this is a plain call.
+///
+/// Up to 512 threads of a pool can block at once while others run
+/// ([`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads)). If more block, tasks may have to wait for one of these calls to
+/// return; the pool prints a line to standard error that says so.
 ///
 /// ```
 /// let line = tidegate::join(|| tidegate::blocking(|| "read from a slow disk"), || 1 + 1).0;
@@ -29,6 +38,29 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     let _ = current.enter_phase(phase);
     current.leave_blocking();
     result.unwrap_or_else(|payload| unwind::resume(payload))
+}
+
+impl Shared {
+    /// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
+    #[cold]
+    pub(crate) fn report_exhausted(&self) {
+        // Relaxed: a counter.
+        if self.blocking_limit_hits.fetch_add(1, Ordering::Relaxed) > 0 {
+            return;
+        }
+        // Relaxed: see `admit_if_alone`.
+        let why = match self.refused.load(Ordering::Relaxed) {
+            true => "the system refuses more threads".to_owned(),
+            false => format!("the limit is {}", self.options.max_blocking_threads),
+        };
+        tell(format_args!(
+            "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
+             (Builder::max_blocking_threads or {})",
+            self.options.name.escape_debug(),
+            self.ledger().blocked(),
+            MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
+        ));
+    }
 }
 
 impl Current<'_> {

@@ -71,6 +71,7 @@ pub struct Builder {
     pub(crate) topology: Option<Topology>,
     pub(crate) spare_threads: Option<usize>,
     pub(crate) max_threads: Option<usize>,
+    pub(crate) max_blocking_threads: Option<usize>,
     pub(crate) share: Option<Share>,
     pub(crate) weight: Option<usize>,
     pub(crate) desire: Option<Desire>,
@@ -190,10 +191,28 @@ impl Builder {
         self
     }
 
-    /// How many threads the pool may have in all, guests included (`TIDEGATE_MAX_THREADS`); at least one per worker.
+    /// How many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`); at least one per worker. The default is
+    /// four per worker.
+    ///
+    /// Threads in [`blocking`](fn@crate::blocking) calls do not count, up to
+    /// [`max_blocking_threads`](Self::max_blocking_threads).
     #[must_use]
     pub fn max_threads(mut self, threads: usize) -> Self {
         self.max_threads = Some(threads);
+        self
+    }
+
+    /// How many threads may stand in [`blocking`](fn@crate::blocking) calls without counting towards
+    /// [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is 512.
+    ///
+    /// While fewer threads block, the pool starts another thread whenever a task waits and a worker's slot is free.
+    /// At the limit, or if the operating system refuses a thread, tasks may have to wait until a blocking call returns. The pool
+    /// then prints one line to standard error, and counts it in [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
+    ///
+    /// A thread that was started for this ends after it has been idle for a second.
+    #[must_use]
+    pub fn max_blocking_threads(mut self, threads: usize) -> Self {
+        self.max_blocking_threads = Some(threads);
         self
     }
 

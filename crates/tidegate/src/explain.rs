@@ -87,6 +87,12 @@ fn explanation(options: &Options, workers: usize) -> String {
             &tunables::MAX_THREADS,
         ));
     }
+    if options.closed.is_none() {
+        differing.extend(difference(
+            options.max_blocking_threads,
+            &tunables::MAX_BLOCKING_THREADS,
+        ));
+    }
     differing.extend(difference(options.stack_size, &tunables::STACK_SIZE));
     if Sharing::POSSIBLE {
         differing.extend(sharing(options));

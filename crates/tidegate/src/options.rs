@@ -35,6 +35,7 @@ pub(crate) struct Options {
     pub(crate) workers_from: Source,
     pub(crate) max_threads: usize,
     pub(crate) max_threads_from: Source,
+    pub(crate) max_blocking_threads: usize,
     pub(crate) idle: Idle,
     /// The state in which each searcher begins.
     pub(crate) idle_state: IdleState,
@@ -104,6 +105,7 @@ impl Options {
         let (share, share_from) = Sharing::of(&builder, environment)?;
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
+        let max_blocking_threads = blocking_limit(&builder, max_threads, environment)?;
         let Builder {
             idle,
             amount,
@@ -134,6 +136,7 @@ impl Options {
             workers_from,
             max_threads,
             max_threads_from,
+            max_blocking_threads,
             // Text has been checked with its parameters when it was read; only the builder's values can fail here.
             idle_state: IdleState::new(&idle).map_err(within("Builder::idle"))?,
             idle,
@@ -304,6 +307,30 @@ fn limit(
     }
 }
 
+/// How many threads may stand in blocking calls beside the `max_threads` others.
+fn blocking_limit(
+    builder: &Builder,
+    max_threads: usize,
+    environment: Environment,
+) -> Result<usize, BuildError> {
+    let tunable = &tunables::MAX_BLOCKING_THREADS;
+    let method = "Builder::max_blocking_threads";
+    let (limit, from) = environment.option(method, builder.max_blocking_threads, tunable)?;
+    let most = MAX_WORKERS - max_threads;
+    if limit <= most || from == Source::Default {
+        return Ok(limit.min(most));
+    }
+    let label = label(from, method, tunable);
+    let error = BuildError::new(format!(
+        "{label}: {limit} beside max_threads, {max_threads}; allowed: 0 to {most}"
+    ));
+    if from == Source::Variable {
+        environment.forgive(error, &format_args!("{most} threads"))?;
+        return Ok(most);
+    }
+    Err(error)
+}
+
 /// The two forms of the limit on threads, from one source.
 struct Limit {
     workers: usize,
@@ -459,6 +486,14 @@ mod tests {
             (
                 two().spare_threads(32_767),
                 "Builder::spare_threads: 32767 beside 2 workers; allowed: 0 to 32766",
+            ),
+            (
+                two().max_blocking_threads(16_385),
+                "Builder::max_blocking_threads: 16385 is out of range; allowed: 0 to 16384",
+            ),
+            (
+                two().max_threads(30_000).max_blocking_threads(10_000),
+                "Builder::max_blocking_threads: 10000 beside max_threads, 30000; allowed: 0 to 2768",
             ),
             (
                 two().name("a\nb"),

@@ -175,11 +175,6 @@ impl Places {
     ) -> bool {
         self.len() > 0 && self.offer(&self.free_groups(ledger), strict, wanted)
     }
-
-    /// Whether a task lies somewhere that anybody may run.
-    pub(crate) fn has_open(&self) -> bool {
-        self.len() > 0 && self.groups.iter().any(|group| group.open.len() > 0)
-    }
 }
 
 impl Shared {

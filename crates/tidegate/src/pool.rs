@@ -1,11 +1,13 @@
 //! A pool: what its threads share.
 
+mod end;
 mod enter;
 mod handle;
 mod threads;
 
 pub use handle::Pool;
 pub(crate) use handle::global;
+use threads::Threads;
 pub use threads::UnstartedThread;
 
 use crate::builder::BuildError;
@@ -18,14 +20,15 @@ use crate::space::Memory;
 use crate::steward::Bell;
 use crate::trace::Notes;
 use crate::worker::Worker;
+use end::Stage;
 use std::sync::{Arc, OnceLock};
 use tidegate_policy::search::may_expose;
 use tidegate_policy::slots::Ledger;
 use tidegate_policy::tunables::{self, Tunable};
-use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
-use tidegate_sync::thread::{JoinHandle, Process};
+use tidegate_sync::thread::Process;
 
 /// What others ask of a worker through its signal word.
 pub(crate) mod signal {
@@ -55,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) unexplained: AtomicBool,
     /// The system has refused a thread.
     pub(crate) refused: AtomicBool,
+    /// See [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
+    pub(crate) blocking_limit_hits: AtomicU64,
     pub(crate) ledger: Mutex<Ledger>,
     /// What tasks have declared, and who may declare what when.
     pub(crate) memory: Memory,
@@ -81,10 +86,11 @@ pub(crate) struct Shared {
     queue_count: AtomicUsize,
     /// Reasons for the pool to live, see [`threads`].
     holds: AtomicUsize,
-    ending: AtomicBool,
+    /// A [`Stage`].
+    stage: AtomicU32,
     last_exposure: AtomicU64,
     pub(crate) panics: AtomicU64,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Threads>,
     me: std::sync::Weak<Shared>,
 }
 
@@ -97,15 +103,18 @@ impl Shared {
         let max_threads = options.max_threads;
         let room = match options.closed {
             Some(_) => max_threads,
-            None => max_threads.max(ROOM),
+            None => max_threads.max(ROOM) + options.max_blocking_threads,
         };
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
             process: Process::this(),
             unexplained: AtomicBool::new(options.explain),
             refused: AtomicBool::new(false),
+            blocking_limit_hits: AtomicU64::new(0),
             ledger: Mutex::new(
-                Ledger::new(slots, max_threads).with_stands(options.layout.stands()),
+                Ledger::new(slots, max_threads)
+                    .with_blocking(options.max_blocking_threads)
+                    .with_stands(options.layout.stands()),
             ),
             memory: Memory::new(&options),
             places: Places::new(&options.layout),
@@ -122,7 +131,7 @@ impl Shared {
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
             holds: AtomicUsize::new(1),
-            ending: AtomicBool::new(false),
+            stage: AtomicU32::new(Stage::Open as u32),
             last_exposure: AtomicU64::new(0),
             panics: AtomicU64::new(0),
             threads: Mutex::default(),
@@ -151,11 +160,6 @@ impl Shared {
     pub(crate) fn wanted(&self) -> usize {
         // Relaxed: a number by itself.
         self.wanted.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_ending(&self) -> bool {
-        // Acquire pairs with the Release in `let_go`.
-        self.ending.load(Ordering::Acquire)
     }
 
     /// How many workers there can be.

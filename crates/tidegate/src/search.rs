@@ -11,7 +11,7 @@ use crate::pool::{Shared, signal};
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
 use tidegate_deque::{Miss, Steal};
-use tidegate_policy::search::{FlagGap, Slotless, flag_unanswered};
+use tidegate_policy::search::{FlagGap, flag_unanswered};
 use tidegate_policy::slots::Status;
 use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::{SPINS_PER_RETRY, STEAL_RETRIES};
@@ -120,7 +120,9 @@ impl Peers for PeersOf<'_> {
     }
 
     fn is_candidate(&self, worker: usize) -> bool {
-        self.0.worker_if(worker).is_some()
+        self.0
+            .worker_if(worker)
+            .is_some_and(|worker| !worker.is_gone())
     }
 
     fn distance(&self, thief: usize, victim: usize) -> u32 {
@@ -152,23 +154,6 @@ impl Current<'_> {
                 return;
             }
         }
-    }
-
-    /// Whether there is work again for this thread, which was about to leave: then it belongs to the pool again.
-    pub(crate) fn comes_back(self) -> bool {
-        let shared = self.shared();
-        self.spill();
-        let queued = shared.has_queued() || shared.places.has_open();
-        if self.deque().is_empty() && self.kept.len() == 0 && !queued {
-            return false;
-        }
-        {
-            // Under the lock, as when it left.
-            let _ledger = shared.ledger();
-            self.set_guest(false);
-        }
-        self.resume_running(Slotless::Owed);
-        true
     }
 
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.

@@ -11,7 +11,7 @@ use crate::worker::{Current, Worker};
 use std::time::Duration;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::{Ledger, Status};
-use tidegate_policy::tunables::{PARK_LOOK, SPACE_STALL};
+use tidegate_policy::tunables::{PARK_LOOK, SPACE_STALL, SURPLUS_KEEP_ALIVE};
 use tidegate_policy::{Nanos, Wait};
 use tidegate_sync::park::Parker;
 use tidegate_sync::{barrier, clock};
@@ -34,13 +34,19 @@ impl Looks {
         self.0 > 0
     }
 
-    /// Parks after a look.
-    fn park(&mut self, parker: &Parker) {
+    /// Parks after a look; `most` limits the last park.
+    fn park(&mut self, parker: &Parker, most: Option<Nanos>) {
         self.0 = self.0.saturating_sub(1);
-        if self.remain() {
-            parker.park_timeout(Duration::from_nanos(PARK_LOOK.default));
+        let most = if self.remain() {
+            Some(PARK_LOOK.default)
         } else {
-            parker.park();
+            most
+        };
+        match most {
+            Some(nanos) => {
+                parker.park_timeout(Duration::from_nanos(nanos));
+            }
+            None => parker.park(),
         }
     }
 }
@@ -56,7 +62,7 @@ impl Current<'_> {
     }
 
     /// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `content` for a while with what is made public
-    /// unasked. `false`: the pool ends and so does this thread.
+    /// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
     pub(crate) fn rest(self, content: Nanos) -> bool {
         let shared = self.shared();
         self.plan_leaves();
@@ -70,14 +76,6 @@ impl Current<'_> {
         let served = {
             let mut ledger = shared.ledger();
             self.set_unasked_until(None);
-            if shared.is_ending() {
-                // Tasks that still wait are finished first, by whoever has a slot: this thread, or one that runs.
-                let stays = shared.sees_work(&ledger) && ledger.repay(self.index);
-                self.set_stand(ledger.stands().at(self.index));
-                // Under the lock: from here on no broadcast counts on this thread.
-                self.set_guest(!stays);
-                return stays;
-            }
             let served = ledger.stop(self.index, Status::Idle);
             self.set_stand(None);
             shared.publish(&ledger);
@@ -94,7 +92,7 @@ impl Current<'_> {
 
     fn park_idle(self, content: Nanos) -> bool {
         let shared = self.shared();
-        if content > 0 {
+        if content > 0 && !shared.is_ending() {
             // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
             barrier::full();
             if self.may_run(&mut shared.ledger(), |ledger| shared.sees_published(ledger)) {
@@ -106,9 +104,10 @@ impl Current<'_> {
                 shared.raise_hunger(&ledger);
             }
         }
+        let since = clock::now();
         let mut looks = Looks::begin();
         loop {
-            {
+            let is_surplus = {
                 let mut ledger = shared.ledger();
                 let ending = shared.is_ending();
                 let look = looks.remain() || ending;
@@ -116,11 +115,13 @@ impl Current<'_> {
                     return true;
                 }
                 if ending {
-                    // Under the lock, as in `rest`.
-                    self.set_guest(true);
+                    shared.advance_end(&ledger);
+                }
+                if self.is_dismissed() || self.retires(&mut ledger, since) {
                     return false;
                 }
-            }
+                ledger.has_surplus()
+            };
             if self.run_mail_asleep(Status::Idle) {
                 // Signals may have been used up meanwhile.
                 shared.rouse();
@@ -129,9 +130,28 @@ impl Current<'_> {
                 if cfg!(tidegate_fault = "hungry-after-look") {
                     shared.raise_hunger(&shared.ledger());
                 }
-                looks.park(&self.parker);
+                looks.park(
+                    &self.parker,
+                    is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
+                );
             }
         }
+    }
+
+    /// Whether this thread, idle `since` then, leaves a pool that has more threads than its limit because calls that
+    /// blocked have returned. First it calls its exit handler; once that has returned, nothing wakes it any more.
+    fn retires(self, ledger: &mut Ledger, since: Nanos) -> bool {
+        let is_idle =
+            ledger.status(self.index) == Status::Idle && self.kept.len() + self.mail.len() == 0;
+        let is_late = clock::now().saturating_sub(since) >= SURPLUS_KEEP_ALIVE.default;
+        let retires = ledger.has_surplus() && is_idle && is_late;
+        if retires && self.has_exited() {
+            let served = ledger.stop(self.index, Status::Blocked);
+            debug_assert_eq!(served, None, "it held no slot");
+            // Under the lock, so that later broadcasts exclude this thread.
+            self.set_guest(true);
+        }
+        retires
     }
 
     /// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.
@@ -192,7 +212,7 @@ impl Current<'_> {
                     self.report_stall();
                 }
             } else {
-                looks.park(&self.parker);
+                looks.park(&self.parker, None);
             }
         }
     }

@@ -235,6 +235,10 @@ pub struct Stats {
     pub slotless: Slotless,
     /// Panics that no join, scope or handle could carry.
     pub panics: u64,
+    /// How often a task was ready and a slot was free, but every thread that could have run it was in a
+    /// [`blocking`](fn@crate::blocking) call; see
+    /// [`max_blocking_threads`](crate::Builder::max_blocking_threads).
+    pub blocking_limit_hits: u64,
     /// The declared memory.
     pub space: SpaceStats,
     /// Each worker that there has been: threads of the pool, spare ones and guests.
@@ -349,6 +353,8 @@ impl Stats {
             workers: shared.wanted(),
             allotment: shared.slots(),
             panics: shared.panics(),
+            // Relaxed: a counter.
+            blocking_limit_hits: shared.blocking_limit_hits.load(Ordering::Relaxed),
             ..Self::default()
         };
         for worker in shared.workers().map(WorkerStats::of) {

@@ -220,6 +220,7 @@ impl Shared {
             Wake::Start(t) => {
                 self.start_thread(t);
             }
+            Wake::Exhausted => self.report_exhausted(),
         }
     }
 
@@ -317,7 +318,7 @@ impl Shared {
         self.places.offers(ledger, true, |_| true)
     }
 
-    /// Whether the worker has begun to leave a pool that ends: what it still forks it runs itself.
+    /// Whether the worker is a guest of a pool that ends: what it still forks it runs itself.
     fn is_leaving(&self, worker: &Worker) -> bool {
         self.is_ending() && worker.is_guest()
     }
@@ -473,15 +474,12 @@ impl Shared {
         self.publish(&ledger);
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
-        let mut parts = false;
         while let Some(part) = self.worker(t).mail.pop() {
             self.injector.push(part);
-            parts = true;
         }
-        // Its slot is free. Where the pool ends everybody looks anyway, but may have done so before.
-        if parts || !self.is_ending() {
-            self.rouse();
-        }
+        // Its slot is free.
+        self.rouse();
+        self.advance_end(&self.ledger());
     }
 
     /// How many threads belong to the pool, guests left out.
@@ -494,7 +492,8 @@ impl Shared {
         let mut ledger = self.ledger();
         let served = ledger.stop(t, Status::Gone);
         self.publish(&ledger);
-        let hungry = ledger.has_vacancy();
+        self.advance_end(&ledger);
+        let hungry = ledger.has_vacancy() && !self.is_over();
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
         if hungry {

@@ -61,6 +61,10 @@ pub(crate) struct Worker {
     pub(crate) in_order: queue::Queue,
     /// A thread of nobody that takes part for the length of a call.
     guest: AtomicBool,
+    /// Its exit handler has returned, or it has none to call.
+    exited: AtomicBool,
+    /// No thread is this worker, and it has no tasks.
+    gone: AtomicBool,
     /// How often this worker was woken, and when last; 0 once it has noticed.
     wakes: AtomicU64,
     woken_at: AtomicU64,
@@ -137,6 +141,8 @@ impl Worker {
             kept: queue::Queue::default(),
             in_order: queue::Queue::default(),
             guest: AtomicBool::new(false),
+            exited: AtomicBool::new(false),
+            gone: AtomicBool::new(false),
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
@@ -281,6 +287,22 @@ impl Worker {
 
     pub(crate) fn set_guest(&self, guest: bool) {
         self.guest.store(guest, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_exited(&self) -> bool {
+        self.exited.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_exited(&self, exited: bool) {
+        self.exited.store(exited, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_gone(&self, gone: bool) {
+        self.gone.store(gone, Ordering::Relaxed);
     }
 
     pub(crate) fn set_rescue(&self) {

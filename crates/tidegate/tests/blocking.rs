@@ -3,7 +3,8 @@
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use support::children::{child, is_child, limited, succeeds};
 use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched};
 use tidegate::{Pool, Queue};
 
@@ -49,7 +50,7 @@ fn a_spawned_task_and_an_installed_one_run_while_the_only_worker_blocks() {
 }
 
 #[test]
-fn many_tasks_may_block_at_once_as_far_as_there_are_spare_threads() {
+fn many_tasks_may_block_at_once() {
     watched(|| {
         for workers in [1, 2] {
             let pool = built(Pool::builder().workers(workers).spare_threads(6));
@@ -320,6 +321,129 @@ fn one_who_is_back_comes_before_the_next_task_of_who_has_the_slot() {
     });
 }
 
-fn shared<T: Default>() -> std::sync::Arc<T> {
-    std::sync::Arc::default()
+fn shared<T: Default>() -> Arc<T> {
+    Arc::default()
+}
+
+mod many_blocked_threads {
+    use super::*;
+
+    /// Spawns tasks that wait at `barrier` in a blocking call, and returns once all of them do.
+    fn block(pool: &Pool, tasks: usize, barrier: &Arc<Barrier>) {
+        let blocked = shared::<Tally>();
+        for _ in 0..tasks {
+            let (barrier, blocked) = (barrier.clone(), blocked.clone());
+            drop(pool.spawn(move || {
+                tidegate::blocking(|| {
+                    blocked.come();
+                    barrier.wait();
+                });
+            }));
+        }
+        while blocked.get() < tasks {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn leave_room_for_other_tasks() {
+        watched(|| {
+            let pool = pool(2);
+            let barrier = Arc::new(Barrier::new(401));
+            block(&pool, 400, &barrier);
+            let spawned = shared::<Gate>();
+            let open = spawned.clone();
+            let handle = pool.spawn(move || open.open());
+            spawned.wait();
+            handle.join();
+            assert_eq!(pool.join(|| fib(10), || fib(11)), (55, 89));
+            assert_eq!(pool.spawn(|| fib(12)).join(), 144);
+            assert_eq!(pool.stats().blocking_limit_hits, 0);
+            barrier.wait();
+        });
+    }
+
+    #[test]
+    fn at_the_limit_are_counted_and_reported() {
+        if !is_child() {
+            let said = succeeds(&child(
+                "many_blocked_threads::at_the_limit_are_counted_and_reported",
+                &[],
+            ));
+            let line = "tasks wait because 4 threads are in blocking calls and no more can be started: the limit is 2 \
+                        (Builder::max_blocking_threads or TIDEGATE_MAX_BLOCKING_THREADS)";
+            assert_eq!(said.matches(line).count(), 1, "{said}");
+            return;
+        }
+        watched(|| {
+            let pool = built(
+                Pool::builder()
+                    .workers(1)
+                    .max_threads(2)
+                    .max_blocking_threads(2),
+            );
+            let barrier = Arc::new(Barrier::new(5));
+            block(&pool, 4, &barrier);
+            let waits = pool.spawn(|| fib(10));
+            while pool.stats().blocking_limit_hits == 0 {
+                std::thread::yield_now();
+            }
+            barrier.wait();
+            assert_eq!(waits.join(), 55);
+        });
+    }
+
+    #[test]
+    fn end_when_they_are_not_needed_any_more() {
+        watched(|| {
+            let (tasks, limit) = (20, 2);
+            let exits = shared::<Tally>();
+            let exit = exits.clone();
+            let builder = Pool::builder().workers(1).max_threads(limit);
+            let pool = built(builder.on_exit(move |_| exit.come()));
+            let barrier = Arc::new(Barrier::new(tasks + 1));
+            block(&pool, tasks, &barrier);
+            barrier.wait();
+            while exits.get() < tasks - limit {
+                std::thread::yield_now();
+            }
+            assert_eq!(pool.install(|| fib(10)), 55);
+        });
+    }
+
+    /// A flag that threads wait for without using a processor.
+    #[derive(Default)]
+    struct Flag(Mutex<bool>, Condvar);
+
+    impl Flag {
+        fn wait(&self) {
+            let guard = self.0.lock().unwrap();
+            drop(self.1.wait_while(guard, |raised| !*raised).unwrap());
+        }
+
+        fn raise(&self) {
+            *self.0.lock().unwrap() = true;
+            self.1.notify_all();
+        }
+    }
+
+    #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
+    #[test]
+    fn are_limited_by_a_refusal_of_the_system() {
+        let name = "many_blocked_threads::are_limited_by_a_refusal_of_the_system";
+        if !is_child() {
+            let said = succeeds(&limited(name, 700, &[]));
+            let line = "threads are in blocking calls and no more can be started: the system refuses more threads";
+            assert_eq!(said.matches(line).count(), 1, "{said}");
+            return;
+        }
+        let pool = pool(2);
+        let flag = shared::<Flag>();
+        while pool.stats().blocking_limit_hits == 0 {
+            let flag = flag.clone();
+            drop(pool.spawn(move || tidegate::blocking(|| flag.wait())));
+        }
+        flag.raise();
+        assert_eq!(pool.spawn(|| fib(10)).join(), 55);
+    }
 }

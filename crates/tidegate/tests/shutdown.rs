@@ -233,15 +233,11 @@ fn a_pool_is_dropped_while_it_searches_sleeps_or_starts() {
     });
 }
 
-/// A pool of two threads without spares. The first two that end spawn a task, which spawns and forks in turn. (What they spawn may
-/// start further threads.)
+/// A pool of two threads without spares, whose exit handlers spawn a task, which spawns and forks in turn.
 fn spawning_on_exit(amount: tidegate::Amount, ran: &Arc<Tally>) -> Pool {
-    let (ran, exits) = (ran.clone(), AtomicUsize::new(0));
+    let ran = ran.clone();
     let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
     built(builder.on_exit(move |_| {
-        if exits.fetch_add(1, Ordering::AcqRel) >= 2 {
-            return;
-        }
         let other = ran.clone();
         drop(tidegate::spawn(move || {
             let last = other.clone();
@@ -291,18 +287,15 @@ fn threads_that_end_may_broadcast_and_wait() {
     watched(|| {
         for workers in [1, 2, 3] {
             for _ in 0..30 {
-                let (exits, well) = (AtomicUsize::new(0), Arc::new(Tally::new()));
+                let well = Arc::new(Tally::new());
                 let others = well.clone();
                 let builder = Pool::builder().workers(workers).on_exit(move |_| {
-                    // What these spawn may start further threads, which end as well.
-                    if exits.fetch_add(1, Ordering::AcqRel) < workers {
-                        let numbers = tidegate::broadcast(|number| number);
-                        assert!(numbers.iter().copied().eq(0..numbers.len()));
-                        tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
-                        assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
-                        // Not after a panic, which a handler would keep to itself.
-                        others.come();
-                    }
+                    let numbers = tidegate::broadcast(|number| number);
+                    assert!(numbers.iter().copied().eq(0..numbers.len()));
+                    tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
+                    assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
+                    // Not after a panic, which a handler would keep to itself.
+                    others.come();
                 });
                 drop(built(builder));
                 assert_eq!(well.get(), workers);
@@ -379,4 +372,80 @@ fn a_pool_may_be_dropped_by_a_task_of_its_own() {
             }
         }
     });
+}
+
+mod exit_handlers_that_spawn {
+    use super::*;
+
+    /// Ends pools of two whose exit handlers call `spawn`; the most threads that any of them started.
+    fn most_starts(spares: usize, spawn: fn()) -> usize {
+        let rounds = 50;
+        let most = (0..rounds).map(|_| {
+            let (starts, exits) = (Arc::new(Tally::new()), Arc::new(Tally::new()));
+            let (start, exit) = (starts.clone(), exits.clone());
+            let pool = built(
+                Pool::builder()
+                    .workers(2)
+                    .spare_threads(spares)
+                    .on_start(move |_| start.come())
+                    .on_exit(move |_| {
+                        exit.come();
+                        spawn();
+                    }),
+            );
+            pool.join(|| (), || ());
+            drop(pool);
+            assert_eq!(
+                exits.get(),
+                2,
+                "threads started before the end call the handler, no others"
+            );
+            starts.get()
+        });
+        most.max().unwrap_or_default()
+    }
+
+    #[test]
+    fn start_few_threads() {
+        watched(|| {
+            let spawns: [fn(); 4] = [
+                || drop(tidegate::spawn(|| ())),
+                || drop(tidegate::spawn(|| tidegate::join(|| fib(5), || fib(5)))),
+                || {
+                    for _ in 0..3 {
+                        drop(tidegate::spawn(|| {
+                            (0..3).for_each(|_| drop(tidegate::spawn(|| ())));
+                        }));
+                    }
+                },
+                || {
+                    drop(tidegate::spawn(|| {
+                        tidegate::blocking(std::thread::yield_now)
+                    }))
+                },
+            ];
+            for spawn in spawns {
+                for spares in [0, 6] {
+                    let starts = most_starts(spares, spawn);
+                    assert!(starts <= 3, "{starts} threads for a pool of two");
+                }
+            }
+        });
+    }
+
+    /// The first task waits for the second one without telling the pool.
+    fn spawn_dependent_tasks() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        drop(tidegate::spawn(move || receiver.recv()));
+        drop(tidegate::spawn(move || sender.send(())));
+    }
+
+    #[test]
+    fn may_spawn_tasks_that_wait_for_each_other() {
+        watched(|| {
+            for spares in [0, 6] {
+                assert!(most_starts(spares, spawn_dependent_tasks) <= 3);
+            }
+        });
+    }
 }

@@ -57,6 +57,11 @@ table! {
     MAX_THREADS: Option<usize> =
         count("max-threads", "threads", Some(1), Some(MOST_THREADS), None).set_by("TIDEGATE_MAX_THREADS"),
         "Limit on the threads of a pool; derived: so many per slot as threads-per-slot says.", GUESSED;
+    MAX_BLOCKING_THREADS: usize = count("max-blocking-threads", "threads", 0, MOST_THREADS / 2, 512)
+        .set_by("TIDEGATE_MAX_BLOCKING_THREADS"),
+        "Threads in blocking calls that do not count towards max-threads; the default is that of tokio.", GUESSED;
+    SURPLUS_KEEP_ALIVE: u64 = time("surplus-keep-alive", 0, 100 * S, S),
+        "How long a thread that was started because others blocked stays idle before it ends.", GUESSED;
     THREADS_PER_SLOT: usize = count("threads-per-slot", "threads", 1, 64, 4),
         "Threads per slot where no limit is set; more only pile up waiting frames.", GUESSED;
     STACK_SIZE: usize = bytes("stack-size", 64 * KIB as usize, MOST_STACK, 16 * MIB as usize)

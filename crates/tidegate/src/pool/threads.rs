@@ -1,21 +1,42 @@
-//! The threads of a pool: how they start, live and end.
-//!
-//! A pool lives until its handle is gone and every task that was spawned into it has run: both *hold* it. Whoever lets go last
-//! ends it; then its threads leave when they see no more work.
+//! The threads of a pool: how they start and live. How the pool ends is in [`super::end`].
 
 use super::Shared;
 use crate::events;
 use crate::explain::tell;
 use crate::options::Options;
-use crate::steward::{self, Bell, Steward};
+use crate::steward::{self, Steward};
 use crate::unwind;
 use crate::worker::{Admission, Current, Membership, leave_in_child};
 use std::io;
 use std::sync::Arc;
+use tidegate_policy::search::Slotless;
 use tidegate_share::Location;
-use tidegate_sync::atomic::Ordering;
-use tidegate_sync::thread::watch_forks;
+use tidegate_sync::thread::{JoinHandle, watch_forks};
 use tidegate_sync::{barrier, thread};
+
+/// The handles of a pool's threads.
+#[derive(Default)]
+pub(super) struct Threads {
+    /// Threads that run, each with its number; the steward has none.
+    running: Vec<(Option<usize>, JoinHandle<()>)>,
+    /// The thread that ended last; the one before it was joined by it.
+    ended: Option<JoinHandle<()>>,
+}
+
+impl Threads {
+    fn pop(&mut self) -> Option<JoinHandle<()>> {
+        let running = self.running.pop().map(|(_, handle)| handle);
+        running.or_else(|| self.ended.take())
+    }
+
+    /// Thread `index` is about to end before the pool does. The handle of the one that did so before.
+    fn end(&mut self, index: usize) -> Option<JoinHandle<()>> {
+        let is_it = |(number, _): &(Option<usize>, JoinHandle<()>)| *number == Some(index);
+        let at = self.running.iter().position(is_it)?;
+        let (_, own) = self.running.swap_remove(at);
+        self.ended.replace(own)
+    }
+}
 
 /// A thread of a pool that has its number and a slot, and does not run yet. Dropped without having run it leaves the pool.
 pub struct UnstartedThread {
@@ -23,6 +44,8 @@ pub struct UnstartedThread {
     /// None once it runs.
     admission: Option<Admission>,
     index: usize,
+    /// It was started before the pool began to end.
+    handles_exit: bool,
 }
 
 impl UnstartedThread {
@@ -31,6 +54,7 @@ impl UnstartedThread {
         shared.ledger().set_roaming(index, false);
         shared.worker(index).set_roams(false);
         Self {
+            handles_exit: !shared.is_ending(),
             shared,
             admission: Some(Admission::granted(index)),
             index,
@@ -55,9 +79,17 @@ impl UnstartedThread {
         let guard = unwind::AbortOnUnwind;
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);
-        self.shared.live(membership.current());
+        self.shared.live(membership.current(), self.handles_exit);
         drop(membership);
+        let before = match self.shared.is_over() {
+            true => None,
+            false => self.shared.threads.lock().end(self.index),
+        };
         self.shared.dismiss(self.index);
+        if let Some(before) = before {
+            // A thread that panicked has aborted the process.
+            let _ = before.join();
+        }
         std::mem::forget(guard);
     }
 
@@ -75,9 +107,9 @@ impl UnstartedThread {
     /// # Errors
     /// The system refuses the thread.
     pub fn start(self, name: String) -> io::Result<()> {
-        let shared = self.shared.clone();
+        let (shared, index) = (self.shared.clone(), self.index);
         let handle = thread::start(name, shared.options.stack_size, move || self.run())?;
-        shared.threads.lock().push(handle);
+        shared.threads.lock().running.push((Some(index), handle));
         Ok(())
     }
 
@@ -165,7 +197,7 @@ impl Shared {
             std::mem::forget(guard);
         };
         match thread::start(name, steward::STACK, steward) {
-            Ok(handle) => self.threads.lock().push(handle),
+            Ok(handle) => self.threads.lock().running.push((None, handle)),
             Err(error) => tell(format_args!(
                 "pool {}: the system refused the steward: {error}; the machine is not shared",
                 self.options.name,
@@ -200,7 +232,7 @@ impl Shared {
     }
 
     /// The life of a thread of the pool, from handler to handler.
-    fn live(&self, current: Current<'_>) {
+    fn live(&self, current: Current<'_>, handles_exit: bool) {
         events::start(self, current.index);
         current.arrive_at_stand();
         if let Some(handler) = &self.options.on_start {
@@ -210,42 +242,21 @@ impl Shared {
         if !self.options.bind {
             current.elsewhere.arrive();
         }
+        let on_exit = self.options.on_exit.as_ref().filter(|_| handles_exit);
+        current.set_exited(on_exit.is_none());
         current.live();
-        current.leave_stand();
-        current.elsewhere.depart();
-        // What was delivered before the thread said that it leaves.
-        current.run_mail();
-        current.forget_base();
-        if let Some(handler) = &self.options.on_exit {
+        if let Some(handler) = on_exit {
+            current.resume_running(Slotless::Owed);
+            current.run_mail();
+            current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
             current.plan_leaves();
-        }
-        while current.comes_back() {
+            current.set_exited(true);
             current.live();
-            current.run_mail();
         }
+        current.leave_stand();
+        current.elsewhere.depart();
         events::stop(self, current.index);
-    }
-
-    /// One reason more for the pool to live. The caller has one itself.
-    pub(crate) fn hold(&self) {
-        // Relaxed: the caller's own hold keeps the count above 0.
-        self.holds.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// One reason less; the last one ends the pool.
-    pub(crate) fn let_go(&self) {
-        // AcqRel: whatever was done under a hold happens before the end.
-        if self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
-        // Release pairs with `is_ending`.
-        self.ending.store(true, Ordering::Release);
-        drop(self.ledger.lock());
-        self.workers().for_each(|worker| {
-            worker.parker.unpark();
-        });
-        self.bell.iter().for_each(Bell::pool_ends);
     }
 
     /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.

@@ -272,6 +272,7 @@ impl Membership {
             .own
             .before
             .store(before.cast_mut(), Ordering::Relaxed);
+        worker.set_gone(false);
         worker.tally.arrive();
         if shared.bell.is_some() {
             worker.computed.take();
@@ -302,5 +303,6 @@ impl Drop for Membership {
         // Relaxed: written by this thread.
         become_again(worker.own.before.load(Ordering::Relaxed), &self.shared);
         worker.tally.depart();
+        worker.set_gone(true);
     }
 }

@@ -1,0 +1,115 @@
+//! How a pool ends.
+//!
+//! The pool's handle and every detached task *hold* the pool. When the last of them lets go, the pool drains: its threads run what is
+//! left. When none of them has anything to do, each runs its exit handler; a handler may spawn tasks, so the threads
+//! go back to work afterwards. They leave together, when all handlers have returned and no work is left. So while
+//! any task may still appear, every thread is there to run it. The protocol is in `docs/waiting.md`, "The end of a pool".
+
+use super::Shared;
+use crate::steward::Bell;
+use crate::worker::{Current, Worker};
+use tidegate_policy::slots::{Ledger, Status};
+use tidegate_sync::atomic::Ordering;
+
+/// How far the end of a pool has come. Stages only advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// Something holds the pool.
+    Open,
+    /// Nothing holds it; its threads run what is left.
+    Draining,
+    /// Nothing was left; threads call their exit handlers, and run what these spawn.
+    Exiting,
+    /// The threads leave.
+    Over,
+}
+
+impl Stage {
+    const ALL: [Self; 4] = [Self::Open, Self::Draining, Self::Exiting, Self::Over];
+
+    /// What follows once no thread has anything to do.
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Draining => Some(Self::Exiting),
+            Self::Exiting => Some(Self::Over),
+            Self::Open | Self::Over => None,
+        }
+    }
+}
+
+impl Shared {
+    fn stage(&self) -> Stage {
+        // Acquire pairs with `let_go` and `advance_end`.
+        Stage::ALL[self.stage.load(Ordering::Acquire) as usize]
+    }
+
+    fn set_stage(&self, stage: Stage) {
+        // Release pairs with `stage`.
+        self.stage.store(stage as u32, Ordering::Release);
+        self.workers().for_each(|worker| {
+            worker.parker.unpark();
+        });
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.stage() > Stage::Open
+    }
+
+    /// Whether the threads of the pool leave: nothing is woken or started any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stage() == Stage::Over
+    }
+
+    /// Adds a reason for the pool to live. The caller has one itself.
+    pub(crate) fn hold(&self) {
+        // Relaxed: the caller's own hold keeps the count above 0.
+        self.holds.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Removes a reason for the pool to live; without any the pool ends.
+    pub(crate) fn let_go(&self) {
+        // AcqRel: whatever was done under a hold happens before the end.
+        if self.holds.fetch_sub(1, Ordering::AcqRel) > 1 || self.is_ending() {
+            return;
+        }
+        let ledger = self.ledger.lock();
+        self.set_stage(Stage::Draining);
+        drop(ledger);
+        self.bell.iter().for_each(Bell::pool_ends);
+    }
+
+    /// Advances the end as far as it can: while no thread of the pool has anything to do. For callers that have made a thread
+    /// idle, or seen one leave.
+    pub(crate) fn advance_end(&self, ledger: &Ledger) {
+        while let Some(next) = self
+            .stage()
+            .next()
+            .filter(|next| self.may_enter(*next, ledger))
+        {
+            self.set_stage(next);
+        }
+    }
+
+    fn may_enter(&self, next: Stage, ledger: &Ledger) -> bool {
+        let is_done = |w: &Worker| {
+            let has_exited = next == Stage::Exiting || w.has_exited();
+            ledger.status(w.index) == Status::Idle && w.mail.len() == 0 && has_exited
+        };
+        // Guests, and a thread of the user's that is a worker for good, never look for work; they roam.
+        let mut members = self
+            .workers()
+            .filter(|w| ledger.status(w.index) != Status::Gone && !w.roams());
+        members.all(is_done) && !self.sees_work(ledger)
+    }
+}
+
+impl Current<'_> {
+    /// Whether this idle thread of a pool that ends has to call its exit handler, or to leave.
+    pub(crate) fn is_dismissed(self) -> bool {
+        match self.shared().stage() {
+            Stage::Open | Stage::Draining => false,
+            Stage::Exiting => !self.has_exited(),
+            Stage::Over => true,
+        }
+    }
+}
