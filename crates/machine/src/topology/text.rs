@@ -14,7 +14,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Cache, Node, Topology};
-use crate::machine::cpus::CpuList;
+use crate::cpus::CpuList;
 use error::Wrong;
 use statements::Statements;
 
@@ -22,7 +22,7 @@ pub use error::TopologyError;
 
 mod error;
 mod statements;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 
 /// The units of sizes, each as a power of two.

@@ -30,7 +30,7 @@ pub(super) fn allowed(files: &dyn Files) -> Result<CpuList, String> {
     }
 }
 
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests {
     use super::super::made_up::MadeUp;
     use super::*;

@@ -18,20 +18,23 @@
 //! from a made-up tree instead ([`Machine::read_from`]). A machine that one does not have is made of a topology
 //! ([`Machine::made_up`]), which can be read from a text of a few lines.
 //!
-//! What this module does **not** do: it does not follow changes (a snapshot is cheap, take another one), reads no
+//! What this crate does **not** do: it does not follow changes (a snapshot is cheap, take another one), reads no
 //! environment variables, binds no threads, and knows nothing of the load or of relative weights.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 use std::fmt;
 use std::path::Path;
 
 mod affinity;
 mod cpus;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod made_up;
 mod mounts;
 mod quota;
 mod report;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 mod topology;
 
@@ -45,7 +48,7 @@ use cpus::{Below, Files, garbled, text, unreadable};
 ///
 /// # Examples
 /// ```
-/// use tidegate::machine::Machine;
+/// use tidegate_machine::Machine;
 ///
 /// let machine = Machine::read();
 /// assert!(machine.default_workers() >= 1);
@@ -78,7 +81,7 @@ impl Machine {
     /// # Examples
     /// ```
     /// use std::path::Path;
-    /// use tidegate::machine::Machine;
+    /// use tidegate_machine::Machine;
     ///
     /// let machine = Machine::read_from(Path::new("/there/is/nothing/here"));
     /// assert_eq!(machine.default_workers(), 1);
@@ -96,11 +99,11 @@ impl Machine {
     ///
     /// # Examples
     /// ```
-    /// use tidegate::machine::Machine;
+    /// use tidegate_machine::Machine;
     ///
     /// let machine = Machine::made_up("cpus 0-127\nL3 0-63 64-127".parse()?);
     /// assert_eq!((machine.default_workers(), machine.usable().len()), (128, 128));
-    /// # Ok::<(), tidegate::machine::TopologyError>(())
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
     /// ```
     #[must_use]
     pub fn made_up(topology: Topology) -> Self {
@@ -192,7 +195,7 @@ impl Machine {
         &self.notes
     }
 
-    /// How many workers a pool gets if nobody says otherwise; at least 1. The rule stands at the head of this module.
+    /// How many workers a pool gets if nobody says otherwise; at least 1. The rule stands at the head of this crate.
     #[must_use]
     pub fn default_workers(&self) -> usize {
         // Both are at least 1: no list that is kept is empty, and no quota is 0.
@@ -203,7 +206,8 @@ impl Machine {
     /// How much of it one may use now: affinity and quotas change while programs run. Much cheaper than another snapshot, of which
     /// only the rest still holds. `root` is as in [`read_from`](Self::read_from). `None` if less can be read than then: what is not seen is
     /// no leave to use more.
-    pub(crate) fn limits(&self, root: &Path) -> Option<Limits> {
+    #[must_use]
+    pub fn limits(&self, root: &Path) -> Option<Limits> {
         let files = Below(root);
         let allowed = affinity::allowed(&files).ok();
         let usable = usable(
@@ -236,11 +240,11 @@ impl fmt::Display for Machine {
 
 /// How much of a machine one may use at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// The CPUs.
-    pub(crate) usable: CpuList,
+    pub usable: CpuList,
     /// How many workers they and the quotas are good for.
-    pub(crate) workers: usize,
+    pub workers: usize,
 }
 
 /// The CPUs that are both allowed and online; never none.

@@ -16,13 +16,13 @@ const FILE_BYTES_MAX: u64 = 1 << 24;
 ///
 /// # Examples
 /// ```
-/// use tidegate::machine::CpuList;
+/// use tidegate_machine::CpuList;
 ///
 /// let cpus: CpuList = "0-3,8,10-11".parse()?;
 /// assert_eq!(cpus.as_slice(), [0, 1, 2, 3, 8, 10, 11]);
 /// assert_eq!(cpus.to_string(), "0-3,8,10-11");
 /// assert!("3-1".parse::<CpuList>().is_err());
-/// # Ok::<(), tidegate::machine::CpuListError>(())
+/// # Ok::<(), tidegate_machine::CpuListError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuList(Vec<usize>);

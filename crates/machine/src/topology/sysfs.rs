@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{Cache, CacheKind, Node, Topology};
-use crate::machine::cpus::{CpuList, Files, text};
+use crate::cpus::{CpuList, Files, text};
 
 /// No processor lists more caches for one CPU; where the list ends is found by reading.
 const CACHES_PER_CPU_MAX: usize = 32;
 
 impl Topology {
     /// What sysfs says about these CPUs.
-    pub(in crate::machine) fn read(files: &dyn Files, cpus: CpuList) -> Self {
+    pub(crate) fn read(files: &dyn Files, cpus: CpuList) -> Self {
         let mut cores = BTreeSet::new();
         let mut packages = BTreeSet::new();
         let mut caches = BTreeSet::new();

@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 use super::cpus::{Files, garbled, of_this_thread, shown, text, unreadable};
 use super::mounts::{Mounts, Version, has_cpu, path};
 
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 
 /// A limit on CPU time that a cgroup sets.

@@ -21,7 +21,7 @@ use super::cpus::CpuList;
 pub use text::TopologyError;
 
 mod sysfs;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 mod text;
 
@@ -117,7 +117,7 @@ pub struct Level {
 ///
 /// # Examples
 /// ```
-/// use tidegate::machine::Topology;
+/// use tidegate_machine::Topology;
 ///
 /// let topology: Topology = "
 ///     cpus 0-7
@@ -127,7 +127,7 @@ pub struct Level {
 /// .parse()?;
 /// assert_eq!(topology.places(&[0, 1, 2, 4]).distance(0, 3), 3);
 /// assert_eq!(topology.to_string().parse(), Ok(topology));
-/// # Ok::<(), tidegate::machine::TopologyError>(())
+/// # Ok::<(), tidegate_machine::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
@@ -186,14 +186,14 @@ impl Topology {
     ///
     /// # Examples
     /// ```
-    /// use tidegate::machine::{LevelKind, Topology};
+    /// use tidegate_machine::{LevelKind, Topology};
     ///
     /// let topology = Topology::flat((0..4).collect());
     /// let levels = topology.levels(&"1-2".parse()?);
     /// assert_eq!(levels.len(), 1);
     /// assert_eq!(levels[0].kind, LevelKind::Machine);
     /// assert_eq!(levels[0].groups[0].as_slice(), [1, 2]);
-    /// # Ok::<(), tidegate::machine::CpuListError>(())
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
     /// ```
     #[must_use]
     pub fn levels(&self, among: &CpuList) -> Vec<Level> {
@@ -217,7 +217,7 @@ impl Topology {
     ///
     /// # Examples
     /// ```
-    /// use tidegate::machine::Topology;
+    /// use tidegate_machine::Topology;
     ///
     /// let places = Topology::flat((0..4).collect()).places(&[3, 1]);
     /// assert_eq!((places.workers(), places.distance(0, 1)), (2, 1));
@@ -245,7 +245,8 @@ impl Topology {
     }
 
     /// The groups of `among` that share such a thing; one group where the system tells of none.
-    pub(crate) fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
+    #[must_use]
+    pub fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
         let kinds = self.sets();
         let told = |(of, sets): &(LevelKind, Vec<&CpuList>)| *of == kind && !sets.is_empty();
         let Some(last) = kinds.iter().position(told) else {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::{Cache, CacheKind, Node, Topology};
 use super::error::{Wrong, quoted};
 use super::{parse_group, parse_size, whole_number};
-use crate::machine::cpus::CpuList;
+use crate::cpus::CpuList;
 
 /// The most CPUs of a machine; the largest that Linux is built for have as many.
 pub(super) const CPUS_MAX: usize = 8192;

@@ -1,6 +1,6 @@
 use super::statements::CPUS_MAX;
 use super::*;
-use crate::machine::topology::CacheKind;
+use crate::topology::CacheKind;
 
 const TWO_PACKAGES: &str = "\
 cpus 0-7

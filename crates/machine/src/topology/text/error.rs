@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::machine::cpus::{CPU_NUMBER_END, escaped};
+use crate::cpus::{CPU_NUMBER_END, escaped};
 
 /// How much of a word is repeated in a message.
 const QUOTED_MAX: usize = 40;
