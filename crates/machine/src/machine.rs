@@ -1,0 +1,262 @@
+//! A snapshot of the machine, and the number of workers that follows from it.
+//!
+//! The rule and its reasons are in the documentation of the crate.
+
+use std::path::Path;
+
+use crate::affinity;
+use crate::cpus::CpuList;
+use crate::files::{Files, Root, garbled, text, unreadable};
+use crate::quota::{self, Quota};
+use crate::topology::Topology;
+
+#[cfg(test)]
+mod tests;
+
+/// A snapshot of what determines the number of workers, and their order.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::Machine;
+///
+/// let machine = Machine::read();
+/// assert!(machine.default_workers() >= 1);
+/// println!("{} workers: {}", machine.default_workers(), machine.reason());
+/// print!("{machine}");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    affinity: Option<CpuList>,
+    /// The standard library's count of usable CPUs; only asked if the affinity is unknown.
+    pub(crate) counted: Option<usize>,
+    quotas: Vec<Quota>,
+    topology: Topology,
+    notes: Vec<String>,
+}
+
+impl Machine {
+    /// Reads this machine.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::from_files(&Root(Path::new("/")), || {
+            std::thread::available_parallelism().ok().map(usize::from)
+        })
+    }
+
+    /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.
+    ///
+    /// Nothing of the machine that this runs on is used: an empty directory gives one CPU.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::read_from(Path::new("/there/is/nothing/here"));
+    /// assert_eq!(machine.default_workers(), 1);
+    /// assert!(machine.affinity().is_none());
+    /// assert!(!machine.notes().is_empty());
+    /// ```
+    #[must_use]
+    pub fn read_from(root: &Path) -> Self {
+        Self::from_files(&Root(root), || None)
+    }
+
+    /// Makes a machine from a topology alone: without quotas, with an unknown affinity, and with
+    /// all of its CPUs usable.
+    ///
+    /// A topology without CPUs counts as one CPU.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::made_up("cpus 0-127\nL3 0-63 64-127".parse()?);
+    /// assert_eq!((machine.default_workers(), machine.usable().len()), (128, 128));
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
+    #[must_use]
+    pub fn made_up(topology: Topology) -> Self {
+        let topology = match topology.cpus().is_empty() {
+            true => Topology::flat(std::iter::once(0).collect()),
+            false => topology,
+        };
+        Self {
+            affinity: None,
+            counted: None,
+            quotas: Vec::new(),
+            topology,
+            notes: Vec::new(),
+        }
+    }
+
+    fn from_files(files: &dyn Files, count: impl FnOnce() -> Option<usize>) -> Self {
+        let mut notes = Vec::new();
+        let has_files = ["/proc", "/sys"].map(|dir| files.is_dir(Path::new(dir)));
+        if has_files == [false, false] {
+            let counted = count();
+            notes.push("no /proc and no /sys here".to_owned());
+            return Self {
+                affinity: None,
+                counted,
+                quotas: Vec::new(),
+                topology: Topology::flat((0..counted.unwrap_or(1)).collect()),
+                notes,
+            };
+        }
+        let mut noted = |result: Result<CpuList, String>| result.map_err(|it| notes.push(it)).ok();
+        let affinity = noted(affinity::allowed(files));
+        let online = noted(online(files));
+        let counted = if affinity.is_none() { count() } else { None };
+        let quotas = quota::read(files, &mut notes);
+        let topology = match (online, &affinity) {
+            (Some(online), _) => Topology::read(files, online),
+            (None, Some(allowed)) => Topology::read(files, allowed.clone()),
+            (None, None) => Topology::flat((0..counted.unwrap_or(1)).collect()),
+        };
+        Self {
+            affinity,
+            counted,
+            quotas,
+            topology,
+            notes,
+        }
+    }
+
+    /// The number of CPUs that are online, or of the known ones if the system does not report that.
+    #[must_use]
+    pub fn cpus_online(&self) -> usize {
+        self.topology.cpus().len()
+    }
+
+    /// The CPUs that the calling thread may run on, including offline ones; `None` if unknown.
+    #[must_use]
+    pub fn affinity(&self) -> Option<&CpuList> {
+        self.affinity.as_ref()
+    }
+
+    /// The CPUs that workers may run on: those that are both allowed and online. Never empty.
+    #[must_use]
+    pub fn usable(&self) -> CpuList {
+        usable(self.topology.cpus(), self.affinity.as_ref())
+    }
+
+    /// The smallest limit on CPU time, if there is one.
+    #[must_use]
+    pub fn quota(&self) -> Option<&Quota> {
+        smallest(&self.quotas)
+    }
+
+    /// All limits on CPU time, starting with the process's own cgroup and going up.
+    #[must_use]
+    pub fn quotas(&self) -> &[Quota] {
+        &self.quotas
+    }
+
+    /// What the CPUs share.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// What could not be read or understood, and may therefore be missing; one sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The default number of workers of a pool; at least 1.
+    ///
+    /// [The crate's documentation](crate#the-default-number-of-workers) has the rule.
+    #[must_use]
+    pub fn default_workers(&self) -> usize {
+        // At least 1: no stored list is empty, and no quota is 0.
+        let cpus = self.counted.unwrap_or_else(|| self.usable().len());
+        within(self.quota(), cpus)
+    }
+
+    /// Reads affinity and quotas again, which may change while a program runs.
+    ///
+    /// This is much cheaper than another snapshot. The files are below `root`, which is `/` on this
+    /// machine. `None` if less could be read than for the snapshot: a limit that cannot be seen
+    /// must not count as lifted.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::read();
+    /// if let Some(limits) = machine.limits(Path::new("/")) {
+    ///     println!("up to {} workers on CPUs {}", limits.workers, limits.usable);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn limits(&self, root: &Path) -> Option<Limits> {
+        let files = Root(root);
+        let allowed = affinity::allowed(&files).ok();
+        let usable = usable(
+            self.topology.cpus(),
+            allowed.as_ref().or(self.affinity.as_ref()),
+        );
+        let mut notes = Vec::new();
+        let quotas = quota::read(&files, &mut notes);
+        let cpus = self.counted.unwrap_or(usable.len());
+        let limits = Limits {
+            workers: within(smallest(&quotas), cpus),
+            usable,
+        };
+        (notes.len() <= self.notes.len()).then_some(limits)
+    }
+}
+
+/// How much of a machine a process may use at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The CPUs that workers may run on.
+    pub usable: CpuList,
+    /// The number of workers that these CPUs and the quotas are good for.
+    pub workers: usize,
+}
+
+/// The CPUs that are both allowed and online; all allowed ones if none of them is online.
+fn usable(online: &CpuList, allowed: Option<&CpuList>) -> CpuList {
+    let Some(allowed) = allowed else {
+        return online.clone();
+    };
+    let usable = allowed.intersection(online);
+    if usable.is_empty() {
+        allowed.clone()
+    } else {
+        usable
+    }
+}
+
+fn smallest(quotas: &[Quota]) -> Option<&Quota> {
+    quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
+}
+
+/// The number of workers for that many CPUs under a quota.
+fn within(quota: Option<&Quota>, cpus: usize) -> usize {
+    quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
+}
+
+/// The number of workers needed to use a quota up.
+fn whole_cpus(quota: f64) -> usize {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounded up and above 0; the cast saturates"
+    )]
+    let workers = quota.ceil() as usize;
+    workers
+}
+
+fn online(files: &dyn Files) -> Result<CpuList, String> {
+    let file = Path::new("/sys/devices/system/cpu/online");
+    let listed = text(files, file).map_err(|error| unreadable(file, &error))?;
+    match listed.parse::<CpuList>() {
+        Ok(cpus) if !cpus.is_empty() => Ok(cpus),
+        _ => Err(garbled(file, &listed, "a list of CPUs")),
+    }
+}
