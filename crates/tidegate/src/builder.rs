@@ -4,10 +4,10 @@
 //! that methods may be called in any order and an error names everything that it is about.
 
 use crate::closed::Closed;
-use crate::machine::Topology;
 use crate::options::{Options, PanicHandler, ThreadHandler};
 use crate::pool::Pool;
 use std::fmt;
+use tidegate_machine::Topology;
 use tidegate_policy::{
     Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait,
 };

@@ -133,7 +133,6 @@ pub mod interval;
 mod job;
 mod latch;
 mod loops;
-pub mod machine;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
@@ -163,6 +162,8 @@ pub use pool::Pool;
 pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, SpaceStats, Stats, WorkerStats};
+#[doc(inline)]
+pub use tidegate_machine as machine;
 pub use tidegate_policy::{
     Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait, desire, idle,
 };

@@ -7,11 +7,11 @@ use crate::builder::{BuildError, Builder};
 use crate::closed::Closed;
 use crate::environment::Environment;
 use crate::latch::MAX_WORKERS;
-use crate::machine::{CpuList, Machine, Topology};
 use crate::place::Layout;
 use crate::unwind::Payload;
 use std::fmt::Display;
 use std::sync::OnceLock;
+use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
     Amount, Desire, DesireState, Idle, IdleState, ParseError, PlaceBy, Queue, Share, Space, Victim,

@@ -219,7 +219,7 @@ impl Shared {
     }
 
     /// How many workers a place has, and on which CPUs they stand.
-    pub(crate) fn extent_of(&self, place: PlaceId) -> (usize, crate::machine::CpuList) {
+    pub(crate) fn extent_of(&self, place: PlaceId) -> (usize, tidegate_machine::CpuList) {
         let group = self.group(place);
         (
             self.layout().workers_in(group),

@@ -2,7 +2,7 @@
 //!
 //! Only threads that the pool has started are bound, and only while they have a stand; without one they may run wherever the pool may.
 
-use crate::machine::CpuList;
+use tidegate_machine::CpuList;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{CpuSet, Tid};
 

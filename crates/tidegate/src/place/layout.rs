@@ -6,7 +6,7 @@
 //!
 //! It is made with the pool and never changes; a machine whose processors come and go is read again by the next pool.
 
-use crate::machine::{CpuList, Level, LevelKind, Topology};
+use tidegate_machine::{CpuList, Level, LevelKind, Topology};
 use tidegate_policy::{PlaceBy, PlaceTree, Stands};
 use tidegate_sync::serial;
 
@@ -44,7 +44,7 @@ impl Layout {
         if let PlaceBy::Each(size) = by {
             return Self::of_numbers(cpus, size, tree);
         }
-        let leaves = topology.partition(by, &among);
+        let leaves = partition(topology, by, &among);
         levels.push(leaves.iter().map(on).collect());
         for Level { groups, .. } in topology.levels(&among) {
             let holds = |group: &CpuList| groups.iter().any(|larger| group.is_subset(larger));
@@ -202,21 +202,19 @@ fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     order
 }
 
-impl Topology {
-    /// The smallest groups of places; all in one where the system tells nothing.
-    fn partition(&self, by: PlaceBy, among: &CpuList) -> Vec<CpuList> {
-        let kind = match by {
-            PlaceBy::Core => LevelKind::Core,
-            PlaceBy::Node => LevelKind::Node,
-            PlaceBy::Package => LevelKind::Package,
-            PlaceBy::Machine | PlaceBy::Each(_) => LevelKind::Machine,
-            PlaceBy::Cache => {
-                let last = self.caches().iter().map(|cache| cache.level).max();
-                last.map_or(LevelKind::Machine, LevelKind::Cache)
-            }
-        };
-        self.groups_of(kind, among)
-    }
+/// The smallest groups of places; a single one if the machine's structure is unknown.
+fn partition(topology: &Topology, by: PlaceBy, among: &CpuList) -> Vec<CpuList> {
+    let kind = match by {
+        PlaceBy::Core => LevelKind::Core,
+        PlaceBy::Node => LevelKind::Node,
+        PlaceBy::Package => LevelKind::Package,
+        PlaceBy::Machine | PlaceBy::Each(_) => LevelKind::Machine,
+        PlaceBy::Cache => {
+            let last = topology.caches().iter().map(|cache| cache.level).max();
+            last.map_or(LevelKind::Machine, LevelKind::Cache)
+        }
+    };
+    topology.groups_of(kind, among)
 }
 
 #[cfg(all(test, not(any(loom, miri))))]

@@ -3,7 +3,6 @@
 use super::{Shared, UnstartedThread};
 use crate::builder::{BuildError, Builder};
 use crate::interval::{self, Body, Failure};
-use crate::machine::CpuList;
 use crate::options::Options;
 use crate::place::PlaceId;
 use crate::scope::Scope;
@@ -13,6 +12,7 @@ use crate::trace::Trace;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use tidegate_machine::CpuList;
 use tidegate_sync::thread::PerProcess;
 
 /// A pool of workers; see [`Pool::builder`].

@@ -10,7 +10,6 @@ mod holders;
 mod presence;
 mod sight;
 
-use crate::machine::Limits;
 use crate::options::{Options, Sharing, machine};
 use crate::pool::Shared;
 use crate::trace::Notes;
@@ -20,6 +19,7 @@ use sight::Sight;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_machine::Limits;
 use tidegate_policy::Nanos;
 use tidegate_policy::trace::{Off, Steward as Rules, Wait};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};

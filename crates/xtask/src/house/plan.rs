@@ -71,8 +71,15 @@ pub const ROOMS: &[Room] = &[
         code: Code::Runtime,
     },
     Room {
+        folder: "machine",
+        imports: &["policy"],
+        outside: Outside::Only(&[]),
+        unsafe_in: &[],
+        code: Code::Runtime,
+    },
+    Room {
         folder: "tidegate",
-        imports: &["policy", "sync", "deque", "share"],
+        imports: &["policy", "sync", "deque", "share", "machine"],
         outside: Outside::Only(&["tracing"]),
         unsafe_in: &["job", "latch", "worker", "scope", "interval", "allocator"],
         code: Code::Runtime,

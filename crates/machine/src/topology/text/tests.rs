@@ -1,6 +1,6 @@
 use super::statements::CPUS_MAX;
 use super::*;
-use crate::machine::topology::CacheKind;
+use crate::topology::CacheKind;
 
 const TWO_PACKAGES: &str = "\
 cpus 0-7
@@ -22,31 +22,31 @@ fn cpus(list: &str) -> CpuList {
     list.parse().unwrap()
 }
 
-fn refused(text: &str) -> String {
+fn error(text: &str) -> String {
     text.parse::<Topology>().unwrap_err().to_string()
 }
 
 #[test]
-fn every_statement_is_read_and_written_again() {
+fn round_trips_every_statement() {
     let topology = read(TWO_PACKAGES);
     assert_eq!(topology.cpus(), &cpus("0-7"));
     assert_eq!(topology.cores(), ["0-1", "2-3", "4-5", "6-7"].map(cpus));
     assert_eq!(topology.packages(), ["0-3", "4-7"].map(cpus));
     let nodes = topology.nodes().iter().map(|node| (node.id, &node.cpus));
     assert!(nodes.eq([(0, &cpus("0-3")), (1, &cpus("4-7"))]));
-    let told = |cache: &Cache| (cache.level, cache.kind, cache.bytes, cache.cpus.to_string());
+    let fields = |cache: &Cache| (cache.level, cache.kind, cache.bytes, cache.cpus.to_string());
     assert_eq!(topology.caches().len(), 14);
     let data = (1, CacheKind::Data, Some(32 << 10), "0-1".to_owned());
     let instruction = (1, CacheKind::Instruction, Some(48 << 10), "6-7".to_owned());
     let unified = (3, CacheKind::Unified, Some(16 << 20), "4-7".to_owned());
-    assert_eq!(told(&topology.caches()[0]), data);
-    assert_eq!(told(&topology.caches()[7]), instruction);
-    assert_eq!(told(&topology.caches()[13]), unified);
+    assert_eq!(fields(&topology.caches()[0]), data);
+    assert_eq!(fields(&topology.caches()[7]), instruction);
+    assert_eq!(fields(&topology.caches()[13]), unified);
     assert_eq!(topology.to_string(), TWO_PACKAGES);
 }
 
 #[test]
-fn comments_blanks_and_the_order_of_lines_and_groups_mean_nothing() {
+fn ignores_comments_blanks_and_order() {
     let text = "# a machine\r\n\n  cpus\t0-3,4-7 # all\n#core 0-7\nL3 4-7 0-3 size=16384K\npackage 4-7 0-3\r\n\
                 L2 0-1 4-5 size=1048576\nL2 6-7 2-3 size=1M\nnode 1:4-7 0:0-3\n\
                 L1d 0-1 2-3 4-5 6-7 size=32K\nL1i 0-1 2-3 4-5 6-7 size=48K\ncore 6,7 2-3 4-5 0-1";
@@ -54,24 +54,24 @@ fn comments_blanks_and_the_order_of_lines_and_groups_mean_nothing() {
 }
 
 #[test]
-fn cpus_alone_are_a_flat_machine() {
+fn parses_cpus_alone_as_flat() {
     assert_eq!(read("cpus 2,5-6"), Topology::flat(cpus("2,5-6")));
 }
 
 #[test]
-fn nodes_without_numbers_are_counted_in_the_order_of_the_line() {
+fn numbers_nodes_in_order() {
     let topology = read("cpus 0-5\nnode 4-5 0-1 2-3");
     assert_eq!(topology, read("cpus 0-5\nnode 0:4-5 1:0-1 2:2-3"));
 }
 
 #[test]
-fn a_node_of_memory_alone_and_caches_of_many_sizes_are_kept() {
+fn keeps_memory_nodes_and_cache_sizes() {
     let text = "cpus 0-3\nL2 3\nL2 0 1 size=0\nL2 2 size=1537\nL255 0-3 size=1G\nnode 3:0-3 7:\n";
     assert_eq!(read(text).to_string(), text);
 }
 
-/// Texts, and what the message says among other things.
-const REFUSED: &[(&str, &str)] = &[
+/// Invalid texts, each with a part of its message.
+const INVALID: &[(&str, &str)] = &[
     (
         "",
         "line 1: nothing says which CPUs there are; allowed: a line",
@@ -158,16 +158,16 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_is_refused_is_told_with_its_line_and_what_is_allowed() {
-    for (text, words) in REFUSED {
-        let told = refused(text);
-        assert!(told.contains(words), "{text:?}: {told}");
-        assert!(told.contains("; allowed: "), "{told}");
+fn reports_line_and_allowed_values() {
+    for (text, words) in INVALID {
+        let message = error(text);
+        assert!(message.contains(words), "{text:?}: {message}");
+        assert!(message.contains("; allowed: "), "{message}");
     }
 }
 
 #[test]
-fn messages_are_one_short_line_whatever_the_text_holds() {
+fn keeps_messages_short_and_printable() {
     let long = "\u{e9}".repeat(100_000);
     for text in [
         "cpus 0\n\u{1b}[2J 0".to_owned(),
@@ -180,17 +180,17 @@ fn messages_are_one_short_line_whatever_the_text_holds() {
         format!("cpus 0\nnode {long}:0"),
         format!("cpus 0\nL2 0 size={long}"),
     ] {
-        let told = refused(&text);
-        assert!(!told.contains(char::is_control), "{told:?}");
-        assert!(told.chars().count() < 200, "{told}");
+        let message = error(&text);
+        assert!(!message.contains(char::is_control), "{message:?}");
+        assert!(message.chars().count() < 200, "{message}");
     }
 }
 
-/// Takes long if what is read were not bounded.
+/// Without the bounds this takes very long, or runs out of memory.
 #[test]
-fn a_list_that_names_all_cpus_again_and_again_is_refused() {
+fn bounds_the_work_of_repetitions() {
     let bomb = vec!["0-65535"; 100_000].join(",");
-    assert!(refused(&format!("cpus {bomb}")).contains("is no list of CPUs"));
+    assert!(error(&format!("cpus {bomb}")).contains("is no list of CPUs"));
     let (cpus, bomb) = (CPUS_MAX - 1, format!("0-{0},0-{0},0-{0}", CPUS_MAX - 1));
     assert_eq!(read(&format!("cpus {bomb}")).cpus().len(), CPUS_MAX);
     let statements: String = (1..=20).map(|it| format!("L{it} {bomb}\n")).collect();
@@ -200,7 +200,7 @@ fn a_list_that_names_all_cpus_again_and_again_is_refused() {
     );
 }
 
-/// Some of the CPUs in groups, at random.
+/// Random disjoint groups of some of the CPUs.
 fn random_groups(random: &mut fastrand::Rng, among: &CpuList) -> Vec<CpuList> {
     let mut groups = vec![Vec::new(); random.usize(1..6)];
     for &cpu in among.as_slice() {
@@ -254,7 +254,7 @@ fn random_topology(random: &mut fastrand::Rng) -> Topology {
 }
 
 #[test]
-fn what_is_written_reads_as_the_same() {
+fn round_trips_random_topologies() {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
@@ -264,9 +264,10 @@ fn what_is_written_reads_as_the_same() {
     }
 }
 
-/// Texts made of the words that mean something, cut and put together at random.
+/// The texts are random sequences of meaningful words. None may cause a panic, and the parsed ones
+/// must survive a round trip.
 #[test]
-fn no_text_makes_it_panic_and_what_it_takes_it_can_write() {
+fn round_trips_random_texts() {
     const WORDS: [&str; 16] = [
         "core ",
         "node ",
@@ -288,16 +289,16 @@ fn no_text_makes_it_panic_and_what_it_takes_it_can_write() {
     let seed = fastrand::u64(..);
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut taken = 0;
+    let mut parsed = 0;
     for _ in 0..20_000 {
         let mut text = String::from("cpus 0-7\n");
         for _ in 0..random.usize(..12) {
             text += random.choice(WORDS).unwrap();
         }
         if let Ok(topology) = text.parse::<Topology>() {
-            taken += usize::from(topology != Topology::flat(cpus("0-7")));
+            parsed += usize::from(topology != Topology::flat(cpus("0-7")));
             assert_eq!(read(&topology.to_string()), topology, "{text:?}");
         }
     }
-    assert!(taken > 100, "{taken}");
+    assert!(parsed > 100, "{parsed}");
 }

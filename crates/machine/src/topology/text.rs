@@ -1,67 +1,71 @@
-//! A topology as text, for machines that one does not have: `docs/topology.md` has the format, and examples.
+//! The text format of a topology, for describing other machines.
 //!
-//! Reading refuses whatever it does not understand, with the line, what is wrong there and what is allowed: who writes a
-//! machine down wants to hear of mistakes, other than who reads what a system tells of itself. Writing says every thing
-//! once, in the order in which [`Topology`] has it, so that equal topologies are equal texts.
+//! The parser rejects everything that it does not understand, and reports the line, what is wrong
+//! there and what is allowed. The reader of `/sys` is lenient instead, because users cannot correct
+//! those files. Each thing is written once, in the order in which [`Topology`] stores it, so equal
+//! topologies have equal texts.
 //!
-//! Each read topology of at least one CPU is written so that reading it again gives the same; of those that a system tells,
-//! each in which groups of a kind have no CPU in common. Groups that cut through each other are allowed, as they are
-//! there; [`Topology::levels`] leaves them out.
+//! What is written parses back to the same value, for every parsed topology with at least one CPU.
+//! For a topology from `/sys` that is only so if no two groups of the same kind share a CPU. Groups
+//! of different kinds may overlap, as they do in `/sys`; [`Topology::levels`] drops them.
 //!
-//! It does not open files, and knows nothing of quotas or affinity, which are no matter of topology.
+//! This module opens no files. Quotas and affinity are not part of a topology.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Cache, Node, Topology};
-use crate::machine::cpus::CpuList;
-use error::Wrong;
+use crate::cpus::CpuList;
+use error::Problem;
 use statements::Statements;
 
 pub use error::TopologyError;
 
 mod error;
 mod statements;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 
-/// The units of sizes, each as a power of two.
+/// Units of sizes, as powers of two.
 const UNITS: [(&str, u32); 3] = [("G", 30), ("M", 20), ("K", 10)];
 
 impl FromStr for Topology {
     type Err = TopologyError;
 
-    /// Reads one statement from each line; what follows a `#` is a comment, and empty lines mean nothing.
+    /// Parses one statement per line. A `#` starts a comment, and empty lines are ignored.
     ///
-    /// | statement | says |
+    /// | statement | meaning |
     /// |---|---|
-    /// | `cpus 0-7` | which CPUs there are; comes first, and once |
+    /// | `cpus 0-7` | the CPUs of the machine; must come first, and once |
     /// | `core 0-1 2-3` | the hardware threads of each core |
-    /// | `L1d 0-1 2-3 size=32K` | who shares a cache, here of level 1 for data, and its size; `L1i` is one for instructions, `L2` one for both |
-    /// | `node 0-3 4-7` | the NUMA nodes, numbered from 0 on |
-    /// | `node 2:0-3 5:4-7 6:` | the same with their own numbers; the last one is memory alone |
+    /// | `L1d 0-1 2-3 size=32K` | the CPUs that share each level 1 data cache, and its size |
+    /// | `L1i 0-1 2-3` | like `L1d`, for instruction caches; `L2` is for unified ones |
+    /// | `node 0-3 4-7` | the NUMA nodes, numbered from 0 |
+    /// | `node 2:0-3 5:4-7 6:` | the NUMA nodes with explicit numbers; the last has only memory |
     /// | `package 0-3 4-7` | the CPUs of each package |
     ///
-    /// Groups are lists as [`CpuList`] has them. Those of a statement have no CPU in common, and need not have all. A cache
-    /// may come on several lines, with the same size or with others. Sizes are in bytes, or with `K`, `M` or `G` in units
-    /// of 1024, 1024² or 1024³ bytes.
+    /// Each group is a [`CpuList`]. The groups of a statement must not overlap, and need not cover
+    /// all CPUs. A cache can have several lines, with the same size or with different ones. Sizes
+    /// are in bytes, or in units of 1024, 1024² or 1024³ bytes with `K`, `M` or `G`.
     ///
     /// # Errors
-    /// Anything else, and more CPUs than the largest machines have.
+    /// If the text has anything else, or more CPUs than Linux supports.
     fn from_str(text: &str) -> Result<Self, TopologyError> {
         let mut statements = Statements::default();
         let mut lines = 0;
         for line in text.lines() {
             lines += 1;
-            let said = line.split_once('#').map_or(line, |(said, _)| said);
-            let words: Vec<&str> = said.split_whitespace().collect();
+            let statement = line.split('#').next().unwrap_or(line);
+            let words: Vec<&str> = statement.split_whitespace().collect();
             if let Some((name, words)) = words.split_first() {
                 statements
                     .add(name, words)
-                    .map_err(|wrong| wrong.at(lines))?;
+                    .map_err(|problem| problem.at(lines))?;
             }
         }
-        statements.finish().map_err(|wrong| wrong.at(lines.max(1)))
+        statements
+            .finish()
+            .map_err(|problem| problem.at(lines.max(1)))
     }
 }
 
@@ -100,7 +104,7 @@ fn write_groups(out: &mut fmt::Formatter<'_>, name: &str, groups: &[impl Display
     writeln!(out)
 }
 
-/// A size in the largest unit of which it is a whole number.
+/// Writes a size in the largest unit that divides it.
 fn show_size(bytes: u64) -> String {
     let mut units = UNITS.iter();
     match units.find(|(_, shift)| bytes > 0 && bytes % (1 << shift) == 0) {
@@ -109,20 +113,19 @@ fn show_size(bytes: u64) -> String {
     }
 }
 
-/// What [`show_size`] shows, and any other number before a unit.
+/// Parses what [`show_size`] writes, and any other integer with a unit.
 fn parse_size(text: &str) -> Option<u64> {
     let in_unit = |(unit, shift): &(&str, u32)| Some((text.strip_suffix(unit)?, *shift));
     let (number, shift) = UNITS.iter().find_map(in_unit).unwrap_or((text, 0));
     whole_number::<u64>(number)?.checked_mul(1 << shift)
 }
 
-/// A number in digits alone: what Rust parses may have a sign.
+/// Parses digits only; Rust's own parser would accept a sign.
 fn whole_number<T: FromStr>(text: &str) -> Option<T> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
 
-/// A group as it stands in a statement.
-fn parse_group(text: &str) -> Result<CpuList, Wrong> {
-    text.parse().map_err(|_| Wrong::list(text))
+fn parse_group(text: &str) -> Result<CpuList, Problem> {
+    text.parse().map_err(|_| Problem::list(text))
 }

@@ -1,11 +1,11 @@
-use super::super::made_up::MadeUp;
 use super::*;
+use crate::made_up::MadeUp;
 
 fn cpus(list: &str) -> CpuList {
     list.parse().unwrap()
 }
 
-/// With one line of `topology/` for each CPU of each group.
+/// Adds the file `topology/name` for each CPU of each group.
 fn with_groups(files: MadeUp, name: &str, groups: &[&str]) -> MadeUp {
     groups.iter().fold(files, |files, group| {
         cpus(group).as_slice().iter().fold(files, |files, cpu| {
@@ -15,7 +15,7 @@ fn with_groups(files: MadeUp, name: &str, groups: &[&str]) -> MadeUp {
     })
 }
 
-/// With one cache for each group, as `index` of each of its CPUs.
+/// Adds one cache for each group, under `index` for each of its CPUs.
 fn with_caches(files: MadeUp, index: usize, level_kind_size: [&str; 3], groups: &[&str]) -> MadeUp {
     let [level, kind, size] = level_kind_size;
     groups.iter().fold(files, |files, group| {
@@ -39,7 +39,7 @@ fn with_nodes(files: MadeUp, nodes: &[&str]) -> MadeUp {
 }
 
 /// Each level as `kind: groups`.
-fn worded(levels: &[Level]) -> Vec<String> {
+fn in_words(levels: &[Level]) -> Vec<String> {
     let groups = |level: &Level| {
         let groups: Vec<String> = level.groups.iter().map(CpuList::to_string).collect();
         format!("{}: {}", level.kind, groups.join(" "))
@@ -48,10 +48,11 @@ fn worded(levels: &[Level]) -> Vec<String> {
 }
 
 fn all_levels(topology: &Topology) -> Vec<String> {
-    worded(&topology.levels(topology.cpus()))
+    in_words(&topology.levels(topology.cpus()))
 }
 
-/// Two packages of two cores with two hardware threads each; siblings are numbered apart, as is usual.
+/// Two packages of two cores with two hardware threads each; numbered as usual, first threads
+/// first.
 fn two_packages() -> MadeUp {
     let files = with_groups(
         MadeUp::new(),
@@ -81,7 +82,7 @@ fn two_packages() -> MadeUp {
 }
 
 #[test]
-fn cores_caches_nodes_and_packages_are_read_once_each() {
+fn reads_everything_once() {
     let topology = Topology::read(&two_packages(), cpus("0-7"));
     assert_eq!(topology.cores(), ["0,4", "1,5", "2,6", "3,7"].map(cpus));
     assert_eq!(topology.packages(), ["0-1,4-5", "2-3,6-7"].map(cpus));
@@ -102,11 +103,11 @@ fn cores_caches_nodes_and_packages_are_read_once_each() {
         .map(|node| (node.id, node.cpus.to_string()))
         .collect();
     assert_eq!(nodes[1], (1, "2-3,6-7".to_owned()));
-    assert_eq!(nodes[2], (2, String::new()), "memory alone");
+    assert_eq!(nodes[2], (2, String::new()), "memory only");
 }
 
 #[test]
-fn equal_partitions_make_one_level_with_the_name_of_the_nearest_thing() {
+fn merges_equal_levels() {
     let topology = Topology::read(&two_packages(), cpus("0-7"));
     let levels = [
         "core: 0,4 1,5 2,6 3,7",
@@ -117,9 +118,9 @@ fn equal_partitions_make_one_level_with_the_name_of_the_nearest_thing() {
 }
 
 #[test]
-fn levels_are_those_of_the_cpus_asked_for() {
+fn restricts_levels_to_given_cpus() {
     let topology = Topology::read(&two_packages(), cpus("0-7"));
-    let levels = |list| worded(&topology.levels(&cpus(list)));
+    let levels = |list| in_words(&topology.levels(&cpus(list)));
     assert_eq!(levels("0,1,2"), ["L3: 0-1 2", "machine: 0-2"]);
     assert_eq!(levels("0,4"), ["core: 0,4"]);
     assert_eq!(levels("0,1,5"), ["core: 0 1,5", "L3: 0-1,5"]);
@@ -128,30 +129,30 @@ fn levels_are_those_of_the_cpus_asked_for() {
     assert_eq!(
         levels("0,4,90"),
         ["core: 0,4 90", "machine: 0,4,90"],
-        "an unknown CPU stands alone"
+        "an unknown CPU is a group of its own"
     );
 }
 
 #[test]
-fn nodes_inside_a_cache_come_before_it() {
+fn orders_nodes_before_larger_caches() {
     let files = with_caches(MadeUp::new(), 0, ["3", "Unified", "1K"], &["0-7"]);
     let topology = Topology::read(&with_nodes(files, &["0-3", "4-7"]), cpus("0-7"));
     assert_eq!(all_levels(&topology), ["node: 0-3 4-7", "L3: 0-7"]);
 }
 
 #[test]
-fn the_order_of_levels_does_not_depend_on_the_cpus_asked_for() {
+fn orders_levels_independently_of_cpus() {
     let files = with_caches(MadeUp::new(), 0, ["3", "Unified", "1K"], &["0-3", "4-7"]);
     let files = with_nodes(files, &["0-1", "2-3", "4-5", "6-7"]);
     let levels = Topology::read(&files, cpus("0-7")).levels(&cpus("0-1,4,6"));
     assert_eq!(
-        worded(&levels),
+        in_words(&levels),
         ["node: 0-1 4 6", "L3: 0-1 4,6", "machine: 0-1,4,6"]
     );
 }
 
 #[test]
-fn caches_inside_a_node_come_before_it() {
+fn orders_caches_before_larger_nodes() {
     let files = with_caches(
         MadeUp::new(),
         0,
@@ -164,7 +165,7 @@ fn caches_inside_a_node_come_before_it() {
 }
 
 #[test]
-fn cpus_without_a_cache_of_some_level_stay_in_their_finer_group() {
+fn keeps_finer_groups_without_a_cache() {
     let files = with_groups(
         MadeUp::new(),
         "thread_siblings_list",
@@ -182,14 +183,14 @@ fn cpus_without_a_cache_of_some_level_stay_in_their_finer_group() {
 }
 
 #[test]
-fn groups_are_ordered_by_their_first_cpu() {
+fn orders_groups_by_first_cpu() {
     let files = with_caches(MadeUp::new(), 0, ["2", "Unified", "1K"], &["2-3"]);
     let levels = all_levels(&Topology::read(&files, cpus("0-3")));
     assert_eq!(levels, ["L2: 0 1 2-3", "machine: 0-3"]);
 }
 
 #[test]
-fn a_group_that_cuts_through_a_finer_one_is_dropped_alone() {
+fn drops_overlapping_groups() {
     let files = with_caches(
         MadeUp::new(),
         0,
@@ -201,7 +202,7 @@ fn a_group_that_cuts_through_a_finer_one_is_dropped_alone() {
 }
 
 #[test]
-fn instruction_caches_bring_nobody_nearer() {
+fn ignores_instruction_caches() {
     let files = with_caches(
         MadeUp::new(),
         0,
@@ -215,14 +216,14 @@ fn instruction_caches_bring_nobody_nearer() {
 }
 
 #[test]
-fn a_machine_that_tells_nothing_is_flat() {
+fn is_flat_without_files() {
     let topology = Topology::read(&MadeUp::new(), cpus("0-2"));
     assert_eq!(topology, Topology::flat(cpus("0-2")));
     assert_eq!(all_levels(&topology), ["machine: 0-2"]);
 }
 
 #[test]
-fn garbage_is_left_out() {
+fn leaves_out_malformed_files() {
     let cpu = "/sys/devices/system/cpu/cpu0";
     let files = two_packages()
         .with(&format!("{cpu}/topology/core_cpus_list"), "0-\u{1b}\n")
@@ -235,12 +236,12 @@ fn garbage_is_left_out() {
     assert_eq!(
         topology.cores(),
         ["1", "2", "3"].map(cpus),
-        "of CPUs that are online"
+        "only online CPUs"
     );
     assert_eq!(
         topology.packages(),
         ["0-1", "2-3"].map(cpus),
-        "a list without its own CPU is no list"
+        "a list without its own CPU is ignored"
     );
     let of_cpu_0: Vec<_> = topology
         .caches()
@@ -254,13 +255,13 @@ fn garbage_is_left_out() {
     assert_eq!(
         sizes,
         [(3, None), (3, Some(16 << 20))],
-        "as its neighbours tell it"
+        "as reported by its neighbours"
     );
     assert_eq!(topology.nodes().len(), 3);
 }
 
 #[test]
-fn denied_files_leave_a_flat_machine() {
+fn is_flat_when_files_are_denied() {
     let files = two_packages().denying("/sys");
     assert_eq!(
         Topology::read(&files, cpus("0-7")),
@@ -269,7 +270,7 @@ fn denied_files_leave_a_flat_machine() {
 }
 
 #[test]
-fn workers_are_as_far_apart_as_their_cpus() {
+fn measures_distances_between_workers() {
     let topology = Topology::read(&two_packages(), cpus("0-7"));
     let places = topology.places(&[0, 4, 1, 7]);
     assert_eq!(

@@ -1,5 +1,5 @@
-use super::super::made_up::MadeUp;
 use super::*;
+use crate::made_up::MadeUp;
 
 const ROOT: &str = "1 0 0:1 / / rw - ext4 /dev/vda rw\n";
 const V2: &str = "2 1 0:2 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
@@ -11,22 +11,22 @@ fn machine(mountinfo: &str, cgroup: &str) -> MadeUp {
         .with("/proc/self/cgroup", cgroup)
 }
 
-/// With the two files of a version 1 cgroup.
+/// Adds the two files of a version 1 cgroup.
 fn with_v1(files: MadeUp, dir: &str, quota: &str, period: &str) -> MadeUp {
     files
         .with(&format!("{dir}/cpu.cfs_quota_us"), quota)
         .with(&format!("{dir}/cpu.cfs_period_us"), period)
 }
 
-/// Each quota as `cpus from cgroup`, and the notes.
+/// Each quota as `cpus path`, and the notes.
 fn read_all(files: &MadeUp) -> (Vec<String>, Vec<String>) {
     let mut notes = Vec::new();
     let quotas = read(files, &mut notes);
-    let worded = |quota: &Quota| format!("{} {}", quota.cpus, quota.from.display());
-    (quotas.iter().map(worded).collect(), notes)
+    let in_words = |quota: &Quota| format!("{} {}", quota.cpus, quota.from.display());
+    (quotas.iter().map(in_words).collect(), notes)
 }
 
-/// As [`read_all`] where nothing is in the way.
+/// Like [`read_all`], but expects no notes.
 fn read_clear(files: &MadeUp) -> Vec<String> {
     let (quotas, notes) = read_all(files);
     assert_eq!(notes, [""; 0]);
@@ -34,7 +34,7 @@ fn read_clear(files: &MadeUp) -> Vec<String> {
 }
 
 #[test]
-fn v2_alone_reads_every_ancestor_from_the_leaf_up() {
+fn reads_every_v2_ancestor() {
     let files = machine(V2, "0::/a/b/c\n")
         .with("/sys/fs/cgroup/a/cpu.max", "150000 100000\n")
         .with("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
@@ -46,7 +46,7 @@ fn v2_alone_reads_every_ancestor_from_the_leaf_up() {
 }
 
 #[test]
-fn v1_alone_reads_every_ancestor_and_minus_one_is_no_limit() {
+fn reads_every_v1_ancestor() {
     let files = machine(
         V1,
         "5:memory:/m\n4:cpu,cpuacct:/a/b\n1:name=cpu:/c\n0::/d\n",
@@ -59,7 +59,7 @@ fn v1_alone_reads_every_ancestor_and_minus_one_is_no_limit() {
 }
 
 #[test]
-fn a_hybrid_system_is_read_in_both_hierarchies() {
+fn reads_both_hybrid_hierarchies() {
     let unified = "2 1 0:2 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
     let files = machine(&format!("{V1}{unified}"), "2:cpu,cpuacct:/x\n0::/x\n")
         .with_dir("/sys/fs/cgroup/unified/x");
@@ -70,7 +70,7 @@ fn a_hybrid_system_is_read_in_both_hierarchies() {
 }
 
 #[test]
-fn weights_and_shares_are_no_quota() {
+fn ignores_weights_and_shares() {
     let unified = "2 1 0:2 / /unified rw - cgroup2 cgroup2 rw\n";
     let files = machine(&format!("{V1}{unified}"), "2:cpu,cpuacct:/x\n0::/x\n")
         .with("/sys/fs/cgroup/cpu,cpuacct/x/cpu.shares", "2\n")
@@ -80,7 +80,7 @@ fn weights_and_shares_are_no_quota() {
 }
 
 #[test]
-fn a_mount_that_begins_at_the_containers_cgroup_is_followed_from_there() {
+fn follows_a_container_mount() {
     let bind = "2 1 0:2 /docker/1a /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     let files = machine(bind, "0::/docker/1a/job\n")
         .with("/sys/fs/cgroup/cpu.max", "200000 100000")
@@ -89,13 +89,13 @@ fn a_mount_that_begins_at_the_containers_cgroup_is_followed_from_there() {
 }
 
 #[test]
-fn a_namespaces_own_root_is_a_leaf_with_a_limit() {
+fn reads_the_namespace_root() {
     let files = machine(V2, "0::/\n").with("/sys/fs/cgroup/cpu.max", "50000 100000");
     assert_eq!(read_clear(&files), ["0.5 /"]);
 }
 
 #[test]
-fn the_mount_that_shows_most_counts_and_each_cgroup_once() {
+fn reads_each_cgroup_once() {
     let bind = "4 1 0:2 /a/b /mnt rw - cgroup2 cgroup2 rw\n";
     let files = machine(&format!("{bind}{V2}"), "0::/a/b\n")
         .with("/mnt/cpu.max", "300000 100000")
@@ -105,7 +105,7 @@ fn the_mount_that_shows_most_counts_and_each_cgroup_once() {
 }
 
 #[test]
-fn what_one_mount_denies_another_may_show() {
+fn falls_back_to_another_mount() {
     let bind = "4 1 0:2 /a/b /mnt rw - cgroup2 cgroup2 rw\n";
     for mountinfo in [format!("{V2}{bind}"), format!("{bind}{V2}")] {
         let files = machine(&mountinfo, "0::/a/b\n")
@@ -117,7 +117,7 @@ fn what_one_mount_denies_another_may_show() {
 }
 
 #[test]
-fn a_hidden_mount_is_not_believed() {
+fn ignores_a_hidden_mount() {
     let fake = "4 1 0:4 / /sys rw - tmpfs tmpfs rw\n";
     let files =
         machine(&format!("{V2}{fake}"), "0::/a\n").with("/sys/fs/cgroup/a/cpu.max", "1000 100000");
@@ -127,7 +127,7 @@ fn a_hidden_mount_is_not_believed() {
 }
 
 #[test]
-fn another_mount_inside_the_hierarchy_hides_that_part_alone() {
+fn ignores_a_partly_hidden_hierarchy() {
     let fake = "4 2 0:4 / /sys/fs/cgroup/a/b rw - tmpfs tmpfs rw\n";
     let files = machine(&format!("{V2}{fake}"), "0::/a/b\n")
         .with("/sys/fs/cgroup/a/cpu.max", "700000 100000")
@@ -141,7 +141,7 @@ fn another_mount_inside_the_hierarchy_hides_that_part_alone() {
 }
 
 #[test]
-fn a_mount_from_outside_the_namespace_gives_its_own_limit_and_a_note() {
+fn reads_mounts_from_outside_the_namespace() {
     let outer = "2 1 0:2 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     let files = machine(outer, "0::/\n").with("/sys/fs/cgroup/cpu.max", "600000 100000");
     let (quotas, notes) = read_all(&files);
@@ -150,7 +150,7 @@ fn a_mount_from_outside_the_namespace_gives_its_own_limit_and_a_note() {
 }
 
 #[test]
-fn a_process_moved_out_of_its_namespace_is_found_through_an_outer_mount() {
+fn finds_processes_outside_the_namespace() {
     let outer = "2 1 0:2 /.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     let files =
         machine(outer, "0::/../sibling\n").with("/sys/fs/cgroup/sibling/cpu.max", "600000 100000");
@@ -158,7 +158,7 @@ fn a_process_moved_out_of_its_namespace_is_found_through_an_outer_mount() {
 }
 
 #[test]
-fn a_cgroup_beside_the_mounts_root_is_told() {
+fn reports_a_cgroup_outside_the_mount() {
     for (root, group) in [
         ("/docker/1a", "/docker/1ab"),
         ("/", "/../x"),
@@ -177,7 +177,7 @@ fn a_cgroup_beside_the_mounts_root_is_told() {
 }
 
 #[test]
-fn a_cgroup_directory_that_is_missing_leaves_its_ancestors_limits() {
+fn keeps_ancestors_of_missing_cgroups() {
     let files = machine(V2, "0::/gone/too\n").with("/sys/fs/cgroup/cpu.max", "200000 100000");
     let (quotas, notes) = read_all(&files);
     assert_eq!(quotas, ["2 /"]);
@@ -188,7 +188,7 @@ fn a_cgroup_directory_that_is_missing_leaves_its_ancestors_limits() {
 }
 
 #[test]
-fn escaped_mount_paths_and_colons_in_cgroups_are_followed() {
+fn follows_escaped_paths_and_colons() {
     let spaced = "2 1 0:2 /my\\040root /mnt/with\\040a\\134space rw - cgroup2 cgroup2 rw\n";
     let files = machine(spaced, "0::/my root/a:b\n")
         .with("/mnt/with a\\space/a:b/cpu.max", "150000 100000");
@@ -196,7 +196,7 @@ fn escaped_mount_paths_and_colons_in_cgroups_are_followed() {
 }
 
 #[test]
-fn garbage_is_told_and_the_other_cgroups_count() {
+fn reports_malformed_v2_files() {
     for content in [
         "",
         "max",
@@ -226,7 +226,7 @@ fn garbage_is_told_and_the_other_cgroups_count() {
 }
 
 #[test]
-fn garbage_in_the_files_of_v1_is_told() {
+fn reports_malformed_v1_files() {
     for (quota, period) in [
         ("", "1"),
         ("0", "1"),
@@ -243,12 +243,12 @@ fn garbage_in_the_files_of_v1_is_told() {
     }
     let files =
         machine(V1, "2:cpu:/\n").with("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "1000");
-    let told = "cannot read /sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us: entity not found";
-    assert_eq!(read_all(&files).1, [told]);
+    let note = "cannot read /sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us: entity not found";
+    assert_eq!(read_all(&files).1, [note]);
 }
 
 #[test]
-fn a_denied_file_is_told_and_the_other_cgroups_count() {
+fn reports_a_denied_file() {
     let files = machine(V2, "0::/a/b\n")
         .with("/sys/fs/cgroup/a/b/cpu.max", "200000 100000")
         .with("/sys/fs/cgroup/a/cpu.max", "100000 100000")
@@ -262,7 +262,7 @@ fn a_denied_file_is_told_and_the_other_cgroups_count() {
 }
 
 #[test]
-fn proc_files_that_cannot_be_read_are_told() {
+fn reports_unreadable_proc_files() {
     let (quotas, notes) = read_all(&MadeUp::new().with("/proc/self/cgroup", "0::/\n"));
     assert_eq!(quotas, [""; 0]);
     assert_eq!(
@@ -274,7 +274,7 @@ fn proc_files_that_cannot_be_read_are_told() {
 }
 
 #[test]
-fn a_process_without_cpu_cgroups_has_no_quota_and_nothing_to_tell() {
+fn accepts_processes_without_cgroups() {
     assert_eq!(read_clear(&machine(V2, "")), [""; 0]);
     assert_eq!(
         read_clear(&machine(V2, "garbage\n3:memory:/\n\n::\n")),
@@ -283,7 +283,7 @@ fn a_process_without_cpu_cgroups_has_no_quota_and_nothing_to_tell() {
 }
 
 #[test]
-fn a_hierarchy_without_any_mount_is_told_where_the_controller_must_be() {
+fn reports_an_unmounted_hierarchy() {
     let (_, notes) = read_all(&machine("", "0::/a\n"));
     assert_eq!(notes, ["no mount shows the cgroup /a"]);
     let (_, notes) = read_all(&machine(V2, "0::/\n2:cpu:/a\n").with_dir("/sys/fs/cgroup"));
@@ -299,7 +299,7 @@ fn a_hierarchy_without_any_mount_is_told_where_the_controller_must_be() {
 
 #[cfg(unix)]
 #[test]
-fn names_that_are_not_text_are_followed() {
+fn follows_names_that_are_not_text() {
     use std::os::unix::ffi::OsStrExt as _;
     let name = b"a\xff\x01";
     let files = machine(V2, "").with("/proc/self/cgroup", b"0::/a\xff\x01\n");

@@ -1,27 +1,28 @@
-//! What is wrong with a text.
+//! Errors in a description of a topology.
 
 use std::fmt;
 
-use crate::machine::cpus::{CPU_NUMBER_END, escaped};
+use crate::cpus::CPU_NUMBER_END;
+use crate::files::escaped;
 
-/// How much of a word is repeated in a message.
+/// How much of a word a message quotes, in characters.
 const QUOTED_MAX: usize = 40;
 
-/// A text that is no topology: says in which line, what is wrong there and what is allowed.
+/// An error in a description of a topology: the line, what is wrong there, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopologyError {
     line: usize,
-    wrong: Wrong,
+    problem: Problem,
 }
 
-/// What is wrong, wherever it stands.
+/// An error whose line is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct Problem {
     what: String,
     allowed: String,
 }
 
-impl Wrong {
+impl Problem {
     pub(super) fn new(what: impl Into<String>, allowed: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -29,7 +30,7 @@ impl Wrong {
         }
     }
 
-    /// The words of a statement that are not what they should be.
+    /// A word that is not a list of CPUs.
     pub(super) fn list(word: &str) -> Self {
         Self::new(
             format!("{} is no list of CPUs", quoted(word)),
@@ -38,11 +39,14 @@ impl Wrong {
     }
 
     pub(super) const fn at(self, line: usize) -> TopologyError {
-        TopologyError { line, wrong: self }
+        TopologyError {
+            line,
+            problem: self,
+        }
     }
 }
 
-/// A word as a message has it: short, in one line, control characters escaped.
+/// A word for a message: short, on one line, control characters escaped.
 pub(super) fn quoted(word: &str) -> String {
     match word.char_indices().nth(QUOTED_MAX) {
         Some((end, _)) => format!("`{}..`", escaped(&word[..end])),
@@ -52,7 +56,7 @@ pub(super) fn quoted(word: &str) -> String {
 
 impl fmt::Display for TopologyError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Wrong { what, allowed } = &self.wrong;
+        let Problem { what, allowed } = &self.problem;
         write!(out, "line {}: {what}; allowed: {allowed}", self.line)
     }
 }

@@ -1,51 +1,23 @@
-//! What machine this is, and how many workers it is good for.
+//! A snapshot of the machine, and the number of workers that follows from it.
 //!
-//! [`Machine::read`] takes a snapshot: the CPUs that are online, those the calling thread may run on
-//! ([`affinity`](Machine::affinity)), the CPU time that its cgroups grant ([`Quota`]) and what the CPUs share
-//! ([`Topology`]). From it follow [`default_workers`](Machine::default_workers) and, in words,
-//! [`reason`](Machine::reason); the [`Display`](fmt::Display) form is the whole report.
-//!
-//! **The default number of workers** is the number of CPUs that are both allowed and online, or the smallest quota of any
-//! cgroup above the process rounded *up*, if that is less; at least 1. Up, because a quota that is not a whole number can
-//! only be used up by more workers than its whole part: rounded down, the rest is never used. The price of the fraction
-//! is that all workers stand still together at the end of a period. Measured on two CPUs with a period of 100 ms, tasks
-//! of 0.1 ms in phases of 40 with a barrier after each: under a quota of 1.5 CPUs two workers did 1.5 times the work of
-//! one, under 1.05 CPUs 1.01 times (at the 99th percentile a phase took up to 34 ms instead of 2 ms), under 0.5 CPUs
-//! 0.95 times. So a quota of at most one CPU gives one worker, and no minimum of two is imposed.
-//!
-//! Reading never fails. What cannot be read or understood is told in [`notes`](Machine::notes), and the rest is used; a
-//! system without `/proc` and `/sys` is asked for its own count. Everything is read as text, and everything can be read
-//! from a made-up tree instead ([`Machine::read_from`]). A machine that one does not have is made of a topology
-//! ([`Machine::made_up`]), which can be read from a text of a few lines.
-//!
-//! What this module does **not** do: it does not follow changes (a snapshot is cheap, take another one), reads no
-//! environment variables, binds no threads, and knows nothing of the load or of relative weights.
+//! The rule and its reasons are in the documentation of the crate.
 
-use std::fmt;
 use std::path::Path;
 
-mod affinity;
-mod cpus;
-#[cfg(all(test, not(miri)))]
-mod made_up;
-mod mounts;
-mod quota;
-mod report;
-#[cfg(all(test, not(miri)))]
+use crate::affinity;
+use crate::cpus::CpuList;
+use crate::files::{Files, Root, garbled, text, unreadable};
+use crate::quota::{self, Quota};
+use crate::topology::Topology;
+
+#[cfg(test)]
 mod tests;
-mod topology;
 
-pub use cpus::{CpuList, CpuListError};
-pub use quota::Quota;
-pub use topology::{Cache, CacheKind, Level, LevelKind, Node, Topology, TopologyError};
-
-use cpus::{Below, Files, garbled, text, unreadable};
-
-/// A snapshot of the machine as far as the number and the order of workers depend on it.
+/// A snapshot of what determines the number of workers, and their order.
 ///
 /// # Examples
 /// ```
-/// use tidegate::machine::Machine;
+/// use tidegate_machine::Machine;
 ///
 /// let machine = Machine::read();
 /// assert!(machine.default_workers() >= 1);
@@ -55,8 +27,8 @@ use cpus::{Below, Files, garbled, text, unreadable};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     affinity: Option<CpuList>,
-    /// How many CPUs may be used by the system's own count, asked only if the affinity is unknown.
-    counted: Option<usize>,
+    /// The standard library's count of usable CPUs; only asked if the affinity is unknown.
+    pub(crate) counted: Option<usize>,
     quotas: Vec<Quota>,
     topology: Topology,
     notes: Vec<String>,
@@ -66,19 +38,19 @@ impl Machine {
     /// Reads this machine.
     #[must_use]
     pub fn read() -> Self {
-        Self::from_files(&Below(Path::new("/")), || {
+        Self::from_files(&Root(Path::new("/")), || {
             std::thread::available_parallelism().ok().map(usize::from)
         })
     }
 
-    /// Reads a made-up machine, whose `/proc` and `/sys` lie below `root`.
+    /// Reads a made-up machine, whose `/proc` and `/sys` are below `root`.
     ///
-    /// The machine that this runs on is not asked for anything: where the tree tells nothing at all, there is one CPU.
+    /// Nothing of the machine that this runs on is used: an empty directory gives one CPU.
     ///
     /// # Examples
     /// ```
     /// use std::path::Path;
-    /// use tidegate::machine::Machine;
+    /// use tidegate_machine::Machine;
     ///
     /// let machine = Machine::read_from(Path::new("/there/is/nothing/here"));
     /// assert_eq!(machine.default_workers(), 1);
@@ -87,20 +59,21 @@ impl Machine {
     /// ```
     #[must_use]
     pub fn read_from(root: &Path) -> Self {
-        Self::from_files(&Below(root), || None)
+        Self::from_files(&Root(root), || None)
     }
 
-    /// A machine made up of nothing but a topology: it has no quotas, its affinity is unknown and all of its CPUs may be used.
+    /// Makes a machine from a topology alone: without quotas, with an unknown affinity, and with
+    /// all of its CPUs usable.
     ///
-    /// A topology without any CPU is taken for one CPU.
+    /// A topology without CPUs counts as one CPU.
     ///
     /// # Examples
     /// ```
-    /// use tidegate::machine::Machine;
+    /// use tidegate_machine::Machine;
     ///
     /// let machine = Machine::made_up("cpus 0-127\nL3 0-63 64-127".parse()?);
     /// assert_eq!((machine.default_workers(), machine.usable().len()), (128, 128));
-    /// # Ok::<(), tidegate::machine::TopologyError>(())
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
     /// ```
     #[must_use]
     pub fn made_up(topology: Topology) -> Self {
@@ -150,31 +123,31 @@ impl Machine {
         }
     }
 
-    /// How many CPUs are online; where the system does not tell, how many are known of.
+    /// The number of CPUs that are online, or of the known ones if the system does not report that.
     #[must_use]
     pub fn cpus_online(&self) -> usize {
         self.topology.cpus().len()
     }
 
-    /// The CPUs that the calling thread may run on, offline ones included; `None` where the system does not tell.
+    /// The CPUs that the calling thread may run on, including offline ones; `None` if unknown.
     #[must_use]
     pub fn affinity(&self) -> Option<&CpuList> {
         self.affinity.as_ref()
     }
 
-    /// The CPUs on which workers may stand: those that are both allowed and online. Never empty.
+    /// The CPUs that workers may run on: those that are both allowed and online. Never empty.
     #[must_use]
     pub fn usable(&self) -> CpuList {
         usable(self.topology.cpus(), self.affinity.as_ref())
     }
 
-    /// The smallest limit on CPU time, if there is any.
+    /// The smallest limit on CPU time, if there is one.
     #[must_use]
     pub fn quota(&self) -> Option<&Quota> {
         smallest(&self.quotas)
     }
 
-    /// All limits on CPU time, that of the process's own cgroup first, then upwards.
+    /// All limits on CPU time, starting with the process's own cgroup and going up.
     #[must_use]
     pub fn quotas(&self) -> &[Quota] {
         &self.quotas
@@ -186,25 +159,41 @@ impl Machine {
         &self.topology
     }
 
-    /// What could not be read or understood and may therefore be missing from the answer; one sentence each.
+    /// What could not be read or understood, and may therefore be missing; one sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// How many workers a pool gets if nobody says otherwise; at least 1. The rule stands at the head of this module.
+    /// The default number of workers of a pool; at least 1.
+    ///
+    /// [The crate's documentation](crate#the-default-number-of-workers) has the rule.
     #[must_use]
     pub fn default_workers(&self) -> usize {
-        // Both are at least 1: no list that is kept is empty, and no quota is 0.
+        // At least 1: no stored list is empty, and no quota is 0.
         let cpus = self.counted.unwrap_or_else(|| self.usable().len());
         within(self.quota(), cpus)
     }
 
-    /// How much of it one may use now: affinity and quotas change while programs run. Much cheaper than another snapshot, of which
-    /// only the rest still holds. `root` is as in [`read_from`](Self::read_from). `None` if less can be read than then: what is not seen is
-    /// no leave to use more.
-    pub(crate) fn limits(&self, root: &Path) -> Option<Limits> {
-        let files = Below(root);
+    /// Reads affinity and quotas again, which may change while a program runs.
+    ///
+    /// This is much cheaper than another snapshot. The files are below `root`, which is `/` on this
+    /// machine. `None` if less could be read than for the snapshot: a limit that cannot be seen
+    /// must not count as lifted.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use tidegate_machine::Machine;
+    ///
+    /// let machine = Machine::read();
+    /// if let Some(limits) = machine.limits(Path::new("/")) {
+    ///     println!("up to {} workers on CPUs {}", limits.workers, limits.usable);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn limits(&self, root: &Path) -> Option<Limits> {
+        let files = Root(root);
         let allowed = affinity::allowed(&files).ok();
         let usable = usable(
             self.topology.cpus(),
@@ -219,31 +208,18 @@ impl Machine {
         };
         (notes.len() <= self.notes.len()).then_some(limits)
     }
-
-    /// Why it is [`default_workers`](Self::default_workers), in one line such as
-    /// `4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b`.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        report::reason(self)
-    }
 }
 
-impl fmt::Display for Machine {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        report::full(self, out)
-    }
-}
-
-/// How much of a machine one may use at a moment.
+/// How much of a machine a process may use at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    /// The CPUs.
-    pub(crate) usable: CpuList,
-    /// How many workers they and the quotas are good for.
-    pub(crate) workers: usize,
+pub struct Limits {
+    /// The CPUs that workers may run on.
+    pub usable: CpuList,
+    /// The number of workers that these CPUs and the quotas are good for.
+    pub workers: usize,
 }
 
-/// The CPUs that are both allowed and online; never none.
+/// The CPUs that are both allowed and online; all allowed ones if none of them is online.
 fn usable(online: &CpuList, allowed: Option<&CpuList>) -> CpuList {
     let Some(allowed) = allowed else {
         return online.clone();
@@ -260,23 +236,22 @@ fn smallest(quotas: &[Quota]) -> Option<&Quota> {
     quotas.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
 }
 
-/// How many workers `cpus` are good for under a quota.
+/// The number of workers for that many CPUs under a quota.
 fn within(quota: Option<&Quota>, cpus: usize) -> usize {
     quota.map_or(cpus, |quota| cpus.min(whole_cpus(quota.cpus)))
 }
 
-/// How many workers use up a quota.
+/// The number of workers needed to use a quota up.
 fn whole_cpus(quota: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "rounded up and above 0; a cast ends at the largest usize"
+        reason = "rounded up and above 0; the cast saturates"
     )]
     let workers = quota.ceil() as usize;
     workers
 }
 
-/// The CPUs that are online.
 fn online(files: &dyn Files) -> Result<CpuList, String> {
     let file = Path::new("/sys/devices/system/cpu/online");
     let listed = text(files, file).map_err(|error| unreadable(file, &error))?;

@@ -1,24 +1,27 @@
-//! Where the cgroup hierarchies that hold the `cpu` controller are mounted, from `/proc/self/mountinfo`.
+//! Where the cgroup hierarchies with the `cpu` controller are mounted, from `/proc/self/mountinfo`.
 //!
-//! A line of the list (proc(5), section mountinfo) looks like this, with space, tab, newline and backslash in paths
-//! written as three octal digits after a backslash:
+//! A line (proc(5), section mountinfo) looks like this. Spaces, tabs, newlines and backslashes in
+//! paths are written as a backslash and three octal digits.
 //!
 //! ```text
 //! 36 35 98:0 /docker/1a /sys/fs/cgroup/cpu rw,relatime master:1 - cgroup cgroup rw,cpu,cpuacct
 //! id parent    root       point              options   optional   type   source super options
 //! ```
 //!
-//! `root` is the cgroup that the mount shows at `point`; it is not `/` for bind mounts and for containers without a
-//! cgroup namespace, and starts with `/..` when it lies outside the reader's namespace. A mount may be hidden by
-//! another one on top of it or above it; the order of the lines does not tell (a root file system that was moved into
-//! place late is listed after what it carries), so [`Mounts::at`] follows the ids of the parents as path lookup does.
+//! `root` is the cgroup that the mount shows at `point`. It is not `/` for bind mounts and for
+//! containers without a cgroup namespace, and it starts with `/..` if it is outside the reader's
+//! namespace.
+//!
+//! A mount can be hidden by another one on top of it or above it. The order of the lines does not
+//! show this: a root file system that was moved into place late is listed after the mounts on it.
+//! So [`Mounts::at`] follows the parents' ids, as path lookup does.
 
 use std::path::{Path, PathBuf};
 
-/// Which interface files a cgroup hierarchy has.
+/// The version of a cgroup hierarchy, which determines the names of its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Version {
-    /// A hierarchy of its own for the `cpu` controller.
+pub(crate) enum Version {
+    /// A separate hierarchy for the `cpu` controller.
     V1,
     /// The unified hierarchy.
     V2,
@@ -26,26 +29,26 @@ pub(super) enum Version {
 
 /// One line of mountinfo.
 #[derive(Debug)]
-pub(super) struct Mount {
+pub(crate) struct Mount {
     id: u64,
     parent: u64,
-    /// No line has the id of this one's parent.
+    /// Whether the parent is not in the list.
     orphan: bool,
-    /// What of the file system is shown.
-    pub(super) root: PathBuf,
-    /// Where it is shown.
-    pub(super) point: PathBuf,
-    /// The hierarchy, if this is one that may limit CPU time.
-    pub(super) version: Option<Version>,
+    /// The part of the file system that is mounted.
+    pub(crate) root: PathBuf,
+    /// The mount point.
+    pub(crate) point: PathBuf,
+    /// The version, if this is a cgroup hierarchy that can limit CPU time.
+    pub(crate) version: Option<Version>,
 }
 
 /// All mounts that the calling thread can reach.
 #[derive(Debug)]
-pub(super) struct Mounts(Vec<Mount>);
+pub(crate) struct Mounts(Vec<Mount>);
 
 impl Mounts {
-    /// Reads the lines that have the form above and skips all others.
-    pub(super) fn parse(mountinfo: &[u8]) -> Self {
+    /// Skips lines that do not have the form above.
+    pub(crate) fn parse(mountinfo: &[u8]) -> Self {
         let lines = mountinfo.split(|&byte| byte == b'\n');
         let mut mounts: Vec<Mount> = lines.filter_map(mount).collect();
         let mut ids: Vec<u64> = mounts.iter().map(|mount| mount.id).collect();
@@ -56,20 +59,19 @@ impl Mounts {
         Self(mounts)
     }
 
-    /// The mounts of hierarchies of this version.
-    pub(super) fn of(&self, version: Version) -> impl Iterator<Item = &Mount> {
+    pub(crate) fn of(&self, version: Version) -> impl Iterator<Item = &Mount> {
         self.0
             .iter()
             .filter(move |mount| mount.version == Some(version))
     }
 
-    /// Whether looking `path` up ends in `mount` and not in one that hides it.
-    pub(super) fn shows(&self, mount: &Mount, path: &Path) -> bool {
+    /// Whether `path` resolves to `mount`, and not to a mount that hides it.
+    pub(crate) fn shows(&self, mount: &Mount, path: &Path) -> bool {
         self.at(path)
             .is_some_and(|found| std::ptr::eq(found, mount))
     }
 
-    /// The mount in which looking `path` up ends.
+    /// The mount that `path` resolves to.
     fn at(&self, path: &Path) -> Option<&Mount> {
         let on_the_way = |mount: &&Mount| path.starts_with(&mount.point);
         let depth = |mount: &&Mount| mount.point.components().count();
@@ -79,7 +81,7 @@ impl Mounts {
             .filter(|mount| mount.orphan)
             .filter(on_the_way)
             .max_by_key(depth)?;
-        // Each step goes to a child, so on a list without cycles there are fewer steps than mounts.
+        // Each step goes to a child, so without cycles there are fewer steps than mounts.
         for _ in 1..self.0.len() {
             let children = self
                 .0
@@ -113,8 +115,8 @@ fn mount(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// Whether `cpu` is one of the words between commas.
-pub(super) fn has_cpu(controllers: &[u8]) -> bool {
+/// Whether a comma-separated list of controllers has `cpu`.
+pub(crate) fn has_cpu(controllers: &[u8]) -> bool {
     controllers
         .split(|&byte| byte == b',')
         .any(|name| name == b"cpu")
@@ -124,7 +126,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Undoes `\040` and its like; a backslash without three octal digits stays.
+/// Decodes escapes such as `\040`; other backslashes stay.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(field.len());
     let mut rest = field;
@@ -148,8 +150,8 @@ fn unescaped(field: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A path from the bytes the kernel gives; only Unix allows any bytes.
-pub(super) fn path(bytes: &[u8]) -> PathBuf {
+/// A path from the kernel's bytes, which need not be UTF-8 on Unix.
+pub(crate) fn path(bytes: &[u8]) -> PathBuf {
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt as _;
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn only_hierarchies_with_the_cpu_controller_count() {
+    fn keeps_only_the_cpu_controller() {
         let list = "\
             1 0 0:1 / / rw - ext4 /dev/vda rw\n\
             2 1 0:2 / /a rw shared:3 master:1 - cgroup cgroup rw,cpuacct\n\
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_bytes_of_a_path_come_back() {
+    fn decodes_escaped_paths() {
         let list = "3 1 0:3 /r\\134\\011 /my\\040groups/\\0\\9\\ rw - cgroup2 none rw";
         let mounts = Mounts::parse(list.as_bytes());
         let mount = mounts.of(Version::V2).next().unwrap();
@@ -194,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_mounts_are_skipped() {
+    fn skips_malformed_lines() {
         let list = "\n-\n1\n1 2 3 4 5 6 7\n1 2 0:1 / /x rw -\n1 2 0:1 / /x rw - cgroup2\nx 2 0:1 / /x rw - cgroup2 a rw\n\
             \u{0}\u{0}\n18446744073709551616 2 0:1 / /x rw - cgroup2 a rw\n";
         assert_eq!(points(list, Version::V2), [""; 0]);
     }
 
     #[test]
-    fn a_mount_listed_before_what_carries_it_is_visible() {
+    fn ignores_the_order_of_lines() {
         let list = "\
             22 29 0:2 / /sys rw - sysfs sysfs rw\n\
             30 22 0:3 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n\
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_under_another_one_is_hidden() {
+    fn hides_covered_mounts() {
         let below = "1 0 0:1 / / rw - ext4 a rw\n2 1 0:2 / /sys/fs/cgroup rw - cgroup2 c rw\n";
         let same_place = "3 2 0:3 / /sys/fs/cgroup rw - tmpfs t rw\n";
         let further_up = "3 1 0:3 / /sys rw - tmpfs t rw\n";
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_in_a_circle_end_the_lookup() {
+    fn stops_at_cyclic_parents() {
         let list = "\
             9 0 0:1 / / rw - ext4 a rw\n\
             1 2 0:1 / /x rw - cgroup2 c rw\n\

@@ -1,27 +1,27 @@
-//! What the CPUs of this machine share: cores, caches, NUMA nodes, packages.
+//! What CPUs share: cores, caches, NUMA nodes and packages.
 //!
-//! A machine that tells nothing (see [`sysfs`] for where it is asked) is a flat one: some CPUs that share nothing but the
-//! machine. Machines that one does not have are written as [`text`].
+//! A topology is read from the system ([`sysfs`]) or from a description ([`text`]). If the system
+//! reports nothing, the topology is flat: the CPUs share nothing but the machine.
 //!
-//! [`Topology::levels`] turns these sets into nested groups, finest first, from which the order of victims and the places
-//! are made. Which of node and cache is the larger is not the same everywhere (a cache that spans several nodes under
-//! sub-NUMA clustering, several caches in a node on chiplets), so the levels are ordered by the size of their groups and
-//! not by their kind, and a group that would cut through a finer one is dropped.
+//! [`Topology::levels`] turns these sets into nested groups, finest first; victim orders and places
+//! are built from them. A cache can span several nodes (sub-NUMA clustering), and a node can have
+//! several caches (chiplets). So levels are ordered by the size of their groups, not by their kind,
+//! and a group that overlaps a finer one is dropped.
 //!
-//! It does not measure distances, bind threads or choose CPUs, and it does not follow CPUs that come and go: read it
-//! again. Dies and clusters have no level of their own; where they matter they share a cache.
+//! Nothing here measures distances, binds threads or chooses CPUs, and a topology does not change
+//! when CPUs come and go. Dies and clusters are not levels: where they matter, they share a cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use tidegate_policy::PlaceTree;
 
-use super::cpus::CpuList;
+use crate::cpus::CpuList;
 
 pub use text::TopologyError;
 
 mod sysfs;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 mod text;
 
@@ -40,18 +40,18 @@ pub enum CacheKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Cache {
-    /// 1 is the nearest to the CPU.
+    /// 1 for the cache nearest to the CPU.
     pub level: u8,
-    /// What it holds.
+    /// Whether it holds data, instructions or both.
     pub kind: CacheKind,
-    /// Its size in bytes, where the system tells.
+    /// Its size in bytes, if known.
     pub bytes: Option<u64>,
     /// The CPUs that share it.
     pub cpus: CpuList,
 }
 
 impl Cache {
-    /// What it is called, such as `L1d`, `L1i` or `L2`.
+    /// Its short name, such as `L1d`, `L1i` or `L2`.
     #[must_use]
     pub fn name(&self) -> String {
         let holds = match self.kind {
@@ -67,24 +67,24 @@ impl Cache {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
-    /// The system's number for it.
+    /// The number that the system uses for it.
     pub id: usize,
-    /// Its CPUs; none where it is memory alone.
+    /// Its CPUs; empty for a node with memory only.
     pub cpus: CpuList,
 }
 
 /// What the CPUs of a group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LevelKind {
-    /// A core, whose hardware threads (SMT siblings) they are.
+    /// A core; its CPUs are hardware threads (SMT siblings).
     Core,
-    /// The cache of this level.
+    /// A cache of this level.
     Cache(u8),
     /// A NUMA node.
     Node,
     /// A package, also called socket.
     Package,
-    /// The machine and nothing nearer.
+    /// Only the machine.
     Machine,
 }
 
@@ -100,24 +100,25 @@ impl fmt::Display for LevelKind {
     }
 }
 
-/// A partition of some CPUs into groups that share something.
+/// A partition of CPUs into groups that share something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Level {
     /// What the groups share.
     pub kind: LevelKind,
-    /// The groups, ordered by their first CPU. A CPU without such a thing stands with those of the next finer level.
+    /// The groups, ordered by their first CPU. CPUs without such a thing keep their group of the
+    /// next finer level.
     pub groups: Vec<CpuList>,
 }
 
-/// What the CPUs that are online share.
+/// What the online CPUs of a machine share.
 ///
-/// Its [`Display`](fmt::Display) form has one statement on a line, and can be parsed again; [`FromStr`](std::str::FromStr)
-/// says what may stand there.
+/// The [`Display`](fmt::Display) form has one statement per line and parses back to the same value;
+/// [`FromStr`](#impl-FromStr-for-Topology) documents the format.
 ///
 /// # Examples
 /// ```
-/// use tidegate::machine::Topology;
+/// use tidegate_machine::Topology;
 ///
 /// let topology: Topology = "
 ///     cpus 0-7
@@ -127,7 +128,7 @@ pub struct Level {
 /// .parse()?;
 /// assert_eq!(topology.places(&[0, 1, 2, 4]).distance(0, 3), 3);
 /// assert_eq!(topology.to_string().parse(), Ok(topology));
-/// # Ok::<(), tidegate::machine::TopologyError>(())
+/// # Ok::<(), tidegate_machine::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
@@ -139,7 +140,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// A machine of these CPUs about which nothing else is known.
+    /// A topology in which the CPUs share nothing but the machine.
     #[must_use]
     pub fn flat(cpus: CpuList) -> Self {
         Self {
@@ -154,25 +155,25 @@ impl Topology {
         &self.cpus
     }
 
-    /// The hardware threads of each core; empty where the system does not tell.
+    /// The hardware threads of each core; empty if unknown.
     #[must_use]
     pub fn cores(&self) -> &[CpuList] {
         &self.cores
     }
 
-    /// Every cache, by level, kind and size; empty where the system does not tell.
+    /// Every cache, ordered by level, kind and size; empty if unknown.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         &self.caches
     }
 
-    /// The NUMA nodes by number; empty where the system does not tell.
+    /// The NUMA nodes, ordered by number; empty if unknown.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The CPUs of each package; empty where the system does not tell.
+    /// The CPUs of each package; empty if unknown.
     #[must_use]
     pub fn packages(&self) -> &[CpuList] {
         &self.packages
@@ -180,26 +181,26 @@ impl Topology {
 
     /// Nested groups of the CPUs `among`, finest first.
     ///
-    /// Each level is a partition of `among` and coarser than the one before: each of its groups is made of whole groups
-    /// of that. The last level is one group of all. Levels that would repeat the one before are left out, as is the level
-    /// of single CPUs, so there is none for fewer than two CPUs.
+    /// Each level is a partition of `among`, and its groups are unions of groups of the level
+    /// before. The last level is one group of all CPUs. A level equal to the one before is left
+    /// out, and so is the level of single CPUs; so the result is empty for fewer than two CPUs.
     ///
     /// # Examples
     /// ```
-    /// use tidegate::machine::{LevelKind, Topology};
+    /// use tidegate_machine::{LevelKind, Topology};
     ///
     /// let topology = Topology::flat((0..4).collect());
     /// let levels = topology.levels(&"1-2".parse()?);
     /// assert_eq!(levels.len(), 1);
     /// assert_eq!(levels[0].kind, LevelKind::Machine);
     /// assert_eq!(levels[0].groups[0].as_slice(), [1, 2]);
-    /// # Ok::<(), tidegate::machine::CpuListError>(())
+    /// # Ok::<(), tidegate_machine::CpuListError>(())
     /// ```
     #[must_use]
     pub fn levels(&self, among: &CpuList) -> Vec<Level> {
         let mut kinds = self.sets();
         kinds.push((LevelKind::Machine, vec![among]));
-        let mut finest = among.apart();
+        let mut finest = among.singletons();
         let mut levels = Vec::new();
         for (kind, sets) in kinds {
             let groups = coarsened(&finest, sets.iter().map(|set| set.intersection(among)));
@@ -211,13 +212,13 @@ impl Topology {
         levels
     }
 
-    /// The tree of places over workers of which number `i` stands on the CPU `stands[i]`.
+    /// The tree of places for workers, where worker `i` runs on the CPU `stands[i]`.
     ///
-    /// Workers on one CPU are nearest to each other.
+    /// Workers on the same CPU are nearest to each other.
     ///
     /// # Examples
     /// ```
-    /// use tidegate::machine::Topology;
+    /// use tidegate_machine::Topology;
     ///
     /// let places = Topology::flat((0..4).collect()).places(&[3, 1]);
     /// assert_eq!((places.workers(), places.distance(0, 1)), (2, 1));
@@ -235,30 +236,44 @@ impl Topology {
         let cpus: CpuList = stands.iter().copied().collect();
         let levels = self.levels(&cpus);
         let partitions = levels.iter().map(|level| level.groups.clone());
-        let groups: Vec<Vec<Vec<usize>>> = std::iter::once(cpus.apart())
+        let groups: Vec<Vec<Vec<usize>>> = std::iter::once(cpus.singletons())
             .chain(partitions)
             .map(|partition| partition.iter().map(workers_on).collect())
             .collect();
-        // Levels are nested partitions, which is all that is asked of them.
+        // Never an error: levels are nested partitions.
         PlaceTree::from_groups(stands.len(), &groups)
             .unwrap_or_else(|_| PlaceTree::flat(stands.len()))
     }
 
-    /// The groups of `among` that share such a thing; one group where the system tells of none.
-    pub(crate) fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
+    /// Splits the CPUs `among` by what they share: one group per core, per cache, or per node.
+    ///
+    /// Unlike [`levels`](Self::levels) it always answers: if nothing of that kind is known, all
+    /// CPUs are in one group. CPUs without such a thing keep their group of the next finer kind.
+    ///
+    /// # Examples
+    /// ```
+    /// use tidegate_machine::{LevelKind, Topology};
+    ///
+    /// let topology: Topology = "cpus 0-3\nL3 0-1 2-3".parse()?;
+    /// assert_eq!(topology.groups_of(LevelKind::Cache(3), topology.cpus()).len(), 2);
+    /// assert_eq!(topology.groups_of(LevelKind::Package, topology.cpus()).len(), 1);
+    /// # Ok::<(), tidegate_machine::TopologyError>(())
+    /// ```
+    #[must_use]
+    pub fn groups_of(&self, kind: LevelKind, among: &CpuList) -> Vec<CpuList> {
         let kinds = self.sets();
-        let told = |(of, sets): &(LevelKind, Vec<&CpuList>)| *of == kind && !sets.is_empty();
-        let Some(last) = kinds.iter().position(told) else {
+        let known = |(of, sets): &(LevelKind, Vec<&CpuList>)| *of == kind && !sets.is_empty();
+        let Some(last) = kinds.iter().position(known) else {
             return vec![among.clone()];
         };
         kinds[..=last]
             .iter()
-            .fold(among.apart(), |finer, (_, sets)| {
+            .fold(among.singletons(), |finer, (_, sets)| {
                 coarsened(&finer, sets.iter().map(|set| set.intersection(among)))
             })
     }
 
-    /// All sets of CPUs by what they share, the kinds with small sets first.
+    /// All sets of CPUs by what they share, kinds with small sets first.
     fn sets(&self) -> Vec<(LevelKind, Vec<&CpuList>)> {
         let mut sets = vec![(LevelKind::Core, self.cores.iter().collect())];
         for caches in self.caches.chunk_by(|a, b| a.level == b.level) {
@@ -271,7 +286,7 @@ impl Topology {
             self.nodes.iter().map(|node| &node.cpus).collect(),
         ));
         sets.push((LevelKind::Package, self.packages.iter().collect()));
-        // Stable: of equal partitions the first kind gives its name.
+        // Stable, so that the first of several kinds with equal partitions names the level.
         sets.sort_by_key(|(_, sets): &(LevelKind, Vec<&CpuList>)| {
             sets.iter().map(|set| set.len()).max()
         });
@@ -279,10 +294,11 @@ impl Topology {
     }
 }
 
-/// Joins the groups of a partition that lie in one of `sets`; a set that would cut through a group joins nothing.
+/// Merges the groups of a partition that are inside the same set. A set that overlaps a group
+/// without containing it is ignored.
 fn coarsened(partition: &[CpuList], sets: impl Iterator<Item = CpuList>) -> Vec<CpuList> {
     let mut coarser = Vec::new();
-    // The group of each CPU, unless that has been joined to others.
+    // The group of each CPU that no set has taken yet.
     let mut groups = BTreeMap::new();
     for (group, cpus) in partition.iter().enumerate() {
         groups.extend(cpus.as_slice().iter().map(|&cpu| (cpu, group)));

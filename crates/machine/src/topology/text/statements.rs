@@ -1,36 +1,35 @@
-//! The statements read so far, and what they add up to.
+//! Collects the statements of a description into a topology.
 //!
-//! Time and memory are bounded by the length of the text and [`CPUS_MAX`]: a list is looked at whole only if it is one that
-//! a [`CpuList`] can be, and no CPU is kept twice for one kind of thing.
+//! Time and memory are bounded by the length of the text and [`CPUS_MAX`]: a list is expanded only
+//! if [`CpuList`] accepts it, and no CPU is stored twice for the same kind of thing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Cache, CacheKind, Node, Topology};
-use super::error::{Wrong, quoted};
+use super::error::{Problem, quoted};
 use super::{parse_group, parse_size, whole_number};
-use crate::machine::cpus::CpuList;
+use crate::cpus::CpuList;
 
-/// The most CPUs of a machine; the largest that Linux is built for have as many.
+/// The maximal number of CPUs; it is also Linux's.
 pub(super) const CPUS_MAX: usize = 8192;
 
 const STATEMENTS: &str = "cpus, core, node, package and caches such as L1d, L1i or L2";
 
-/// What the lines so far say.
 #[derive(Default)]
 pub(super) struct Statements {
     topology: Topology,
-    /// The CPUs that have a thing of this name.
+    /// By the name of a statement, the CPUs that are in a group of it.
     named: BTreeMap<String, BTreeSet<usize>>,
 }
 
 impl Statements {
-    /// One line without its comment.
-    pub(super) fn add(&mut self, name: &str, words: &[&str]) -> Result<(), Wrong> {
+    /// Adds the statement of one line.
+    pub(super) fn add(&mut self, name: &str, words: &[&str]) -> Result<(), Problem> {
         match name {
             "cpus" => self.cpus(words),
             _ if self.topology.cpus.is_empty() => {
                 let what = format!("{} comes before the CPUs", quoted(name));
-                Err(Wrong::new(what, "a line such as `cpus 0-7` first"))
+                Err(Problem::new(what, "a line such as `cpus 0-7` first"))
             }
             "core" => {
                 self.once(name)?;
@@ -47,18 +46,18 @@ impl Statements {
                 Some(which) => self.caches(name, which, words),
                 None => {
                     let what = format!("{} is no statement", quoted(name));
-                    Err(Wrong::new(what, STATEMENTS))
+                    Err(Problem::new(what, STATEMENTS))
                 }
             },
         }
     }
 
-    /// The whole, in the order that a [`Topology`] has.
-    pub(super) fn finish(self) -> Result<Topology, Wrong> {
+    /// Sorts everything into the order that a [`Topology`] has.
+    pub(super) fn finish(self) -> Result<Topology, Problem> {
         let mut topology = self.topology;
         if topology.cpus.is_empty() {
             let allowed = "a line such as `cpus 0-7`";
-            return Err(Wrong::new("nothing says which CPUs there are", allowed));
+            return Err(Problem::new("nothing says which CPUs there are", allowed));
         }
         topology.cores.sort_unstable();
         topology.caches.sort_unstable();
@@ -67,23 +66,23 @@ impl Statements {
         Ok(topology)
     }
 
-    fn cpus(&mut self, words: &[&str]) -> Result<(), Wrong> {
+    fn cpus(&mut self, words: &[&str]) -> Result<(), Problem> {
         self.once("cpus")?;
         let [list] = words else {
             let what = format!("`cpus` has {} lists", words.len());
-            return Err(Wrong::new(what, "one such as 0-7 or 0-3,8-11"));
+            return Err(Problem::new(what, "one such as 0-7 or 0-3,8-11"));
         };
         self.topology.cpus = parse_group(list)?;
         match self.topology.cpus.len() {
             ..=CPUS_MAX => Ok(()),
-            cpus => Err(Wrong::new(
+            cpus => Err(Problem::new(
                 format!("these are {cpus} CPUs"),
                 format!("up to {CPUS_MAX}"),
             )),
         }
     }
 
-    fn nodes(&mut self, words: &[&str]) -> Result<(), Wrong> {
+    fn nodes(&mut self, words: &[&str]) -> Result<(), Problem> {
         self.once("node")?;
         let numbered = words.iter().filter(|word| word.contains(':')).count();
         if numbered == 0 {
@@ -93,23 +92,23 @@ impl Statements {
         }
         if numbered < words.len() {
             let what = "some nodes have a number and others have none";
-            return Err(Wrong::new(what, "all as in 3:0-7, or all as in 0-7"));
+            return Err(Problem::new(what, "all as in 3:0-7, or all as in 0-7"));
         }
         let mut nodes = BTreeMap::new();
         for word in words {
             let (number, list) = word.split_once(':').unwrap_or((word, ""));
             let id: usize = whole_number(number).ok_or_else(|| {
                 let what = format!("{} is no number of a node", quoted(number));
-                Wrong::new(what, "a whole number before the colon, as in 3:0-7")
+                Problem::new(what, "a whole number before the colon, as in 3:0-7")
             })?;
-            // Nothing behind the colon: memory alone.
+            // Nothing after the colon: a node with memory only.
             let cpus = match list {
                 "" => CpuList::default(),
                 _ => self.group("node", list)?,
             };
             if nodes.insert(id, cpus).is_some() {
                 let what = format!("there are two nodes with the number {id}");
-                return Err(Wrong::new(what, "each number once"));
+                return Err(Problem::new(what, "each number once"));
             }
         }
         let numbered = nodes.into_iter().map(|(id, cpus)| Node { id, cpus });
@@ -117,10 +116,10 @@ impl Statements {
         Ok(())
     }
 
-    fn caches(&mut self, name: &str, which: &str, words: &[&str]) -> Result<(), Wrong> {
+    fn caches(&mut self, name: &str, which: &str, words: &[&str]) -> Result<(), Problem> {
         let (level, kind) = parse_cache(which).ok_or_else(|| {
             let allowed = "L1 to L255, with a d for one of data or an i for one of instructions";
-            Wrong::new(format!("{} is no cache", quoted(name)), allowed)
+            Problem::new(format!("{} is no cache", quoted(name)), allowed)
         })?;
         let sized = words
             .split_last()
@@ -130,7 +129,7 @@ impl Statements {
             Some((size, words)) => {
                 let bytes = parse_size(size).ok_or_else(|| {
                     let allowed = "whole numbers of bytes, or with K, M or G of units of 1024";
-                    Wrong::new(format!("{} is no size", quoted(size)), allowed)
+                    Problem::new(format!("{} is no size", quoted(size)), allowed)
                 })?;
                 (Some(bytes), words)
             }
@@ -145,44 +144,44 @@ impl Statements {
         Ok(())
     }
 
-    /// Refuses a second statement of this name.
-    fn once(&mut self, name: &str) -> Result<(), Wrong> {
+    /// Rejects a second statement of this name.
+    fn once(&mut self, name: &str) -> Result<(), Problem> {
         match self.named.insert(name.to_owned(), BTreeSet::new()) {
             None => Ok(()),
             Some(_) => {
                 let what = format!("`{name}` comes a second time");
-                Err(Wrong::new(what, "one line with all of it"))
+                Err(Problem::new(what, "one line with all of it"))
             }
         }
     }
 
-    fn groups(&mut self, name: &str, words: &[&str]) -> Result<Vec<CpuList>, Wrong> {
+    fn groups(&mut self, name: &str, words: &[&str]) -> Result<Vec<CpuList>, Problem> {
         if words.is_empty() {
             let what = format!("`{name}` has no groups of CPUs");
-            return Err(Wrong::new(what, "one or more such as 0-3,8"));
+            return Err(Problem::new(what, "one or more such as 0-3,8"));
         }
         words.iter().map(|word| self.group(name, word)).collect()
     }
 
-    /// CPUs that share one thing of this name, and had none before.
-    fn group(&mut self, name: &str, word: &str) -> Result<CpuList, Wrong> {
+    /// Parses a group, whose CPUs must exist and must not be in another group of that name.
+    fn group(&mut self, name: &str, word: &str) -> Result<CpuList, Problem> {
         let group = parse_group(word)?;
         let taken = self.named.entry(name.to_owned()).or_default();
         for &cpu in group.as_slice() {
             if !self.topology.cpus.contains(cpu) {
                 let what = format!("`{name}` has CPU {cpu}, which does not exist");
-                return Err(Wrong::new(what, "those that the line `cpus` has"));
+                return Err(Problem::new(what, "those that the line `cpus` has"));
             }
             if !taken.insert(cpu) {
                 let what = format!("CPU {cpu} is in two groups of `{name}`");
-                return Err(Wrong::new(what, "groups without a CPU in common"));
+                return Err(Problem::new(what, "groups without a CPU in common"));
             }
         }
         Ok(group)
     }
 }
 
-/// `1d` as a level and what it holds.
+/// Parses the level and the kind in `1d`.
 fn parse_cache(which: &str) -> Option<(u8, CacheKind)> {
     let (digits, kind) = if let Some(digits) = which.strip_suffix('d') {
         (digits, CacheKind::Data)
@@ -191,7 +190,7 @@ fn parse_cache(which: &str) -> Option<(u8, CacheKind)> {
     } else {
         (which, CacheKind::Unified)
     };
-    // Neither level 0 nor a second name for another level.
+    // Rejects level 0, and a second name for another level.
     let level = whole_number(digits).filter(|_| !digits.starts_with('0'))?;
     Some((level, kind))
 }

@@ -1,55 +1,64 @@
-//! The snapshot in words: one line of reason, and the whole report.
+//! The text forms of a [`Machine`]: the one-line reason and the whole report.
 //!
-//! Lists of groups are cut after a few, so that the report of a large machine stays readable; the accessors of
-//! [`Machine`] have them all. Paths come from outside, so control characters in them are escaped. It decides nothing.
+//! Long lists are cut, so that the report of a large machine stays readable; the accessors return
+//! them whole. Paths come from outside, so control characters in them are escaped.
 
 use std::fmt::{self, Display};
 
-use super::cpus::{CpuList, shown};
-use super::topology::{Cache, CacheKind};
-use super::{Machine, Quota};
+use crate::cpus::CpuList;
+use crate::files::shown;
+use crate::machine::Machine;
+use crate::quota::Quota;
+use crate::topology::{Cache, CacheKind};
 
-/// How many groups of a kind, and how many quotas, are listed.
+/// The report lists up to this many groups of a kind, and this many quotas.
 const LISTED_MAX: usize = 8;
 
-/// How many notes the one line has room for.
+/// The reason shows up to this many notes.
 const NOTES_IN_REASON: usize = 2;
 
-/// See [`Machine::reason`].
-pub(super) fn reason(machine: &Machine) -> String {
-    let mut line = format!(
-        "{} of {} cpus: ",
-        machine.default_workers(),
-        machine.cpus_online()
-    );
-    line += &match (machine.affinity(), machine.counted) {
-        (Some(cpus), _) => format!("affinity {cpus}"),
-        (None, Some(counted)) => format!("affinity unknown, the system counts {counted}"),
-        (None, None) => "affinity unknown".to_owned(),
-    };
-    if let Some(quota) = machine.quota() {
-        line += &format!(", cgroup {}", worded(quota));
-    }
-    for note in machine.notes().iter().take(NOTES_IN_REASON) {
-        line += &format!("; {note}");
-    }
-    if machine.notes().len() > NOTES_IN_REASON {
-        line += &format!(
-            "; and {} notes more",
-            machine.notes().len() - NOTES_IN_REASON
+impl Machine {
+    /// Why there are that many [default workers](Self::default_workers), in one line such as
+    /// `4 of 16 cpus: affinity 0-7, cgroup quota 4.0 cpus from /a/b`.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let mut line = format!(
+            "{} of {} cpus: ",
+            self.default_workers(),
+            self.cpus_online()
         );
+        line += &match (self.affinity(), self.counted) {
+            (Some(cpus), _) => format!("affinity {cpus}"),
+            (None, Some(counted)) => format!("affinity unknown, the system counts {counted}"),
+            (None, None) => "affinity unknown".to_owned(),
+        };
+        if let Some(quota) = self.quota() {
+            line += &format!(", cgroup {}", in_words(quota));
+        }
+        for note in self.notes().iter().take(NOTES_IN_REASON) {
+            line += &format!("; {note}");
+        }
+        if self.notes().len() > NOTES_IN_REASON {
+            line += &format!("; and {} notes more", self.notes().len() - NOTES_IN_REASON);
+        }
+        line
     }
-    line
 }
 
-fn worded(quota: &Quota) -> String {
-    // Three decimals: one CPU in a thousand is the least that the kernel grants.
+fn in_words(quota: &Quota) -> String {
+    // Three decimals: the kernel grants at least a thousandth of a CPU.
     let cpus = (quota.cpus * 1000.0).round() / 1000.0;
     format!("quota {cpus:?} cpus from {}", shown(&quota.from))
 }
 
-/// The report of [`Machine`]'s `Display`: a label and a value per line.
-pub(super) fn full(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Display for Machine {
+    /// The whole report, with a label and a value on each line.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        report(self, out)
+    }
+}
+
+fn report(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let topology = machine.topology();
     let mut row = |label: &str, value: &dyn Display| writeln!(out, "{label:<10}{value}");
     row("workers", &machine.reason())?;
@@ -64,7 +73,7 @@ pub(super) fn full(machine: &Machine, out: &mut fmt::Formatter<'_>) -> fmt::Resu
     for quota in machine.quotas().iter().take(LISTED_MAX) {
         row(
             "quota",
-            &format_args!("{} ({})", worded(quota), shown(&quota.file)),
+            &format_args!("{} ({})", in_words(quota), shown(&quota.file)),
         )?;
     }
     if machine.quotas().len() > LISTED_MAX {

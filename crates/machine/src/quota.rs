@@ -1,43 +1,49 @@
-//! How much CPU time the cgroups above this process grant it, as a number of CPUs.
+//! The CPU time that cgroups grant to this process, as a number of CPUs.
 //!
-//! A cgroup may limit the CPU time of everything inside it to a quota per period (cgroup v2 `cpu.max`, cgroup v1
-//! `cpu.cfs_quota_us` and `cpu.cfs_period_us`; Linux documentation, admin-guide/cgroup-v2 and scheduler/sched-bwc). The
-//! limit of every ancestor holds, so all are read, from the process's own cgroup (`/proc/thread-self/cgroup`) up to the
-//! highest one that a mount shows, and the smallest quota / period counts. Both versions are read: on a hybrid system
-//! the `cpu` controller may be in either.
+//! A cgroup can limit the CPU time of everything inside it to a quota per period (cgroup v2
+//! `cpu.max`, cgroup v1 `cpu.cfs_quota_us` and `cpu.cfs_period_us`; see admin-guide/cgroup-v2 and
+//! scheduler/sched-bwc of the Linux documentation). The limits of all ancestors apply, so all are
+//! read, from the process's own cgroup (`/proc/thread-self/cgroup`) up to the highest visible one.
+//! Both versions are read: on a hybrid system the `cpu` controller can be in either.
 //!
-//! What one mount hides another may show, so every visible mount of a hierarchy is used. What stands in the way is told
-//! and does not stop the rest: no mount shows the process's cgroup; a mount shows only cgroups above it (it begins
-//! outside the process's cgroup namespace); a file cannot be read or does not hold what its format allows. A file that
-//! does not exist is no limit: root cgroups have none, nor have cgroups without the `cpu` controller.
+//! One mount can show what another one hides, so every visible mount of a hierarchy is used. These
+//! problems are reported, and everything else is still read:
 //!
-//! It does not look at `cpu.weight` or `cpu.shares`: a share of a busy machine says nothing about an idle one. It does
-//! not count `cpu.max.burst` either, which lends time but adds none, nor what siblings under the same limit use.
+//! * no mount shows the process's cgroup;
+//! * a mount shows only cgroups above it, because it begins outside the process's cgroup namespace;
+//! * a file cannot be read, or is malformed.
+//!
+//! A missing file is no limit: root cgroups have no such file, and neither have cgroups without the
+//! `cpu` controller.
+//!
+//! `cpu.weight` and `cpu.shares` are ignored, because a share of a busy machine means nothing on an
+//! idle one. So is `cpu.max.burst`, which only moves time, and so is what siblings under the same
+//! limit use.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use super::cpus::{Files, garbled, of_this_thread, shown, text, unreadable};
-use super::mounts::{Mounts, Version, has_cpu, path};
+use crate::files::{Files, garbled, of_this_thread, shown, text, unreadable};
+use crate::mounts::{Mounts, Version, has_cpu, path};
 
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod tests;
 
-/// A limit on CPU time that a cgroup sets.
+/// A cgroup's limit on CPU time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Quota {
-    /// CPU seconds per second; above 0, not always a whole number.
+    /// CPU seconds per second: above 0, and not always an integer.
     pub cpus: f64,
-    /// The cgroup, as its namespace names it.
+    /// The path of the cgroup in its namespace.
     pub from: PathBuf,
-    /// The file that holds the quota.
+    /// The file with the quota.
     pub file: PathBuf,
 }
 
-/// The limits of this thread's cgroups, from its own upwards; what stands in the way is added to `notes`.
-pub(super) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
+/// Reads the limits of this thread's cgroups, from its own upwards, and adds problems to `notes`.
+pub(crate) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     let read = |name| of_this_thread(files, name);
     let (groups, mounts) = match (read("cgroup"), read("mountinfo")) {
         (Ok((_, groups)), Ok((_, mounts))) => (own_groups(&groups), Mounts::parse(&mounts)),
@@ -53,7 +59,8 @@ pub(super) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
             View::Above => ", only some above it",
             View::Whole => continue,
         };
-        // The first is version 1 where that has the controller; then version 2 cannot have it and may be missing.
+        // The first group is of version 1 if that has the controller. Then version 2 cannot have
+        // it, and need not be mounted.
         if index == 0 {
             notes.push(format!("no mount shows the cgroup {}{gap}", shown(group)));
         }
@@ -70,9 +77,10 @@ pub(super) fn read(files: &dyn Files, notes: &mut Vec<String>) -> Vec<Quota> {
     quotas
 }
 
-/// The cgroups of a thread that may limit its CPU time, that of version 1 first.
+/// The cgroups of a thread that can limit its CPU time, version 1 first.
 ///
-/// The lines are `id:controllers:path`; version 2 has the id 0 and names no controllers. A path may contain colons.
+/// A line is `id:controllers:path`. Version 2 has the id 0 and lists no controllers. The path can
+/// contain colons.
 fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
     let group = |line: &[u8]| {
         let mut fields = line.splitn(3, |&byte| byte == b':');
@@ -89,24 +97,23 @@ fn own_groups(cgroup: &[u8]) -> Vec<(Version, PathBuf)> {
     groups
 }
 
-/// How much of the way from a cgroup upwards the mounts show.
+/// What the mounts show of a cgroup and its ancestors.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum View {
     Nothing,
-    /// Some cgroups above it, but not the cgroup.
+    /// Some ancestors, but not the cgroup.
     Above,
-    /// The cgroup and what is above it up to the root of the mount.
+    /// The cgroup and its ancestors up to the root of the mount.
     Whole,
 }
 
-/// One cgroup on the way up.
+/// A cgroup on the way up.
 struct Step {
     version: Version,
     group: PathBuf,
     limit: Limit,
 }
 
-/// What a cgroup's files say.
 enum Limit {
     None,
     Unknown(String),
@@ -114,8 +121,8 @@ enum Limit {
 }
 
 impl Limit {
-    /// Orders what two mounts of the same cgroup say by how much it tells.
-    fn weight(&self) -> u8 {
+    /// Which of two answers about the same cgroup to keep: the one with the larger rank.
+    fn rank(&self) -> u8 {
         match self {
             Self::None => 0,
             Self::Unknown(_) => 1,
@@ -124,7 +131,7 @@ impl Limit {
     }
 }
 
-/// Adds a step for each cgroup from `group` upwards that a mount shows.
+/// Adds a step for `group` and each of its ancestors that a mount shows.
 fn climb(
     files: &dyn Files,
     mounts: &Mounts,
@@ -164,20 +171,21 @@ fn climb(
     view
 }
 
-/// Adds a step unless another mount has shown as much of the same cgroup.
+/// Adds a step, unless another mount has shown as much of the same cgroup.
 fn add(steps: &mut Vec<Step>, step: Step) {
     let same = |it: &&mut Step| it.version == step.version && it.group == step.group;
     match steps.iter_mut().find(same) {
         None => steps.push(step),
-        Some(known) if known.limit.weight() < step.limit.weight() => *known = step,
+        Some(known) if known.limit.rank() < step.limit.rank() => *known = step,
         Some(_) => {}
     }
 }
 
-/// The way down from the root of a mount to a cgroup.
+/// The path from the root of a mount down to a cgroup.
 struct Way<'a> {
     names: Vec<&'a OsStr>,
-    /// False if the root lies so far above the namespace that the first names are unknown; then there are none.
+    /// False if the root is so far above the namespace that the first names are unknown. Then
+    /// `names` is empty.
     whole: bool,
 }
 
@@ -201,7 +209,9 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Splits `/../../a/b`, a path that begins outside the namespace, into 2 and `[a, b]`; `None` for any other form.
+/// Splits a path such as `/../../a/b`, which begins outside the namespace, into 2 and `[a, b]`.
+///
+/// `None` if the path has another form.
 fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
     let mut ups = 0;
     let mut names = Vec::new();
@@ -215,7 +225,7 @@ fn ups_and_names(path: &Path) -> Option<(usize, Vec<&OsStr>)> {
     Some((ups, names))
 }
 
-/// What the files of the cgroup `group`, shown at `dir`, say.
+/// Reads the limit of the cgroup `group`, which is mounted at `dir`.
 fn limit(files: &dyn Files, version: Version, dir: &Path, group: &Path) -> Limit {
     let (file, read): (_, fn(&dyn Files, &Path) -> _) = match version {
         Version::V1 => (dir.join("cpu.cfs_quota_us"), read_v1),
@@ -232,7 +242,7 @@ fn limit(files: &dyn Files, version: Version, dir: &Path, group: &Path) -> Limit
     }
 }
 
-/// `cpu.max` holds `max 100000` or `50000 100000`: quota and period in microseconds.
+/// Reads `cpu.max`: `max 100000` or `50000 100000`, a quota and a period in microseconds.
 fn read_v2(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
     let Some(content) = text_if_there(files, file)? else {
         return Ok(None);
@@ -247,7 +257,7 @@ fn read_v2(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
         .ok_or_else(|| garbled(file, &content, "`max` or a quota, and a period"))
 }
 
-/// `cpu.cfs_quota_us` holds microseconds per period, -1 for no limit; the period is in the file beside it.
+/// Reads `cpu.cfs_quota_us`, in microseconds per period or -1 for no limit, and the period.
 fn read_v1(files: &dyn Files, file: &Path) -> Result<Option<f64>, String> {
     let Some(quota) = text_if_there(files, file)? else {
         return Ok(None);
@@ -271,7 +281,7 @@ fn text_if_there(files: &dyn Files, file: &Path) -> Result<Option<String>, Strin
     }
 }
 
-/// quota / period, both whole numbers above 0.
+/// The quota divided by the period; both must be positive integers.
 fn ratio(quota: &str, period: &str) -> Option<f64> {
     let above_zero = |digits: &str| digits.parse::<u64>().ok().filter(|&number| number > 0);
     #[expect(

@@ -1,24 +1,27 @@
-//! The topology as `/sys` tells it.
+//! Reads the topology from `/sys`.
 //!
-//! Read as text from `/sys/devices/system/cpu/cpuN/topology`, `/sys/devices/system/cpu/cpuN/cache` and
-//! `/sys/devices/system/node` (Linux documentation, ABI/testing/sysfs-devices-system-cpu and -node). What cannot be read
-//! or understood is left out without a word: nothing but the order of victims depends on it. A list of sharers counts
-//! only if it names the CPU that it belongs to. CPUs that are offline are not asked and are taken out of every list.
+//! The files are `/sys/devices/system/cpu/cpuN/topology/*`, `/sys/devices/system/cpu/cpuN/cache/*`
+//! and
+//! `/sys/devices/system/node/*` (see ABI/testing/sysfs-devices-system-cpu and -node of the Linux
+//! documentation). What cannot be read or understood is left out without a note: it only affects
+//! victim orders and places, never the number of workers. A list of sharers is used only if it has
+//! the CPU that it belongs to. Offline CPUs are not looked at, and are removed from every list.
 //!
-//! It does not make the sets fit into each other; [`Topology::levels`] does.
+//! The sets need not be nested; [`Topology::levels`] takes care of that.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{Cache, CacheKind, Node, Topology};
-use crate::machine::cpus::{CpuList, Files, text};
+use crate::cpus::CpuList;
+use crate::files::{Files, text};
 
-/// No processor lists more caches for one CPU; where the list ends is found by reading.
+/// No CPU has more caches than this; usually the list ends earlier, at the first missing directory.
 const CACHES_PER_CPU_MAX: usize = 32;
 
 impl Topology {
-    /// What sysfs says about these CPUs.
-    pub(in crate::machine) fn read(files: &dyn Files, cpus: CpuList) -> Self {
+    /// Reads the topology of these CPUs.
+    pub(crate) fn read(files: &dyn Files, cpus: CpuList) -> Self {
         let mut cores = BTreeSet::new();
         let mut packages = BTreeSet::new();
         let mut caches = BTreeSet::new();
@@ -31,8 +34,8 @@ impl Topology {
             cores.extend(shared(["core_cpus_list", "thread_siblings_list"]));
             packages.extend(shared(["package_cpus_list", "core_siblings_list"]));
             let all = (0..CACHES_PER_CPU_MAX).map(|index| dir.join(format!("cache/index{index}")));
-            let there = all.take_while(|dir| files.is_dir(dir));
-            caches.extend(there.filter_map(|dir| cache(files, &dir, cpu, &cpus)));
+            let existing = all.take_while(|dir| files.is_dir(dir));
+            caches.extend(existing.filter_map(|dir| cache(files, &dir, cpu, &cpus)));
         }
         Self {
             cores: cores.into_iter().collect(),
@@ -44,7 +47,7 @@ impl Topology {
     }
 }
 
-/// The CPUs with which `cpu` shares something, from a file that lists them.
+/// Reads the CPUs that share something with `cpu` from the file that lists them.
 fn sharers(files: &dyn Files, file: &Path, cpu: usize, cpus: &CpuList) -> Option<CpuList> {
     let listed: CpuList = text(files, file).ok()?.parse().ok()?;
     listed.contains(cpu).then(|| listed.intersection(cpus))
@@ -67,7 +70,7 @@ fn cache(files: &dyn Files, dir: &Path, cpu: usize, cpus: &CpuList) -> Option<Ca
     })
 }
 
-/// `32K` as a number; the kernel writes all sizes in units of 1024 bytes.
+/// Parses a size such as `32K`; the kernel writes all sizes in units of 1024 bytes.
 fn bytes(size: &str) -> Option<u64> {
     size.strip_suffix('K')?
         .parse::<u64>()

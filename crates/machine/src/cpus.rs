@@ -1,0 +1,140 @@
+//! Sets of CPUs in the kernel's own notation.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::files::escaped;
+
+/// Lists with this CPU number or a larger one are rejected, and so are lists that name more CPUs
+/// than this, counting repetitions. Linux supports far fewer CPUs.
+pub(crate) const CPU_NUMBER_END: usize = 1 << 16;
+
+/// A sorted set of CPUs, written as the kernel writes it: `0-3,8,10-11`.
+///
+/// # Examples
+/// ```
+/// use tidegate_machine::CpuList;
+///
+/// let cpus: CpuList = "0-3,8,10-11".parse()?;
+/// assert_eq!(cpus.as_slice(), [0, 1, 2, 3, 8, 10, 11]);
+/// assert_eq!(cpus.to_string(), "0-3,8,10-11");
+/// assert!("3-1".parse::<CpuList>().is_err());
+/// # Ok::<(), tidegate_machine::CpuListError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuList(Vec<usize>);
+
+impl CpuList {
+    /// The CPU numbers in ascending order, without duplicates.
+    #[must_use]
+    pub fn as_slice(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// The number of CPUs in the list.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the list is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether `cpu` is in the list.
+    #[must_use]
+    pub fn contains(&self, cpu: usize) -> bool {
+        self.0.binary_search(&cpu).is_ok()
+    }
+
+    /// The CPUs that are in both lists.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(
+            self.0
+                .iter()
+                .copied()
+                .filter(|&cpu| other.contains(cpu))
+                .collect(),
+        )
+    }
+
+    /// One list per CPU.
+    pub(crate) fn singletons(&self) -> Vec<Self> {
+        self.0.iter().map(|&cpu| Self(vec![cpu])).collect()
+    }
+
+    /// Whether every CPU of this list is in `other`.
+    #[must_use]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().all(|&cpu| other.contains(cpu))
+    }
+}
+
+impl FromIterator<usize> for CpuList {
+    fn from_iter<I: IntoIterator<Item = usize>>(cpus: I) -> Self {
+        let mut cpus: Vec<usize> = cpus.into_iter().collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        Self(cpus)
+    }
+}
+
+impl FromStr for CpuList {
+    type Err = CpuListError;
+
+    fn from_str(text: &str) -> Result<Self, CpuListError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
+        let count = |ranges: &Vec<RangeInclusive<usize>>| {
+            let lengths = ranges.iter().map(|range| range.end() - range.start() + 1);
+            lengths.sum::<usize>()
+        };
+        let ranges = ranges.filter(|ranges| count(ranges) <= CPU_NUMBER_END);
+        let ranges = ranges.ok_or_else(|| CpuListError(escaped(text)))?;
+        Ok(ranges.into_iter().flatten().collect())
+    }
+}
+
+/// Parses `7` or `4-7`.
+fn range(text: &str) -> Option<RangeInclusive<usize>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last && last < CPU_NUMBER_END).then_some(first..=last)
+}
+
+impl fmt::Display for CpuList {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs = self.0.chunk_by(|low, high| low + 1 == *high);
+        for (index, run) in runs.enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            match run {
+                [cpu] => write!(out, "{comma}{cpu}")?,
+                _ => write!(out, "{comma}{}-{}", run[0], run[run.len() - 1])?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text that is not a list of CPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuListError(String);
+
+impl fmt::Display for CpuListError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "`{}` is no list of CPUs such as 0-3,8 with numbers below {CPU_NUMBER_END}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for CpuListError {}

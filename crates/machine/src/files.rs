@@ -1,0 +1,103 @@
+//! Reading the files that describe a machine, and wording what goes wrong.
+//!
+//! Paths are absolute, as the machine itself sees them. [`Files`] is a trait so that tests can put
+//! other files there, and refuse to read some of them.
+//!
+//! Nothing here understands what a file contains.
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// No file read here is longer in practice; the rest of a longer one is ignored.
+const FILE_BYTES_MAX: u64 = 1 << 24;
+
+/// How much of a file's content an error message quotes, in characters.
+const QUOTED_MAX: usize = 40;
+
+/// The files that describe a machine.
+pub(crate) trait Files {
+    /// Reads a whole file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    fn is_dir(&self, path: &Path) -> bool;
+}
+
+/// The files below a directory: `/` is this machine, anything else a made-up one.
+pub(crate) struct Root<'a>(pub(crate) &'a Path);
+
+impl Root<'_> {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        self.0.join(path.strip_prefix("/").unwrap_or(path))
+    }
+}
+
+impl Files for Root<'_> {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        std::fs::File::open(self.resolve(path))?
+            .take(FILE_BYTES_MAX)
+            .read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    fn is_dir(&self, path: &Path) -> bool {
+        self.resolve(path).is_dir()
+    }
+}
+
+/// A file's content as text, without surrounding white space.
+pub(crate) fn text(files: &dyn Files, path: &Path) -> io::Result<String> {
+    let content = files.read(path)?;
+    Ok(String::from_utf8_lossy(&content).trim().to_owned())
+}
+
+/// Finds and reads the file `name` that `/proc` has for the calling thread.
+///
+/// A thread can have an affinity mask and a cgroup of its own, which the workers it starts inherit.
+/// On kernels without `thread-self` this is the main thread's file.
+///
+/// # Errors
+/// A sentence for the report if neither file can be read.
+pub(crate) fn of_this_thread(files: &dyn Files, name: &str) -> Result<(PathBuf, Vec<u8>), String> {
+    let of = |whose: &str| {
+        let path = Path::new("/proc").join(whose).join(name);
+        match files.read(&path) {
+            Ok(content) => Ok((path, content)),
+            Err(error) => Err(unreadable(&path, &error)),
+        }
+    };
+    of("thread-self").or_else(|_| of("self"))
+}
+
+/// The sentence for a file that could not be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> String {
+    format!("cannot read {}: {}", shown(path), error.kind())
+}
+
+/// The sentence for a file whose content is not in the expected format.
+pub(crate) fn garbled(path: &Path, content: &str, expected: &str) -> String {
+    let start: String = content.chars().take(QUOTED_MAX).collect();
+    format!(
+        "{} holds `{}`, not {expected}",
+        shown(path),
+        escaped(&start)
+    )
+}
+
+/// A path for a terminal: one line, control characters escaped.
+pub(crate) fn shown(path: &Path) -> String {
+    escaped(&path.to_string_lossy())
+}
+
+/// A text for a terminal: control characters escaped.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
