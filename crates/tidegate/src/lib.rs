@@ -218,11 +218,7 @@ where
 {
     match Current::get() {
         Some(current) => current.join(a, b),
-        None => {
-            // Taken apart, so that the results of the branch above can stay in registers.
-            let (ra, rb) = outside(move |current| current.join(a, b));
-            (ra, rb)
-        }
+        None => outside(move |current| current.join(a, b)),
     }
 }
 

@@ -1,5 +1,19 @@
 //! The fork-join fast path, and what a worker does at its cold exit.
 //!
+//! A join in steps:
+//! 1. The second closure and room for its result, a [`Half`], lie in the caller's frame (`join`, inlined into the user's function).
+//! 2. The worker pushes a pointer to the half (`push_half`). If a signal waits or the deque is full, the push goes through
+//!    `push_cold`, which answers.
+//! 3. It runs the first closure. If that panics, [`Abandon`] drops the second closure or waits for its thief.
+//! 4. It pops the half (`take_back`). Usually nobody has taken it, so it runs the second closure and returns.
+//! 5. If the half has been moved to a queue, the worker takes it out there. If a thief has it, the worker waits
+//!    ([`crate::wait`]) and takes the result out of the half (`join_stolen`).
+//!
+//! Steps 2 to 5 are a function of their own, `join_half`, which is never inlined. Inlined, its values live in registers
+//! that the user's function has to save on entry, in every call, even if that call turns out not to fork; half of all calls in
+//! a binary recursion are such leaves. docs/performance.md has the figures. The half stays in the caller's frame
+//! because large closures would otherwise be copied once more.
+//!
 //! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the deque from the push until it is popped
 //! or stolen. `join` leaves the frame, by return or by panic, only after it has popped the pointer itself, has taken it back out of a queue
 //! that it was moved to ([`crate::foreign`]; what comes out of one comes out once), or has seen the latch open; each ends
@@ -57,26 +71,28 @@ impl Current<'_> {
         RB: Send,
     {
         let half = Half::new(move |_| b());
-        let position = self.push_half(&half);
+        self.join_half(a, &half)
+    }
+
+    #[inline(never)]
+    fn join_half<A, B, RA, RB>(self, a: A, half: &Half<B, RB>) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce(bool) -> RB + Send,
+        RB: Send,
+    {
+        let position = self.push_half(half);
         let abandon = Abandon {
             current: self,
-            half: &half,
+            half,
             position,
         };
         let ra = a();
         std::mem::forget(abandon);
-        if self.take_back(position) {
-            // SAFETY: 1. taken back just now; 2. the thief's side does not run.
-            let b = unsafe { half.take_closure() };
-            let rb = b(false);
-            (ra, rb)
-        } else {
-            let rb = self.join_stolen(&half, position);
-            (ra, rb)
-        }
+        (ra, self.second_half(half, position))
     }
 
-    /// The same, but `b` runs also if `a` panics. `b` is told whether it was stolen.
+    /// Like [`join`](Self::join), but `b` runs even if `a` panics. `b` is told whether it was stolen.
     #[inline(always)]
     pub(crate) fn join_both<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
@@ -85,20 +101,37 @@ impl Current<'_> {
         RB: Send,
     {
         let half = Half::new(b);
-        let position = self.push_half(&half);
+        self.join_both_half(a, &half)
+    }
+
+    #[inline(never)]
+    fn join_both_half<A, B, RA, RB>(self, a: A, half: &Half<B, RB>) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce(bool) -> RB + Send,
+        RB: Send,
+    {
+        let position = self.push_half(half);
         let ra = match unwind::catch(a) {
             Ok(ra) => ra,
-            Err(payload) => self.end_both(&half, position, payload),
+            Err(payload) => self.end_both(half, position, payload),
         };
-        // The same as in `join`, written out: as a function of its own it made fib a twelfth slower there.
+        (ra, self.second_half(half, position))
+    }
+
+    /// Runs the second half, or waits for its thief.
+    #[inline(always)]
+    fn second_half<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
+    where
+        B: FnOnce(bool) -> RB + Send,
+        RB: Send,
+    {
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            let rb = b(false);
-            (ra, rb)
+            b(false)
         } else {
-            let rb = self.join_stolen(&half, position);
-            (ra, rb)
+            self.join_stolen(half, position)
         }
     }
 
