@@ -29,6 +29,7 @@ pub mod lock;
 pub mod pages;
 pub mod park;
 pub mod seed;
+pub mod segmented;
 pub mod serial;
 pub mod sum;
 pub mod thread;

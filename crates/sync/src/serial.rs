@@ -1,5 +1,7 @@
 //! Numbers that are given out once in a process.
 
+use crate::worker_local;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that no other call in this process returns, from 1 on.
@@ -8,4 +10,62 @@ pub fn next() -> u64 {
     static GIVEN: AtomicU64 = AtomicU64::new(0);
     // Relaxed: only the number matters, nothing is published with it.
     GIVEN.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// A number of the calling thread alone: no other thread has it at any time.
+///
+/// It lasts as long as the thread, also while thread-local values are being destroyed. Where a
+/// system destroys even those that need no destructor, each call from then on returns a new number.
+#[must_use]
+pub fn of_this_thread() -> u64 {
+    worker_local!(static OWN: Cell<u64> = Cell::new(0));
+    let known = OWN.try_with(Cell::get).unwrap_or(0);
+    if known != 0 {
+        return known;
+    }
+    let new = next();
+    let _ = OWN.try_with(|own| own.set(new));
+    new
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_thread_keeps_its_own() {
+        let own = of_this_thread();
+        let others = std::thread::spawn(|| [of_this_thread(), of_this_thread()]);
+        let others = others.join().unwrap();
+        assert_eq!(others[0], others[1]);
+        assert_ne!(own, others[0]);
+        assert_eq!(of_this_thread(), own);
+    }
+
+    /// The two values are destroyed before and after what else the thread has, in whichever order
+    /// the system does it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_keeps_its_own_to_the_end() {
+        struct Asks(mpsc::Sender<u64>);
+        impl Drop for Asks {
+            fn drop(&mut self) {
+                self.0.send(of_this_thread()).unwrap();
+            }
+        }
+        thread_local! {
+            static FIRST: Cell<Option<Asks>> = const { Cell::new(None) };
+            static LAST: Cell<Option<Asks>> = const { Cell::new(None) };
+        }
+        let (send, receive) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            FIRST.set(Some(Asks(send.clone())));
+            let own = of_this_thread();
+            LAST.set(Some(Asks(send)));
+            own
+        });
+        let own = thread.join().unwrap();
+        assert_eq!(receive.iter().collect::<Vec<_>>(), [own, own]);
+    }
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::lock::Mutex;
-use tidegate_sync::thread::with_number;
+use tidegate_sync::serial;
 
 enum State<T> {
     Unstarted(Unstarted<T>),
@@ -29,8 +29,9 @@ struct Unstarted<T> {
 }
 
 struct Running {
-    /// The number of the thread.
-    by: usize,
+    /// The thread's serial number. One from `with_number` could pass to another thread before the
+    /// task ends, if the task runs while thread-local values are being destroyed.
+    by: u64,
     waiter: Option<Arc<Event>>,
 }
 
@@ -51,7 +52,7 @@ impl<T: Send> Packet<T> {
             let mut state = self.state.lock();
             match std::mem::replace(&mut *state, State::Over) {
                 State::Unstarted(Unstarted { closure, waiter }) => {
-                    let by = with_number(|number| number);
+                    let by = serial::of_this_thread();
                     *state = State::Running(Running { by, waiter });
                     closure
                 }
@@ -133,7 +134,7 @@ impl<T: Send> Handle<T> {
             State::Unstarted(unstarted) => &mut unstarted.waiter,
             State::Running(running) => {
                 assert!(
-                    running.by != with_number(|number| number),
+                    running.by != serial::of_this_thread(),
                     "the task of this handle waits in a frame below the one that joins it"
                 );
                 assert!(

@@ -1,63 +1,70 @@
 //! A small number for each thread that asks for one.
 //!
-//! No two threads have the same number at the same time, and the lowest free one is given out, so that numbers can be
-//! indices: n threads that live at once have numbers not far above n. A thread keeps its number until it ends; then a
-//! later thread may get it.
+//! No two threads have the same number at the same time, and each gets the lowest free one, so
+//! numbers can be indices: while at most n threads live at once, all numbers are below n. A thread
+//! keeps its number until its thread-local values are destroyed; then a later thread may get it.
 //!
-//! Happens before: what a thread did before its number became free is visible to the next one that has it.
+//! Happens before: what a thread did before its number became free is visible to the next thread
+//! that has it.
 //!
-//! The numbers given out are marked in a fixed bitmap and not behind a lock, which a child made by `fork` might find
-//! locked for ever. Beyond the bitmap numbers are given out once and never again.
+//! The numbers in use are the set bits of a [`SegmentedArray`], which grows with the number of
+//! threads. No step takes a lock, because a child made by `fork` might find it locked forever. In a
+//! child the numbers of its parent's other threads stay in use: nobody can tell what those threads
+//! left halfway, so nothing of theirs may pass to another thread.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::segmented::SegmentedArray;
+use crate::worker_local;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(loom)]
 use loom::thread_local;
 
-/// How many numbers can be given out again; threads that live at once are seldom more.
-const REUSABLE: usize = if cfg!(miri) { 128 } else { 4096 };
 const WORD: usize = u64::BITS as usize;
 
-/// Who has which number.
-struct Numbers {
-    /// A bit for each number below `REUSABLE`: somebody has it.
-    taken: [AtomicU64; REUSABLE / WORD],
-    /// The next of the others.
-    beyond: AtomicUsize,
-}
+/// A bit for each number: set while a thread has it.
+struct Numbers(SegmentedArray<AtomicU64>);
 
 static NUMBERS: Numbers = Numbers::new();
 
 impl Numbers {
     const fn new() -> Self {
-        Self {
-            taken: [const { AtomicU64::new(0) }; REUSABLE / WORD],
-            beyond: AtomicUsize::new(REUSABLE),
-        }
+        Self(SegmentedArray::new())
     }
 
     fn take(&self) -> usize {
-        for (index, word) in self.taken.iter().enumerate() {
-            // Relaxed: a guess; the read-modify-write below decides.
-            let mut seen = word.load(Ordering::Relaxed);
-            while seen != u64::MAX {
-                let bit = seen.trailing_ones() as usize;
-                // Acquire pairs with the Release in `give_back`: what the last thread of this number did is visible.
-                let before = word.fetch_or(1 << bit, Ordering::Acquire);
-                if before & (1 << bit) == 0 {
-                    return index * WORD + bit;
-                }
-                seen = before;
+        let mut index = 0;
+        loop {
+            if let Some(bit) = take_lowest(self.0.get_or_grow(index)) {
+                return index * WORD + bit as usize;
             }
+            index += 1;
         }
-        // Relaxed: nobody has had this number before.
-        self.beyond.fetch_add(1, Ordering::Relaxed)
     }
 
     fn give_back(&self, number: usize) {
-        if let Some(word) = self.taken.get(number / WORD) {
-            // Release pairs with the Acquire in `take`.
-            word.fetch_and(!(1 << (number % WORD)), Ordering::Release);
+        let word = self.0.get_or_grow(number / WORD);
+        // Release pairs with the Acquire in `take_lowest`.
+        word.fetch_and(!(1 << (number % WORD)), Ordering::Release);
+    }
+}
+
+/// Sets the lowest bit that is not set and returns its place. `None`: all are set.
+///
+/// A value that was read may be old, and so may the one after a failure. It takes the success of
+/// the exchange to show that a bit was the lowest, or that there was none: otherwise numbers could
+/// exceed the number of threads.
+fn take_lowest(word: &AtomicU64) -> Option<u32> {
+    // Relaxed: a guess.
+    let mut seen = word.load(Ordering::Relaxed);
+    loop {
+        // Changes nothing if all bits are set.
+        let taken = seen | seen.wrapping_add(1);
+        // Acquire pairs with the Release in `give_back`: what the last thread of this number did is
+        // visible. Relaxed on failure: another guess.
+        match word.compare_exchange(seen, taken, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => return (seen != taken).then_some(seen.trailing_ones()),
+            Err(now) => seen = now,
         }
     }
 }
@@ -67,12 +74,15 @@ struct Ticket(usize);
 
 impl Ticket {
     fn take() -> Self {
-        Self(NUMBERS.take())
+        let number = NUMBERS.take();
+        set_current(number);
+        Self(number)
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        set_current(NONE);
         NUMBERS.give_back(self.0);
     }
 }
@@ -81,12 +91,31 @@ thread_local! {
     static TICKET: Ticket = Ticket::take();
 }
 
+const NONE: usize = usize::MAX;
+
+// The number of the ticket that the thread has, or `NONE`. Unlike the ticket this is not destroyed
+// with the thread-local values.
+worker_local!(static CURRENT: Cell<usize> = Cell::new(NONE));
+
+fn set_current(number: usize) {
+    // Where even this has been destroyed, which some systems do, each call takes a ticket.
+    let _ = CURRENT.try_with(|current| current.set(number));
+}
+
 /// Calls `f` with the calling thread's number.
 ///
-/// While thread-local values are being destroyed the thread may have lost its number; then it has another one during the
-/// call.
+/// While thread-local values are being destroyed, the thread may have lost its number. Then it gets
+/// another one until the call ends, which calls inside of `f` get as well.
 #[inline]
 pub fn with_number<R>(f: impl FnOnce(usize) -> R) -> R {
+    match CURRENT.try_with(Cell::get) {
+        Ok(number) if number != NONE => f(number),
+        _ => with_ticket(f),
+    }
+}
+
+#[cold]
+fn with_ticket<R>(f: impl FnOnce(usize) -> R) -> R {
     match TICKET.try_with(|ticket| ticket.0) {
         Ok(number) => f(number),
         Err(_) => {
@@ -100,7 +129,7 @@ pub fn with_number<R>(f: impl FnOnce(usize) -> R) -> R {
 mod tests {
     use super::*;
     use std::collections::HashSet;
-    use std::sync::Barrier;
+    use std::sync::{Barrier, Mutex};
 
     fn number() -> usize {
         with_number(|number| number)
@@ -132,11 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_has_a_number_also_while_its_thread_local_values_are_destroyed() {
-        struct Asks(std::sync::mpsc::Sender<usize>);
+    fn a_thread_has_its_own_number_while_its_thread_local_values_are_destroyed() {
+        struct Asks(std::sync::mpsc::Sender<[bool; 2]>);
         impl Drop for Asks {
             fn drop(&mut self) {
-                self.0.send(number()).unwrap();
+                let (again, other) = with_number(|outer| {
+                    let other = std::thread::spawn(number).join().unwrap();
+                    (number() == outer, other != outer)
+                });
+                self.0.send([again, other]).unwrap();
             }
         }
         thread_local!(static ASKS: std::cell::RefCell<Option<Asks>> = const { std::cell::RefCell::new(None) });
@@ -146,19 +179,54 @@ mod tests {
             // Made after `ASKS`, so destroyed before it or after it, by the system.
             number();
         });
-        assert!(receive.recv().is_ok());
+        assert_eq!(receive.recv(), Ok([true, true]));
     }
 
+    /// Also beyond the first segments of the bitmap: no number is above those that were in use at
+    /// once.
     #[test]
-    fn the_lowest_free_number_is_given_out_and_beyond_the_bitmap_new_ones() {
+    fn the_lowest_free_number_is_given_out() {
+        const LIVE: usize = if cfg!(miri) { 200 } else { 10_000 };
         let numbers = Numbers::new();
-        for expected in 0..REUSABLE + 2 {
+        for expected in 0..LIVE {
             assert_eq!(numbers.take(), expected);
         }
-        for number in [REUSABLE, REUSABLE - 1, 3] {
+        let mut ended = [LIVE - 1, 3, 64, LIVE / 2];
+        for number in ended {
             numbers.give_back(number);
         }
-        let next: Vec<usize> = (0..3).map(|_| numbers.take()).collect();
-        assert_eq!(next, [3, REUSABLE - 1, REUSABLE + 2]);
+        ended.sort_unstable();
+        let next: Vec<usize> = ended.iter().map(|_| numbers.take()).collect();
+        assert_eq!(next, ended);
+        assert_eq!(numbers.take(), LIVE);
+    }
+
+    /// Threads take numbers and give them back all the time, around the end of the first segment.
+    #[test]
+    fn no_number_is_as_high_as_the_threads_are_many() {
+        const THREADS: usize = 4;
+        const ROUNDS: usize = if cfg!(miri) { 20 } else { 5_000 };
+        const HELD: usize = WORD - 2;
+        let numbers = Numbers::new();
+        for _ in 0..HELD {
+            numbers.take();
+        }
+        let in_use: Vec<Mutex<()>> = (0..HELD + THREADS).map(|_| Mutex::new(())).collect();
+        let mine = || {
+            for _ in 0..ROUNDS {
+                let number = numbers.take();
+                let alone = in_use[number].try_lock().expect("another thread has it");
+                std::thread::yield_now();
+                drop(alone);
+                numbers.give_back(number);
+                // As between the end of a thread and the start of the next.
+                crate::barrier::full();
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(mine);
+            }
+        });
     }
 }

@@ -1,13 +1,15 @@
 //! Data per worker.
 //!
-//! A [`WorkerLocal`] is a table of values whose index is the number of the calling thread
-//! ([`tidegate_sync::thread::with_number`]): no two threads that live at once have the same one. So a value belongs to
-//! one thread at a time, and that is all that its soundness rests on. It does not ask which pool the thread belongs to, or whether
-//! to any: worker numbers, which pass from guest to guest, and the thread's place in a pool do not come into it.
+//! A [`WorkerLocal`] is an array of values whose index is the number of the calling thread
+//! ([`with_number`]): no two threads that live at once have the same one. So a value belongs to one
+//! thread at a time, and its soundness rests on nothing else. It does not matter which pool the
+//! thread belongs to, or whether to any: worker numbers, which pass from guest to guest, and the
+//! thread's place in a pool are not used.
 //!
-//! The table is made of blocks of doubling length, each made when its first number comes along, so nothing moves when it
-//! grows. A look-up is two loads beyond the thread's own number; there is no lock, and no write that another thread
-//! would see.
+//! The array grows without moving its values ([`SegmentedArray`]). A look-up is two loads beyond
+//! the thread's own number; there is no lock, and no write that another thread would see. Each
+//! thread gets the lowest free number, so there are never more values than threads that lived at
+//! once.
 //!
 //! It does not drop a value when its thread ends, and knows nothing of tasks: a task that waits may find the value
 //! changed by another task that its worker has run meanwhile.
@@ -15,20 +17,19 @@
 use std::fmt;
 use std::sync::OnceLock;
 use tidegate_sync::Line;
+use tidegate_sync::segmented::SegmentedArray;
 use tidegate_sync::thread::with_number;
-
-/// Room for so many blocks, the longest of 2^31 values: more threads than a system has.
-const BLOCKS: usize = 32;
 
 /// A value for each worker, made when the worker first asks for it.
 ///
 /// For sums, statistics and buffers that workers must not share: each adds to its own, and the owner collects
 /// them afterwards with [`iter_mut`](Self::iter_mut) or [`into_values`](Self::into_values).
 ///
-/// A value belongs to a thread. Threads of no pool have one each as well, and one that takes part in a call from outside
-/// (see [`join`](crate::join)) keeps the same one inside and outside of it. When a thread has ended, a thread that is started
-/// later may get the value that it left; so there are never more values than threads that lived at once, in any
-/// number of pools.
+/// A value belongs to a thread. Threads of no pool have one each as well, and one that takes part
+/// in a call from outside (see [`join`](crate::join)) keeps the same one inside and outside of it.
+/// Later threads take over the values of threads that have ended before they make new ones. So
+/// there are never more values than threads that lived at once, in any number of pools. In a child
+/// made by `fork`, the threads of the parent count as living.
 ///
 /// A task may meet the value in a state that another task has left half-way: while one waits inside of
 /// [`with`](Self::with), for instance in a join, its worker may run another on top that calls `with` too. Both get
@@ -47,10 +48,8 @@ const BLOCKS: usize = 32;
 /// ```
 pub struct WorkerLocal<T> {
     init: Box<dyn Fn() -> T + Send + Sync>,
-    blocks: [OnceLock<Block<T>>; BLOCKS],
+    values: SegmentedArray<Line<OnceLock<Owned<T>>>>,
 }
-
-type Block<T> = Box<[Line<OnceLock<Owned<T>>>]>;
 
 /// A value that one thread at a time looks at.
 struct Owned<T>(T);
@@ -61,13 +60,6 @@ struct Owned<T>(T);
 // which `T: Send` is enough.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
-/// The block in which `number` lies, and where in it.
-fn place(number: usize) -> (usize, usize) {
-    let from_one = number + 1;
-    let block = from_one.ilog2();
-    (block as usize, from_one - (1 << block))
-}
-
 impl<T: Send> WorkerLocal<T> {
     /// No values yet; `init` makes one for each worker.
     ///
@@ -77,7 +69,7 @@ impl<T: Send> WorkerLocal<T> {
     pub fn new(init: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self {
             init: Box::new(init),
-            blocks: [const { OnceLock::new() }; BLOCKS],
+            values: SegmentedArray::new(),
         }
     }
 
@@ -87,9 +79,7 @@ impl<T: Send> WorkerLocal<T> {
     /// If `f` does, or `init`.
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         with_number(|number| {
-            let (block, offset) = place(number);
-            let block = self.blocks[block].get_or_init(|| new_block(1 << block));
-            let value = &block[offset].0;
+            let value = &self.values.get_or_grow(number).0;
             match value.get() {
                 Some(own) => f(&own.0),
                 None => f(&self.first(value).0),
@@ -107,22 +97,16 @@ impl<T: Send> WorkerLocal<T> {
 
     /// The values of all threads that have asked for one, in no order that means anything.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let blocks = self.blocks.iter_mut().filter_map(OnceLock::get_mut);
-        let values = blocks.flatten().filter_map(|line| line.0.get_mut());
+        let values = self.values.iter_mut().filter_map(|line| line.0.get_mut());
         values.map(|own| &mut own.0)
     }
 
     /// The same values, taken out.
     pub fn into_values(self) -> impl Iterator<Item = T> {
-        let blocks = self.blocks.into_iter().filter_map(OnceLock::into_inner);
-        let values = blocks.flatten().filter_map(|line| line.0.into_inner());
+        let lines = self.values.into_elements();
+        let values = lines.filter_map(|line| line.0.into_inner());
         values.map(|own| own.0)
     }
-}
-
-#[cold]
-fn new_block<T>(length: usize) -> Block<T> {
-    (0..length).map(|_| Line(OnceLock::new())).collect()
 }
 
 impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
@@ -143,15 +127,6 @@ impl<T> fmt::Debug for WorkerLocal<T> {
 mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
-
-    #[test]
-    fn each_number_has_a_place_of_its_own_within_its_block() {
-        let mut places: Vec<_> = (0..1000).map(place).collect();
-        assert!(places.iter().all(|(block, offset)| *offset < 1 << block));
-        places.dedup();
-        assert_eq!(places.len(), 1000);
-        assert!(place((1 << BLOCKS) - 2).0 < BLOCKS);
-    }
 
     #[test]
     fn a_thread_finds_its_own_value_again_and_others_do_not_see_it() {

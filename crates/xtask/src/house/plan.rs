@@ -53,7 +53,7 @@ pub const ROOMS: &[Room] = &[
         folder: "sync",
         imports: &[],
         outside: Outside::Only(&["loom", "libc", "memmap2", "windows-sys"]),
-        unsafe_in: &["cell", "futex", "clock", "barrier", "thread"],
+        unsafe_in: &["cell", "futex", "clock", "barrier", "thread", "segmented"],
         code: Code::Runtime,
     },
     Room {

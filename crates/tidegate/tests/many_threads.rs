@@ -1,0 +1,45 @@
+//! A `WorkerLocal` never has more values than threads that lived at once, however many come one
+//! after the other.
+//!
+//! A file of its own with one test: threads of other tests would take numbers.
+
+mod support;
+
+use std::sync::Barrier;
+use std::thread::{Builder, scope};
+use support::watched;
+use tidegate::WorkerLocal;
+
+/// More than fill the first two segments of thread numbers.
+const LIVE: usize = 200;
+const SHORT: usize = if cfg!(miri) { 20 } else { 1_000 };
+
+#[test]
+fn values_are_as_many_as_threads_that_lived_at_once() {
+    watched(|| {
+        let local = WorkerLocal::new(|| ());
+        let (all_live, over) = (Barrier::new(LIVE + 1), Barrier::new(LIVE + 1));
+        scope(|s| {
+            let long = || {
+                local.with(|()| ());
+                all_live.wait();
+                over.wait();
+            };
+            let small = || Builder::new().stack_size(64 << 10);
+            let threads: Vec<_> = (0..LIVE)
+                .map(|_| small().spawn_scoped(s, long).expect("a thread"))
+                .collect();
+            all_live.wait();
+            for _ in 0..SHORT {
+                // A join waits until the thread has given its number back, the end of a scope does
+                // not.
+                s.spawn(|| local.with(|()| ())).join().unwrap();
+            }
+            over.wait();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        });
+        assert_eq!(local.into_values().count(), LIVE + 1);
+    });
+}

@@ -1,0 +1,82 @@
+//! Threads that use pools while their thread-local values are being destroyed.
+//!
+//! A file of its own with one test, because the test depends on which thread numbers are free.
+
+mod support;
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use support::{Gate, Opens, built, pool, until, watched};
+use tidegate::{Handle, Pool, Wait, WorkerLocal};
+
+thread_local! {
+    static AT_END: Cell<Option<AtEnd>> = const { Cell::new(None) };
+    static ENDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a closure when a thread's values are being destroyed.
+struct AtEnd(Option<Box<dyn FnOnce()>>);
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        ENDING.set(true);
+        self.0.take().expect("dropped once")();
+    }
+}
+
+/// Starts a thread that calls `f` at its end, when it has lost its number, and waits for it.
+fn at_the_end_of_a_thread(f: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::spawn(|| {
+        AT_END.set(Some(AtEnd(Some(Box::new(f)))));
+        // Gets its number now. Linux destroys first what was made last.
+        WorkerLocal::new(|| ()).with(|()| ());
+    });
+    thread.join().expect("the closure does not panic");
+}
+
+/// Joins `handle` on `pool`, until it has ended or sleeps.
+fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<()>> {
+    let over = Arc::new(Gate::new());
+    let asleep = || pool.stats().slotless.latch;
+    let before = asleep();
+    let joins = {
+        let over = over.clone();
+        move || {
+            let _over = Opens(&over);
+            catch_unwind(AssertUnwindSafe(|| handle.join()))
+        }
+    };
+    let joining = pool.spawn(joins);
+    // The time asleep on a latch is counted from its beginning.
+    until(|| over.is_open() || asleep() > before);
+    joining
+}
+
+/// The joiner gets the number that the dying thread had when the task began.
+#[test]
+fn a_handle_joins_a_task_of_a_dying_thread() {
+    watched(|| {
+        let dying = Arc::new(built(Pool::builder().workers(1).wait(Wait::HelpAny)));
+        let joining = Arc::new(pool(1));
+        let outcome = loop {
+            let (send, receive) = mpsc::channel();
+            let (dying, joining) = (dying.clone(), joining.clone());
+            at_the_end_of_a_thread(move || {
+                let (give, take) = mpsc::channel::<Handle<()>>();
+                let task = move || {
+                    let handle = take.recv().expect("it was spawned");
+                    // Otherwise a thread of the pool was faster.
+                    if ENDING.get() {
+                        send.send(begin_to_join(handle, &joining)).unwrap();
+                    }
+                };
+                dying.scope(|_| give.send(tidegate::spawn(task)).unwrap());
+            });
+            if let Ok(joined) = receive.recv() {
+                break joined.join();
+            }
+        };
+        assert!(outcome.is_ok(), "the joiner was taken for the dying thread");
+    });
+}
