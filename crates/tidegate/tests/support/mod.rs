@@ -2,13 +2,21 @@
 //!
 //! Nothing here decides by time whether something is right. The watchdog only turns a hang into a failure.
 
-#![allow(dead_code, reason = "each test file uses its own part of this module")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test file uses its own part of this module"
+)]
 
 pub mod book;
 pub mod children;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 pub mod jobs;
+mod soaks;
 
+pub use soaks::{seeds, soak};
+
+use soaks::soak_scale;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,21 +44,6 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
         Ok(Err(payload)) => resume_unwind(payload),
         Err(_) => panic!("{name} hangs: not finished after {patience:?}"),
     }
-}
-
-/// How many slices of its work a soak runs.
-fn soak_scale() -> u32 {
-    match std::env::var("TIDEGATE_SOAK_SCALE") {
-        Ok(text) => text.parse().expect("TIDEGATE_SOAK_SCALE is a number"),
-        Err(_) => 1,
-    }
-}
-
-/// The size of a test that is also a soak, of which this is one slice; says it.
-pub fn soak(slice: usize, unit: &str) -> usize {
-    let size = slice * soak_scale() as usize;
-    println!("soak: {size} {unit}");
-    size
 }
 
 /// Something that happens once and that others wait for, busily and without polling the runtime.

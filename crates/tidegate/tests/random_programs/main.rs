@@ -1,0 +1,126 @@
+//! Random programs that use the whole public interface, on random pools.
+//!
+//! A program is a tree of joins, scopes, spawns of every kind, handles, loops, interval graphs,
+//! leases, calls into other pools, broadcasts and panics ([`program`], [`graph`]; [`maker`]
+//! generates them). Its pools have any queue, any policy and up to four workers ([`setup`]).
+//! The [`oracle`] checks that
+//!
+//! * each task runs exactly once, unless a panic prevents it;
+//! * each value equals that of a serial evaluation ([`serial`]);
+//! * each call waits for the tasks it has to wait for, even if it panics;
+//! * each panic surfaces where the documentation says, and its payload is dropped once;
+//! * the program ends.
+//!
+//! A program depends on its seed alone. Its schedule does not: a program that fails once may pass
+//! the next time.
+
+mod graph;
+mod maker;
+mod oracle;
+mod program;
+mod run;
+mod serial;
+mod setup;
+#[path = "../support/mod.rs"]
+mod support;
+mod world;
+
+use crate::oracle::{Ledger, attempt};
+use crate::program::Program;
+use crate::world::{Store, World};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+use support::{Gate, Opens, until};
+use tidegate::Pool;
+
+/// The number of programs in a slice.
+const PROGRAMS: usize = if cfg!(tidegate_tsan) { 20 } else { 100 };
+
+/// Runs a program on new pools and compares what happened with what was expected.
+fn run(program: &Program) -> Result<(), String> {
+    let (expected, values) = serial::evaluate(program);
+    let ledger = Arc::new(Ledger::new(program.sizes));
+    let store = Arc::new(Store::new());
+    let pools = program.setups.iter().map(|setup| setup.build(&ledger));
+    let pools: Arc<[Pool]> = pools.collect();
+    let world = World {
+        ledger: Arc::clone(&ledger),
+        store: Arc::clone(&store),
+        pools: Some(Arc::clone(&pools)),
+    };
+    let returned = call_all(program, &world);
+    if returned != values {
+        ledger.mistake(format!("returned {returned:x?}, expected {values:x?}"));
+    }
+    drop(world);
+    // A task may still use the pools if a panic has dropped its handle.
+    until(|| Arc::strong_count(&pools) == 1);
+    if program.patient {
+        until(|| ledger.live() == 0);
+        store.kept.lock().unwrap().clear();
+        let declared: u64 = pools.iter().map(|pool| pool.stats().space.declared).sum();
+        let forgotten = store.forgotten.load(Ordering::Relaxed);
+        if declared != forgotten as u64 {
+            ledger.mistake(format!(
+                "{declared} bytes declared at the end, {forgotten} forgotten"
+            ));
+        }
+    }
+    drop(pools);
+    ledger.check(&expected)?;
+    let store = Arc::into_inner(store).ok_or("a pool ended before one of its tasks")?;
+    let (own, all) = (store.local.into_values(), store.visits.into_inner());
+    let own: usize = own.map(|visits| visits.get()).sum();
+    if own != all {
+        return Err(format!(
+            "{own} visits to workers' own values, expected {all}"
+        ));
+    }
+    Ok(())
+}
+
+/// Runs the program's tasks in its pools and returns their values.
+fn call_all(program: &Program, world: &World) -> Vec<u64> {
+    let over = Gate::new();
+    thread::scope(|threads| {
+        let _over = Opens(&over);
+        if let Some(pools) = world.pools.as_ref().filter(|_| program.disturbed) {
+            threads.spawn(|| disturb(&pools[0], &over));
+        }
+        let callers = program.callers.iter();
+        let callers: Vec<_> = callers
+            .map(|caller| threads.spawn(|| caller.call(world)))
+            .collect();
+        let values = callers.into_iter().map(|caller| caller.join().unwrap());
+        values.collect()
+    })
+}
+
+/// Keeps changing the number of workers and calling into the pool until the program is over.
+fn disturb(pool: &Pool, over: &Gate) {
+    for round in 0.. {
+        if over.is_open() {
+            return;
+        }
+        // An error if the pool may not have that many threads.
+        let _ = pool.set_workers(1 + round % 5);
+        let _ = pool.stats();
+        pool.broadcast(|_| ());
+        pool.join(|| (), || ());
+        pool.scope(|scope| scope.spawn(|_| ()));
+        thread::sleep(Duration::from_micros(50));
+    }
+}
+
+mod programs {
+    use super::*;
+
+    #[test]
+    fn run_every_task_once() {
+        for seed in support::seeds(PROGRAMS, "random programs on random pools") {
+            attempt(seed, Program::random(seed), run);
+        }
+    }
+}

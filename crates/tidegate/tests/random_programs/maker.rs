@@ -1,0 +1,264 @@
+//! Generates random programs.
+
+use crate::graph::Graph;
+use crate::oracle::{Panic, Sizes};
+use crate::program::{
+    Caller, Entry, Handle, Install, Lease, LeaseEnd, Order, Program, Spawn, Spot, Step, Task,
+};
+use crate::setup::Setup;
+use fastrand::Rng;
+use std::sync::Arc;
+
+/// The greatest nesting of tasks and scopes.
+const DEPTH: u32 = 5;
+
+/// Once a program has this many tasks, new ones do next to nothing. Small programs are easier to
+/// understand when they fail; large ones fill queues.
+const TASKS: [usize; 4] = [10, 30, 100, 400];
+
+/// Where a step is going to be.
+#[derive(Clone, Copy)]
+pub struct Around {
+    depth: u32,
+    scopes: usize,
+    /// Whether a step may panic: something further out catches it.
+    caught: bool,
+}
+
+impl Around {
+    fn deeper(self) -> Self {
+        Self {
+            depth: self.depth.saturating_sub(1),
+            ..self
+        }
+    }
+
+    fn with_scopes(self, scopes: usize) -> Self {
+        Self { scopes, ..self }
+    }
+}
+
+/// Generates a program.
+pub struct Maker {
+    pub rng: Rng,
+    pub sizes: Sizes,
+    /// One of [`TASKS`].
+    limit: usize,
+    /// Whether there are panics.
+    panics: bool,
+    /// Whether the pool has a memory budget. Then no task waits for another pool or keeps a lease.
+    budgeted: bool,
+}
+
+impl Program {
+    pub fn random(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let space = Setup::random_space(&mut rng);
+        let budgeted = space.starts_with("budget");
+        let pools = if budgeted { 1 } else { rng.usize(1..3) };
+        let mut maker = Maker {
+            limit: TASKS[rng.usize(..TASKS.len())],
+            panics: rng.bool(),
+            rng,
+            sizes: Sizes::default(),
+            budgeted,
+        };
+        let callers = if budgeted { 1 } else { maker.rng.usize(1..3) };
+        let callers = (0..callers).map(|number| maker.caller(number % pools));
+        Self {
+            callers: callers.collect(),
+            setups: (0..pools)
+                .map(|_| Setup::random(&mut maker.rng, space))
+                .collect(),
+            disturbed: maker.rng.bool(),
+            patient: maker.rng.bool(),
+            sizes: maker.sizes,
+        }
+    }
+}
+
+impl Maker {
+    fn caller(&mut self, pool: usize) -> Caller {
+        let around = Around {
+            depth: DEPTH,
+            scopes: 0,
+            caught: false,
+        };
+        Caller {
+            pool,
+            entry: [Entry::Install, Entry::Join, Entry::Scope, Entry::Spawn][self.rng.usize(..4)],
+            task: Arc::new(self.task(around)),
+        }
+    }
+
+    pub fn once_in(&mut self, times: u32) -> bool {
+        self.rng.u32(..times) == 0
+    }
+
+    pub fn task(&mut self, around: Around) -> Task {
+        let number = self.sizes.tasks;
+        self.sizes.tasks += 1;
+        Task {
+            number,
+            steps: self.steps(around),
+        }
+    }
+
+    fn steps(&mut self, around: Around) -> Vec<Step> {
+        if around.caught && self.once_in(15) {
+            return vec![Step::Panic(self.panic())];
+        }
+        if around.depth == 0 || self.sizes.tasks >= self.limit {
+            return match self.rng.u32(..200) {
+                spins @ 1.. => vec![Step::Spin(spins)],
+                0 => vec![Step::Broadcast(None)],
+            };
+        }
+        // With fewer, one program in five would consist of a single task.
+        let least = if around.depth == DEPTH { 3 } else { 1 };
+        let steps = self.rng.u32(least..least + 3);
+        (0..steps).map(|_| self.step(around)).collect()
+    }
+
+    fn step(&mut self, around: Around) -> Step {
+        let deeper = around.deeper();
+        match self.rng.u32(..30) {
+            0..5 => Step::Join(Box::new([self.task(deeper), self.task(deeper)])),
+            5..9 => Step::Scope(self.scope(deeper)),
+            9..11 if around.scopes > 0 => Step::Spawn(self.spawn(deeper)),
+            11..13 => Step::Handle(self.handle(deeper.with_scopes(0))),
+            13 => {
+                let micros = [0, 0, self.rng.u64(..80)][self.rng.usize(..3)];
+                Step::Blocking(micros, self.steps(deeper))
+            }
+            14..17 => Step::Lease(self.lease()),
+            17 => Step::Free,
+            18..20 if !self.budgeted => Step::Install(Install {
+                pool: self.rng.usize(..2),
+                spot: self.rng.bool().then(|| self.spot()),
+                task: self.task(deeper),
+            }),
+            20 if self.once_in(2) => Step::Broadcast(self.perhaps_panic(around)),
+            21 => Step::ForEach(self.items(deeper)),
+            22 => Step::MapReduce(self.items(deeper)),
+            23..25 => self.graph(deeper.deeper()),
+            25 => Step::Local(self.steps(deeper)),
+            26..28 if self.panics => self.catch(deeper),
+            28 if around.caught => Step::Panic(self.panic()),
+            29 => Step::YieldPoint,
+            _ => Step::Spin(self.rng.u32(..200)),
+        }
+    }
+
+    /// A few spawns followed by other steps; now and then enough spawns to fill small queues.
+    fn scope(&mut self, around: Around) -> Vec<Step> {
+        let around = around.with_scopes(around.scopes + 1);
+        let (spawns, each) = match self.once_in(60) {
+            true => (self.limit, Around { depth: 0, ..around }),
+            false => (self.rng.usize(..5), around),
+        };
+        let mut steps: Vec<Step> = (0..spawns).map(|_| Step::Spawn(self.spawn(each))).collect();
+        steps.extend(self.steps(around));
+        steps
+    }
+
+    fn spawn(&mut self, around: Around) -> Spawn {
+        Spawn {
+            outward: self.rng.usize(..around.scopes),
+            order: match self.rng.u32(..8) {
+                0..4 => Order::Any,
+                4..7 => Order::Priority(self.rng.u64(..3)),
+                _ => Order::At(self.spot()),
+            },
+            foreign: self.once_in(6),
+            task: self.task(around.with_scopes(1)),
+        }
+    }
+
+    /// A panic of a detached task goes to the handler, so it may panic anywhere.
+    fn handle(&mut self, around: Around) -> Handle {
+        let joined = !self.once_in(4);
+        let caught = around.caught || !joined && self.panics;
+        Handle {
+            joined,
+            task: Arc::new(self.task(Around { caught, ..around })),
+        }
+    }
+
+    /// A graph returns the failures inside, so its intervals may panic anywhere.
+    fn graph(&mut self, around: Around) -> Step {
+        let inside = Around {
+            scopes: 0,
+            caught: self.panics,
+            ..around
+        };
+        Step::Graph(Graph::random(self, inside))
+    }
+
+    pub fn spot(&mut self) -> Spot {
+        Spot {
+            place: self.rng.usize(..4),
+            strict: self.rng.bool(),
+        }
+    }
+
+    /// The items of a loop; most of them do next to nothing.
+    fn items(&mut self, around: Around) -> Vec<Task> {
+        let most = if self.rng.bool() { 4 } else { self.limit };
+        let count = self.rng.usize(..most);
+        let mut item = || {
+            let depth = if self.once_in(60) { around.depth } else { 0 };
+            self.task(Around { depth, ..around })
+        };
+        (0..count).map(|_| item()).collect()
+    }
+
+    fn lease(&mut self) -> Lease {
+        let moved = [
+            LeaseEnd::OnForeignThread,
+            LeaseEnd::InHalf,
+            LeaseEnd::InTask,
+        ];
+        Lease {
+            bytes: self.rng.usize(..60),
+            grows_by: [0, 0, self.rng.usize(..20)][self.rng.usize(..3)],
+            end: match self.rng.u32(..40) {
+                0 if !self.budgeted => LeaseEnd::Forgotten,
+                1..5 if !self.budgeted => LeaseEnd::Kept,
+                5..14 => moved[self.rng.usize(..3)],
+                _ => LeaseEnd::Stays,
+            },
+        }
+    }
+
+    /// No scope further out is known inside: a panic must not decide what that scope returns.
+    fn catch(&mut self, around: Around) -> Step {
+        let inside = Around {
+            scopes: 0,
+            caught: true,
+            ..around
+        };
+        let mut steps = self.steps(inside);
+        if self.once_in(3) {
+            steps.push(Step::Panic(self.panic()));
+        }
+        Step::Catch(self.number_of_catch(), steps)
+    }
+
+    pub fn number_of_catch(&mut self) -> usize {
+        self.sizes.catches += 1;
+        self.sizes.catches - 1
+    }
+
+    fn perhaps_panic(&mut self, around: Around) -> Option<Panic> {
+        (around.caught && self.once_in(3)).then(|| self.panic())
+    }
+
+    fn panic(&mut self) -> Panic {
+        self.sizes.payloads += 1;
+        Panic {
+            payload: self.sizes.payloads - 1,
+            drop_panics: self.once_in(4),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Tests that are also soaks: they run one slice of their work, or as many as
+//! `TIDEGATE_SOAK_SCALE` says.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+/// The number of slices that a soak runs.
+pub fn soak_scale() -> u32 {
+    match std::env::var("TIDEGATE_SOAK_SCALE") {
+        Ok(text) => text.parse().expect("TIDEGATE_SOAK_SCALE is a number"),
+        Err(_) => 1,
+    }
+}
+
+/// The size of a soak, given that of a slice. Prints it.
+pub fn soak(slice: usize, unit: &str) -> usize {
+    let size = slice * soak_scale() as usize;
+    println!("soak: {size} {unit}");
+    size
+}
+
+/// The seeds of a soak, from 0 on. If `TIDEGATE_SOAK_SEED` is set, that seed is repeated instead: a
+/// program that fails once need not fail each time.
+pub fn seeds(slice: usize, unit: &str) -> impl Iterator<Item = u64> {
+    let only: Option<u64> = std::env::var("TIDEGATE_SOAK_SEED")
+        .ok()
+        .map(|text| text.parse().expect("TIDEGATE_SOAK_SEED is a number"));
+    let size = soak(slice, unit) as u64;
+    (0..size).map(move |seed| only.unwrap_or(seed))
+}
