@@ -11,11 +11,18 @@ use crate::tunables::{
     PREEMPTED_GRACE_MAX, REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
 };
 
-/// How many workers may search at once when `active` hold slots: at most half of them, at least one. More would find
-/// little more and keep the others' cache lines busy.
+/// How many workers may search at once when `active` hold slots: at most half of them, but up to four in any case.
+///
+/// More would find little more and keep the others' cache lines busy. In a small pool a worker that is turned away costs more than
+/// that: it parks, and every burst of work has to wake it again, which takes longer than a burst of some 10 us.
 #[must_use]
 pub const fn max_searchers(active: usize) -> usize {
-    if active < 2 { 1 } else { active / 2 }
+    match active {
+        0 => 1,
+        1..=4 => active,
+        5..=8 => 4,
+        _ => active / 2,
+    }
 }
 
 /// Whether a worker that has found or published work wakes a sleeper: somebody sleeps, and nobody else searches who would
@@ -180,10 +187,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_most_half_of_the_active_workers_search_but_always_one() {
+    fn half_of_many_workers_search_and_all_of_few() {
         assert_eq!(
-            [0, 1, 2, 3, 4, 5, 16].map(max_searchers),
-            [1, 1, 1, 1, 2, 2, 8]
+            [0, 1, 2, 3, 4, 5, 8, 9, 16].map(max_searchers),
+            [1, 1, 2, 3, 4, 4, 4, 4, 8]
         );
     }
 
