@@ -17,8 +17,12 @@ use tidegate_sync::thread::PerProcess;
 
 /// A pool of workers; see [`Pool::builder`].
 ///
-/// Dropping a pool finishes the tasks that were spawned into it and joins its threads. In a child made by `fork` it has
-/// threads of its own from its first use there on.
+/// Dropping a pool finishes the tasks that were spawned into it and joins its threads. A task of the pool that drops it does
+/// not wait: the threads end by themselves. Elsewhere the drop waits, so drop a pool where none of its tasks waits for the
+/// thread that does it. The deadlock to avoid: a task of pool A calls `b.install(|| drop(a))`, and the closure, which runs on a thread of pool B,
+/// waits for the threads of A, one of which waits for the closure.
+///
+/// In a child made by `fork` the pool has threads of its own from its first use there on.
 ///
 /// ```
 /// let pool = tidegate::Pool::builder().workers(2).build()?;
