@@ -30,10 +30,11 @@ pub mod pages;
 pub mod park;
 pub mod seed;
 pub mod serial;
+pub mod stderr;
 pub mod sum;
 pub mod thread;
 
-pub use cell::UnsafeCell;
+pub use cell::{OnceBox, UnsafeCell};
 
 /// Atomic types and their orderings.
 pub mod atomic {
