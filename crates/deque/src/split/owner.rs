@@ -3,6 +3,7 @@
 use super::{Gen, Public, Split};
 use crate::queue::Full;
 use crate::ring::CAPACITY;
+use crate::turn::stolen_from;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
@@ -263,9 +264,10 @@ impl<'a, T> Owner<'a, T> {
 
     /// Moves the bottom down to `base`: everything above has been taken or stolen.
     ///
-    /// Waits for thieves that have won a task above `base` and not yet read it.
+    /// Waits for thieves that have won a task above `base` and not yet read it. Aborts a child made by `fork` while there was one.
     pub fn lower(self, base: u64) {
         while self.top_if_all_read().is_none() {
+            stolen_from(self.deque.owner.process);
             spin_loop();
         }
         debug_assert!(self.is_empty());
