@@ -56,7 +56,18 @@ impl Current<'_> {
         B: FnOnce() -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(move |_| b());
+        self.join_running(a, move |_| b())
+    }
+
+    /// Like `join`, but `b` gets the worker that runs it.
+    #[inline(always)]
+    pub(crate) fn join_running<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce(Current<'_>) -> RB + Send,
+        RB: Send,
+    {
+        let half = Half::new(move |current: Current<'_>, _| b(current));
         let position = self.push_half(&half);
         let abandon = Abandon {
             current: self,
@@ -68,7 +79,7 @@ impl Current<'_> {
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            let rb = b(false);
+            let rb = b(self, false);
             (ra, rb)
         } else {
             let rb = self.join_stolen(&half, position);
@@ -84,7 +95,7 @@ impl Current<'_> {
         B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(b);
+        let half = Half::new(move |_: Current<'_>, stolen| b(stolen));
         let position = self.push_half(&half);
         let ra = match unwind::catch(a) {
             Ok(ra) => ra,
@@ -94,7 +105,7 @@ impl Current<'_> {
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            let rb = b(false);
+            let rb = b(self, false);
             (ra, rb)
         } else {
             let rb = self.join_stolen(&half, position);
@@ -105,7 +116,7 @@ impl Current<'_> {
     #[inline(always)]
     fn push_half<B, RB>(self, half: &Half<B, RB>) -> u64
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         match self.deque().push(half.as_raw()) {
@@ -119,13 +130,13 @@ impl Current<'_> {
     #[inline(never)]
     fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let ended = if self.take_back_cold(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the join is not going on.
             let b = unsafe { half.take_closure() };
-            unwind::catch(|| b(false))
+            unwind::catch(|| b(self, false))
         } else {
             self.wait_for_half(half.header());
             self.deque().settle(position);
@@ -235,13 +246,13 @@ impl Current<'_> {
     #[cold]
     fn join_stolen<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back_moved(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            return b(false);
+            return b(self, false);
         }
         self.wait_for_half(half.header());
         self.deque().settle(position);
@@ -258,7 +269,7 @@ pub(crate) const FULL: u64 = u64::MAX;
 /// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
 struct Abandon<'a, B, RB>
 where
-    B: FnOnce(bool) -> RB + Send,
+    B: FnOnce(Current<'_>, bool) -> RB + Send,
     RB: Send,
 {
     current: Current<'a>,
@@ -268,7 +279,7 @@ where
 
 impl<B, RB> Drop for Abandon<'_, B, RB>
 where
-    B: FnOnce(bool) -> RB + Send,
+    B: FnOnce(Current<'_>, bool) -> RB + Send,
     RB: Send,
 {
     // Inlined, so that the fields stay in registers while all goes well.
@@ -283,7 +294,7 @@ impl Current<'_> {
     #[inline(never)]
     fn abandon<B, RB>(self, half: &Half<B, RB>, position: u64)
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back_cold(half.header(), position) {

@@ -12,10 +12,10 @@
 //! It does not drop a value when its thread ends, and knows nothing of tasks: a task that waits may find the value
 //! changed by another task that its worker has run meanwhile.
 
+use std::cell::OnceCell;
 use std::fmt;
-use std::sync::OnceLock;
-use tidegate_sync::Line;
 use tidegate_sync::thread::with_number;
+use tidegate_sync::{Line, OnceBox};
 
 /// Room for so many blocks, the longest of 2^31 values: more threads than a system has.
 const BLOCKS: usize = 32;
@@ -47,13 +47,13 @@ const BLOCKS: usize = 32;
 /// ```
 pub struct WorkerLocal<T> {
     init: Box<dyn Fn() -> T + Send + Sync>,
-    blocks: [OnceLock<Block<T>>; BLOCKS],
+    blocks: [OnceBox<Block<T>>; BLOCKS],
 }
 
-type Block<T> = Box<[Line<OnceLock<Owned<T>>>]>;
+type Block<T> = Box<[Line<Owned<T>>]>;
 
-/// A value that one thread at a time looks at.
-struct Owned<T>(T);
+/// A value, once it is made, that one thread at a time looks at.
+struct Owned<T>(OnceCell<T>);
 
 // SAFETY: a shared `Owned` is looked into by `with` alone, and there only by the thread that has the number under which
 // the value lies, for a time during which it keeps that number. Two threads that have had the same number are
@@ -77,7 +77,7 @@ impl<T: Send> WorkerLocal<T> {
     pub fn new(init: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self {
             init: Box::new(init),
-            blocks: [const { OnceLock::new() }; BLOCKS],
+            blocks: [const { OnceBox::new() }; BLOCKS],
         }
     }
 
@@ -89,40 +89,43 @@ impl<T: Send> WorkerLocal<T> {
         with_number(|number| {
             let (block, offset) = place(number);
             let block = self.blocks[block].get_or_init(|| new_block(1 << block));
-            let value = &block[offset].0;
+            let Owned(value) = &*block[offset];
             match value.get() {
-                Some(own) => f(&own.0),
-                None => f(&self.first(value).0),
+                Some(own) => f(own),
+                None => f(self.first(value)),
             }
         })
     }
 
     /// Makes the calling thread's value.
     #[cold]
-    fn first<'a>(&self, value: &'a OnceLock<Owned<T>>) -> &'a Owned<T> {
+    fn first<'a>(&self, value: &'a OnceCell<T>) -> &'a T {
         // Made before the cell is asked to keep it: `init` is the user's and may come here again.
-        let own = Owned((self.init)());
-        value.get_or_init(|| own)
+        let own = (self.init)();
+        drop(value.set(own));
+        // What `get_or_init` returns would be an exclusive borrow to Miri, and a call inside of this one shares the value.
+        value.get().expect("set here or by `init`")
     }
 
     /// The values of all threads that have asked for one, in no order that means anything.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let blocks = self.blocks.iter_mut().filter_map(OnceLock::get_mut);
-        let values = blocks.flatten().filter_map(|line| line.0.get_mut());
-        values.map(|own| &mut own.0)
+        let blocks = self.blocks.iter_mut().filter_map(OnceBox::get_mut);
+        let lines = blocks.flat_map(|block| block.iter_mut());
+        lines.filter_map(|Line(Owned(value))| value.get_mut())
     }
 
     /// The same values, taken out.
     pub fn into_values(self) -> impl Iterator<Item = T> {
-        let blocks = self.blocks.into_iter().filter_map(OnceLock::into_inner);
-        let values = blocks.flatten().filter_map(|line| line.0.into_inner());
-        values.map(|own| own.0)
+        let blocks = self.blocks.into_iter();
+        let blocks = blocks.filter_map(|mut block| block.take());
+        let lines = blocks.flatten();
+        lines.filter_map(|Line(Owned(value))| value.into_inner())
     }
 }
 
 #[cold]
 fn new_block<T>(length: usize) -> Block<T> {
-    (0..length).map(|_| Line(OnceLock::new())).collect()
+    (0..length).map(|_| Line(Owned(OnceCell::new()))).collect()
 }
 
 impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
