@@ -236,7 +236,7 @@ impl Shared {
     /// One reason less; the last one ends the pool.
     pub(crate) fn let_go(&self) {
         // AcqRel: whatever was done under a hold happens before the end.
-        if self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
+        if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         // Release pairs with `is_ending`.
