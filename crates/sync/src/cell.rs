@@ -1,4 +1,8 @@
-//! An `UnsafeCell` that loom can watch.
+//! An `UnsafeCell` that loom can watch, and a cell that is filled once.
+
+mod once;
+
+pub use once::OnceBox;
 
 /// Interior mutability with the access spelled as a closure, so that loom can check each access for races.
 #[derive(Debug)]

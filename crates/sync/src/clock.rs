@@ -17,14 +17,7 @@ pub fn now() -> u64 {
         READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 1_000_000_000
     }
     #[cfg(not(loom))]
-    {
-        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        let nanos = START
-            .get_or_init(std::time::Instant::now)
-            .elapsed()
-            .as_nanos();
-        u64::try_from(nanos).unwrap_or(u64::MAX)
-    }
+    imp::now()
 }
 
 /// Nanoseconds since 1970 by the clock on the wall, which may be set.
@@ -64,6 +57,27 @@ impl ThreadClock {
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 mod imp {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[inline]
+    pub(super) fn now() -> u64 {
+        /// What the first call read; 0 before that. Not a cell of the standard library: a child made by `fork` while a
+        /// thread fills that would wait for ever.
+        static START: AtomicU64 = AtomicU64::new(0);
+        let reading = read(libc::CLOCK_MONOTONIC).unwrap_or(0);
+        // Relaxed, here and below: a number by itself.
+        let start = match START.load(Ordering::Relaxed) {
+            0 => {
+                let order = Ordering::Relaxed;
+                let first = START.compare_exchange(0, reading.max(1), order, order);
+                first.err().unwrap_or(reading)
+            }
+            start => start,
+        };
+        // A thread that read earlier than the first may come later.
+        reading.saturating_sub(start)
+    }
+
     pub(super) fn process_time() -> u64 {
         read(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
     }
@@ -90,6 +104,13 @@ mod imp {
 
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod imp {
+    #[cfg(not(loom))]
+    pub(super) fn now() -> u64 {
+        static START: crate::OnceBox<std::time::Instant> = crate::OnceBox::new();
+        let start = START.get_or_init(std::time::Instant::now);
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
     pub(super) fn process_time() -> u64 {
         0
     }

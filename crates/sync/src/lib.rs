@@ -31,10 +31,11 @@ pub mod park;
 pub mod seed;
 pub mod segmented;
 pub mod serial;
+pub mod stderr;
 pub mod sum;
 pub mod thread;
 
-pub use cell::UnsafeCell;
+pub use cell::{OnceBox, UnsafeCell};
 
 /// Atomic types and their orderings.
 pub mod atomic {

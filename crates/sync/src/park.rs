@@ -96,12 +96,13 @@ impl Parker {
 
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 mod fallback {
+    use crate::lock::Mutex;
     use std::time::Duration;
 
     #[cfg(loom)]
-    use loom::sync::{Condvar, Mutex};
+    use loom::sync::Condvar;
     #[cfg(not(loom))]
-    use std::sync::{Condvar, Mutex};
+    use std::sync::Condvar;
 
     #[derive(Debug, Default)]
     pub(super) struct Fallback {
@@ -111,7 +112,7 @@ mod fallback {
 
     impl Fallback {
         pub(super) fn sleep(&self, limit: Option<Duration>, still: impl Fn() -> bool) {
-            let guard = self.lock.lock().unwrap_or_else(|e| e.into_inner());
+            let guard = self.lock.lock();
             if still() {
                 match limit {
                     None => drop(self.changed.wait(guard)),
@@ -122,7 +123,7 @@ mod fallback {
 
         pub(super) fn wake(&self) {
             // The lock makes the waker wait until the sleeper is either asleep or has seen the bit.
-            drop(self.lock.lock().unwrap_or_else(|e| e.into_inner()));
+            drop(self.lock.lock());
             self.changed.notify_one();
         }
     }

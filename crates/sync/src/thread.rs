@@ -9,7 +9,7 @@ mod slice;
 use std::io;
 
 pub use cpus::{CpuSet, Tid, current_cpu};
-pub use fork::{PerProcess, Process, watch_forks};
+pub use fork::{PerProcess, Process, abort_child, watch_forks};
 pub use number::with_number;
 pub use private::PrivateFile;
 pub use slice::shorten_slice;

@@ -74,9 +74,9 @@ impl Current<'_> {
         self.shared().rouse();
     }
 
-    /// Takes a slot again. Whether this worker was inside of `blocking`.
+    /// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.
     pub(crate) fn leave_blocking(self) -> bool {
-        if !self.is_blocking() {
+        if !self.is_blocking() || self.shared().is_inherited() {
             return false;
         }
         self.set_blocking(false);

@@ -71,9 +71,12 @@ impl<'scope> Scope<'scope> {
 }
 
 impl Current<'_> {
-    /// Runs what lies in this thread's mail.
+    /// Runs what lies in this thread's mail. In a child made by `fork` that is the parent's.
     pub(crate) fn run_mail(self) {
-        while let Some(task) = self.mail.pop() {
+        while !self.shared().is_inherited() {
+            let Some(task) = self.mail.pop() else {
+                return;
+            };
             self.run_stranger(task);
         }
     }
@@ -96,5 +99,35 @@ impl Current<'_> {
         self.bring_out();
         self.stop_running(status);
         true
+    }
+}
+
+#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+mod tests {
+    use crate::fork::forks::{BADLY, End, end_of, exit, fork};
+    use std::sync::mpsc::channel;
+    use std::sync::{Arc, Barrier};
+
+    /// The thread has two parts in its mail and forks in the first.
+    #[test]
+    fn a_part_that_returns_in_a_child_ends_it() {
+        let builder = crate::Pool::builder().workers(1).spare_threads(0);
+        let pool = builder.build().unwrap();
+        let (delivered, parent) = (Arc::new(Barrier::new(2)), std::process::id());
+        let (tell, told) = channel();
+        let busy = delivered.clone();
+        drop(pool.spawn(move || _ = busy.wait()));
+        pool.shared().spawn_broadcast(move |_, _| {
+            if let Some(child) = fork() {
+                tell.send(end_of(child)).unwrap();
+            }
+        });
+        pool.shared().spawn_broadcast(move |_, _| {
+            if std::process::id() != parent {
+                exit(BADLY);
+            }
+        });
+        delivered.wait();
+        assert_eq!(told.recv(), Ok(End::Signal(libc::SIGABRT)));
     }
 }

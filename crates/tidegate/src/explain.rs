@@ -9,34 +9,10 @@
 
 use crate::options::{Options, Sharing, Source, machine};
 use crate::pool::Shared;
-use std::fmt;
-#[cfg(all(unix, not(miri)))]
-use std::fs::File;
-use std::io::{self, Write};
-#[cfg(all(unix, not(miri)))]
-use std::os::fd::AsFd;
 use tidegate_policy::Share;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
-
-/// Writes one line about Tidegate itself to standard error.
-pub(crate) fn tell(line: fmt::Arguments<'_>) {
-    let line = format!("tidegate: {line}\n");
-    // In one piece, so that lines of several threads do not mix. There is nobody left to tell that it failed.
-    let _ = write(line.as_bytes());
-}
-
-/// Without the standard library's lock: in a child made by `fork` while another thread had it, nobody would ever release it.
-#[cfg(all(unix, not(miri)))]
-fn write(line: &[u8]) -> io::Result<()> {
-    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
-    File::from(stderr).write_all(line)
-}
-
-#[cfg(not(all(unix, not(miri))))]
-fn write(line: &[u8]) -> io::Result<()> {
-    io::stderr().write_all(line)
-}
+pub(crate) use tidegate_sync::stderr::print_line as tell;
 
 impl Shared {
     /// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.

@@ -1,29 +1,52 @@
-//! What becomes of pools in a child made by `fork`.
+//! What happens to pools in a child made by `fork`.
 //!
-//! The child has a copy of the pool's memory and none of its threads, only the one that called `fork`. A pool that waits for
-//! threads which are not there would wait for ever, so a child never uses its parent's threads:
+//! The child has a copy of the pool's memory and only one thread, the one that called `fork`. A pool
+//! that waited for the other threads would wait for ever, so a child never uses its parent's threads:
 //!
-//! * A [`Pool`](crate::Pool), and the global one, make fresh threads at their first use in the child, with the same
-//!   options; handlers for the start of a thread are called for these. What was spawned in the parent runs in the
-//!   parent alone. The old memory is never freed: its locks may be held by threads that are gone.
+//! * A [`Pool`](crate::Pool), and the global one, starts fresh threads at its first use in the child,
+//!   with the same options, and calls the handlers for the start of a thread for these. Tasks spawned
+//!   in the parent run in the parent only. The old memory is never freed: threads that are gone may
+//!   hold its locks.
 //! * Dropping a pool in the child ends the threads that it has there, if any.
-//! * The thread that called `fork` is a worker of nobody in the child, also if it called it inside a task. What it forks
-//!   there runs in the fresh global pool.
-//! * A handle from before the fork whose task has not begun runs it in the child, too, when it is joined there; if the task has
-//!   begun, joining panics.
-//! * The frames below a `fork` inside a task belong to the parent's pool. If the child returns into them, they go on as long as
-//!   they need nobody else: a join finishes whose half was not stolen, a scope whose tasks are all still
-//!   here. What would wait for the parent's threads, and a thread of the pool whose task has ended, aborts the child with a
-//!   line that says so. So a task that forks should end its child by `exec` or `exit`. In a pool with another queue than the split deque
-//!   even those joins and scopes may not end.
+//! * In the child the thread that called `fork` is not a worker, even if it called `fork` inside a
+//!   task. Tasks that it forks there run in the fresh global pool.
+//! * Joining a [`Handle`](crate::Handle) from before the fork runs the task in the child too if no
+//!   thread had begun it, and panics otherwise. Dropping the handle does nothing.
 //!
-//! How a fork is noticed is in [`tidegate_sync::thread`]. The check stands where a pool is entered from outside and where its
-//! ledger is asked, not in a join.
+//! # Going back into a task
+//! The frames below a `fork` inside a task belong to the parent's pool. A child that returns into them
+//! goes on as long as it needs nothing of the parent's threads:
+//!
+//! * A join ends if its second half was not stolen. A scope ends if no other thread has begun or
+//!   stolen one of its tasks. Loops, reductions and intervals are made of these.
+//! * The child is aborted, with a line on standard error, if it would wait for a thread of the parent
+//!   or for a lock that one of them held at the fork. It is also aborted when the task at the base of
+//!   a thread of the pool ends, or a handler, or a part of a broadcast.
+//! * It never runs detached tasks and parts of broadcasts of the parent, and needs no slot to leave
+//!   [`blocking`](crate::blocking()).
+//!
+//! So a task that forks should end its child by `exec` or `exit`. In a pool with another queue than the
+//! split deque even joins and scopes of which nothing was stolen may abort the child.
+//!
+//! # How it works
+//! [`tidegate_sync::thread`] notices a fork. Three things keep a child from waiting:
+//!
+//! * Every lock is a [`tidegate_sync::lock::Mutex`], which aborts the child instead of waiting for a
+//!   thread that is gone. Where a child can do without what the lock guards, the code asks
+//!   `Shared::is_inherited` first, or calls `lock_unless_lost`.
+//! * Values made at their first use are in a [`tidegate_sync::OnceBox`], which never waits.
+//! * Waits for a latch, the ledger (`Shared::ledger`) and thieves (in the deque) check the process.
+//!
+//! Code that may run in a child gets the worker that runs it as an argument: `Current::get` finds none.
+//! Parents pay nothing in a join: the checks are where a pool is entered from outside, and on slow paths.
 
-use crate::explain::tell;
 use crate::pool::Shared;
-use tidegate_sync::lock::{Mutex, MutexGuard};
-use tidegate_sync::thread::Process;
+use tidegate_sync::thread::{Process, abort_child};
+
+/// What tests do with children.
+#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+#[path = "../tests/support/forks.rs"]
+pub(crate) mod forks;
 
 impl Shared {
     /// Whether the threads of this pool are those of an ancestor of this process.
@@ -39,21 +62,13 @@ impl Shared {
         }
     }
 
-    /// Takes a lock in a task. Where that runs in a child, a thread of the parent may have had the lock.
-    pub(crate) fn lock_in_task<'a, T>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
-        if self.is_inherited() {
-            return mutex.try_lock().unwrap_or_else(|| self.abort_child());
-        }
-        mutex.lock()
-    }
-
+    /// Ends the process, in which this pool's threads are missing.
     #[cold]
-    fn abort_child(&self) -> ! {
-        tell(format_args!(
+    pub(crate) fn abort_child(&self) -> ! {
+        abort_child(format_args!(
             "pool {}: a task that called fork() went on in the child until it needed the pool's threads, which only the \
-             parent has; end such a child by exec or exit",
+             parent has",
             self.options.name.escape_debug()
         ));
-        std::process::abort();
     }
 }

@@ -44,7 +44,7 @@ pub(crate) use tree::Tree;
 use crate::place::PlaceId;
 use crate::pool::global;
 use crate::unwind;
-use crate::worker::Current;
+use crate::worker::{Current, Runner};
 use edges::Place;
 use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
@@ -141,7 +141,7 @@ where
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.
         let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
-        let body = Body::of(root);
+        let body = Body::of(root, current);
         let recorder = tree.recorder().map(|recorder| (recorder, clock::now()));
         if let Some((recorder, _)) = recorder {
             // SAFETY: the body that calls us.
@@ -206,16 +206,18 @@ impl Drop for Handle {
 /// An interval from inside: what its closure gets, to create subintervals with.
 pub struct Body<'scope, 'env: 'scope> {
     node: NonNull<Core>,
+    runner: Runner,
     children: Cell<u32>,
     /// Invariant in both: closures are taken and given with these lifetimes.
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
 impl<'scope, 'env> Body<'scope, 'env> {
-    /// For who runs this node.
-    fn of(node: NonNull<Core>) -> Self {
+    /// For the worker that runs this node.
+    fn of(node: NonNull<Core>, current: Current<'_>) -> Self {
         Self {
             node,
+            runner: Runner::of(current),
             children: Cell::new(0),
             marker: PhantomData,
         }
@@ -286,7 +288,9 @@ impl<'scope, 'env> Body<'scope, 'env> {
     where
         F: for<'s> FnOnce(&Body<'s, 'inner>) -> R,
     {
-        inline(Current::here(), Some(self), f)
+        // SAFETY: 1. the runner calls the closure that has this body, which stays on that thread and in frames above.
+        let current = unsafe { self.runner.current() };
+        inline(current, Some(self), f)
     }
 
     /// The end of the interval itself. Its start has occurred.

@@ -75,10 +75,10 @@ pub(crate) struct Half<F, R> {
 
 impl<F, R> Half<F, R>
 where
-    F: FnOnce(bool) -> R + Send,
+    F: FnOnce(Current<'_>, bool) -> R + Send,
     R: Send,
 {
-    /// A half whose closure is told whether it was stolen.
+    /// A half whose closure gets the worker that runs it, and whether it was stolen.
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
         Self {
@@ -133,7 +133,7 @@ where
         let this = unsafe { half.as_ref() };
         // SAFETY: 1. whoever runs a task has taken it from the deque; 2. a task runs once.
         let closure = unsafe { this.take_closure() };
-        let result = unwind::catch(|| closure(true));
+        let result = unwind::catch(|| closure(current, true));
         this.result.with_mut(|slot| {
             // SAFETY: the joiner does not look before the latch is open, and no one else does.
             let slot = unsafe { &mut *slot };

@@ -286,7 +286,8 @@ impl Event {
                 }
             }
             Waiter::Worker(..) => {
-                Current::here().wait(Awaited::Outside(self));
+                let current = Current::get().expect("the worker that made the event");
+                current.wait(Awaited::Outside(self));
             }
         }
     }

@@ -99,10 +99,13 @@
 //!
 //! # After `fork`
 //!
-//! A child made by `fork` gets fresh threads: the global pool and any [`Pool`] start theirs at their first use there. The thread that forked
-//! is outside of all pools in the child, also if it did so inside a task; such a child should end by `exec` or `exit`, and is
-//! aborted with a line that says so when it needs a thread that only the parent has. A [`Handle`] or a [`Scope`] from before the fork panics
-//! in the child where it would wait for the parent.
+//! A child made by `fork` gets fresh threads: the global pool and any [`Pool`] start theirs at their first use there. The
+//! thread that forked is outside of all pools in the child, even if it called `fork` inside a task.
+//!
+//! Such a child should end by `exec` or `exit`. If it returns into the task's joins, scopes, loops and intervals, these end
+//! as long as nothing of them was stolen. The child is aborted, with a line on standard error, when it would wait for a
+//! thread that only its parent has, or for a lock that one of those held at the fork. Joining a [`Handle`] whose task the
+//! parent has begun panics in the child, and so does a spawn into a [`Scope`] of the parent.
 //!
 //! # Features
 //!

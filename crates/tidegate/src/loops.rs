@@ -142,9 +142,9 @@ fn split<I: Items>(current: Current<'_>, items: I, f: &(impl Fn(I::Item) + Sync)
 fn halve<I: Items>(current: Current<'_>, items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
     let half = items.count().div_ceil(2);
     let (near, far) = items.cut(half);
-    current.join(
+    current.join_running(
         || work_off(current, near, f, pace),
-        || split(Current::here(), far, f, pace),
+        |current| split(current, far, f, pace),
     );
 }
 
@@ -281,9 +281,9 @@ where
             return first.unwrap_or_else(|| self.block(blocks.start));
         }
         let middle = blocks.start + blocks.len() / 2;
-        let (left, right) = current.join(
+        let (left, right) = current.join_running(
             || self.parallel(current, blocks.start..middle, first),
-            || self.parallel(Current::here(), middle..blocks.end, None),
+            |current| self.parallel(current, middle..blocks.end, None),
         );
         (self.reduce)(left, right)
     }

@@ -10,13 +10,13 @@ use crate::latch::MAX_WORKERS;
 use crate::place::Layout;
 use crate::unwind::Payload;
 use std::fmt::Display;
-use std::sync::OnceLock;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
     Amount, Desire, DesireState, Idle, IdleState, ParseError, PlaceBy, Queue, Share, Space, Victim,
     Wait,
 };
+use tidegate_sync::OnceBox;
 
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type PanicHandler = Box<dyn Fn(Payload, u64) + Send + Sync>;
@@ -378,15 +378,8 @@ fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'stati
 
 /// The machine as it was when a pool first needed to know; reading it takes about a millisecond.
 pub(crate) fn machine() -> &'static Machine {
-    static MACHINE: OnceLock<Machine> = OnceLock::new();
-    match MACHINE.get() {
-        Some(machine) => machine,
-        // Read outside of the cell: a child forked meanwhile would find the cell shut for ever.
-        None => {
-            let machine = Machine::read();
-            MACHINE.get_or_init(|| machine)
-        }
-    }
+    static MACHINE: OnceBox<Machine> = OnceBox::new();
+    MACHINE.get_or_init(Machine::read)
 }
 
 /// The machine on which a pool's workers stand.

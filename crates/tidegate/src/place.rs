@@ -145,6 +145,13 @@ impl Places {
         Some(task)
     }
 
+    /// Takes a `wanted` task out of any place.
+    fn take_anywhere(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let queues = (0..self.groups.len()).flat_map(|group| [(group, false), (group, true)]);
+        let mut queues = queues.filter(|_| self.len() > 0);
+        queues.find_map(|(group, strict)| self.take(group, strict, &wanted))
+    }
+
     /// For [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
         let groups = if self.len() > 0 { self.groups.len() } else { 0 };
@@ -236,6 +243,10 @@ impl Shared {
         // Of the place of all everybody is a worker, with a stand or without.
         let strict = place.strict && self.layout().parent(group).is_some();
         self.places.push(group, strict, task);
+        if self.is_inherited() {
+            // There is nothing to wake.
+            return;
+        }
         // Pairs with the heavy barrier before a sleeper's last look, as in `work_visible`.
         barrier::full();
         let mut anybody = !strict;
@@ -344,6 +355,10 @@ impl Current<'_> {
     /// Takes a task of the scope out of any place.
     pub(crate) fn take_placed_of(self, scope: &ScopeCore) -> Option<Task> {
         let wanted = |task: &Task| task.is_of(scope);
+        if self.shared().is_inherited() {
+            // The only thread of the child stands nowhere.
+            return self.shared().places.take_anywhere(wanted);
+        }
         let here = self.take_placed_here(wanted);
         let open = here.or_else(|| self.take_open_beyond(wanted).map(|(task, _)| task));
         open.or_else(|| self.take_strict_beyond(wanted).map(|(task, _)| task))

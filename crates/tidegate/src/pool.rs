@@ -21,10 +21,11 @@ use crate::steward::Bell;
 use crate::trace::Notes;
 use crate::worker::Worker;
 use end::Stage;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tidegate_policy::search::may_expose;
 use tidegate_policy::slots::Ledger;
 use tidegate_policy::tunables::{self, Tunable};
+use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
@@ -63,7 +64,7 @@ pub(crate) struct Shared {
     pub(crate) ledger: Mutex<Ledger>,
     /// What tasks have declared, and who may declare what when.
     pub(crate) memory: Memory,
-    workers: Box<[OnceLock<Box<Worker>>]>,
+    workers: Box<[OnceBox<Worker>]>,
     /// One more than the highest number that a worker has had.
     worker_count: AtomicUsize,
     /// Mirror of `Ledger::has_vacancy`.
@@ -118,7 +119,7 @@ impl Shared {
             ),
             memory: Memory::new(&options),
             places: Places::new(&options.layout),
-            workers: (0..room).map(|_| OnceLock::new()).collect(),
+            workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),
             vacancy: AtomicBool::new(true),
             owes: AtomicBool::new(false),
@@ -144,6 +145,13 @@ impl Shared {
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn bare(options: Options) -> Arc<Self> {
         Self::new(Arc::new(options))
+    }
+
+    /// Calls `stay` while it holds the list of queues, for tests.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn hold_queues(&self, stay: &dyn Fn()) {
+        let _queues = self.queues.lock();
+        stay();
     }
 
     pub(crate) fn slots(&self) -> usize {
@@ -178,7 +186,7 @@ impl Shared {
     }
 
     pub(crate) fn worker_if(&self, index: usize) -> Option<&Worker> {
-        self.workers.get(index)?.get().map(|worker| &**worker)
+        self.workers.get(index)?.get()
     }
 
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> {
@@ -188,8 +196,7 @@ impl Shared {
     pub(crate) fn worker_or_new(&self, index: usize) -> &Worker {
         let worker = self.workers[index].get_or_init(|| {
             let notes = Notes::new(&self.options);
-            let worker = Worker::new(index, self.closed_threads(), self.foreign(), notes);
-            Box::new(worker)
+            Worker::new(index, self.closed_threads(), self.foreign(), notes)
         });
         // Release pairs with `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);
@@ -221,6 +228,10 @@ impl Shared {
     /// A queue that searchers look into until it is forgotten.
     pub(crate) fn new_queue(&self) -> Arc<Queue> {
         let queue = Arc::new(Queue::default());
+        if self.is_inherited() {
+            // Nothing searches here.
+            return queue;
+        }
         let mut queues = self.queues.lock();
         queues.push(queue.clone());
         // Release: as in `Queue::len`.
@@ -229,6 +240,9 @@ impl Shared {
     }
 
     pub(crate) fn forget_queue(&self, queue: &Arc<Queue>) {
+        if self.is_inherited() {
+            return;
+        }
         let mut queues = self.queues.lock();
         queues.retain(|other| !Arc::ptr_eq(other, queue));
         // Release: as in `Queue::len`.

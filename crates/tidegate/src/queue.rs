@@ -82,6 +82,13 @@ impl Queue {
         task
     }
 
+    /// Calls `stay` while it holds the lock, for tests.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn hold(&self, stay: &dyn Fn()) {
+        let _tasks = self.tasks.lock();
+        stay();
+    }
+
     pub(crate) fn len(&self) -> usize {
         // Acquire: one who goes to sleep on 0 has looked after the pusher's store, see docs/sleep.md.
         self.len.load(Ordering::Acquire)

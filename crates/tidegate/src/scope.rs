@@ -13,6 +13,8 @@
 //! Whoever brings the count to 0 opens the scope's latch, its last touch of the frame; the owner leaves only after that,
 //! or if it was the one. A scope whose owner is no worker of the pool has an event in place of the latch.
 
+#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+mod forked;
 mod in_order;
 mod priority;
 
@@ -29,11 +31,11 @@ use in_order::InOrder;
 use priority::Waiting;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tidegate_policy::Wait;
 use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
+use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use tidegate_sync::lock::Mutex;
 
 /// What a scope is, apart from its lifetimes.
 pub(crate) struct ScopeCore {
@@ -41,12 +43,13 @@ pub(crate) struct ScopeCore {
     latch: Latch,
     /// What an owner waits for that is no worker of the pool.
     outside: Option<Event>,
-    queue: OnceLock<Arc<Queue>>,
+    queue: OnceBox<Arc<Queue>>,
     /// For each worker the tasks that it has spawned and that begin in that order, see [`in_order`].
-    in_order: OnceLock<Box<[InOrder]>>,
+    in_order: OnceBox<Box<[InOrder]>>,
     /// Tasks that begin by priority, see [`priority`].
-    waiting: OnceLock<Waiting>,
-    panic: Mutex<Option<Payload>>,
+    waiting: OnceBox<Waiting>,
+    /// The first panic of a task.
+    panic: OnceBox<Payload>,
     /// What the tasks have in common if they are intervals.
     tree: AtomicPtr<Tree>,
     /// The pool whose workers run the tasks.
@@ -63,10 +66,10 @@ impl ScopeCore {
             count: AtomicUsize::new(1),
             latch: Latch::for_half(),
             outside,
-            queue: OnceLock::new(),
-            in_order: OnceLock::new(),
-            waiting: OnceLock::new(),
-            panic: Mutex::new(None),
+            queue: OnceBox::new(),
+            in_order: OnceBox::new(),
+            waiting: OnceBox::new(),
+            panic: OnceBox::new(),
             tree: AtomicPtr::default(),
         }
     }
@@ -119,7 +122,18 @@ impl ScopeCore {
 
     /// The scope's own queue, known to the pool from its first use on.
     fn queue(&self) -> &Arc<Queue> {
-        self.queue.get_or_init(|| self.pool().new_queue())
+        self.queue.get().unwrap_or_else(|| self.first_queue())
+    }
+
+    #[cold]
+    fn first_queue(&self) -> &Arc<Queue> {
+        let pool = self.pool();
+        let (queue, not_kept) = self.queue.insert(pool.new_queue());
+        if let Some(other) = not_kept {
+            // Another thread was faster.
+            pool.forget_queue(&other);
+        }
+        queue
     }
 
     /// Takes a task that lies in the scope's own queue.
@@ -133,12 +147,12 @@ impl ScopeCore {
     }
 
     /// The scope is over: its queue is forgotten, and a panic of its body or a task goes on.
-    fn end<R>(&self, result: Result<R, Payload>) -> R {
+    fn end<R>(&mut self, result: Result<R, Payload>) -> R {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
         }
         self.pool().close_planned(self);
-        let panic = self.panic.lock().take();
+        let panic = self.panic.take();
         match (result, panic) {
             (Ok(result), None) => result,
             (Ok(_), Some(payload)) => unwind::resume(payload),
@@ -153,12 +167,8 @@ impl ScopeCore {
 
     /// Keeps the first panic; later ones are reported.
     fn store_panic(&self, payload: Payload, current: Current<'_>) {
-        let mut first = self.panic.lock();
-        if first.is_none() {
-            *first = Some(payload);
-        } else {
-            drop(first);
-            current.shared().report_panic(payload, Stray::Second);
+        if let (_, Some(later)) = self.panic.insert(payload) {
+            current.shared().report_panic(later, Stray::Second);
         }
     }
 }
@@ -310,7 +320,8 @@ impl ScopeCore {
         }
     }
 
-    /// The same, and no other task runs on top of the caller however many wait.
+    /// The same, and no other task runs on top of the caller however many wait. Works in a child made by `fork` too, where the owner
+    /// runs the task when it waits for the scope.
     pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<Current<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
@@ -320,6 +331,10 @@ impl ScopeCore {
                 // The caller's own place in the scope, by a frame below, keeps it over the push.
                 task.count();
                 current.push_or_pass_on(task);
+            }
+            _ if self.pool().is_inherited() => {
+                task.count();
+                self.queue().push(task);
             }
             _ => self.spawn_uncovered(task, caller),
         }
@@ -374,21 +389,22 @@ impl Shared {
         if let Some(current) = Current::of(self) {
             return current.scope(f);
         }
-        let scope = Scope::new(self, Some(Event::for_this_thread()));
+        let mut scope = Scope::new(self, Some(Event::for_this_thread()));
         let core = &scope.core;
         let result = unwind::catch(|| f(&scope));
         if !ScopeCore::drop_one(&core.count) {
+            self.check_process();
             self.work_off_alone();
             core.outside.as_ref().expect("made above").wait();
         }
-        core.end(result)
+        scope.core.end(result)
     }
 }
 
 impl<'a> Current<'a> {
     /// Runs `f` with a new scope and waits for the scope's tasks.
     pub(crate) fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let scope = Scope::new(self.shared(), None);
+        let mut scope = Scope::new(self.shared(), None);
         let core = &scope.core;
         let outer = self.enter_context(core);
         let result = unwind::catch(|| f(&scope));
@@ -397,7 +413,7 @@ impl<'a> Current<'a> {
         if !ScopeCore::drop_one(&core.count) {
             self.wait(Awaited::Scope(core));
         }
-        core.end(result)
+        scope.core.end(result)
     }
 
     #[inline]
@@ -438,12 +454,18 @@ impl<'a> Current<'a> {
         while let Some(task) = self.pop(base) {
             if task.is_covered_by(scope) {
                 task.run(self);
-            } else if self.shared().options.wait == Wait::HelpAny {
+            } else if self.helps_any() {
                 self.run_on_top(task);
             } else {
                 self.pass_on(task);
             }
         }
+    }
+
+    /// Whether this worker runs unrelated tasks while it waits. In a child made by `fork` those are the parent's.
+    fn helps_any(self) -> bool {
+        let shared = self.shared();
+        shared.options.wait == Wait::HelpAny && !shared.is_inherited()
     }
 
     /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
@@ -516,6 +538,10 @@ impl<'a> Current<'a> {
 
     /// Puts a task where others find it: its scope's queue, or the pool's.
     pub(crate) fn pass_on(self, task: Task) {
+        if task.header().latch.is_detached() && self.shared().is_inherited() {
+            // The parent runs it, and nothing in this child waits for it.
+            return;
+        }
         task.count();
         match task.scope().map(|scope| scope.queue().clone()) {
             // No reference to the scope lasts over the push: the task may run, and the scope end, before that returns.

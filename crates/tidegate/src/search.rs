@@ -150,6 +150,7 @@ impl Current<'_> {
                 // Somebody may have left work to this worker's search.
                 self.shared().rouse();
                 self.run_mail();
+                self.shared().check_process();
             } else if !self.rest(searcher.flags.rest()) {
                 return;
             }

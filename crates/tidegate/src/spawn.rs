@@ -4,6 +4,9 @@
 //! it: a worker, or [`Handle::join`] itself if nobody has started it. All of it is under one small lock; a spawn is not
 //! on the price list of a join.
 
+#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+mod forked;
+
 use crate::job::Task;
 use crate::latch::Event;
 use crate::pool::Shared;
@@ -49,7 +52,10 @@ impl<T: Send> Packet<T> {
     /// Runs the closure if nobody has begun to.
     fn run(&self, pool: &Shared) {
         let closure = {
-            let mut state = self.state.lock();
+            let Some(mut state) = self.state.lock_unless_lost() else {
+                // A thread of the parent was about to run it.
+                return;
+            };
             match std::mem::replace(&mut *state, State::Over) {
                 State::Unstarted(Unstarted { closure, waiter }) => {
                     let by = serial::of_this_thread();
@@ -129,7 +135,9 @@ impl<T: Send> Handle<T> {
 
     /// What to wait for, unless the task has finished.
     fn register(&self, packet: &Packet<T>) -> Option<Arc<Event>> {
-        let mut state = packet.state.lock();
+        let Some(mut state) = packet.state.lock_unless_lost() else {
+            runs_in_parent();
+        };
         let waiter = match &mut *state {
             State::Unstarted(unstarted) => &mut unstarted.waiter,
             State::Running(running) => {
@@ -137,10 +145,9 @@ impl<T: Send> Handle<T> {
                     running.by != serial::of_this_thread(),
                     "the task of this handle waits in a frame below the one that joins it"
                 );
-                assert!(
-                    !self.pool.is_inherited(),
-                    "the task of this handle runs in the process that this one was forked from"
-                );
+                if self.pool.is_inherited() {
+                    runs_in_parent();
+                }
                 &mut running.waiter
             }
             State::Finished(_) | State::Over => return None,
@@ -151,13 +158,21 @@ impl<T: Send> Handle<T> {
     }
 }
 
+/// Joining cannot end: only the parent has the thread that runs the task.
+#[cold]
+fn runs_in_parent() -> ! {
+    panic!("the task of this handle runs in the process that this one was forked from");
+}
+
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         let Some(packet) = self.packet.take() else {
             return;
         };
         let finished = {
-            let mut state = packet.state.lock();
+            let Some(mut state) = packet.state.lock_unless_lost() else {
+                return;
+            };
             // Relaxed: under the lock.
             packet.dropped.store(true, Ordering::Relaxed);
             match &*state {

@@ -14,7 +14,7 @@ use crate::worker::{Current, Worker};
 use tidegate_policy::trace::{Recorder, Tape};
 use tidegate_policy::tunables::TRACE_BYTES;
 use tidegate_sync::clock;
-use tidegate_sync::lock::Mutex;
+use tidegate_sync::lock::{Mutex, MutexGuard};
 
 /// Where one of them takes notes, if it does.
 #[derive(Default)]
@@ -31,38 +31,51 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
+    /// None in a child made by `fork` while the notes were read, where nothing reads them any more.
+    #[inline]
+    fn recorder(&self) -> Option<MutexGuard<'_, Recorder>> {
+        self.0.as_ref()?.lock_unless_lost()
+    }
+
+    /// Calls `stay` while it holds the lock, for tests.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn hold(&self, stay: &dyn Fn()) {
+        let _recorder = self.recorder();
+        stay();
+    }
+
     fn note(&self, what: Question, numbers: &[u64]) {
-        if let Some(recorder) = &self.0 {
-            recorder.lock().note(what, numbers);
+        if let Some(mut recorder) = self.recorder() {
+            recorder.note(what, numbers);
         }
     }
 
     fn stream(&self, source: Source) -> Option<Stream> {
-        Some(self.0.as_ref()?.lock().stream(source))
+        Some(self.recorder()?.stream(source))
     }
 }
 
 impl Tape for Notes {
     #[inline]
     fn ask(&self, question: Question) {
-        if let Some(recorder) = &self.0 {
-            recorder.lock().ask(question);
+        if let Some(mut recorder) = self.recorder() {
+            recorder.ask(question);
         }
     }
 
     #[inline]
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
         let number = live();
-        match &self.0 {
-            Some(recorder) => recorder.lock().input(number),
+        match self.recorder() {
+            Some(mut recorder) => recorder.input(number),
             None => number,
         }
     }
 
     #[inline]
     fn answer(&self, decision: u64) {
-        if let Some(recorder) = &self.0 {
-            recorder.lock().answer(decision);
+        if let Some(mut recorder) = self.recorder() {
+            recorder.answer(decision);
         }
     }
 }

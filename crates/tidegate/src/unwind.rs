@@ -107,6 +107,7 @@ impl Shared {
         if let Err(payload) = catch(handler) {
             self.report_panic(payload, Stray::Handler(name));
         }
+        self.check_process();
     }
 
     /// A handler's own panic is told and goes no further.

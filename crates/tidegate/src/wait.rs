@@ -120,6 +120,10 @@ impl Current<'_> {
         let mut flags = Flags::default();
         let mut since = None;
         while !awaited.is_over() {
+            if self.shared().is_inherited() {
+                self.go_on_in_child(awaited);
+                continue;
+            }
             if self.must_stop() || !awaited.may_help() {
                 self.sleep_until(awaited);
                 continue;
@@ -141,7 +145,23 @@ impl Current<'_> {
                 }
             }
         }
-        self.regain_slot();
+        if !self.shared().is_inherited() {
+            self.regain_slot();
+        }
+    }
+
+    /// In a child made by `fork`: runs a part of what is awaited that lies here unbegun. If there is none, only the parent's threads
+    /// could bring the end about, and the child is aborted.
+    #[cold]
+    fn go_on_in_child(self, awaited: Awaited<'_>) {
+        let mailed = || {
+            let scope = awaited.scope()?;
+            self.mail.take_first(|task| task.is_of(scope))
+        };
+        match self.unbegun_task(awaited).or_else(mailed) {
+            Some(task) => self.help(task, awaited),
+            None => self.shared().abort_child(),
+        }
     }
 
     fn help(self, task: Task, awaited: Awaited<'_>) {
@@ -187,14 +207,28 @@ impl Current<'_> {
             return queued.or_else(|| self.take_placed_of(scope));
         }
         match awaited {
-            Awaited::Half(half) => match half.latch.state() {
-                State::Taken(thief) => {
+            Awaited::Half(half) => {
+                if let State::Taken(thief) = half.latch.state() {
                     self.set_waits_for(Some(thief));
-                    self.rob(thief, None, flags)
+                    return self.rob(thief, None, flags);
                 }
+                self.unbegun_task(awaited)
+            }
+            Awaited::Scope(scope) => {
+                let unbegun = self.unbegun_task(awaited);
+                unbegun.or_else(|| self.rob_scope(scope, flags))
+            }
+            Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
+        }
+    }
+
+    /// What is awaited, or a task of it, if it lies in a queue.
+    fn unbegun_task(self, awaited: Awaited<'_>) -> Option<Task> {
+        match awaited {
+            Awaited::Half(half) => match half.latch.state() {
                 State::Kept(keeper) => self.shared().worker(keeper).kept.take(half),
                 State::Queued => self.shared().injector.take(half),
-                State::New | State::Open | State::Spawned => None,
+                State::New | State::Taken(_) | State::Open | State::Spawned => None,
             },
             Awaited::Scope(scope) => {
                 let kept = || {
@@ -203,8 +237,7 @@ impl Current<'_> {
                 };
                 let own = || self.take_foreign_if(|task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(kept);
-                let queued = queued.or_else(|| self.take_placed_of(scope));
-                queued.or_else(|| self.rob_scope(scope, flags))
+                queued.or_else(|| self.take_placed_of(scope))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }

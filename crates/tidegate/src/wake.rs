@@ -100,6 +100,10 @@ impl Shared {
     }
 
     fn wake_for_work(&self, publisher: Option<&Worker>) {
+        if self.is_inherited() {
+            // There is nothing to wake.
+            return;
+        }
         let mut ledger = self.ledger();
         let seen = Seen {
             queued: self.can_rescue(),

@@ -8,7 +8,7 @@ mod current;
 mod join;
 mod local;
 
-pub(crate) use current::{Admission, Current, Membership, leave_in_child};
+pub(crate) use current::{Admission, Current, Membership, Runner, leave_in_child};
 
 pub use local::WorkerLocal;
 

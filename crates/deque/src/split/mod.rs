@@ -15,6 +15,7 @@ mod word;
 use crate::ring::{CAPACITY, Ring};
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use tidegate_sync::thread::Process;
 
 pub use owner::{Cold, Owner};
 pub use thief::Steal;
@@ -53,6 +54,8 @@ struct OwnerWords {
     proven: AtomicU64,
     /// How many generations have been given.
     generations: AtomicU64,
+    /// The process that has the thieves.
+    process: Process,
 }
 
 struct ThiefWords {
@@ -84,6 +87,7 @@ impl<T> Split<T> {
                 stolen: AtomicU64::new(0),
                 proven: AtomicU64::new(0),
                 generations: AtomicU64::new(0),
+                process: Process::this(),
             }),
             thieves: Line(ThiefWords {
                 read: AtomicU64::new(0),

@@ -3,6 +3,7 @@
 use super::{Gen, Public, Split};
 use crate::queue::Full;
 use crate::ring::CAPACITY;
+use crate::turn::stolen_from;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
@@ -136,12 +137,14 @@ impl<'a, T> Owner<'a, T> {
 
     /// Waits until thieves have read every position that they have stolen; returns `top` at that moment.
     ///
-    /// It waits only for thieves that are between their compare-and-swap and their last load of a slot.
+    /// It waits only for thieves that are between their compare-and-swap and their last load of a slot. Aborts a child made
+    /// by `fork` while there was one.
     fn wait_for_readers(self) -> u64 {
         loop {
             if let Some(top) = self.top_if_all_read() {
                 return top;
             }
+            stolen_from(self.deque.owner.process);
             spin_loop();
         }
     }

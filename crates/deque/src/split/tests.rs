@@ -270,3 +270,61 @@ fn stampede() {
 fn index_of(counts: &Counts, task: NonNull<AtomicU32>) -> usize {
     (task.as_ptr() as usize - counts.as_ptr() as usize) / size_of::<AtomicU32>()
 }
+
+/// What the owner does in a child that was forked in the middle of a theft.
+#[cfg(all(unix, not(miri)))]
+mod in_a_child {
+    use super::*;
+    use crate::turn::Turn;
+    use std::sync::Barrier;
+
+    /// Whether `check` aborts a child. One that hangs is killed.
+    fn aborts(check: impl FnOnce()) -> bool {
+        extern "C" fn nothing() {}
+        tidegate_sync::thread::watch_forks(nothing);
+        // SAFETY: the child takes no lock of the test harness before it ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: it has no duties for its caller.
+            unsafe { libc::alarm(30) };
+            check();
+            // SAFETY: ends the child without running anything of the parent's.
+            unsafe { libc::_exit(0) }
+        }
+        let mut status = 0;
+        // SAFETY: `status` is live and writable.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT
+    }
+
+    #[test]
+    fn a_task_that_was_won_and_not_read_aborts_it() {
+        let counts = counts(1);
+        let (deque, turn) = (Split::new(), Barrier::new(2));
+        let me = owner(&deque);
+        push(me, task(&counts, 0)).unwrap();
+        me.expose_all();
+        let read = |_| {
+            turn.wait();
+            turn.wait();
+        };
+        let aborted = std::thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(deque.steal(|_| 1, None, read), Steal::Success(1)));
+            turn.wait();
+            let aborted = aborts(|| me.lower(0));
+            turn.wait();
+            aborted
+        });
+        assert!(aborted);
+        me.lower(0);
+    }
+
+    #[test]
+    fn a_turn_that_a_thief_has_aborts_it() {
+        let turn = Turn::default();
+        let held = turn.attempt();
+        assert!(aborts(|| drop(turn.wait())));
+        drop(held);
+        assert!(!aborts(|| drop(turn.wait())));
+    }
+}

@@ -5,12 +5,14 @@
 //! remembers the count ([`Process`]) and compares. The comparison is one load.
 //!
 //! [`PerProcess`] is a value that each process makes for itself. It shares no lock with the parent: one that another
-//! thread held at the moment of the fork would stay locked in the child for ever.
+//! thread held at the moment of the fork would stay locked in the child for ever. What such a lock does is in [`crate::lock`].
 //!
 //! Not noticed: children made past the C library (a bare `clone`), and those that `vfork` made, which share their
 //! parent's memory and must not run anything of this kind. Where there is no `pthread_atfork`, nobody forks. A system that has
 //! no memory for the handler leaves forks unnoticed.
 
+use crate::stderr::print_line;
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -33,6 +35,19 @@ impl Process {
         let forks = FORKS.load(Ordering::Relaxed);
         Self { forks }
     }
+
+    /// Differs from those of its ancestors and of its children.
+    #[inline]
+    pub(crate) fn number(self) -> u32 {
+        self.forks
+    }
+}
+
+/// Ends a child made by `fork` that needs something which only its parent has: prints `why` and aborts.
+#[cold]
+pub fn abort_child(why: fmt::Arguments<'_>) -> ! {
+    print_line(format_args!("{why}; end such a child by exec or exit"));
+    std::process::abort();
 }
 
 /// Begins to count forks, and has `in_child` called in each child before its `fork` returns.
@@ -132,6 +147,8 @@ impl<T> PerProcess<T> {
     /// Where this process's value is or will be.
     #[cold]
     fn place(&self) -> &OnceLock<T> {
+        // A child forked while `init` runs must not take this process's value for its own.
+        watch();
         loop {
             // Acquire pairs with the Release below.
             let made = self.made.load(Ordering::Acquire);
@@ -221,30 +238,144 @@ mod tests {
         assert_eq!(*each.get_or_init(|| 2), 2);
     }
 
-    #[cfg(all(unix, not(miri)))]
-    #[test]
-    fn a_child_is_another_process_and_makes_its_own_value() {
-        watch_forks(nothing);
-        let mut each = PerProcess::new();
-        let parent = Process::this();
-        each.get_or_init(|| "parent");
-        // SAFETY: the child only loads, compares and allocates little before it exits, and takes no lock that another
-        // thread of the test could hold but the allocator's, which the C library makes whole in a child.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let fresh = Process::this() != parent
-                && each.take().is_none()
-                && each.get().is_none()
-                && *each.get_or_init(|| "child") == "child"
-                && each.take() == Some("child");
-            // SAFETY: ends the child without running anything of the parent's.
-            unsafe { libc::_exit(i32::from(!fresh)) }
+    /// What a child finds. Each of them only allocates, starts threads and takes locks of its own test before it exits, never one of the harness.
+    // ThreadSanitizer ends a child that starts threads.
+    #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
+    mod in_a_child {
+        use super::*;
+        use crate::lock::Mutex;
+        use std::sync::Barrier;
+
+        /// The wait status of a child that exits with 0 if `check` holds. One that hangs is killed.
+        fn status_of(check: impl FnOnce() -> bool) -> libc::c_int {
+            // SAFETY: see the module; the C library makes the allocator whole in a child.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: it has no duties for its caller.
+                unsafe { libc::alarm(30) };
+                let failed = i32::from(!check());
+                // SAFETY: ends the child without running anything of the parent's.
+                unsafe { libc::_exit(failed) }
+            }
+            let mut status = 0;
+            // SAFETY: `status` is live and writable.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            status
         }
-        let mut status = 0;
-        // SAFETY: `status` is live and writable.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert_eq!(status, 0, "the child found its parent's value");
-        assert_eq!(Process::this(), parent);
-        assert_eq!(each.get(), Some(&"parent"));
+
+        /// The same for a child forked while another thread holds `lock`.
+        fn status_while_held(lock: &Mutex<u32>, check: impl FnOnce() -> bool) -> libc::c_int {
+            let turn = Barrier::new(2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let _held = lock.lock();
+                    turn.wait();
+                    turn.wait();
+                });
+                turn.wait();
+                let status = status_of(check);
+                turn.wait();
+                status
+            })
+        }
+
+        /// Lets four threads count, which all take the lock.
+        fn count_to_4000(lock: &Mutex<u32>) -> bool {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..1000).for_each(|_| *lock.lock() += 1));
+                }
+            });
+            *lock.lock() == 4000
+        }
+
+        fn watched(value: u32) -> Mutex<u32> {
+            watch_forks(nothing);
+            Mutex::new(value)
+        }
+
+        #[test]
+        fn values_are_made_anew() {
+            watch_forks(nothing);
+            let mut each = PerProcess::new();
+            let parent = Process::this();
+            each.get_or_init(|| "parent");
+            let status = status_of(|| {
+                Process::this() != parent
+                    && each.take().is_none()
+                    && each.get().is_none()
+                    && *each.get_or_init(|| "child") == "child"
+                    && each.take() == Some("child")
+            });
+            assert_eq!(status, 0, "the child found its parent's value");
+            assert_eq!(Process::this(), parent);
+            assert_eq!(each.get(), Some(&"parent"));
+        }
+
+        /// In a process of its own, where no other test has made it watch forks before.
+        #[test]
+        fn a_value_that_was_being_made_is_made_anew() {
+            const TEST: &str =
+                "thread::fork::tests::in_a_child::a_value_that_was_being_made_is_made_anew";
+            const ALONE: &str = "TIDEGATE_TEST_ALONE";
+            if std::env::var_os(ALONE).is_none() {
+                let exe = std::env::current_exe().unwrap();
+                let mut alone = std::process::Command::new(exe);
+                let status = alone.args([TEST, "--exact"]).env(ALONE, "1").status();
+                assert!(status.unwrap().success());
+                return;
+            }
+            let (each, turn) = (PerProcess::new(), Barrier::new(2));
+            let make = || {
+                turn.wait();
+                turn.wait();
+                "parent"
+            };
+            let status = std::thread::scope(|scope| {
+                scope.spawn(|| each.get_or_init(make));
+                turn.wait();
+                let status = status_of(|| *each.get_or_init(|| "child") == "child");
+                turn.wait();
+                status
+            });
+            assert_eq!(status, 0);
+        }
+
+        #[test]
+        fn a_held_lock_is_lost() {
+            let lock = watched(0);
+            let lost = || lock.lock_unless_lost().is_none() && lock.try_lock().is_none();
+            assert_eq!(status_while_held(&lock, || lost() && lost()), 0);
+            assert!(lock.try_lock().is_some(), "and not in the parent");
+        }
+
+        #[test]
+        fn waiting_for_a_lost_lock_aborts() {
+            let lock = watched(0);
+            let status = status_while_held(&lock, || *lock.lock() == 0);
+            assert!(libc::WIFSIGNALED(status));
+            assert_eq!(libc::WTERMSIG(status), libc::SIGABRT);
+        }
+
+        #[test]
+        fn a_free_lock_is_shared_by_new_threads() {
+            let lock = watched(0);
+            assert_eq!(status_of(|| count_to_4000(&lock)), 0);
+            assert_eq!(*lock.lock(), 0);
+        }
+
+        #[test]
+        fn a_lost_lock_is_lost_to_its_children() {
+            let lock = watched(0);
+            let lost = || lock.lock_unless_lost().is_none();
+            assert_eq!(status_while_held(&lock, || status_of(lost) == 0), 0);
+        }
+
+        #[test]
+        fn a_lock_held_by_its_threads_is_lost_to_its_children() {
+            let lock = watched(0);
+            let grandchild = || status_while_held(&lock, || lock.lock_unless_lost().is_none());
+            assert_eq!(status_of(|| grandchild() == 0 && count_to_4000(&lock)), 0);
+        }
     }
 }

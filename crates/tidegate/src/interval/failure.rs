@@ -187,8 +187,7 @@ impl fmt::Display for Failure {
             Cause::Stalled(count) => write!(f, "{count} intervals wait for what never comes")?,
             Cause::Error(error) => write!(f, "{} failed: {error}", self.chain[0])?,
             Cause::Panic(carried) => {
-                let payload = carried.0.lock();
-                let message = unwind::message(&payload);
+                let message = unwind::message(&carried.0.lock()).to_owned();
                 write!(f, "{} panicked: {message}", self.chain[0])?;
             }
         }

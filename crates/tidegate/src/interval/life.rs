@@ -58,7 +58,8 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             .tree()
             .recorder()
             .map(|recorder| (recorder, clock::now()));
-        let body = Body::of(node);
+        let current = ready.current().expect("bodies run on workers");
+        let body = Body::of(node, current);
         // SAFETY: a node of that kind; its closure is ours and is run once (1).
         let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
         children = body.children();

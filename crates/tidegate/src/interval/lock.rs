@@ -297,3 +297,32 @@ impl<T> fmt::Debug for Locked<T> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
+mod tests {
+    use super::Lock;
+    use crate::fork::forks::{BADLY, End, end_of, exit, holding};
+
+    /// A thread of the parent may have been handing it over.
+    #[test]
+    fn a_lost_lock_aborts_the_child() {
+        let pool = crate::Pool::builder().workers(1).build().unwrap();
+        let lock = Lock::new();
+        let ended = pool.interval(|body| {
+            let held = lock.clone();
+            let held = holding(move |stay| {
+                let _state = held.0.state.lock();
+                stay();
+            });
+            let forked = held.fork();
+            let mut next = body.interval(|_| ());
+            next.lock(&lock).unwrap();
+            next.schedule();
+            forked
+        });
+        let Some(child) = ended.unwrap() else {
+            exit(BADLY);
+        };
+        assert_eq!(end_of(child), End::Signal(libc::SIGABRT));
+    }
+}

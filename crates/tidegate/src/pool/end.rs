@@ -69,7 +69,8 @@ impl Shared {
     /// Removes a reason for the pool to live; without any the pool ends.
     pub(crate) fn let_go(&self) {
         // AcqRel: whatever was done under a hold happens before the end.
-        if self.holds.fetch_sub(1, Ordering::AcqRel) > 1 || self.is_ending() {
+        if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 || self.is_ending()
+        {
             return;
         }
         let ledger = self.ledger.lock();

@@ -26,15 +26,14 @@ impl<'scope> Scope<'scope> {
         let task = self.task(f, caller);
         self.core.in_order(spawner).lock().push_back(task);
         self.spawn_stand_in(caller, move |scope| {
-            let queue = scope.in_order(spawner);
-            scope.pool().lock_in_task(queue).pop_front()
+            scope.in_order(spawner).lock().pop_front()
         });
     }
 }
 
 impl ScopeCore {
     /// The queue of one worker.
-    fn in_order(&self, worker: usize) -> &InOrder {
+    pub(super) fn in_order(&self, worker: usize) -> &InOrder {
         let queues = || {
             let room = 0..self.pool().room();
             room.map(|_| InOrder::default()).collect()

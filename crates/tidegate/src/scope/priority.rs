@@ -5,7 +5,6 @@
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
-use crate::pool::Shared;
 use crate::worker::Current;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -46,7 +45,7 @@ impl<'scope> Scope<'scope> {
         let _ = self.core.as_worker(caller);
         let task = self.task(f, caller);
         self.core.waiting().push(priority, task);
-        self.spawn_stand_in(caller, |scope| scope.waiting().pop(scope.pool()));
+        self.spawn_stand_in(caller, |scope| scope.waiting().pop());
     }
 }
 
@@ -79,8 +78,8 @@ impl Waiting {
         line.tasks.push(Reverse(Ranked(priority, age, task)));
     }
 
-    fn pop(&self, pool: &Shared) -> Option<Task> {
-        let Reverse(Ranked(.., task)) = pool.lock_in_task(&self.0).tasks.pop()?;
+    fn pop(&self) -> Option<Task> {
+        let Reverse(Ranked(.., task)) = self.0.lock().tasks.pop()?;
         Some(task)
     }
 }

@@ -6,7 +6,7 @@ use crate::pool::Shared;
 use crate::scope::ScopeCore;
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
 use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
 use tidegate_policy::Nanos;
@@ -90,12 +90,6 @@ impl<'a> Current<'a> {
         let before = CURRENT.with(|current| current.replace(self.worker));
         let _back = Back(before, self.shared());
         f(self)
-    }
-
-    /// The same for code that only workers run.
-    #[inline(always)]
-    pub(crate) fn here() -> Self {
-        Self::get().expect("tasks run on workers, and a thread is none in a child that it forked")
     }
 
     /// The pool that this worker belongs to.
@@ -214,6 +208,26 @@ impl<'a> Current<'a> {
     pub(crate) fn set_inlining(self, inlining: bool) -> bool {
         // Relaxed: only this thread uses it.
         self.worker.own.inlining.swap(inlining, Ordering::Relaxed)
+    }
+}
+
+/// The worker that runs a body, for frames above that body.
+pub(crate) struct Runner(NonNull<Worker>);
+
+impl Runner {
+    pub(crate) fn of(current: Current<'_>) -> Self {
+        Self(NonNull::from(current.worker))
+    }
+
+    /// That worker. Unlike [`Current::get`] it finds the worker in a child made by `fork`, too.
+    ///
+    /// # Safety
+    /// 1. The caller runs on the thread for which this was made, in a frame above the one that made it.
+    pub(crate) unsafe fn current(&self) -> Current<'_> {
+        // SAFETY: the thread's time as this worker, during which the pool keeps the worker, lasts until that frame ends (1).
+        let worker = unsafe { self.0.as_ref() };
+        let not_send = PhantomData;
+        Current { worker, not_send }
     }
 }
 

@@ -70,7 +70,18 @@ impl Current<'_> {
         B: FnOnce() -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(move |_| b());
+        self.join_running(a, move |_| b())
+    }
+
+    /// Like `join`, but `b` gets the worker that runs it.
+    #[inline(always)]
+    pub(crate) fn join_running<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce(Current<'_>) -> RB + Send,
+        RB: Send,
+    {
+        let half = Half::new(move |current: Current<'_>, _| b(current));
         self.join_half(a, &half)
     }
 
@@ -78,7 +89,7 @@ impl Current<'_> {
     fn join_half<A, B, RA, RB>(self, a: A, half: &Half<B, RB>) -> (RA, RB)
     where
         A: FnOnce() -> RA,
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let position = self.push_half(half);
@@ -100,7 +111,7 @@ impl Current<'_> {
         B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(b);
+        let half = Half::new(move |_: Current<'_>, stolen| b(stolen));
         self.join_both_half(a, &half)
     }
 
@@ -108,7 +119,7 @@ impl Current<'_> {
     fn join_both_half<A, B, RA, RB>(self, a: A, half: &Half<B, RB>) -> (RA, RB)
     where
         A: FnOnce() -> RA,
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let position = self.push_half(half);
@@ -123,13 +134,13 @@ impl Current<'_> {
     #[inline(always)]
     fn second_half<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back(position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            b(false)
+            b(self, false)
         } else {
             self.join_stolen(half, position)
         }
@@ -138,7 +149,7 @@ impl Current<'_> {
     #[inline(always)]
     fn push_half<B, RB>(self, half: &Half<B, RB>) -> u64
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         match self.deque().push(half.as_raw()) {
@@ -152,13 +163,13 @@ impl Current<'_> {
     #[inline(never)]
     fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let ended = if self.take_back_cold(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the join is not going on.
             let b = unsafe { half.take_closure() };
-            unwind::catch(|| b(false))
+            unwind::catch(|| b(self, false))
         } else {
             self.wait_for_half(half.header());
             self.deque().settle(position);
@@ -268,13 +279,13 @@ impl Current<'_> {
     #[cold]
     fn join_stolen<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back_moved(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the thief's side does not run.
             let b = unsafe { half.take_closure() };
-            return b(false);
+            return b(self, false);
         }
         self.wait_for_half(half.header());
         self.deque().settle(position);
@@ -291,7 +302,7 @@ pub(crate) const FULL: u64 = u64::MAX;
 /// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
 struct Abandon<'a, B, RB>
 where
-    B: FnOnce(bool) -> RB + Send,
+    B: FnOnce(Current<'_>, bool) -> RB + Send,
     RB: Send,
 {
     current: Current<'a>,
@@ -301,7 +312,7 @@ where
 
 impl<B, RB> Drop for Abandon<'_, B, RB>
 where
-    B: FnOnce(bool) -> RB + Send,
+    B: FnOnce(Current<'_>, bool) -> RB + Send,
     RB: Send,
 {
     // Inlined, so that the fields stay in registers while all goes well.
@@ -316,7 +327,7 @@ impl Current<'_> {
     #[inline(never)]
     fn abandon<B, RB>(self, half: &Half<B, RB>, position: u64)
     where
-        B: FnOnce(bool) -> RB + Send,
+        B: FnOnce(Current<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back_cold(half.header(), position) {

@@ -14,8 +14,8 @@
 //! It does not drop a value when its thread ends, and knows nothing of tasks: a task that waits may find the value
 //! changed by another task that its worker has run meanwhile.
 
+use std::cell::OnceCell;
 use std::fmt;
-use std::sync::OnceLock;
 use tidegate_sync::Line;
 use tidegate_sync::segmented::SegmentedArray;
 use tidegate_sync::thread::with_number;
@@ -48,11 +48,17 @@ use tidegate_sync::thread::with_number;
 /// ```
 pub struct WorkerLocal<T> {
     init: Box<dyn Fn() -> T + Send + Sync>,
-    values: SegmentedArray<Line<OnceLock<Owned<T>>>>,
+    values: SegmentedArray<Line<Owned<T>>>,
 }
 
-/// A value that one thread at a time looks at.
-struct Owned<T>(T);
+/// A value, once it is made, that one thread at a time looks at.
+struct Owned<T>(OnceCell<T>);
+
+impl<T> Default for Owned<T> {
+    fn default() -> Self {
+        Self(OnceCell::new())
+    }
+}
 
 // SAFETY: a shared `Owned` is looked into by `with` alone, and there only by the thread that has the number under which
 // the value lies, for a time during which it keeps that number. Two threads that have had the same number are
@@ -79,33 +85,34 @@ impl<T: Send> WorkerLocal<T> {
     /// If `f` does, or `init`.
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         with_number(|number| {
-            let value = &self.values.get_or_grow(number).0;
+            let Owned(value) = &**self.values.get_or_grow(number);
             match value.get() {
-                Some(own) => f(&own.0),
-                None => f(&self.first(value).0),
+                Some(own) => f(own),
+                None => f(self.first(value)),
             }
         })
     }
 
     /// Makes the calling thread's value.
     #[cold]
-    fn first<'a>(&self, value: &'a OnceLock<Owned<T>>) -> &'a Owned<T> {
+    fn first<'a>(&self, value: &'a OnceCell<T>) -> &'a T {
         // Made before the cell is asked to keep it: `init` is the user's and may come here again.
-        let own = Owned((self.init)());
-        value.get_or_init(|| own)
+        let own = (self.init)();
+        drop(value.set(own));
+        // What `get_or_init` returns would be an exclusive borrow to Miri, and a call inside of this one shares the value.
+        value.get().expect("set here or by `init`")
     }
 
     /// The values of all threads that have asked for one, in no order that means anything.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let values = self.values.iter_mut().filter_map(|line| line.0.get_mut());
-        values.map(|own| &mut own.0)
+        let lines = self.values.iter_mut();
+        lines.filter_map(|Line(Owned(value))| value.get_mut())
     }
 
     /// The same values, taken out.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         let lines = self.values.into_elements();
-        let values = lines.filter_map(|line| line.0.into_inner());
-        values.map(|own| own.0)
+        lines.filter_map(|Line(Owned(value))| value.into_inner())
     }
 }
 

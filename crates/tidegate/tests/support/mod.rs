@@ -10,6 +10,8 @@
 
 pub mod book;
 pub mod children;
+#[cfg(all(unix, not(any(miri, tidegate_tsan))))]
+pub mod forks;
 #[cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 pub mod jobs;
 mod soaks;

@@ -1,0 +1,144 @@
+//! A cell that is filled once and never makes a thread wait.
+
+use std::marker::PhantomData;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A boxed value that is made at its first use.
+///
+/// Threads that come at the same time each make one; the first to finish wins, and the others drop theirs. With
+/// `std::sync::OnceLock` they would wait for the first, and a child made by `fork` in that moment would wait for ever.
+#[derive(Debug)]
+pub struct OnceBox<T> {
+    /// Null, or from `Box::into_raw`. Shared references change it once, from null.
+    value: AtomicPtr<T>,
+    /// Shared and sent like the standard library's cell.
+    owns: PhantomData<OnceLock<T>>,
+}
+
+impl<T> OnceBox<T> {
+    /// An empty cell.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            value: AtomicPtr::new(null_mut()),
+            owns: PhantomData,
+        }
+    }
+
+    /// The value, if there is one.
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        // Acquire pairs with the Release in `insert`.
+        let value = self.value.load(Ordering::Acquire);
+        // SAFETY: null or a live box, which is freed only with `&mut self`.
+        unsafe { value.as_ref() }
+    }
+
+    /// The value; `init` makes it if there is none.
+    #[inline]
+    pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
+        match self.get() {
+            Some(value) => value,
+            None => self.insert(init()).0,
+        }
+    }
+
+    /// The cell's value, which is `value` if there was none. Otherwise `value` comes back.
+    #[cold]
+    pub fn insert(&self, value: T) -> (&T, Option<T>) {
+        let new = Box::into_raw(Box::new(value));
+        // Release pairs with the Acquire in `get`; Acquire on failure pairs with the Release of the winner.
+        let (order, failed) = (Ordering::Release, Ordering::Acquire);
+        let exchanged = self.value.compare_exchange(null_mut(), new, order, failed);
+        match exchanged {
+            // SAFETY: just made, and freed only with `&mut self`.
+            Ok(_) => (unsafe { &*new }, None),
+            Err(kept) => {
+                // SAFETY: as in `get`.
+                let kept = unsafe { &*kept };
+                // SAFETY: from `Box::into_raw` above, and no other thread has seen it.
+                (kept, Some(*unsafe { Box::from_raw(new) }))
+            }
+        }
+    }
+
+    /// The value, if there is one.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        // SAFETY: as in `get`, and `&mut self` makes it ours alone.
+        unsafe { self.value.get_mut().as_mut() }
+    }
+
+    /// Takes the value out.
+    pub fn take(&mut self) -> Option<T> {
+        let value = std::mem::replace(self.value.get_mut(), null_mut());
+        // SAFETY: from `Box::into_raw` in `insert`, and nothing points to it any more.
+        (!value.is_null()).then(|| *unsafe { Box::from_raw(value) })
+    }
+}
+
+impl<T> Default for OnceBox<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for OnceBox<T> {
+    fn drop(&mut self) {
+        let value = *self.value.get_mut();
+        if !value.is_null() {
+            // SAFETY: as in `take`.
+            drop(unsafe { Box::from_raw(value) });
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Barrier};
+
+    #[test]
+    fn the_first_value_stays() {
+        let cell = OnceBox::new();
+        assert_eq!(cell.get(), None);
+        assert_eq!(cell.get_or_init(|| 1), &1);
+        assert_eq!(cell.get_or_init(|| 2), &1);
+        assert_eq!(cell.insert(3), (&1, Some(3)));
+    }
+
+    #[test]
+    fn threads_that_race_agree_on_one_value() {
+        const THREADS: usize = 4;
+        for _ in 0..if cfg!(miri) { 4 } else { 200 } {
+            let (cell, begin) = (OnceBox::new(), Barrier::new(THREADS));
+            let fill = |number: usize| {
+                begin.wait();
+                *cell.get_or_init(|| number)
+            };
+            let seen: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..THREADS)
+                    .map(|number| scope.spawn(move || fill(number)))
+                    .collect();
+                threads.into_iter().map(|it| it.join().unwrap()).collect()
+            });
+            assert!(seen.iter().all(|value| cell.get() == Some(value)));
+        }
+    }
+
+    #[test]
+    fn each_value_is_dropped_once() {
+        let marker = Arc::new(());
+        let mut cell = OnceBox::new();
+        cell.get_or_init(|| marker.clone());
+        drop(cell.insert(marker.clone()));
+        assert_eq!(Arc::strong_count(&marker), 2);
+        assert!(cell.get_mut().is_some());
+        assert!(cell.take().is_some() && cell.take().is_none());
+        assert_eq!(Arc::strong_count(&marker), 1);
+        cell.get_or_init(|| marker.clone());
+        drop(cell);
+        assert_eq!(Arc::strong_count(&marker), 1);
+    }
+}

@@ -1,0 +1,28 @@
+//! Lines on standard error.
+
+use std::fmt;
+#[cfg(all(unix, not(miri)))]
+use std::fs::File;
+use std::io::{self, Write};
+#[cfg(all(unix, not(miri)))]
+use std::os::fd::AsFd;
+
+/// Prints a line about Tidegate itself.
+///
+/// It is written in one piece, so that lines of several threads don't mix. An error is ignored: there is nowhere to report it.
+pub fn print_line(line: fmt::Arguments<'_>) {
+    let line = format!("tidegate: {line}\n");
+    let _ = write(line.as_bytes());
+}
+
+/// Bypasses the standard library's lock: a child made by `fork` while another thread held it would wait for ever.
+#[cfg(all(unix, not(miri)))]
+fn write(line: &[u8]) -> io::Result<()> {
+    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+    File::from(stderr).write_all(line)
+}
+
+#[cfg(not(all(unix, not(miri))))]
+fn write(line: &[u8]) -> io::Result<()> {
+    io::stderr().write_all(line)
+}

@@ -1,0 +1,171 @@
+//! Scopes in a child that was forked while another thread held a lock of theirs or of their pool.
+
+use super::{Scope, ScopeCore};
+use crate::fork::forks::{BADLY, End, WELL, end_of, exit, holding, is_told_alone};
+use crate::pool::Shared;
+use crate::{Pool, Queue};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A pool of one thread, so that nothing is stolen.
+fn alone() -> Pool {
+    let builder = Pool::builder().queue(Queue::Split).workers(1);
+    builder.spare_threads(0).trace(true).build().unwrap()
+}
+
+/// Runs `body` on the pool. It returns what `fork` did, and whether the child is right.
+fn end_in(pool: &Pool, body: impl FnOnce(Arc<Shared>) -> (Option<i32>, bool) + Send) -> End {
+    let shared = pool.shared().clone();
+    let forked = pool.install(|| match body(shared) {
+        (None, right) => exit(if right { 0 } else { BADLY }),
+        (Some(child), _) => child,
+    });
+    end_of(forked)
+}
+
+fn count(ran: &AtomicUsize) {
+    ran.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Spawns a task that lies in the scope's own queue as long as the pool's only thread is busy.
+fn spawn_from_outside<'scope>(scope: &Scope<'scope>, ran: &'scope AtomicUsize) {
+    std::thread::scope(|threads| {
+        threads.spawn(|| scope.spawn(|_| count(ran)));
+    });
+}
+
+mod ends {
+    use super::*;
+
+    #[test]
+    fn without_the_list_of_queues() {
+        let ran = AtomicUsize::new(0);
+        let end = end_in(&alone(), |shared| {
+            let forked = crate::scope(|scope| {
+                spawn_from_outside(scope, &ran);
+                holding(move |stay| shared.hold_queues(stay)).fork()
+            });
+            (forked, ran.load(Ordering::Relaxed) == 1)
+        });
+        assert_eq!(end, WELL);
+    }
+
+    /// The join finds a task above its half and puts it into a queue, the first of the scope.
+    #[test]
+    fn with_a_queue_made_in_the_child() {
+        let ran = AtomicUsize::new(0);
+        let end = end_in(&alone(), |shared| {
+            let forked = crate::scope(|scope| {
+                let first = || {
+                    scope.spawn(|_| count(&ran));
+                    // As if a thread slept that could be woken for the task.
+                    shared.vacancy.store(true, Ordering::Relaxed);
+                    holding(move |stay| shared.hold_queues(stay)).fork()
+                };
+                crate::join(first, || ()).0
+            });
+            (forked, ran.load(Ordering::Relaxed) == 1)
+        });
+        assert_eq!(end, WELL);
+    }
+
+    /// The join finds a task of the parent's above its half.
+    #[test]
+    fn without_the_injector() {
+        let end = end_in(&alone(), |shared| {
+            let first = || {
+                drop(crate::spawn(|| ()));
+                holding(move |stay| shared.injector.hold(stay)).fork()
+            };
+            crate::join(first, || true)
+        });
+        assert_eq!(end, WELL);
+    }
+
+    #[test]
+    fn without_the_notes() {
+        let ran = AtomicUsize::new(0);
+        let end = end_in(&alone(), |shared| {
+            let forked = crate::scope(|scope| {
+                spawn_from_outside(scope, &ran);
+                holding(move |stay| shared.worker(0).notes.hold(stay)).fork()
+            });
+            (forked, ran.load(Ordering::Relaxed) == 1)
+        });
+        assert_eq!(end, WELL);
+    }
+
+    #[test]
+    fn with_its_part_of_a_broadcast() {
+        let ran = AtomicUsize::new(0);
+        let end = end_in(&alone(), |_| {
+            let forked = crate::scope(|scope| {
+                scope.spawn_broadcast(|_, _, _| count(&ran));
+                crate::fork::forks::fork()
+            });
+            (forked, ran.load(Ordering::Relaxed) == 1)
+        });
+        assert_eq!(end, WELL);
+    }
+}
+
+/// A scope that another thread may look at: it ends after that thread.
+struct Shown(NonNull<ScopeCore>);
+
+// SAFETY: the scope is Sync, and waits for the thread.
+unsafe impl Send for Shown {}
+
+impl Shown {
+    fn core(&self) -> &ScopeCore {
+        // SAFETY: the scope ends after the thread.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+mod aborts_the_child {
+    use super::*;
+
+    /// Forks in the body of a scope while another thread is in `hold`, after `spawn`.
+    fn end_without(
+        spawn: impl for<'a> FnOnce(&Scope<'a>) + Send,
+        hold: impl FnOnce(&ScopeCore, &dyn Fn()) + Send + 'static,
+    ) -> End {
+        end_in(&alone(), |_| {
+            let forked = crate::scope(|scope| {
+                spawn(scope);
+                let shown = Shown(NonNull::from(&scope.core));
+                holding(move |stay| hold(shown.core(), stay)).fork()
+            });
+            (forked, false)
+        })
+    }
+
+    const ABORTED: End = End::Signal(libc::SIGABRT);
+
+    /// A thread of the parent may have been taking the task.
+    #[test]
+    fn without_its_queue() {
+        if is_told_alone("scope::forked::aborts_the_child::without_its_queue") {
+            return;
+        }
+        static RAN: AtomicUsize = AtomicUsize::new(0);
+        let end = end_without(
+            |scope| spawn_from_outside(scope, &RAN),
+            |scope, stay| scope.queue().hold(stay),
+        );
+        assert_eq!(end, ABORTED);
+    }
+
+    #[test]
+    fn without_what_begins_in_order() {
+        let end = end_without(
+            |scope| scope.spawn_fifo(|_| ()),
+            |scope, stay| {
+                let _tasks = scope.in_order(0).lock();
+                stay();
+            },
+        );
+        assert_eq!(end, ABORTED);
+    }
+}

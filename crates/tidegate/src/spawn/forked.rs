@@ -1,0 +1,34 @@
+//! Handles in a child that was forked while another thread had begun or ended their task.
+
+use super::Handle;
+use crate::Pool;
+use crate::fork::forks::{End, PANICKED, WELL, end_of, finish, holding};
+
+/// How a child ends that does `then` with a handle whose packet another thread holds.
+fn end_after(then: impl FnOnce(Handle<u32>)) -> End {
+    let pool = Pool::builder().workers(1).build().unwrap();
+    let handle = pool.spawn(|| 7);
+    let packet = handle.packet.clone().unwrap();
+    let held = holding(move |stay| {
+        let _state = packet.state.lock();
+        stay();
+    });
+    let Some(child) = held.fork() else {
+        finish(|| {
+            then(handle);
+            true
+        });
+    };
+    assert_eq!(handle.join(), 7);
+    end_of(child)
+}
+
+#[test]
+fn joining_panics() {
+    assert_eq!(end_after(|handle| _ = handle.join()), End::Exit(PANICKED));
+}
+
+#[test]
+fn dropping_does_not_wait() {
+    assert_eq!(end_after(drop), WELL);
+}

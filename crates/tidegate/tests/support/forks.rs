@@ -1,0 +1,147 @@
+//! Forks, and how the children end.
+//!
+//! A child that hangs is killed after a while; no time decides anything else. Children end by `_exit`, so that nothing of the
+//! test harness runs twice.
+
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Barrier};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a child may take before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How a child ended.
+#[derive(Debug, PartialEq)]
+pub enum End {
+    /// With this exit code.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+pub const WELL: End = End::Exit(0);
+pub const BADLY: i32 = 1;
+pub const PANICKED: i32 = 2;
+
+/// Whether this is the child, and its number if not.
+pub fn fork() -> Option<libc::pid_t> {
+    // SAFETY: the child goes on in Rust code that allocates and starts threads, which the C library makes possible after
+    // a fork from a process with threads; it takes no lock of the test harness, which other threads could have held.
+    match unsafe { libc::fork() } {
+        0 => None,
+        child => {
+            assert!(child > 0, "fork: {}", std::io::Error::last_os_error());
+            Some(child)
+        }
+    }
+}
+
+/// Ends the child.
+pub fn exit(code: i32) -> ! {
+    // SAFETY: ends the process at once, no matter what the parent's threads were doing.
+    unsafe { libc::_exit(code) }
+}
+
+/// Ends the child, well if `check` holds.
+pub fn finish(check: impl FnOnce() -> bool) -> ! {
+    match catch_unwind(AssertUnwindSafe(check)) {
+        Ok(true) => exit(0),
+        Ok(false) => exit(BADLY),
+        Err(_) => exit(PANICKED),
+    }
+}
+
+/// Waits for a child.
+pub fn end_of(child: libc::pid_t) -> End {
+    let begin = Instant::now();
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is live and writable.
+        let ended = unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) };
+        assert!(ended >= 0, "waitpid: {}", std::io::Error::last_os_error());
+        if ended == child && libc::WIFSIGNALED(status) {
+            return End::Signal(libc::WTERMSIG(status));
+        }
+        if ended == child {
+            return End::Exit(libc::WEXITSTATUS(status));
+        }
+        if begin.elapsed() > PATIENCE {
+            // SAFETY: a child of ours that has not been waited for yet.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+            panic!("the child hangs");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Forks a child that does `check`, and waits for it.
+pub fn in_child(check: impl FnOnce() -> bool) -> End {
+    match fork() {
+        None => finish(check),
+        Some(child) => end_of(child),
+    }
+}
+
+/// A thread that holds something.
+pub struct Held {
+    gates: Arc<(Barrier, Barrier)>,
+    thread: JoinHandle<()>,
+}
+
+/// Starts a thread that calls `hold`, which takes hold of something and then calls its argument. It returns in this thread
+/// once that is so.
+pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
+    let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
+    let theirs = gates.clone();
+    let stay = move || {
+        theirs.0.wait();
+        theirs.1.wait();
+    };
+    let thread = std::thread::spawn(move || hold(&stay));
+    gates.0.wait();
+    Held { gates, thread }
+}
+
+impl Held {
+    /// Forks, and ends the thread in the parent; in the child it is missing.
+    pub fn fork(self) -> Option<libc::pid_t> {
+        let child = fork()?;
+        self.gates.1.wait();
+        self.thread.join().expect("no panic");
+        Some(child)
+    }
+}
+
+/// Runs the calling test once more, alone in a process of its own; what that wrote to standard error, and how it
+/// ended. In that process: `None`.
+pub fn alone(test: &str) -> Option<(String, Option<i32>)> {
+    const MARK: &str = "TIDEGATE_TEST_ALONE";
+    if std::env::var_os(MARK).is_some() {
+        return None;
+    }
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(MARK, "1")
+        .stdout(Stdio::null())
+        .output()
+        .expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    Some((told, output.status.code()))
+}
+
+/// What a child prints before it aborts: that it needs the pool's threads, or a lock that one of them held.
+pub const NEEDED: &str = "end such a child by exec or exit";
+
+/// Runs the calling test alone, where it must end well and its child print why it was aborted. In that process: `false`.
+pub fn is_told_alone(test: &str) -> bool {
+    let Some((told, code)) = alone(test) else {
+        return false;
+    };
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains(NEEDED), "{told}");
+    true
+}
