@@ -10,6 +10,7 @@ use crate::job::Task;
 use crate::pool::{Shared, signal};
 use crate::stats::Phase;
 use crate::worker::{Current, Worker, steal_from};
+use std::cell::Cell;
 use tidegate_deque::{Miss, Steal};
 use tidegate_policy::search::{FlagGap, flag_unanswered};
 use tidegate_policy::slots::Status;
@@ -364,14 +365,7 @@ impl Current<'_> {
             if self.shared().options.counts_lengths() {
                 self.tally.lengths_seen.add(victim.deque.waiting());
             }
-            let mut youngest: Option<Task> = None;
-            let mut older = Vec::new();
-            let amount =
-                |waiting| Thief::take(&self.notes, self.shared().options.amount, || waiting) as u64;
-            let got = steal_from(victim, amount, None, |task| {
-                task.count();
-                older.extend(youngest.replace(task));
-            });
+            let (got, youngest, older) = self.take_batch(victim);
             match got {
                 Steal::Success(k) => {
                     flags.answered(victim);
@@ -413,6 +407,25 @@ impl Current<'_> {
             }
         }
         None
+    }
+
+    /// Steals as many tasks as the steal amount says; the youngest of them, and the others.
+    fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
+        let mut youngest = None;
+        let older = Cell::new(Vec::new());
+        let amount = |waiting| {
+            let amount = Thief::take(&self.notes, self.shared().options.amount, || waiting);
+            // Before the theft: the victim may wait for us afterwards.
+            older.set(Vec::with_capacity(amount.saturating_sub(1)));
+            amount as u64
+        };
+        let got = steal_from(victim, amount, None, |task| {
+            task.count();
+            let mut tasks = older.take();
+            tasks.extend(youngest.replace(task));
+            older.set(tasks);
+        });
+        (got, youngest, older.into_inner())
     }
 
     pub(crate) fn count_steal(self, victim: &Worker, tasks: u64) {

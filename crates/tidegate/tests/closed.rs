@@ -329,3 +329,37 @@ fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
         }
     });
 }
+
+mod a_full_deque {
+    use super::*;
+
+    /// The join finds no room, and its first half waits for another pool, which empties the deque. The bottom is then 0, which must
+    /// not be taken for the position behind that of a task without one.
+    #[test]
+    fn survives_a_join_that_empties_it() {
+        const TASKS: usize = if cfg!(miri) { 70 } else { 131_100 };
+        watched(|| {
+            let (pool, other) = (Joined::new(1), Joined::new(1));
+            let ran: Arc<Vec<Tally>> = Arc::new((0..TASKS).map(|_| Tally::new()).collect());
+            let (done, ended) = channel();
+            let (own, outside, runs) = (pool.entry(), other.entry(), ran.clone());
+            pool.entry().spawn(move || {
+                for task in 0..TASKS {
+                    let runs = runs.clone();
+                    own.spawn(move || runs[task].come());
+                }
+                let join = |member: Option<Member<'_>>| {
+                    member
+                        .expect("a task")
+                        .join(|| outside.inside(|_| ()), |_| ())
+                };
+                Member::with(join);
+                done.send(()).unwrap();
+            });
+            ended.recv().unwrap();
+            pool.end();
+            other.end();
+            assert!(ran.iter().all(|runs| runs.get() == 1));
+        });
+    }
+}

@@ -7,7 +7,10 @@ use crate::turn::stolen_from;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
-use tidegate_sync::{barrier, spin_loop};
+use tidegate_sync::{barrier, spin_loop, thread};
+
+/// How often an owner looks for late readers before it yields its processor.
+const SPINS: u32 = 100;
 
 /// The owner's side of a deque; from [`Split::owner`].
 pub struct Owner<'a, T> {
@@ -140,12 +143,19 @@ impl<'a, T> Owner<'a, T> {
     /// It waits only for thieves that are between their compare-and-swap and their last load of a slot. Aborts a child made
     /// by `fork` while there was one.
     fn wait_for_readers(self) -> u64 {
+        let mut spins = 0;
         loop {
             if let Some(top) = self.top_if_all_read() {
                 return top;
             }
             stolen_from(self.deque.owner.process);
-            spin_loop();
+            if spins < SPINS {
+                spins += 1;
+                spin_loop();
+            } else {
+                // The thief may wait for this processor.
+                thread::yield_now();
+            }
         }
     }
 
@@ -157,15 +167,16 @@ impl<'a, T> Owner<'a, T> {
         // Acquire keeps nothing apart from the order of the two loads, which the first one gives; the thefts themselves
         // need no edge, the owner does not look at what was stolen.
         let now = Public(self.deque.public.load(Ordering::Acquire));
-        let all = cfg!(tidegate_fault = "ring-reused-before-read") || read == self.stolen_by(now);
+        // At every look, so that thieves never move `top` by more than a ring between two counts.
+        self.note_thefts(now, now);
+        let all = cfg!(tidegate_fault = "ring-reused-before-read") || read == self.stolen();
         all.then(|| now.top_near(self.bottom()))
     }
 
-    fn stolen_by(self, now: Public) -> u64 {
-        let words = &*self.deque.owner;
-        // Relaxed: the owner's own words.
-        let left = words.left_top.load(Ordering::Relaxed);
-        words.stolen.load(Ordering::Relaxed) + (now.top_near(left) - left)
+    /// How many tasks have been stolen, as far as they are counted.
+    fn stolen(self) -> u64 {
+        // Relaxed: the owner's own word.
+        self.deque.owner.stolen.load(Ordering::Relaxed)
     }
 
     /// Replaces P by what `next` makes of it; `next` also says where `guard` goes, which is written before the swap.
@@ -208,13 +219,16 @@ impl<'a, T> Owner<'a, T> {
         self.deque.polled.guard.swap(guard, Ordering::Relaxed);
     }
 
+    /// Counts the thefts between the last count and `old`, which the owner replaces by `new`.
     fn note_thefts(self, old: Public, new: Public) {
         let words = &*self.deque.owner;
-        // Relaxed: the owner's own words.
-        words.stolen.store(self.stolen_by(old), Ordering::Relaxed);
-        words
-            .left_top
-            .store(new.top_near(self.bottom()), Ordering::Relaxed);
+        // Relaxed, all: the owner's own words.
+        let left = words.left_top.load(Ordering::Relaxed);
+        let stolen = self.stolen() + old.top_above(left);
+        words.stolen.store(stolen, Ordering::Relaxed);
+        // Relaxed: as above.
+        let left = new.top_near(self.bottom());
+        words.left_top.store(left, Ordering::Relaxed);
     }
 
     /// Takes the task at `position`, which must be the youngest: whether it is the owner's.
@@ -223,6 +237,7 @@ impl<'a, T> Owner<'a, T> {
     #[inline(always)]
     #[must_use]
     pub fn pop_at(self, position: u64) -> bool {
+        debug_assert_eq!(self.bottom(), position + 1);
         self.set_bottom(position);
         if !cfg!(tidegate_fault = "no-owner-fence") {
             // Pairs with the heavy barrier in `Split::force_expose`.

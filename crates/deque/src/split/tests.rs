@@ -126,6 +126,57 @@ fn a_full_ring_refuses_and_a_theft_that_was_read_makes_room() {
     assert_eq!(push(me, task(&counts, 0)), Err(Full));
 }
 
+/// Steals everything that is public; how many tasks that is.
+fn steal_all(deque: &Split<AtomicU32>) -> u64 {
+    let mut stolen = 0;
+    while let Steal::Success(k) = deque.steal(|all| all, None, |_| ()) {
+        stolen += k;
+    }
+    stolen
+}
+
+mod counting_thefts {
+    use super::*;
+
+    /// Thieves empty a full ring while its last push is in the cold exit.
+    #[test]
+    fn copes_with_a_whole_ring_at_once() {
+        let counts = counts(1);
+        let deque = Split::new();
+        let me = owner(&deque);
+        for _ in 0..capacity() {
+            me.push(task(&counts, 0)).unwrap();
+        }
+        assert_eq!(me.push(task(&counts, 0)), Err(Cold(capacity())));
+        assert_eq!(me.answer(), 0);
+        me.expose_all();
+        assert_eq!(steal_all(&deque), capacity() + 1);
+        assert_eq!(me.confirm(capacity()), Ok(capacity()));
+        me.lower(0);
+        assert_eq!(me.bottom(), 0);
+    }
+
+    /// The owner only pushes; thieves move the border by force, so that its cold exits see no signals.
+    #[test]
+    fn copes_with_an_owner_that_never_answers() {
+        assert!(has_barrier(), "this kernel has no membarrier");
+        let counts = counts(1);
+        let deque = Split::new();
+        let me = owner(&deque);
+        let step = capacity() / 8;
+        let mut stolen = 0;
+        for pushed in 1..=4 * capacity() {
+            push(me, task(&counts, 0)).expect("thieves make room");
+            while pushed % step == 0 && deque.force_expose() {
+                stolen += steal_all(&deque);
+            }
+        }
+        assert!(stolen > 3 * capacity());
+        while me.pop(0).is_some() {}
+        me.lower(0);
+    }
+}
+
 #[test]
 fn after_drifting_up_and_being_lowered_the_ring_does_not_lap_itself() {
     let counts = counts(1);

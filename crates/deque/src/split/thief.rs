@@ -22,6 +22,9 @@ impl<T> Split<T> {
     ///
     /// `amount` is told how many tasks wait and says how many to take; it is cut to what is public, and nothing happens
     /// if it says 0. With `only` the steal succeeds only while that generation lasts.
+    ///
+    /// The owner may wait until all tasks are handed over. So `sink` must not panic, must not use the owner's side of this deque, and
+    /// should take no longer than it takes to store a pointer.
     pub fn steal(
         &self,
         amount: impl FnOnce(u64) -> u64,
@@ -52,7 +55,9 @@ impl<T> Split<T> {
         if taken.is_err() {
             return Steal::Lost;
         }
-        for position in top..top + k {
+        for nth in 0..k {
+            // Wrapping: `top` was computed before the theft, from a bottom that may have been another one; its low bits are right.
+            let position = top.wrapping_add(nth);
             sink(early.unwrap_or_else(|| self.polled.ring.get(position)));
         }
         // Release pairs with the owner's Acquire in `all_read`: the slots above may be reused.

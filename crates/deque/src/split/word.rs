@@ -1,18 +1,19 @@
 //! The packed word `P` and the arithmetic of positions.
 //!
-//! `top` and `split` are the low [`INDEX_BITS`] bits of positions that count up to 2^64. Differences are taken modulo
-//! 2^18 and read as signed numbers; positions that meet in one comparison are never more than the capacity apart.
+//! `top` and `split` are the low [`INDEX_BITS`] bits of positions that count up to 2^64. [`near`] finds the full position
+//! if it is at most a ring's length away from a known one; [`Public::top_above`] counts upwards from one.
 
 use crate::ring::CAPACITY;
 use std::fmt;
 
-const INDEX_BITS: u32 = 18;
-const GEN_BITS: u32 = 63 - 2 * INDEX_BITS;
+/// One more than a ring's positions need; so loom and Miri, whose rings are small, see positions wrap.
+const INDEX_BITS: u32 = CAPACITY.ilog2() + 1;
+const GEN_BITS: u32 = 27;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const GEN_MASK: u64 = (1 << GEN_BITS) - 1;
 const EXPOSING: u64 = 1 << 63;
 
-const _: () = assert!(CAPACITY <= 1 << (INDEX_BITS - 1));
+const _: () = assert!(1 + GEN_BITS + 2 * INDEX_BITS <= u64::BITS);
 
 /// Names the task at the base of the owner's stack; see `docs/waiting.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +87,11 @@ impl Public {
         near(self.top(), position)
     }
 
+    /// How far `top` lies above `position`, which is less than two rings.
+    pub(super) fn top_above(self, position: u64) -> u64 {
+        self.top().wrapping_sub(position) & INDEX_MASK
+    }
+
     /// The full position of `split`, given one position that is at most the capacity away.
     pub(super) fn split_near(self, position: u64) -> u64 {
         near(self.split(), position)
@@ -157,7 +163,7 @@ mod tests {
             5 * INDEX_MASK + 77,
             1 << 40,
         ] {
-            for distance in [-1i64, 0, 1, 1000, (1 << 17) - 1] {
+            for distance in [-1i64, 0, 1, CAPACITY as i64 / 2, CAPACITY as i64 - 1] {
                 let Some(position) = at.checked_add_signed(distance) else {
                     continue;
                 };

@@ -87,7 +87,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
     match (above, push(a.words(from.1), to, current)) {
         (Some(above), Some(edge)) => {
             // Pairs with the heavy one above: of two edges of which one is not forward, that one sees the other or is seen by it.
-            light();
+            tree.light();
             let unordered = tree.is_unordered();
             let most = if unordered { usize::MAX } else { SEARCH_MOST };
             // While it is searched from, it does not occur.
@@ -134,15 +134,6 @@ fn closes_cycle(
         edge.target.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
     closes
-}
-
-/// The light side of a barrier, also where there is no heavy one.
-fn light() {
-    if barrier::available() == Some(true) {
-        barrier::light();
-    } else {
-        barrier::full();
-    }
 }
 
 /// One point more before this one, unless it has occurred.

@@ -29,6 +29,8 @@ pub(crate) struct Tree {
     holds: Mutex<Vec<Lock>>,
     /// There is an edge that does not go from an older to a younger child of an interval.
     unordered: AtomicBool,
+    /// The process-wide barrier was available when the tree began, so every thread that adds an edge knows that it is.
+    has_barrier: bool,
     /// Whose turn it is to search for a cycle.
     order: Mutex<()>,
     /// The interval inside of whose body the inline interval was begun.
@@ -57,7 +59,17 @@ impl Tree {
         Self {
             around,
             recorder: recorder.or(outer),
+            has_barrier: barrier::available() == Some(true),
             ..Self::default()
+        }
+    }
+
+    /// The light side of the barrier between two threads that add edges; a full fence if the heavy side may order nothing.
+    pub(super) fn light(&self) {
+        if self.has_barrier {
+            barrier::light();
+        } else {
+            barrier::full();
         }
     }
 

@@ -296,8 +296,8 @@ impl Current<'_> {
         }
     }
 }
-/// The position of a task that did not fit.
-pub(crate) const FULL: u64 = u64::MAX;
+/// The position of a task that did not fit. Not the last number: a bottom of 0 would lie just above that.
+pub(crate) const FULL: u64 = u64::MAX - 1;
 
 /// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
 struct Abandon<'a, B, RB>
