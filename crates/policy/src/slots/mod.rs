@@ -2,7 +2,7 @@
 //!
 //! A slot is the right to run on one processor. The ledger knows for each thread of the pool whether it runs, with or
 //! without a slot, or why it does not, and decides to whom a slot goes. It wakes nobody: each verb returns what the
-//! caller must do. The runtime keeps it under one lock; the simulator drives it directly.
+//! caller must do. The runtime keeps it under one lock.
 //!
 //! Order at every hand-over: a thread that is *owed* a slot (it has frames and is ready; it may hold a lock that all others
 //! wait for), then, if there is work to find, a waiter that may rob exactly that work, then an idle thread, then a new
@@ -21,7 +21,7 @@ mod status;
 mod verbs;
 
 pub use answers::{Fit, Opened, Wake};
-pub use status::Status;
+pub use status::{Status, TRANSITIONS, Verb, diagram};
 
 use crate::stands::Stands;
 use alloc::collections::VecDeque;
@@ -89,7 +89,10 @@ impl Ledger {
         Self { stands, ..self }
     }
 
-    fn mark(&mut self, t: usize, status: Status) {
+    /// The only place where a status changes.
+    fn mark(&mut self, t: usize, verb: Verb, status: Status) {
+        let step = (self.threads[t], verb, status);
+        debug_assert!(TRANSITIONS.contains(&step), "illegal: {step:?}");
         for (count, counted) in [
             (&mut self.overcommitted, Status::Overcommitted),
             (&mut self.blocked, Status::Blocked),

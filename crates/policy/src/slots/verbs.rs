@@ -1,6 +1,6 @@
 //! The verbs: every change of the ledger.
 
-use super::{Fit, Ledger, Opened, Status, Wake};
+use super::{Fit, Ledger, Opened, Status, Verb, Wake};
 use alloc::vec::Vec;
 
 impl Ledger {
@@ -22,12 +22,12 @@ impl Ledger {
         }
         let gone = |status: &Status| *status == Status::Gone;
         if let Some(t) = self.threads.iter().position(gone) {
-            self.mark(t, Status::Blocked);
+            self.mark(t, Verb::Admit, Status::Blocked);
             return Some(t);
         }
         self.threads.push(Status::Gone);
         let t = self.threads.len() - 1;
-        self.mark(t, Status::Blocked);
+        self.mark(t, Verb::Admit, Status::Blocked);
         Some(t)
     }
 
@@ -45,14 +45,14 @@ impl Ledger {
         self.stop(t, Status::Gone)
     }
 
-    fn grant(&mut self, t: usize) {
-        self.grant_in(t, None);
+    fn grant(&mut self, t: usize, verb: Verb) {
+        self.grant_in(t, verb, None);
     }
 
     /// The same, on a stand of the group `wanted` if one is free.
-    fn grant_in(&mut self, t: usize, wanted: Option<usize>) {
+    fn grant_in(&mut self, t: usize, verb: Verb, wanted: Option<usize>) {
         self.held += 1;
-        self.mark(t, Status::Running);
+        self.mark(t, verb, Status::Running);
         self.stands.take(t, wanted);
     }
 
@@ -61,17 +61,16 @@ impl Ledger {
     pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
         let had_slot = self.threads[t] == Status::Running;
         self.leave(t);
-        self.mark(t, Status::Blocked);
         self.held -= usize::from(had_slot);
         self.stands.leave(t);
         // First the others: who leaves a slot although it could go on is the last to have it back.
         let served = self.serve_owed();
-        self.enter(t, to);
+        self.enter(t, Verb::Stop, to);
         served.or_else(|| self.serve_owed())
     }
 
-    fn enter(&mut self, t: usize, to: Status) {
-        self.mark(t, to);
+    fn enter(&mut self, t: usize, verb: Verb, to: Status) {
+        self.mark(t, verb, to);
         match to {
             Status::Idle => self.idle.push(t),
             Status::Waiting => self.waiting.push(t),
@@ -98,12 +97,12 @@ impl Ledger {
             return None;
         }
         if let Some(t) = self.owed.pop_front() {
-            self.grant(t);
+            self.grant(t, Verb::ServeOwed);
             return Some(t);
         }
         while self.has_free() {
             let t = self.debtors.pop()?;
-            self.grant(t);
+            self.grant(t, Verb::ServeOwed);
         }
         None
     }
@@ -118,10 +117,10 @@ impl Ledger {
             _ => self.leave(t),
         }
         if self.has_free() {
-            self.grant(t);
+            self.grant(t, Verb::Ready);
             return true;
         }
-        self.enter(t, Status::Owed);
+        self.enter(t, Verb::Ready, Status::Owed);
         false
     }
 
@@ -134,7 +133,7 @@ impl Ledger {
         );
         if slept {
             self.leave(t);
-            self.mark(t, Status::Overcommitted);
+            self.mark(t, Verb::Rise, Status::Overcommitted);
         }
         slept
     }
@@ -152,7 +151,7 @@ impl Ledger {
             return false;
         }
         self.leave(t);
-        self.mark(t, Status::Overcommitted);
+        self.mark(t, Verb::Overcommit, Status::Overcommitted);
         self.debtors.push(t);
         true
     }
@@ -162,7 +161,7 @@ impl Ledger {
     pub fn repay(&mut self, t: usize) -> bool {
         if self.threads[t] == Status::Overcommitted && self.has_free() {
             self.leave(t);
-            self.grant(t);
+            self.grant(t, Verb::Repay);
         }
         self.threads[t] == Status::Running
     }
@@ -176,11 +175,11 @@ impl Ledger {
             return Wake::Thread(t);
         }
         if let Some(t) = self.idle.pop() {
-            self.grant(t);
+            self.grant(t, Verb::WakeForWork);
             return Wake::Thread(t);
         }
         if let Some(t) = self.start() {
-            self.grant(t);
+            self.grant(t, Verb::WakeForWork);
             return Wake::Start(t);
         }
         if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Queued) {
@@ -209,12 +208,12 @@ impl Ledger {
             .map(|at| self.idle.remove(at))
             .or_else(|| self.idle.pop())
         {
-            self.grant_in(t, Some(group));
+            self.grant_in(t, Verb::WakeIn, Some(group));
             return Wake::Thread(t);
         }
         let started = self.start();
         started.map_or(Wake::Nobody, |t| {
-            self.grant_in(t, Some(group));
+            self.grant_in(t, Verb::WakeIn, Some(group));
             Wake::Start(t)
         })
     }
@@ -224,7 +223,7 @@ impl Ledger {
         let mut latest_first = self.waiting.iter().rev().copied();
         let t = latest_first.find(|t| wanted(*t))?;
         self.leave(t);
-        self.grant(t);
+        self.grant(t, Verb::WakeForWork);
         Some(t)
     }
 
@@ -239,18 +238,18 @@ impl Ledger {
         }
         self.leave(t);
         if self.has_free() {
-            self.grant(t);
+            self.grant(t, Verb::Opened);
             return Opened::Free;
         }
         if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
             // `held` stays: one slot changes hands.
             let giver = giver.unwrap_or(t);
-            self.mark(t, Status::Running);
-            self.mark(giver, Status::Overcommitted);
+            self.mark(t, Verb::Opened, Status::Running);
+            self.mark(giver, Verb::Opened, Status::Overcommitted);
             self.stands.pass(giver, t);
             return Opened::Given;
         }
-        self.enter(t, Status::Owed);
+        self.enter(t, Verb::Opened, Status::Owed);
         Opened::Owed
     }
 
