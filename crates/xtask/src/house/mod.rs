@@ -67,6 +67,7 @@ const RULES: &[Rule] = &[
     rules::leftovers::check,
     rules::links::check,
     rules::words::check,
+    rules::architecture::check,
 ];
 
 /// Prints every breach; whether there is none.

@@ -1,5 +1,6 @@
 //! The rules, one file per group.
 
+pub mod architecture;
 pub mod door;
 pub mod faults;
 pub mod imports;

@@ -1,0 +1,136 @@
+//! What a thread of the pool does, and the table of the steps from one status to another.
+//!
+//! [`TRANSITIONS`] is the only statement of which steps are legal. `Ledger::mark`, the one place that writes a status,
+//! asserts in debug builds that the step is in the table. `tests/transitions.rs` shows that every row happens, and the
+//! diagram in ARCHITECTURE.md is what [`diagram`] prints.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// What a thread of the pool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Runs or searches, and holds a slot.
+    Running,
+    /// Runs without a slot: its grace was over.
+    Overcommitted,
+    /// Parked without frames, for lack of work.
+    Idle,
+    /// Parked on a latch, its frames below.
+    Waiting,
+    /// Ready, with frames, and without a slot.
+    Owed,
+    /// Inside a call that its task declared as blocking; or a thread that does not run yet, or is about to leave.
+    Blocked,
+    /// Has left the pool.
+    Gone,
+}
+
+/// The function of the [`Ledger`](super::Ledger) that takes a thread from one status to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// `admit`: a new thread, or a guest, gets a number.
+    Admit,
+    /// `ready` and `ready_if_free`: the thread can go on by itself.
+    Ready,
+    /// `stop`: the thread stops running, or leaves the pool.
+    Stop,
+    /// `serve_owed`, inside `stop` and `set_slots`: a free slot goes to a thread that is owed one, or in debt.
+    ServeOwed,
+    /// `opened`: the latch that the thread waits for opened.
+    Opened,
+    /// `wake_for_work`: work became visible.
+    WakeForWork,
+    /// `wake_in`: work became visible at a place.
+    WakeIn,
+    /// `rise`: a sleeping thread runs its part of a broadcast, which needs no slot.
+    Rise,
+    /// `overcommit`: the grace of a thread without a slot is over.
+    Overcommit,
+    /// `repay`: a thread that runs without a slot takes a free one.
+    Repay,
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Admit => "admit",
+            Self::Ready => "ready",
+            Self::Stop => "stop",
+            Self::ServeOwed => "serve_owed",
+            Self::Opened => "opened",
+            Self::WakeForWork => "wake_for_work",
+            Self::WakeIn => "wake_in",
+            Self::Rise => "rise",
+            Self::Overcommit => "overcommit",
+            Self::Repay => "repay",
+        })
+    }
+}
+
+/// Every legal step: from where, by which verb, to where.
+pub const TRANSITIONS: &[(Status, Verb, Status)] = {
+    use Status::{Blocked, Gone, Idle, Overcommitted, Owed, Running, Waiting};
+    &[
+        // A thread that was admitted does not run yet, and counts as blocked until it does.
+        (Gone, Verb::Admit, Blocked),
+        (Blocked, Verb::Ready, Running),
+        (Blocked, Verb::WakeForWork, Running),
+        (Blocked, Verb::WakeIn, Running),
+        (Blocked, Verb::Ready, Owed),
+        (Blocked, Verb::Stop, Gone),
+        (Running, Verb::Stop, Idle),
+        (Running, Verb::Stop, Waiting),
+        (Running, Verb::Stop, Owed),
+        (Running, Verb::Stop, Blocked),
+        (Running, Verb::Stop, Gone),
+        // Its slot goes to the waiter whose latch it opened.
+        (Running, Verb::Opened, Overcommitted),
+        (Idle, Verb::Ready, Running),
+        (Idle, Verb::WakeForWork, Running),
+        (Idle, Verb::WakeIn, Running),
+        // To call its exit handler.
+        (Idle, Verb::Ready, Owed),
+        (Idle, Verb::Rise, Overcommitted),
+        // There are more threads than the limit allows: this one leaves, and must not be woken any more.
+        (Idle, Verb::Stop, Blocked),
+        // The pool ends.
+        (Idle, Verb::Stop, Gone),
+        (Waiting, Verb::Ready, Running),
+        (Waiting, Verb::Opened, Running),
+        (Waiting, Verb::WakeForWork, Running),
+        (Waiting, Verb::Ready, Owed),
+        (Waiting, Verb::Opened, Owed),
+        (Waiting, Verb::Rise, Overcommitted),
+        (Owed, Verb::ServeOwed, Running),
+        (Owed, Verb::Overcommit, Overcommitted),
+        (Owed, Verb::Rise, Overcommitted),
+        (Overcommitted, Verb::ServeOwed, Running),
+        (Overcommitted, Verb::Repay, Running),
+        (Overcommitted, Verb::Stop, Idle),
+        (Overcommitted, Verb::Stop, Waiting),
+        (Overcommitted, Verb::Stop, Owed),
+        (Overcommitted, Verb::Stop, Blocked),
+        (Overcommitted, Verb::Stop, Gone),
+    ]
+};
+
+/// The table as a Mermaid state diagram; the verbs between the same two statuses share an arrow.
+#[must_use]
+pub fn diagram() -> String {
+    let mut lines = Vec::from([String::from("stateDiagram-v2")]);
+    for (at, (from, _, to)) in TRANSITIONS.iter().enumerate() {
+        let same = |row: &&(Status, Verb, Status)| (row.0, row.2) == (*from, *to);
+        if TRANSITIONS[..at].iter().any(|row| same(&row)) {
+            continue;
+        }
+        let verbs = TRANSITIONS.iter().filter(same);
+        let verbs: Vec<String> = verbs.map(|(_, verb, _)| alloc::format!("{verb}")).collect();
+        lines.push(alloc::format!(
+            "    {from:?} --> {to:?}: {}",
+            verbs.join(", ")
+        ));
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,263 @@
+//! The verbs: every change of the ledger.
+
+use super::{Fit, Ledger, Opened, Status, Verb, Wake};
+use alloc::vec::Vec;
+
+impl Ledger {
+    /// Whether thread `t` is to have no stand with its slots.
+    pub fn set_roaming(&mut self, t: usize, roams: bool) {
+        self.stands.set_roaming(t, roams);
+    }
+
+    /// Thread `t`, if it holds a slot, goes to a free stand of `group`. Whether it stands there now.
+    #[must_use]
+    pub fn move_to(&mut self, t: usize, group: usize) -> bool {
+        self.threads[t] == Status::Running && self.stands.move_to(t, group)
+    }
+
+    /// Admits a new thread that does not run yet (it is `Blocked` until [`ready`](Self::ready)); `None` at the limit.
+    pub fn admit(&mut self) -> Option<usize> {
+        if !self.has_room() {
+            return None;
+        }
+        let gone = |status: &Status| *status == Status::Gone;
+        if let Some(t) = self.threads.iter().position(gone) {
+            self.mark(t, Verb::Admit, Status::Blocked);
+            return Some(t);
+        }
+        self.threads.push(Status::Gone);
+        let t = self.threads.len() - 1;
+        self.mark(t, Verb::Admit, Status::Blocked);
+        Some(t)
+    }
+
+    /// No thread is started after those that were admitted, also in the place of one that is gone.
+    pub fn complete(&mut self) {
+        self.complete = true;
+    }
+
+    /// The system refused thread `t`: no more are started, and who else comes along brings a thread. Returns the owed thread that must be woken, as
+    /// [`stop`](Self::stop) does.
+    #[must_use]
+    pub fn refuse(&mut self, t: usize) -> Option<usize> {
+        self.refused = true;
+        self.max_threads = usize::MAX;
+        self.stop(t, Status::Gone)
+    }
+
+    fn grant(&mut self, t: usize, verb: Verb) {
+        self.grant_in(t, verb, None);
+    }
+
+    /// The same, on a stand of the group `wanted` if one is free.
+    fn grant_in(&mut self, t: usize, verb: Verb, wanted: Option<usize>) {
+        self.held += 1;
+        self.mark(t, verb, Status::Running);
+        self.stands.take(t, wanted);
+    }
+
+    /// Thread `t` stops running and becomes `to`. Returns the owed thread that must be woken: it has the slot now.
+    #[must_use]
+    pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {
+        let had_slot = self.threads[t] == Status::Running;
+        self.leave(t);
+        self.held -= usize::from(had_slot);
+        self.stands.leave(t);
+        // First the others: who leaves a slot although it could go on is the last to have it back.
+        let served = self.serve_owed();
+        self.enter(t, Verb::Stop, to);
+        served.or_else(|| self.serve_owed())
+    }
+
+    fn enter(&mut self, t: usize, verb: Verb, to: Status) {
+        self.mark(t, verb, to);
+        match to {
+            Status::Idle => self.idle.push(t),
+            Status::Waiting => self.waiting.push(t),
+            Status::Owed => self.owed.push_back(t),
+            Status::Blocked => {}
+            // The next thread of this number is another one.
+            Status::Gone => self.stands.set_roaming(t, false),
+            Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
+        }
+    }
+
+    fn leave(&mut self, t: usize) {
+        match self.threads[t] {
+            Status::Idle => self.idle.retain(|other| *other != t),
+            Status::Waiting => self.waiting.retain(|other| *other != t),
+            Status::Owed => self.owed.retain(|other| *other != t),
+            Status::Overcommitted => self.debtors.retain(|other| *other != t),
+            _ => {}
+        }
+    }
+
+    fn serve_owed(&mut self) -> Option<usize> {
+        if !self.has_free() {
+            return None;
+        }
+        if let Some(t) = self.owed.pop_front() {
+            self.grant(t, Verb::ServeOwed);
+            return Some(t);
+        }
+        while self.has_free() {
+            let t = self.debtors.pop()?;
+            self.grant(t, Verb::ServeOwed);
+        }
+        None
+    }
+
+    /// Thread `t` can go on by itself (its call returned, or it found work before it slept): whether it has a slot.
+    /// Otherwise it is owed one.
+    #[must_use]
+    pub fn ready(&mut self, t: usize) -> bool {
+        match self.threads[t] {
+            Status::Running | Status::Overcommitted => return true,
+            Status::Owed => return false,
+            _ => self.leave(t),
+        }
+        if self.has_free() {
+            self.grant(t, Verb::Ready);
+            return true;
+        }
+        self.enter(t, Verb::Ready, Status::Owed);
+        false
+    }
+
+    /// A sleeping thread `t` runs something that needs no slot. Whether it slept; it stops again by [`stop`](Self::stop).
+    #[must_use]
+    pub fn rise(&mut self, t: usize) -> bool {
+        let slept = matches!(
+            self.threads[t],
+            Status::Idle | Status::Waiting | Status::Owed
+        );
+        if slept {
+            self.leave(t);
+            self.mark(t, Verb::Rise, Status::Overcommitted);
+        }
+        slept
+    }
+
+    /// An idle thread `t` found work before it slept: whether it has a slot. Otherwise it stays idle.
+    #[must_use]
+    pub fn ready_if_free(&mut self, t: usize) -> bool {
+        self.threads[t] == Status::Running || (self.has_free() && self.ready(t))
+    }
+
+    /// The grace of thread `t` is over: it runs without a slot. Whether that is so (it may have got one just now).
+    #[must_use]
+    pub fn overcommit(&mut self, t: usize) -> bool {
+        if self.threads[t] != Status::Owed {
+            return false;
+        }
+        self.leave(t);
+        self.mark(t, Verb::Overcommit, Status::Overcommitted);
+        self.debtors.push(t);
+        true
+    }
+
+    /// At a boundary: thread `t`, which may run without a slot, takes a free one. Whether it holds a slot now.
+    #[must_use]
+    pub fn repay(&mut self, t: usize) -> bool {
+        if self.threads[t] == Status::Overcommitted && self.has_free() {
+            self.leave(t);
+            self.grant(t, Verb::Repay);
+        }
+        self.threads[t] == Status::Running
+    }
+
+    /// Work became visible: somebody is to look for it. `fit` tells what a waiter can do with it.
+    pub fn wake_for_work(&mut self, fit: impl Fn(usize) -> Fit) -> Wake {
+        if !self.has_free() {
+            return Wake::Nobody;
+        }
+        if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Robs) {
+            return Wake::Thread(t);
+        }
+        if let Some(t) = self.idle.pop() {
+            self.grant(t, Verb::WakeForWork);
+            return Wake::Thread(t);
+        }
+        if let Some(t) = self.start() {
+            self.grant(t, Verb::WakeForWork);
+            return Wake::Start(t);
+        }
+        if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Queued) {
+            return Wake::Thread(t);
+        }
+        if self.running().next().is_none() {
+            if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Rescue) {
+                return Wake::Rescue(t);
+            }
+        }
+        match self.is_exhausted() {
+            true => Wake::Exhausted,
+            false => Wake::Nobody,
+        }
+    }
+
+    /// Work became visible that is for those who stand in `group`: somebody without frames is to look for it from a free stand there, by preference
+    /// one who has stood there last.
+    pub fn wake_in(&mut self, group: usize) -> Wake {
+        if !self.has_free() || !self.stands.has_free_in(group) {
+            return Wake::Nobody;
+        }
+        let stood_there = |t: &usize| self.stands.was_in(*t, group);
+        let latest = self.idle.iter().rposition(stood_there);
+        if let Some(t) = latest
+            .map(|at| self.idle.remove(at))
+            .or_else(|| self.idle.pop())
+        {
+            self.grant_in(t, Verb::WakeIn, Some(group));
+            return Wake::Thread(t);
+        }
+        let started = self.start();
+        started.map_or(Wake::Nobody, |t| {
+            self.grant_in(t, Verb::WakeIn, Some(group));
+            Wake::Start(t)
+        })
+    }
+
+    /// Gives a free slot to the waiter that is `wanted`, of several to the one that has waited least.
+    fn grant_latest_waiter(&mut self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut latest_first = self.waiting.iter().rev().copied();
+        let t = latest_first.find(|t| wanted(*t))?;
+        self.leave(t);
+        self.grant(t, Verb::WakeForWork);
+        Some(t)
+    }
+
+    fn start(&mut self) -> Option<usize> {
+        if self.may_start() { self.admit() } else { None }
+    }
+
+    /// The latch that thread `t` waits for was opened, by `giver` if that is a running thread of this pool.
+    pub fn opened(&mut self, t: usize, giver: Option<usize>) -> Opened {
+        if self.threads[t] != Status::Waiting {
+            return Opened::Awake;
+        }
+        self.leave(t);
+        if self.has_free() {
+            self.grant(t, Verb::Opened);
+            return Opened::Free;
+        }
+        if giver.is_some_and(|giver| self.threads[giver] == Status::Running) {
+            // `held` stays: one slot changes hands.
+            let giver = giver.unwrap_or(t);
+            self.mark(t, Verb::Opened, Status::Running);
+            self.mark(giver, Verb::Opened, Status::Overcommitted);
+            self.stands.pass(giver, t);
+            return Opened::Given;
+        }
+        self.enter(t, Verb::Opened, Status::Owed);
+        Opened::Owed
+    }
+
+    /// Sets the number of slots. Returns the owed threads that must be woken: they have slots now.
+    #[must_use]
+    pub fn set_slots(&mut self, slots: usize) -> Vec<usize> {
+        self.slots = slots;
+        self.max_threads = self.max_threads.max(slots);
+        core::iter::from_fn(|| self.serve_owed()).collect()
+    }
+}

@@ -1,0 +1,14 @@
+//! ARCHITECTURE.md shows the states of a worker thread as the ledger has them. The page lies outside of the package, so
+//! this test is not published.
+
+mod state_diagram {
+    #[test]
+    fn is_printed_from_the_table() {
+        let page = include_str!("../../../ARCHITECTURE.md").replace('\r', "");
+        let diagram = tidegate_policy::slots::diagram();
+        assert!(
+            page.contains(&format!("```mermaid\n{diagram}```\n")),
+            "replace the state diagram in ARCHITECTURE.md with:\n{diagram}"
+        );
+    }
+}
