@@ -5,26 +5,39 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::Value;
 
 use crate::chains::{Chain, Output};
 use crate::depth;
 use crate::input::Input;
-use crate::pools::Pools;
+use crate::pools;
 use crate::request::{Order, Place, Request};
 use crate::trouble::Trouble;
 use crate::usage::Usage;
 
-/// Inputs, right results and pools.
-#[derive(Default)]
+/// The calls before the clock starts take at least this part of a sample's time. They wake the workers and show how long
+/// a call takes.
+const WARM_UP: u32 = 4;
+
+/// A pool, inputs, and right results.
 pub struct Bench {
-    input: Input,
-    pools: Pools,
-    /// What the serial version made of so many items.
+    pool: ThreadPool,
+    inputs: HashMap<usize, Input>,
+    /// The digest of the serial version's result, by chain and number of items.
     right: HashMap<(&'static str, usize), u64>,
 }
 
 impl Bench {
+    /// A bench whose own pool has this many workers.
+    pub fn new(workers: usize) -> Result<Self, Trouble> {
+        Ok(Self {
+            pool: pools::start(ThreadPoolBuilder::new(), workers)?,
+            inputs: HashMap::new(),
+            right: HashMap::new(),
+        })
+    }
+
     /// The answer to a request.
     pub fn carry_out(&mut self, request: &Request) -> Result<Value, Trouble> {
         match *request {
@@ -43,80 +56,73 @@ impl Bench {
 
     /// Times a chain and checks the last call's result, outside of the time.
     fn sample(&mut self, order: &Order) -> Result<Value, Trouble> {
-        let Order { chain, items, .. } = *order;
-        let right = self.right(chain, items);
-        let mut calls = Calls::prepare(&mut self.input, order);
-        let (used, (took, output)) = match order.place {
-            Place::Serial => Usage::of(|| calls.time(chain.serial)),
-            Place::Inside => {
-                let pool = self.pools.with(order.workers)?;
-                Usage::of(|| pool.install(|| calls.time(chain.parallel)))
-            }
-            Place::Outside => {
-                let pool = self.pools.with(order.workers)?;
-                Usage::of(|| calls.time(|items| pool.install(|| (chain.parallel)(items))))
-            }
+        let Order {
+            chain,
+            items,
+            length,
+            place,
+        } = *order;
+        let pool = &self.pool;
+        let input = &*self
+            .inputs
+            .entry(items)
+            .or_insert_with(|| Input::new(items));
+        let right = || (chain.serial)(input).digest();
+        let right = *self.right.entry((chain.name, items)).or_insert_with(right);
+        let call = || (chain.parallel)(input);
+        let timed = match place {
+            Place::Inside => pool.install(|| Timed::take(length, call)),
+            Place::Outside => Timed::take(length, call),
+            Place::Install => Timed::take(length, || pool.install(call)),
         };
-        if output.digest(calls.last()) != right {
-            return Err(Trouble::Wrong(format!(
-                "{} of {items} items by {} workers differs from its serial version",
-                chain.name, order.workers
-            )));
+        if timed.last.digest() != right {
+            return Err(Trouble::Wrong(wrong(chain, items, place)));
         }
-        let mut answer = used.to_json();
-        answer["nanos"] = (took.as_nanos() as f64 / order.times as f64).into();
+        let mut answer = timed.used.to_json();
+        answer["nanos"] = timed.nanos.into();
         Ok(answer)
     }
-
-    fn right(&mut self, chain: &'static Chain, items: usize) -> u64 {
-        let input = &mut self.input;
-        let find = || {
-            let items = input.copies(items, 1);
-            (chain.serial)(items).digest(items)
-        };
-        *self.right.entry((chain.name, items)).or_insert_with(find)
-    }
 }
 
-/// The calls of one sample, with the items of each.
-struct Calls<'a> {
-    memory: &'a mut [u64],
-    items: usize,
-    times: usize,
-    /// From the items of one call to those of the next.
-    stride: usize,
+fn wrong(chain: &Chain, items: usize, place: Place) -> String {
+    let (name, place) = (chain.name, place.name());
+    format!("{name} of {items} items called {place} differs from its serial version")
 }
 
-impl<'a> Calls<'a> {
-    /// All calls get the same items, or each a copy where the chain spoils them.
-    fn prepare(input: &'a mut Input, order: &Order) -> Self {
-        let Order { items, times, .. } = *order;
-        let (memory, stride) = match order.chain.spoils {
-            true => (input.copies(items, times), items),
-            false => (input.first(items), 0),
-        };
-        Self {
-            memory,
-            items,
-            times,
-            stride,
-        }
-    }
+/// The calls of one sample.
+struct Timed {
+    /// Nanoseconds a call.
+    nanos: f64,
+    /// What all of them used.
+    used: Usage,
+    /// What the last one returned.
+    last: Output,
+}
 
-    /// How long all calls take together, and what the last one gives.
-    fn time(&mut self, call: impl Fn(&mut [u64]) -> Output) -> (Duration, Output) {
-        let mut last = Output::InPlace;
+impl Timed {
+    /// Calls back to back, for about `length` or once if a call takes longer.
+    fn take(length: Duration, call: impl Fn() -> Output) -> Self {
         let start = Instant::now();
-        for turn in 0..self.times {
-            let items = &mut self.memory[turn * self.stride..][..self.items];
-            last = black_box(call(black_box(items)));
+        let mut last = black_box(call());
+        let mut calls = 1;
+        while start.elapsed() < length / WARM_UP {
+            last = black_box(call());
+            calls += 1;
         }
-        (start.elapsed(), last)
-    }
-
-    /// The items of the last call.
-    fn last(&self) -> &[u64] {
-        &self.memory[(self.times - 1) * self.stride..][..self.items]
+        let each = (start.elapsed() / calls).max(Duration::from_nanos(1));
+        let times = (length.as_nanos() / each.as_nanos()).max(1);
+        let (used, took) = Usage::of(|| {
+            let start = Instant::now();
+            for _ in 0..times {
+                last = black_box(call());
+            }
+            start.elapsed()
+        });
+        Self {
+            nanos: took.as_nanos() as f64 / times as f64,
+            used,
+            last,
+        }
     }
 }
 
@@ -125,18 +131,19 @@ mod tests {
     use super::*;
     use crate::chains::CHAINS;
 
+    const SHORT: Duration = Duration::from_micros(1);
+
     #[test]
-    fn every_chain_gives_what_its_serial_version_gives() {
-        let mut bench = Bench::default();
-        for chain in &CHAINS {
-            for items in [1, 2, 63, 1000, 5000] {
-                for workers in [1, 2, 3] {
-                    for place in [Place::Serial, Place::Inside, Place::Outside] {
+    fn every_chain_gives_its_serial_result() {
+        for workers in [1, 2, 3] {
+            let mut bench = Bench::new(workers).unwrap();
+            for chain in &CHAINS {
+                for items in [0, 1, 2, 63, 1000, 5000] {
+                    for place in Place::ALL {
                         let order = Order {
                             chain,
                             items,
-                            times: 2,
-                            workers,
+                            length: SHORT,
                             place,
                         };
                         let answer = bench.sample(&order).unwrap();
@@ -148,23 +155,60 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_result_is_told() {
+    fn each_place_is_where_it_says() {
+        let index = rayon::current_thread_index;
+        static WHERE: Chain = Chain {
+            name: "where",
+            sizes: &[0],
+            places: &[],
+            serial: |_| Output::Number(1),
+            parallel: |_| Output::Number(rayon::current_thread_index().map_or(0, |_| 1)),
+        };
+        assert_eq!(index(), None);
+        let mut bench = Bench::new(1).unwrap();
+        let mut is_in_a_pool = |place| {
+            let order = Order {
+                chain: &WHERE,
+                items: 1,
+                length: SHORT,
+                place,
+            };
+            bench.sample(&order).is_ok()
+        };
+        assert!(is_in_a_pool(Place::Inside) && is_in_a_pool(Place::Install));
+        assert!(!is_in_a_pool(Place::Outside));
+    }
+
+    #[test]
+    fn wrong_result_is_reported() {
         static LIAR: Chain = Chain {
             name: "liar",
-            forks: false,
-            spoils: false,
-            sizes: &[],
+            sizes: &[1],
+            places: &[Place::Inside],
             serial: |_| Output::Number(0),
             parallel: |_| Output::Number(1),
         };
         let order = Order {
             chain: &LIAR,
             items: 1,
-            times: 1,
-            workers: 1,
+            length: SHORT,
             place: Place::Inside,
         };
-        let told = Bench::default().sample(&order);
-        assert!(matches!(told, Err(Trouble::Wrong(what)) if what.contains("liar of 1 items")));
+        let told = Bench::new(1).unwrap().sample(&order);
+        assert!(
+            matches!(told, Err(Trouble::Wrong(what)) if what.starts_with("liar of 1 items called inside"))
+        );
+    }
+
+    #[test]
+    fn sample_fills_its_time_with_calls() {
+        let calls = std::cell::Cell::new(0);
+        let timed = Timed::take(Duration::from_millis(20), || {
+            calls.set(calls.get() + 1);
+            thread::sleep(Duration::from_millis(1));
+            Output::Nothing
+        });
+        // One call at least warms up and one is timed, however slow the machine is.
+        assert!(calls.get() >= 2 && timed.nanos >= 1e6, "{}", timed.nanos);
     }
 }

@@ -1,143 +1,146 @@
-//! The chains, as a table: each parallel one beside the serial one of the same closures.
+//! The chains, as a table: each parallel version next to the serial one with the same closures.
 //!
-//! Both columns call the same functions on the same items and differ in nothing but the word `par`, so that the time
-//! between them is what the parallel machinery costs, lost chances of the compiler included. A chain that collects has
-//! its allocations in the time, in both columns.
-//!
-//! How often a chain is called for one sample follows from the table, too: often enough for a few milliseconds on the
-//! published rayon-core, while the calls from outside wait for a thread to wake up each.
-
-use std::ops::Range;
+//! Both columns call the same functions on the same items and differ only in the word `par`. The serial version's
+//! result is the one that every parallel call must give. A chain that collects or sorts allocates its result and drops
+//! it in the measured time, as a user's loop would.
 
 use rayon::prelude::*;
 
+use crate::input::Input;
+use crate::request::Place;
 use crate::trouble::Trouble;
-use Output::{InPlace, List, Number};
+use Output::{Nothing, Number, Numbers, Smalls, Words};
 
 /// One chain.
 pub struct Chain {
     /// Its name.
     pub name: &'static str,
-    /// Whether it splits its work already at the smallest of its sizes.
-    pub forks: bool,
-    /// Whether it changes its items, so that each call needs fresh ones.
-    pub spoils: bool,
-    /// On how many items it is measured.
-    pub sizes: &'static [Size],
+    /// The numbers of items it is measured on, in increasing order.
+    pub sizes: &'static [usize],
+    /// Where it is called from.
+    pub places: &'static [Place],
     /// The chain without rayon.
     pub serial: Work,
     /// The chain.
     pub parallel: Work,
 }
 
-/// A number of items, and how often the chain is called on them for one sample.
-pub struct Size {
-    /// How many items.
-    pub items: usize,
-    /// Calls from inside of a pool.
-    pub inside: usize,
-    /// Calls from outside.
-    pub outside: usize,
-}
+/// A chain's code. Calling it through a pointer keeps the compiler from moving parts of it out of the timed loop.
+pub type Work = fn(&Input) -> Output;
 
-/// A chain's code. That it is called by a pointer keeps the compiler from moving parts of it out of the timed loop.
-pub type Work = fn(&mut [u64]) -> Output;
-
-/// What comes out of a chain.
+/// The result of a chain.
 pub enum Output {
+    /// No result.
+    Nothing,
     /// One number.
     Number(u64),
-    /// A new list.
-    List(Vec<u64>),
-    /// The items in another order.
-    InPlace,
+    /// A new list of numbers.
+    Numbers(Vec<u64>),
+    /// A sorted copy of the small numbers.
+    Smalls(Vec<u32>),
+    /// A sorted copy of the words.
+    Words(Vec<&'static str>),
 }
 
+const SIZES: &[usize] = &[1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// Ten million words with their text would take half a gigabyte in each process.
+const SIZES_OF_WORDS: &[usize] = &[1_000, 10_000, 100_000, 1_000_000];
+
+const PLACES: &[Place] = &[Place::Inside, Place::Outside];
+
 /// Every chain.
-pub static CHAINS: [Chain; 7] = [
+pub static CHAINS: [Chain; 10] = [
     Chain {
-        name: "map-sum",
-        forks: true,
-        spoils: false,
-        sizes: &sizes([(1000, 200), (50, 50), (1, 1)]),
-        serial: |items| Number(items.iter().map(weigh).sum()),
-        parallel: |items| Number(items.par_iter().map(weigh).sum()),
+        name: "map_sum",
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
+        parallel: |input| Number(input.numbers().par_iter().map(weigh).sum()),
     },
     Chain {
-        name: "filter-collect",
-        forks: true,
-        spoils: false,
-        sizes: &sizes([(500, 100), (20, 20), (1, 1)]),
-        serial: |items| List(items.iter().copied().filter(is_kept).collect()),
-        parallel: |items| List(items.par_iter().copied().filter(is_kept).collect()),
+        name: "collect",
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Numbers(input.numbers().iter().map(weigh).collect()),
+        parallel: |input| Numbers(input.numbers().par_iter().map(weigh).collect()),
     },
     Chain {
-        name: "par_sort_unstable",
-        forks: false,
-        spoils: true,
-        sizes: &sizes([(200, 200), (2, 2), (1, 1)]),
-        serial: |items| {
-            items.sort_unstable();
-            InPlace
+        name: "chunks",
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Number(input.numbers().chunks(CHUNK).map(weigh_all).sum()),
+        parallel: |input| Number(input.numbers().par_chunks(CHUNK).map(weigh_all).sum()),
+    },
+    Chain {
+        name: "filter_collect",
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Numbers(input.numbers().iter().copied().filter(is_kept).collect()),
+        parallel: |input| {
+            Numbers(
+                input
+                    .numbers()
+                    .par_iter()
+                    .copied()
+                    .filter(is_kept)
+                    .collect(),
+            )
         },
-        parallel: |items| {
-            items.par_sort_unstable();
-            InPlace
-        },
     },
     Chain {
-        name: "par_chunks",
-        forks: true,
-        spoils: false,
-        sizes: &sizes([(1000, 200), (50, 50), (1, 1)]),
-        serial: |items| Number(items.chunks(CHUNK).map(weigh_all).sum()),
-        parallel: |items| Number(items.par_chunks(CHUNK).map(weigh_all).sum()),
+        name: "sort_unstable",
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Smalls(changed(input.smalls(), <[_]>::sort_unstable)),
+        parallel: |input| Smalls(changed(input.smalls(), <[_]>::par_sort_unstable)),
+    },
+    Chain {
+        name: "sort_strings",
+        sizes: SIZES_OF_WORDS,
+        places: PLACES,
+        serial: |input| Words(changed(input.words(), <[_]>::sort)),
+        parallel: |input| Words(changed(input.words(), <[_]>::par_sort)),
     },
     Chain {
         name: "flat_map",
-        forks: true,
-        spoils: false,
-        sizes: &sizes([(200, 100), (2, 2), (1, 1)]),
-        serial: |items| Number(items.iter().flat_map(few).sum()),
-        parallel: |items| Number(items.par_iter().flat_map(few).sum()),
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Number(input.numbers().iter().flat_map(few).sum()),
+        parallel: |input| Number(input.numbers().par_iter().flat_map(few).sum()),
     },
     Chain {
-        name: "fold-reduce",
-        forks: true,
-        spoils: false,
-        sizes: &sizes([(1000, 200), (50, 50), (1, 1)]),
-        serial: |items| Number(items.iter().fold(Extent::none(), Extent::with).digest()),
-        parallel: |items| {
-            let parts = items.par_iter().fold(Extent::none, Extent::with);
-            Number(parts.reduce(Extent::none, Extent::and).digest())
+        name: "fold_reduce",
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| {
+            let all = input.numbers().iter().fold(Extent::NONE, Extent::with);
+            Number(all.digest())
+        },
+        parallel: |input| {
+            let parts = input
+                .numbers()
+                .par_iter()
+                .fold(|| Extent::NONE, Extent::with);
+            Number(parts.reduce(|| Extent::NONE, Extent::and).digest())
         },
     },
     Chain {
         name: "par_bridge",
-        forks: false,
-        spoils: false,
-        sizes: &sizes([(100, 100), (3, 3), (1, 1)]),
-        serial: |items| Number(items.iter().map(weigh).sum()),
-        parallel: |items| Number(items.iter().par_bridge().map(weigh).sum()),
+        sizes: SIZES,
+        places: PLACES,
+        serial: |input| Number(input.numbers().iter().map(weigh).sum()),
+        parallel: |input| Number(input.numbers().iter().par_bridge().map(weigh).sum()),
+    },
+    // What a call into a pool costs by itself.
+    Chain {
+        name: "install",
+        sizes: &[0],
+        places: &[Place::Install],
+        serial: |_| Nothing,
+        parallel: |_| Nothing,
     },
 ];
-
-/// The sizes that chains have in common, each with its calls from inside and outside.
-const fn sizes([small, medium, large]: [(usize, usize); 3]) -> [Size; 3] {
-    [
-        size(1_000, small),
-        size(100_000, medium),
-        size(10_000_000, large),
-    ]
-}
-
-const fn size(items: usize, (inside, outside): (usize, usize)) -> Size {
-    Size {
-        items,
-        inside,
-        outside,
-    }
-}
 
 /// The chain called `name`.
 pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
@@ -162,14 +165,21 @@ fn weigh_all(chunk: &[u64]) -> u64 {
     chunk.iter().map(weigh).sum()
 }
 
-/// Keeps about half of the items, in no order that a processor could foresee.
+/// Keeps about half of the items, in an order that no branch predictor can learn.
 fn is_kept(item: &u64) -> bool {
     item % 2 == 0
 }
 
 /// Up to seven numbers.
-fn few(item: &u64) -> Range<u64> {
+fn few(item: &u64) -> std::ops::Range<u64> {
     0..item % 8
+}
+
+/// A copy of `items`, changed by `change`.
+fn changed<T: Copy>(items: &[T], change: impl FnOnce(&mut [T])) -> Vec<T> {
+    let mut copy = items.to_vec();
+    change(&mut copy);
+    copy
 }
 
 /// Least, greatest and sum of some numbers.
@@ -180,13 +190,11 @@ struct Extent {
 }
 
 impl Extent {
-    fn none() -> Self {
-        Self {
-            least: u64::MAX,
-            most: 0,
-            sum: 0,
-        }
-    }
+    const NONE: Self = Self {
+        least: u64::MAX,
+        most: 0,
+        sum: 0,
+    };
 
     fn with(self, item: &u64) -> Self {
         Self {
@@ -210,18 +218,19 @@ impl Extent {
 }
 
 impl Output {
-    /// A number that says which output this is; `items` are those that the chain left behind.
-    pub fn digest(&self, items: &[u64]) -> u64 {
+    /// A number that depends on every item of this result and its place.
+    pub fn digest(&self) -> u64 {
         match self {
+            Nothing => 0,
             Number(number) => *number,
-            List(list) => digest(list),
-            InPlace => digest(items),
+            Numbers(list) => digest(list.iter().copied()),
+            Smalls(list) => digest(list.iter().copied().map(u64::from)),
+            Words(list) => digest(list.iter().map(|word| digest(word.bytes().map(u64::from)))),
         }
     }
 }
 
-/// Depends on every item and its place.
-fn digest(list: &[u64]) -> u64 {
-    let mix = |sum: u64, item: &u64| sum.wrapping_mul(0x100_0000_01b3).wrapping_add(*item);
-    list.iter().fold(list.len() as u64, mix)
+fn digest(list: impl Iterator<Item = u64>) -> u64 {
+    let mix = |sum: u64, item| sum.wrapping_mul(0x100_0000_01b3).wrapping_add(item);
+    list.fold(1, mix)
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::chains::{CHAINS, Chain, Size};
+use crate::chains::{CHAINS, Chain};
+use crate::request::Place;
 
 /// The first line of output.
 pub fn greeting() -> Value {
@@ -19,13 +20,10 @@ pub fn greeting() -> Value {
 }
 
 fn chain(chain: &Chain) -> Value {
+    let places = chain.places.iter().copied().map(Place::name);
     json!({
         "name": chain.name,
-        "forks": chain.forks,
-        "sizes": chain.sizes.iter().map(size).collect::<Vec<_>>(),
+        "sizes": chain.sizes,
+        "places": places.collect::<Vec<_>>(),
     })
-}
-
-fn size(size: &Size) -> Value {
-    json!({ "items": size.items, "inside": size.inside, "outside": size.outside })
 }

@@ -1,31 +1,48 @@
-//! What the chains work on: the same pseudo-random numbers in every process.
+//! What the chains work on: the same pseudorandom items in every process.
+
+use std::sync::OnceLock;
 
 /// Where the sequence begins.
 const SEED: u64 = 0x7464_6761_7465;
 
-/// The beginning of one sequence, as long as anybody has asked for, and room for copies of it.
-#[derive(Default)]
+/// Lengths of words: from the first up to the second.
+const LETTERS: (usize, usize) = (4, 20);
+
+/// The first `items` items of each kind. A kind is made when a chain first uses it.
 pub struct Input {
-    numbers: Vec<u64>,
-    copies: Vec<u64>,
+    items: usize,
+    numbers: OnceLock<Vec<u64>>,
+    smalls: OnceLock<Vec<u32>>,
+    words: OnceLock<Vec<&'static str>>,
 }
 
 impl Input {
-    /// The first `items` numbers.
-    pub fn first(&mut self, items: usize) -> &mut [u64] {
-        let have = self.numbers.len();
-        self.numbers.extend((have..items).map(number));
-        &mut self.numbers[..items]
+    /// The input of this many items.
+    pub fn new(items: usize) -> Self {
+        Self {
+            items,
+            numbers: OnceLock::new(),
+            smalls: OnceLock::new(),
+            words: OnceLock::new(),
+        }
     }
 
-    /// The first `items` numbers, `times` in a row.
-    pub fn copies(&mut self, items: usize, times: usize) -> &mut [u64] {
-        self.first(items);
-        self.copies.clear();
-        for _ in 0..times {
-            self.copies.extend_from_slice(&self.numbers[..items]);
-        }
-        &mut self.copies
+    /// Numbers.
+    pub fn numbers(&self) -> &[u64] {
+        self.numbers
+            .get_or_init(|| (0..self.items).map(number).collect())
+    }
+
+    /// Numbers of 32 bits.
+    pub fn smalls(&self) -> &[u32] {
+        let small = |index| (number(index) >> 32) as u32;
+        self.smalls
+            .get_or_init(|| (0..self.items).map(small).collect())
+    }
+
+    /// Words. Their text lives until the process ends.
+    pub fn words(&self) -> &[&'static str] {
+        self.words.get_or_init(|| words(self.items))
     }
 }
 
@@ -38,23 +55,48 @@ fn number(index: usize) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+fn words(items: usize) -> Vec<&'static str> {
+    let (least, most) = LETTERS;
+    let length = |word: usize| least + (number(word * most) % (most - least) as u64) as usize;
+    let letter = |index: usize| char::from(b'a' + (number(index) >> 32) as u8 % 26);
+    let mut text = String::new();
+    for word in 0..items {
+        text.extend((word * most..word * most + length(word)).map(letter));
+    }
+    let mut rest: &'static str = Box::leak(text.into_boxed_str());
+    let cut = |word| {
+        let (word, after) = rest.split_at(length(word));
+        rest = after;
+        word
+    };
+    (0..items).map(cut).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_longer_input_begins_with_the_shorter_one() {
-        let mut input = Input::default();
-        let short = input.first(10).to_vec();
-        assert_eq!(input.first(1000)[..10], short);
-        assert_eq!(input.first(10), short);
-        assert_eq!(input.copies(10, 3), [&short[..]; 3].concat());
+    fn longer_input_begins_with_shorter_one() {
+        let [short, long] = [10, 1000].map(Input::new);
+        assert_eq!(short.numbers(), &long.numbers()[..10]);
+        assert_eq!(short.smalls(), &long.smalls()[..10]);
+        assert_eq!(short.words(), &long.words()[..10]);
     }
 
     #[test]
-    fn the_numbers_have_no_pattern_that_a_chain_would_notice() {
-        let mut input = Input::default();
-        let odd = input.first(10_000).iter().filter(|item| *item % 2 == 1);
+    fn numbers_have_no_pattern_a_chain_would_notice() {
+        let input = Input::new(10_000);
+        let odd = input.numbers().iter().filter(|item| *item % 2 == 1);
         assert!((4_800..5_200).contains(&odd.count()));
+    }
+
+    #[test]
+    fn words_differ_in_length_and_beginning() {
+        let input = Input::new(10_000);
+        let words = input.words();
+        assert!(words.iter().all(|word| (4..20).contains(&word.len())));
+        let begin_with_a = words.iter().filter(|word| word.starts_with('a')).count();
+        assert!((300..500).contains(&begin_with_a), "{begin_with_a}");
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Two packages build this one source: `stock` with the rayon-core that rayon's authors publish, `tidegate` with
 //! Tidegate's in its place. Nothing else differs, so that a difference in time is the runtime's. The program is driven by
-//! its parent: it greets ([`identity`]), reads a [`request`] from each line of standard input and answers with a line
-//! on standard output, all in JSON, until the input ends.
+//! its parent, which gives it the number of workers as its only argument: it greets ([`identity`]), reads a [`request`] from
+//! each line of standard input and answers with a line on standard output, all in JSON, until the input ends.
 //!
 //! | answer | when |
 //! |---|---|
-//! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: nanoseconds a call, and what all of its calls used |
+//! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: nanoseconds a call, and what all timed calls used |
 //! | `{"cpu_nanos", "wakeups"}` | the process has slept for as long as it was asked to |
 //! | `{"levels", "bytes_per_level"}` | so many scopes were entered and left; no bytes where several threads took part |
 //! | `{"wrong": ".."}` | a parallel result differs from the serial one |
@@ -27,6 +27,7 @@ mod request;
 mod trouble;
 mod usage;
 
+use std::env;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
@@ -34,9 +35,10 @@ use serde_json::Value;
 
 use bench::Bench;
 use request::Request;
+use trouble::Trouble;
 
 fn main() -> ExitCode {
-    match serve(io::stdin().lock(), io::stdout().lock()) {
+    match serve(start(), io::stdin().lock(), io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}: its parent is gone: {error}", env!("CARGO_PKG_NAME"));
@@ -45,14 +47,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// Greets, then answers each request until there are no more.
-fn serve(requests: impl BufRead, mut answers: impl Write) -> io::Result<()> {
+/// Starts the global pool and the bench's own, each with as many workers as the argument says.
+fn start() -> Result<Bench, Trouble> {
+    let argument = env::args().nth(1).unwrap_or_default();
+    let workers = argument.parse().map_err(|_| {
+        Trouble::Refused(format!("{argument:?} is no number of workers for a pool"))
+    })?;
+    pools::start_global(workers)?;
+    Bench::new(workers)
+}
+
+/// Greets, then answers each request until there are no more. Without a bench, the greeting is the reason.
+fn serve(
+    bench: Result<Bench, Trouble>,
+    requests: impl BufRead,
+    mut answers: impl Write,
+) -> io::Result<()> {
     let mut answer = |value: &Value| {
         writeln!(answers, "{value}")?;
         answers.flush()
     };
+    let mut bench = match bench {
+        Ok(bench) => bench,
+        Err(trouble) => return answer(&trouble.to_json()),
+    };
     answer(&identity::greeting())?;
-    let mut bench = Bench::default();
     for line in requests.lines() {
         let done = Request::read(&line?).and_then(|request| bench.carry_out(&request));
         answer(&done.unwrap_or_else(|trouble| trouble.to_json()))?;
@@ -66,7 +85,7 @@ mod tests {
 
     fn answers(requests: &str) -> Vec<Value> {
         let mut written = Vec::new();
-        serve(requests.as_bytes(), &mut written).unwrap();
+        serve(Bench::new(2), requests.as_bytes(), &mut written).unwrap();
         let lines = written.split(|byte| *byte == b'\n');
         let lines = lines.filter(|line| !line.is_empty());
         lines
@@ -90,9 +109,17 @@ mod tests {
     }
 
     #[test]
+    fn trouble_at_the_start_is_the_greeting() {
+        let mut written = Vec::new();
+        let trouble = Err(Trouble::Refused("no threads".into()));
+        serve(trouble, &b""[..], &mut written).unwrap();
+        assert_eq!(written, b"{\"error\":\"no threads\"}\n");
+    }
+
+    #[test]
     fn every_request_is_answered_in_its_order() {
         let requests = concat!(
-            r#"{"do":"sample","chain":"map-sum","items":10,"times":2,"workers":2,"place":"inside"}"#,
+            r#"{"do":"sample","chain":"map_sum","items":10,"micros":2,"place":"inside"}"#,
             "\n",
             r#"{"do":"dance"}"#,
             "\n",

@@ -1,32 +1,25 @@
-//! The pools, one per number of workers, each kept until the process ends.
+//! Starts pools.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::trouble::Trouble;
 
-/// The pools that there are.
-#[derive(Default)]
-pub struct Pools(HashMap<usize, ThreadPool>);
-
-impl Pools {
-    /// The pool with so many workers, started if this is the first time that anybody asks.
-    pub fn with(&mut self, workers: usize) -> Result<&ThreadPool, Trouble> {
-        Ok(match self.0.entry(workers) {
-            Entry::Occupied(pool) => pool.into_mut(),
-            Entry::Vacant(place) => place.insert(start(ThreadPoolBuilder::new(), workers)?),
-        })
-    }
-}
-
 /// Starts a pool.
 pub fn start(builder: ThreadPoolBuilder, workers: usize) -> Result<ThreadPool, Trouble> {
-    let refused = |error| {
-        Trouble::Refused(format!(
-            "a pool of {workers} workers does not start: {error}"
-        ))
-    };
-    builder.num_threads(workers).build().map_err(refused)
+    let builder = builder.num_threads(workers);
+    builder.build().map_err(|error| refused(workers, &error))
+}
+
+/// Starts the global pool, which every call from outside of a pool uses.
+pub fn start_global(workers: usize) -> Result<(), Trouble> {
+    let builder = ThreadPoolBuilder::new().num_threads(workers);
+    builder
+        .build_global()
+        .map_err(|error| refused(workers, &error))
+}
+
+fn refused(workers: usize, error: &ThreadPoolBuildError) -> Trouble {
+    Trouble::Refused(format!(
+        "a pool of {workers} workers does not start: {error}"
+    ))
 }

@@ -2,9 +2,11 @@
 //!
 //! | `do` | with | asks for |
 //! |---|---|---|
-//! | `sample` | `chain`, `items`, `times`, `workers`, `place` | the time of a call of the chain, called so many times |
+//! | `sample` | `chain`, `items`, `micros`, `place` | the time of a call of the chain, called again and again for so long |
 //! | `idle` | `millis` | what the process uses while it sleeps so long |
 //! | `depth` | `levels`, `workers`, `stack` | scopes inside of scopes, on threads with so many bytes of stack |
+
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -32,25 +34,45 @@ pub enum Request {
 pub struct Order {
     /// The chain.
     pub chain: &'static Chain,
-    /// On so many items.
+    /// The number of items.
     pub items: usize,
-    /// Called so many times.
-    pub times: usize,
-    /// By a pool with so many workers; of no meaning for the serial version.
-    pub workers: usize,
-    /// From where.
+    /// How long it is called, back to back.
+    pub length: Duration,
+    /// Where it is called from.
     pub place: Place,
 }
 
 /// Where a chain is called from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Its serial version, from a thread of no pool.
-    Serial,
-    /// From a worker: all calls within one `install`.
+    /// A worker of a pool: all calls are within one `install`.
     Inside,
-    /// From a thread of no pool: each call is an `install`.
+    /// A thread that is no worker: the chain enters the global pool by itself.
     Outside,
+    /// A thread that is no worker: each call is an `install` into a pool.
+    Install,
+}
+
+impl Place {
+    /// Every place.
+    pub const ALL: [Self; 3] = [Self::Inside, Self::Outside, Self::Install];
+
+    /// Its name in requests and in the greeting.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inside => "inside",
+            Self::Outside => "outside",
+            Self::Install => "install",
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, Trouble> {
+        let found = Self::ALL.into_iter().find(|place| place.name() == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Trouble::Refused(format!("{name:?} is none of: {names}"))
+        })
+    }
 }
 
 impl Request {
@@ -61,10 +83,9 @@ impl Request {
         match text(&fields, "do")? {
             "sample" => Ok(Self::Sample(Order {
                 chain: chains::named(text(&fields, "chain")?)?,
-                items: number(&fields, "items")?,
-                times: number(&fields, "times")?,
-                workers: number(&fields, "workers")?,
-                place: place(text(&fields, "place")?)?,
+                items: count(&fields, "items")?,
+                length: Duration::from_micros(number(&fields, "micros")? as u64),
+                place: Place::named(text(&fields, "place")?)?,
             })),
             "idle" => number(&fields, "millis").map(|millis| Self::Idle(millis as u64)),
             "depth" => Ok(Self::Depth {
@@ -79,27 +100,24 @@ impl Request {
     }
 }
 
-fn place(name: &str) -> Result<Place, Trouble> {
-    match name {
-        "serial" => Ok(Place::Serial),
-        "inside" => Ok(Place::Inside),
-        "outside" => Ok(Place::Outside),
-        _ => Err(Trouble::Refused(format!(
-            "{name:?} is none of: serial, inside, outside"
-        ))),
-    }
-}
-
 fn text<'a>(fields: &'a Value, name: &str) -> Result<&'a str, Trouble> {
     fields[name].as_str().ok_or_else(|| missing(fields, name))
 }
 
-/// A number from one on: none of them has a meaning when it is zero.
-fn number(fields: &Value, name: &str) -> Result<usize, Trouble> {
-    let number = fields[name].as_u64().filter(|number| *number > 0);
-    number
-        .and_then(|number| usize::try_from(number).ok())
+/// A number from zero on.
+fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
+    let count = fields[name].as_u64();
+    count
+        .and_then(|count| usize::try_from(count).ok())
         .ok_or_else(|| missing(fields, name))
+}
+
+/// A number from one on.
+fn number(fields: &Value, name: &str) -> Result<usize, Trouble> {
+    match count(fields, name)? {
+        0 => Err(missing(fields, name)),
+        number => Ok(number),
+    }
 }
 
 fn missing(fields: &Value, name: &str) -> Trouble {
@@ -118,17 +136,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_unknown_is_named() {
+    fn bad_fields_are_named() {
         assert!(refusal("{").contains("not JSON"));
         assert!(refusal("{}").contains("do is missing"));
-        assert!(refusal(r#"{"do":"idle","millis":-1}"#).contains("millis"));
+        for millis in [-1, 0] {
+            let line = format!(r#"{{"do":"idle","millis":{millis}}}"#);
+            assert!(refusal(&line).contains("millis"));
+        }
         let sample = |chain: &str, place: &str| {
-            format!(
-                r#"{{"do":"sample","chain":"{chain}","items":1,"times":1,"workers":1,"place":"{place}"}}"#
-            )
+            format!(r#"{{"do":"sample","chain":"{chain}","items":0,"micros":1,"place":"{place}"}}"#)
         };
-        assert!(refusal(&sample("zip", "inside")).contains("none of: map-sum"));
-        assert!(refusal(&sample("map-sum", "above")).contains("none of: serial"));
-        assert!(Request::read(&sample("map-sum", "serial")).is_ok());
+        assert!(refusal(&sample("zip", "inside")).contains("none of: map_sum"));
+        assert!(refusal(&sample("map_sum", "above")).contains("none of: inside"));
+        assert!(Request::read(&sample("map_sum", "outside")).is_ok());
     }
 }

@@ -12,16 +12,20 @@ impl Summary {
 
     /// The summary of these; nothing if there are none.
     pub fn of(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut samples = samples.into_iter();
-        let mut summary = Self::new(samples.next()?);
-        samples.for_each(|sample| summary.add(sample));
-        Some(summary)
+        let mut samples: Vec<_> = samples.into_iter().collect();
+        samples.sort_unstable_by(f64::total_cmp);
+        (!samples.is_empty()).then_some(Self(samples))
     }
 
     /// Adds a sample.
     pub fn add(&mut self, sample: f64) {
         let place = self.0.partition_point(|other| *other < sample);
         self.0.insert(place, sample);
+    }
+
+    /// The samples, in increasing order.
+    pub fn in_order(&self) -> &[f64] {
+        &self.0
     }
 
     /// How many samples.
@@ -54,7 +58,7 @@ impl Summary {
     }
 
     /// The least sample that such a share of them does not exceed: the nearest rank.
-    fn at_least(&self, share: f64) -> f64 {
+    pub fn at_least(&self, share: f64) -> f64 {
         let rank = (share * self.0.len() as f64).ceil() as usize;
         self.0[rank.max(1) - 1]
     }
@@ -80,6 +84,13 @@ mod tests {
         assert_eq!(summary.median(), 4.5);
         summary.add(2.0);
         assert_eq!(summary.median(), 2.0);
+    }
+
+    #[test]
+    fn order_of_arrival_is_no_matter() {
+        let summary = Summary::of([3.0, 1.0, 2.0]).unwrap();
+        assert_eq!(summary.in_order(), [1.0, 2.0, 3.0]);
+        assert!(Summary::of([]).is_none());
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         rows,
         measure: "how long both arms ran at once".into(),
         notes,
-        summary: None,
+        conclusion: None,
     })
 }
 

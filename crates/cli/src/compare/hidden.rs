@@ -49,7 +49,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         rows: rounds::take(lanes, setting.repeat(SAMPLES), true)?,
         measure: "from a worker becoming free to the start of the hidden work".into(),
         notes: Vec::new(),
-        summary: None,
+        conclusion: None,
     })
 }
 

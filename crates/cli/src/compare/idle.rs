@@ -76,7 +76,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         rows,
         measure: format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s"),
         notes,
-        summary: None,
+        conclusion: None,
     })
 }
 

@@ -61,7 +61,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
             "outside, tidegate runs on its global pool, here of {} (TIDEGATE_WORKERS sets it)",
             show_count(global_workers, "worker")
         )],
-        summary: None,
+        conclusion: None,
     })
 }
 

@@ -51,16 +51,11 @@ pub struct Setting {
 impl Setting {
     /// The rivals asked for, else these. They run in this process, and so on the rayon-core that it was built with.
     fn rivals(&self, preset: &[Rival]) -> Result<Vec<Rival>, Failure> {
-        let rivals = self.rivals_elsewhere(preset);
+        let rivals = self.with.clone().unwrap_or_else(|| preset.to_vec());
         if rivals.contains(&Rival::Rayon) {
             check_rayon()?;
         }
         Ok(rivals)
-    }
-
-    /// The same for rivals in processes of their own.
-    fn rivals_elsewhere(&self, preset: &[Rival]) -> Vec<Rival> {
-        self.with.clone().unwrap_or_else(|| preset.to_vec())
     }
 
     /// Repetitions asked for, else so many; two when everything is to be tiny.

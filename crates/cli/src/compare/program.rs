@@ -69,7 +69,7 @@ impl Visitor for Compared<'_> {
             rows,
             measure: "one run".into(),
             notes: half.into_iter().chain(trial.refusals.take()).collect(),
-            summary: None,
+            conclusion: None,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::fact::Fact;
+use super::iter::Conclusion;
 use super::lane::{Lane, Sample};
 use super::race::SERIAL;
 use crate::arguments::Format;
@@ -79,11 +79,6 @@ impl Row {
         }
     }
 
-    /// By how much the median exceeds the serial one, in nanoseconds.
-    pub fn over_serial(&self) -> Option<f64> {
-        self.over_serial
-    }
-
     /// The median in nanoseconds, if there are samples.
     pub fn median(&self) -> Option<f64> {
         self.nanos.as_ref().map(Summary::median)
@@ -155,8 +150,8 @@ pub struct Outcome {
     pub measure: String,
     /// Sentences below the table.
     pub notes: Vec<String>,
-    /// What follows from the rows, where a comparison has goals. As JSON it then is an object.
-    pub summary: Option<Vec<Fact>>,
+    /// What follows from the rows and is printed in their place. As JSON the whole is then an object.
+    pub conclusion: Option<Conclusion>,
 }
 
 impl Outcome {
@@ -165,39 +160,39 @@ impl Outcome {
         if format.json {
             return output::print_json(&self.to_json());
         }
+        let (_, why) = options::number_of_workers(None)?;
+        output::to_stdout(|out| {
+            writeln!(out, "{}", self.versions())?;
+            writeln!(out, "machine: {why}")?;
+            let (measure, repetitions) = (&self.measure, self.repetitions());
+            write!(
+                out,
+                "times: {measure}, of {repetitions} repetitions in turns"
+            )?;
+            match &self.conclusion {
+                Some(conclusion) => write!(out, "\n{conclusion}")?,
+                None => writeln!(out, "; cpu and wakeups: of all of them\n{}", self.table())?,
+            }
+            self.notes
+                .iter()
+                .try_for_each(|note| writeln!(out, "{note}"))
+        })
+    }
+
+    /// The rows for people.
+    fn table(&self) -> Table {
         let mut table = Table::new([
             "case", "runtime", "workers", "median", "p99", "min", "max", "-serial", "/serial",
             "/rayon", "cpu", "wakeups",
         ]);
         self.rows.iter().for_each(|row| table.row(row.cells()));
-        let (_, why) = options::number_of_workers(None)?;
-        output::to_stdout(|out| {
-            writeln!(out, "{}", self.versions())?;
-            writeln!(out, "machine: {why}")?;
-            writeln!(
-                out,
-                "times: {}, of {} repetitions in turns; cpu and wakeups: of all of them",
-                self.measure,
-                self.repetitions()
-            )?;
-            writeln!(out, "{table}")?;
-            self.notes
-                .iter()
-                .try_for_each(|note| writeln!(out, "{note}"))?;
-            self.summary
-                .iter()
-                .flatten()
-                .try_for_each(|fact| writeln!(out, "{fact}"))
-        })
+        table
     }
 
     fn to_json(&self) -> Value {
         let rows: Value = self.rows.iter().map(Row::to_json).collect();
-        match &self.summary {
-            Some(facts) => json!({
-                "rows": rows,
-                "summary": facts.iter().map(Fact::to_json).collect::<Vec<_>>(),
-            }),
+        match &self.conclusion {
+            Some(conclusion) => conclusion.to_json(rows),
             None => rows,
         }
     }

@@ -1,7 +1,6 @@
 //! Scopes inside of tasks of scopes: how much stack a level takes on either runtime.
 
 use serde_json::{Value, json};
-use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::sides::Sides;
 use crate::compare::Setting;
@@ -23,10 +22,7 @@ const WORKERS: [usize; 2] = [1, 2];
 pub fn facts(sides: &Sides, setting: &Setting) -> Result<Vec<Fact>, Failure> {
     let levels = setting.sized(TINY_LEVELS, LEVELS);
     let mut facts = Vec::new();
-    for (runtime, program) in [
-        (Rayon::NAME, &sides.stock),
-        (Tidegate::NAME, &sides.tidegate),
-    ] {
+    for (runtime, program) in sides.both() {
         for workers in WORKERS {
             let request =
                 json!({ "do": "depth", "levels": levels, "workers": workers, "stack": STACK });
@@ -34,7 +30,7 @@ pub fn facts(sides: &Sides, setting: &Setting) -> Result<Vec<Fact>, Failure> {
             facts.push(match program.borrow_mut().ask(&request) {
                 Ok(answer) => finished(what, answer),
                 Err(Failure::Impossible(why)) => {
-                    Fact::plain(what, Value::Null, format!("not finished, {why}"))
+                    Fact::new(what, Value::Null, format!("not finished, {why}"))
                 }
                 Err(failure) => return Err(failure),
             });
@@ -48,5 +44,5 @@ fn finished(what: String, answer: Value) -> Fact {
         Some(bytes) => format!("finished, {} of stack a level", show_bytes(bytes.round())),
         None => "finished, on more than one thread".into(),
     };
-    Fact::plain(what, answer, words)
+    Fact::new(what, answer, words)
 }

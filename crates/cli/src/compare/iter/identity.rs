@@ -11,8 +11,7 @@ pub struct Identity {
     rayon_core: String,
     source: String,
     tidegate: bool,
-    /// Name and version of its compiler.
-    pub compiler: String,
+    compiler: String,
     /// The chains that it knows.
     pub chains: Vec<Chain>,
 }
@@ -22,21 +21,10 @@ pub struct Identity {
 pub struct Chain {
     /// Its name.
     pub name: String,
-    /// Whether it forks at its smallest size.
-    pub forks: bool,
-    /// On how many items it is measured; there is at least one size.
-    pub sizes: Vec<Size>,
-}
-
-/// A number of items, and how often the chain is called on them for a sample.
-#[derive(Clone)]
-pub struct Size {
-    /// How many items.
-    pub items: u64,
-    /// Calls from inside of a pool.
-    pub inside: u64,
-    /// Calls from outside.
-    pub outside: u64,
+    /// The numbers of items it is measured on.
+    pub sizes: Vec<u64>,
+    /// Where it is called from.
+    pub places: Vec<String>,
 }
 
 impl Identity {
@@ -70,35 +58,30 @@ impl Identity {
         )))
     }
 
-    /// The version of the runtime that its rayon runs on.
+    /// The version of the runtime that its rayon runs on, and the compiler.
     pub fn version(&self) -> String {
-        let Self { rayon, source, .. } = self;
+        let Self {
+            rayon,
+            source,
+            compiler,
+            ..
+        } = self;
         let rayon_core = format!("rayon-core {} from {source}", self.rayon_core);
         match self.tidegate {
             true => format!(
-                "{} as {rayon_core} below rayon {rayon}",
+                "{} as {rayon_core} below rayon {rayon}, {compiler}",
                 env!("CARGO_PKG_VERSION")
             ),
-            false => format!("{rayon} on {rayon_core}"),
+            false => format!("{rayon} on {rayon_core}, {compiler}"),
         }
     }
 }
 
 fn chain(found: &Value) -> Option<Chain> {
-    let sizes = all(&found["sizes"], size)?;
     Some(Chain {
         name: found["name"].as_str()?.to_owned(),
-        forks: found["forks"].as_bool()?,
-        sizes: (!sizes.is_empty()).then_some(sizes)?,
-    })
-}
-
-fn size(found: &Value) -> Option<Size> {
-    let number = |name: &str| found[name].as_u64();
-    Some(Size {
-        items: number("items")?,
-        inside: number("inside")?,
-        outside: number("outside")?,
+        sizes: all(&found["sizes"], Value::as_u64)?,
+        places: all(&found["places"], |place| Some(place.as_str()?.to_owned()))?,
     })
 }
 
@@ -116,9 +99,7 @@ mod tests {
         json!({
             "program": "iter", "rayon": "1.2", "rayon_core": "1.3", "source": "the registry",
             "tidegate": tidegate, "compiler": "rustc 1",
-            "chains": [{
-                "name": "zip", "forks": true, "sizes": [{ "items": 10, "inside": 3, "outside": 2 }]
-            }],
+            "chains": [{ "name": "zip", "sizes": [10, 20], "places": ["inside"] }],
         })
     }
 
@@ -130,8 +111,15 @@ mod tests {
         assert!(told.contains("which is Tidegate"), "{told}");
         let told = stock.check(true).unwrap_err().to_string();
         assert!(told.contains("which is not Tidegate"), "{told}");
-        assert_eq!(stock.version(), "1.2 on rayon-core 1.3 from the registry");
-        assert_eq!(stock.chains[0].sizes[0].outside, 2);
+        assert_eq!(
+            stock.version(),
+            "1.2 on rayon-core 1.3 from the registry, rustc 1"
+        );
+        let Chain { sizes, places, .. } = &stock.chains[0];
+        assert_eq!(
+            (&sizes[..], &places[..]),
+            (&[10, 20][..], &["inside".to_owned()][..])
+        );
     }
 
     #[test]
@@ -142,7 +130,7 @@ mod tests {
             assert!(Identity::read(&greeting).is_none(), "{part}");
         }
         let mut greeting = greeting(None);
-        greeting["chains"][0]["sizes"] = json!([]);
+        greeting["chains"][0]["sizes"] = json!(["many"]);
         assert!(Identity::read(&greeting).is_none());
     }
 }

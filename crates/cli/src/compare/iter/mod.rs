@@ -1,83 +1,125 @@
 //! `compare iter`: chains of rayon's iterators on its own runtime and on Tidegate.
 //!
-//! rayon finds its runtime by the name of a package, so that one process cannot hold both. Each side therefore is a
-//! [`program`](program::Program) of its own, in `benches/iter`, built from one source by [`cargo`] and told line by line
-//! what to measure. The programs name the chains and sizes; here the samples are put in turns, and conclusions drawn
-//! ([`summary`]). A program whose rayon-core is not the one that its side promises is refused.
+//! rayon finds its runtime by the name of a package, so one process cannot hold both. Each side is therefore a
+//! [`program`](program::Program) of its own, in `benches/iter`, built from one source by [`cargo`]; each line of its
+//! standard input requests a measurement. For each number of workers both are started, with pools of that many. The programs
+//! list the chains, their sizes and where they are called from; this module takes their samples in turns. A program
+//! whose rayon-core is not its side's is rejected.
 //!
-//! | case | the time is |
+//! A sample is the mean of calls back to back, as a user's loop makes them, after some that do not count.
+//!
+//! | case | a call comes from |
 //! |---|---|
-//! | `CHAIN ITEMS inside` | that of a call, of many within one `install` |
-//! | `CHAIN ITEMS outside` | that of a call from a thread of no pool, each an `install` |
-//! | `idle after the chains` | CPU time of the whole process while nobody asks it for anything |
+//! | `CHAIN ITEMS inside` | a worker, with all calls of a sample in one `install` |
+//! | `CHAIN ITEMS outside` | the main thread; the chain itself enters the global pool |
+//! | `CHAIN ITEMS install` | the main thread; each call is an `install` into a pool |
 //!
-//! The serial lane is the same chain without rayon, in the program with rayon's own runtime.
+//! What comes out is a [cell](cells::Cell) for each of them. CPU time of both programs when they are idle afterwards
+//! and the stack that nested scopes take ([`depth`]) are [facts](Fact) below.
 //!
-//! What this does not do: measure memory, or decide by a goal whether the command succeeds.
+//! What this does not do: measure memory, or let a ratio decide whether the command succeeds.
 
+mod bootstrap;
 mod cargo;
+mod cells;
 mod depth;
 mod identity;
 mod lanes;
 mod program;
 mod sides;
-mod summary;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::Setting;
-use super::race;
+use super::fact::Fact;
 use super::rounds;
-use super::row::{Outcome, Row};
-use crate::arguments::Rival;
+use super::row::Outcome;
+use crate::arguments::{Rival, Size};
 use crate::failure::Failure;
 
+use cells::Cell;
 use identity::Chain;
 use lanes::{Call, Idle};
-use sides::Sides;
+use sides::{Built, Sides};
 
-/// Samples of a row, for each of a chain's sizes; those of the last take seconds a round.
-const SAMPLES: [u32; 3] = [51, 51, 15];
+/// Samples of a row.
+const SAMPLES: u32 = 25;
 
-/// How often a chain is called for a sample where everything is tiny.
-const TINY_TIMES: u64 = 2;
+/// How long the timed calls of a sample take together, and where everything is tiny.
+const LENGTH: Duration = Duration::from_millis(10);
+const TINY_LENGTH: Duration = Duration::from_micros(100);
+
+/// More items than this take part only with `--size paper`.
+const SMALL_ITEMS: u64 = 1_000_000;
+
+/// The number of workers unless others are given.
+const WORKERS: usize = 2;
+
+/// What follows from the rows.
+pub struct Conclusion {
+    cells: Vec<Cell>,
+    facts: Vec<Fact>,
+}
 
 /// Compares rayon's runtime with Tidegate in these chains, or in all if there are none.
 pub fn compare(chains: &[String], setting: &Setting) -> Result<Outcome, Failure> {
-    let sides = Sides::start()?;
-    let known = sides.stock.borrow().identity.chains.clone();
-    let calls = calls(&sides, &chosen(&known, chains)?, setting);
-    let workers = setting.workers()?;
-    let mut rows = rows(&calls, &workers, setting)?;
-    let mut summary = summary::of(&calls, &workers, &rows);
+    if setting.with.as_deref().unwrap_or(&[Rival::Rayon]) != [Rival::Rayon] {
+        return Err(Failure::Usage(
+            "--with allows only rayon for iter, and may be left out".into(),
+        ));
+    }
+    let workers = match &setting.workers[..] {
+        [] => &[WORKERS],
+        workers => workers,
+    };
+    let built = Built::new()?;
+    let sides = workers.iter().map(|workers| built.start(*workers));
+    let sides: Vec<Sides> = sides.collect::<Result<_, _>>()?;
+    let known = sides[0].chains();
+    let chosen = chosen(&known, chains)?;
+    let calls: Vec<_> = sides
+        .iter()
+        .flat_map(|sides| calls(sides, &chosen, setting))
+        .collect();
+    let lanes = calls.iter().flat_map(Call::lanes).collect();
+    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let cells = Cell::all(&calls, &rows);
 
-    let idle = Idle::new(&sides, setting);
-    let most = workers.iter().copied().max().unwrap_or(1);
-    let lanes = race::lanes(&&idle, &[Rival::Rayon], &[most])?;
-    let rested = rounds::take(lanes, 1, false)?;
-    summary.extend(rested.iter().filter_map(|row| idle.fact(row)));
-    rows.extend(rested);
+    let mut facts = Vec::new();
+    for sides in &sides {
+        let idle = Idle::new(sides, setting);
+        let rested = rounds::take(idle.lanes().into(), 1, false)?;
+        facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
+    }
     // Last, because a program that runs out of stack is gone.
-    summary.extend(depth::facts(&sides, setting)?);
+    facts.extend(depth::facts(&sides[0], setting)?);
     Ok(Outcome {
         rows,
-        measure: "one call of a chain; idle: CPU time".into(),
+        measure: "one call of a chain".into(),
         notes: Vec::new(),
-        summary: Some(summary),
+        conclusion: Some(Conclusion { cells, facts }),
     })
 }
 
-/// The rows of calls that are in the order of their ranks; calls of one rank are measured in turns.
-fn rows(calls: &[Call<'_>], workers: &[usize], setting: &Setting) -> Result<Vec<Row>, Failure> {
-    let rivals = setting.rivals_elsewhere(&[Rival::Serial, Rival::Rayon]);
-    let mut rows = Vec::new();
-    for calls in calls.chunk_by(|a, b| a.rank == b.rank) {
-        let mut lanes = Vec::new();
-        for call in calls {
-            lanes.extend(race::lanes(&call, &rivals, workers)?);
-        }
-        let samples = SAMPLES[calls[0].rank.min(SAMPLES.len() - 1)];
-        rows.extend(rounds::take(lanes, setting.repeat(samples), true)?);
+impl fmt::Display for Conclusion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", cells::tables(&self.cells))?;
+        self.facts.iter().try_for_each(|fact| writeln!(f, "{fact}"))
     }
-    Ok(rows)
+}
+
+impl Conclusion {
+    /// The conclusion for programs, beside the rows that it follows from.
+    pub fn to_json(&self, rows: Value) -> Value {
+        json!({
+            "rows": rows,
+            "cells": self.cells.iter().map(Cell::to_json).collect::<Vec<_>>(),
+            "facts": self.facts.iter().map(Fact::to_json).collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// The chains of these names among those that the programs know.
@@ -96,26 +138,27 @@ fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Fa
     names.iter().map(find).collect()
 }
 
-/// What is called, small inputs first.
+/// What is called, in the order of the table.
 fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call<'a>> {
     let mut calls = Vec::new();
     for chain in chains {
-        let sizes = setting.sized(&chain.sizes[..1], &chain.sizes[..]);
-        for (rank, size) in sizes.iter().enumerate() {
-            for (place, times) in [("inside", size.inside), ("outside", size.outside)] {
+        let sizes = match setting.size {
+            Size::Tiny => &chain.sizes[..1.min(chain.sizes.len())],
+            Size::Small | Size::Paper => &chain.sizes[..],
+        };
+        let small = |items: &&u64| **items <= SMALL_ITEMS || setting.size == Size::Paper;
+        for items in sizes.iter().filter(small) {
+            for place in &chain.places {
                 calls.push(Call {
                     sides,
                     chain: chain.name.clone(),
-                    forks: chain.forks,
-                    rank,
-                    items: size.items,
-                    times: setting.sized(TINY_TIMES, times),
-                    place,
+                    items: *items,
+                    place: place.clone(),
+                    length: setting.sized(TINY_LENGTH, LENGTH),
                 });
             }
         }
     }
-    calls.sort_by_key(|call| call.rank);
     calls
 }
 
@@ -124,11 +167,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_that_no_program_knows_is_told_with_those_that_there_are() {
+    fn unknown_chain_is_answered_with_known_ones() {
         let known = ["zip", "rev"].map(|name| Chain {
             name: name.into(),
-            forks: false,
             sizes: Vec::new(),
+            places: Vec::new(),
         });
         assert_eq!(chosen(&known, &[]).unwrap().len(), 2);
         assert_eq!(chosen(&known, &["rev".into()]).unwrap()[0].name, "rev");

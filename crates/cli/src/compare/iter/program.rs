@@ -27,12 +27,13 @@ struct Channel {
 }
 
 impl Program {
-    /// Starts the program at `path` and reads its greeting.
-    pub fn start(path: &Path) -> Result<Self, Failure> {
+    /// Starts the program at `path`, with pools of this many workers, and reads its greeting.
+    pub fn start(path: &Path, workers: usize) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let refused =
             |error| Failure::Impossible(format!("{} does not start: {error}", path.display()));
         let mut child = Command::new(path)
+            .arg(workers.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

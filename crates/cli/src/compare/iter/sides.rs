@@ -1,43 +1,61 @@
 //! The two programs, one per rayon-core.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::cargo;
+use super::identity::Chain;
 use super::program::Program;
 use crate::failure::Failure;
 
-/// The two programs.
-pub struct Sides {
-    /// rayon on its own runtime.
-    pub stock: RefCell<Program>,
-    /// rayon on Tidegate.
-    pub tidegate: RefCell<Program>,
+/// The two programs as files.
+pub struct Built {
+    stock: PathBuf,
+    tidegate: PathBuf,
 }
 
-impl Sides {
-    /// Builds and starts both, and refuses what is not what its side promises.
-    pub fn start() -> Result<Self, Failure> {
+impl Built {
+    /// Builds both.
+    pub fn new() -> Result<Self, Failure> {
         Ok(Self {
-            stock: side("stock", false)?,
-            tidegate: side("tidegate", true)?,
+            stock: cargo::build("stock")?,
+            tidegate: cargo::build("tidegate")?,
         })
     }
 
-    /// The program on the runtime called `name`, if it is one of the two.
-    pub fn on(&self, name: &str) -> Option<&RefCell<Program>> {
-        match name {
-            Rayon::NAME => Some(&self.stock),
-            Tidegate::NAME => Some(&self.tidegate),
-            _ => None,
-        }
+    /// Starts both, with pools of this many workers, and rejects a program whose rayon-core isn't its side's.
+    pub fn start(&self, workers: usize) -> Result<Sides, Failure> {
+        let start = |path, tidegate| -> Result<RefCell<Program>, Failure> {
+            let program = Program::start(path, workers)?;
+            program.identity.check(tidegate)?;
+            Ok(program.into())
+        };
+        Ok(Sides {
+            workers,
+            stock: start(&self.stock, false)?,
+            tidegate: start(&self.tidegate, true)?,
+        })
     }
 }
 
-/// Builds and starts the program in the folder `name`, which is to be on Tidegate or not.
-fn side(name: &str, tidegate: bool) -> Result<RefCell<Program>, Failure> {
-    let program = Program::start(&cargo::build(name)?)?;
-    program.identity.check(tidegate)?;
-    Ok(program.into())
+/// The two programs, running.
+pub struct Sides {
+    /// The number of workers of each pool.
+    pub workers: usize,
+    stock: RefCell<Program>,
+    tidegate: RefCell<Program>,
+}
+
+impl Sides {
+    /// Tidegate's program and stock rayon's, each with its runtime's name.
+    pub fn both(&self) -> [(&'static str, &RefCell<Program>); 2] {
+        [(Tidegate::NAME, &self.tidegate), (Rayon::NAME, &self.stock)]
+    }
+
+    /// The chains that the programs know.
+    pub fn chains(&self) -> Vec<Chain> {
+        self.stock.borrow().identity.chains.clone()
+    }
 }

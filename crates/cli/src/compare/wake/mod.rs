@@ -52,7 +52,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
         rows,
         measure: "from the fork to its start".into(),
         notes,
-        summary: None,
+        conclusion: None,
     })
 }
 
