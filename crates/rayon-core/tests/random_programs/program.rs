@@ -1,0 +1,288 @@
+//! Programs as data: for each task the steps that it takes, one after the other.
+
+use crate::oracle::{Panic, Sizes};
+use fastrand::Rng;
+use std::sync::Arc;
+
+/// The greatest nesting of tasks and scopes.
+const DEPTH: u32 = 5;
+
+/// Once a program has this many tasks, new ones do next to nothing.
+const TASKS: [usize; 3] = [10, 50, 300];
+
+#[derive(Debug)]
+pub struct Program {
+    /// The number of threads of each pool.
+    pub pools: Vec<usize>,
+    pub callers: Vec<Caller>,
+    pub sizes: Sizes,
+}
+
+/// A thread outside all pools, and how it enters one.
+#[derive(Debug)]
+pub struct Caller {
+    pub entry: Entry,
+    pub task: Task,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Entry {
+    Install,
+    /// By a scope of which only the tasks run in the pool.
+    InPlace,
+    /// Into the global pool.
+    Global,
+    /// As the first thread of a pool with this many threads.
+    Member(usize),
+}
+
+/// A closure that runs once.
+#[derive(Debug)]
+pub struct Task {
+    pub number: usize,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+pub enum Step {
+    Spin(u32),
+    YieldNow,
+    YieldLocal,
+    /// Part 0 panics, if any does.
+    Broadcast(Option<Panic>),
+    Join {
+        with_context: bool,
+        halves: Box<[Task; 2]>,
+    },
+    Scope {
+        kind: Kind,
+        steps: Vec<Step>,
+    },
+    /// 0 is the innermost scope, 1 the one around it, and so on.
+    Spawn {
+        outward: usize,
+        task: Task,
+    },
+    /// Like `Spawn`, but one part on each thread.
+    SpawnBroadcast {
+        outward: usize,
+        panic: Option<Panic>,
+    },
+    Detached {
+        pool: Option<usize>,
+        fifo: bool,
+        task: Arc<Task>,
+    },
+    Install {
+        pool: usize,
+        task: Task,
+    },
+    /// Runs the task in a new pool with this many threads.
+    OwnPool {
+        threads: usize,
+        task: Task,
+    },
+    /// Catches the panics of these steps; the number is that of the catch.
+    Catch(usize, Vec<Step>),
+    Panic(Panic),
+}
+
+/// Where a scope's tasks run, and in which order.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// None: in the pool that runs the step.
+    pub pool: Option<usize>,
+    pub in_place: bool,
+    pub fifo: bool,
+}
+
+/// Where a step is going to be.
+#[derive(Clone, Copy)]
+struct Around {
+    depth: u32,
+    scopes: usize,
+    /// Whether a step may panic: something further out catches it.
+    caught: bool,
+}
+
+impl Around {
+    fn deeper(self) -> Self {
+        Self {
+            depth: self.depth.saturating_sub(1),
+            ..self
+        }
+    }
+
+    fn with_scopes(self, scopes: usize) -> Self {
+        Self { scopes, ..self }
+    }
+}
+
+struct Maker {
+    rng: Rng,
+    sizes: Sizes,
+    /// One of [`TASKS`].
+    limit: usize,
+    pools: usize,
+}
+
+impl Program {
+    pub fn random(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let pools: Vec<usize> = (0..rng.usize(1..4)).map(|_| rng.usize(1..5)).collect();
+        let mut maker = Maker {
+            limit: TASKS[rng.usize(..TASKS.len())],
+            rng,
+            sizes: Sizes::default(),
+            pools: pools.len(),
+        };
+        let callers = maker.rng.usize(1..3);
+        let callers = (0..callers).map(|_| maker.caller());
+        Self {
+            callers: callers.collect(),
+            pools,
+            sizes: maker.sizes,
+        }
+    }
+}
+
+impl Maker {
+    fn caller(&mut self) -> Caller {
+        let around = Around {
+            depth: DEPTH,
+            scopes: 0,
+            caught: false,
+        };
+        Caller {
+            entry: match self.rng.u32(..32) {
+                0..18 => Entry::Install,
+                18..26 => Entry::InPlace,
+                26..31 => Entry::Global,
+                // Rare: such a pool stays in memory for ever, with the stacks of its threads.
+                _ => Entry::Member(self.rng.usize(1..4)),
+            },
+            task: self.task(around),
+        }
+    }
+
+    fn once_in(&mut self, times: u32) -> bool {
+        self.rng.u32(..times) == 0
+    }
+
+    fn task(&mut self, around: Around) -> Task {
+        let number = self.sizes.tasks;
+        self.sizes.tasks += 1;
+        Task {
+            number,
+            steps: self.steps(around),
+        }
+    }
+
+    fn steps(&mut self, around: Around) -> Vec<Step> {
+        if around.caught && self.once_in(15) {
+            return vec![Step::Panic(self.panic())];
+        }
+        if around.depth == 0 || self.sizes.tasks >= self.limit {
+            return match self.rng.u32(..100) {
+                0 => vec![Step::YieldLocal],
+                spins => vec![Step::Spin(spins)],
+            };
+        }
+        let least = if around.depth == DEPTH { 3 } else { 1 };
+        let steps = self.rng.u32(least..least + 3);
+        (0..steps).map(|_| self.step(around)).collect()
+    }
+
+    fn step(&mut self, around: Around) -> Step {
+        let deeper = around.deeper();
+        match self.rng.u32(..30) {
+            0..6 => Step::Join {
+                with_context: self.rng.bool(),
+                halves: Box::new([self.task(deeper), self.task(deeper)]),
+            },
+            6..13 => self.scope(deeper),
+            13..15 if around.scopes > 0 => self.spawn(deeper),
+            15..18 => self.detached(deeper.deeper()),
+            18..21 => Step::Install {
+                pool: self.rng.usize(..self.pools),
+                task: self.task(deeper),
+            },
+            21 if self.once_in(4) => Step::OwnPool {
+                threads: self.rng.usize(1..3),
+                task: self.task(deeper),
+            },
+            22 if self.once_in(2) => Step::Broadcast(self.perhaps_panic(around)),
+            23 if around.scopes > 0 => Step::SpawnBroadcast {
+                outward: self.rng.usize(..around.scopes),
+                panic: self.perhaps_panic(around),
+            },
+            24..26 => self.catch(deeper),
+            26 if around.caught => Step::Panic(self.panic()),
+            27 => Step::YieldLocal,
+            28 => Step::YieldNow,
+            _ => Step::Spin(self.rng.u32(..200)),
+        }
+    }
+
+    fn scope(&mut self, around: Around) -> Step {
+        let kind = Kind {
+            pool: self.once_in(3).then(|| self.rng.usize(..self.pools)),
+            in_place: self.rng.bool(),
+            fifo: self.rng.bool(),
+        };
+        let around = around.with_scopes(around.scopes + 1);
+        let mut steps: Vec<Step> = (0..self.rng.usize(..5))
+            .map(|_| self.spawn(around))
+            .collect();
+        steps.extend(self.steps(around));
+        Step::Scope { kind, steps }
+    }
+
+    fn spawn(&mut self, around: Around) -> Step {
+        Step::Spawn {
+            outward: self.rng.usize(..around.scopes),
+            task: self.task(around.with_scopes(1)),
+        }
+    }
+
+    /// A panic of a detached task goes to the handler, so it may panic anywhere.
+    fn detached(&mut self, around: Around) -> Step {
+        let inside = Around {
+            scopes: 0,
+            caught: true,
+            ..around
+        };
+        Step::Detached {
+            pool: self.rng.bool().then(|| self.rng.usize(..self.pools)),
+            fifo: self.rng.bool(),
+            task: Arc::new(self.task(inside)),
+        }
+    }
+
+    /// No scope further out is known inside: a panic must not decide what that scope returns.
+    fn catch(&mut self, around: Around) -> Step {
+        let inside = Around {
+            scopes: 0,
+            caught: true,
+            ..around
+        };
+        let mut steps = self.steps(inside);
+        if self.once_in(3) {
+            steps.push(Step::Panic(self.panic()));
+        }
+        self.sizes.catches += 1;
+        Step::Catch(self.sizes.catches - 1, steps)
+    }
+
+    fn perhaps_panic(&mut self, around: Around) -> Option<Panic> {
+        (around.caught && self.once_in(3)).then(|| self.panic())
+    }
+
+    fn panic(&mut self) -> Panic {
+        self.sizes.payloads += 1;
+        Panic {
+            payload: self.sizes.payloads - 1,
+            drop_panics: self.once_in(4),
+        }
+    }
+}
