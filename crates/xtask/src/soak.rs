@@ -5,6 +5,7 @@
 //! that begins with `soak:`; a test that prints none has not taken part. Nothing is timed: a soak finds wrong answers,
 //! not slow ones.
 
+use crate::beside::BESIDE;
 use crate::budget::Budget;
 use crate::command::Cmd;
 use crate::step::{Outcome, Tally};
@@ -21,7 +22,7 @@ const SIZE: &str = "soak:";
 pub struct Soak {
     /// What it is called on the command line.
     pub name: &'static str,
-    /// The package of the test.
+    /// The package of the test: the name of a member of the workspace, or the folder of a package beside it.
     pub package: &'static str,
     /// The test, with its modules.
     pub test: &'static str,
@@ -122,6 +123,18 @@ pub const SOAKS: &[Soak] = &[
         scale: 500,
     },
     Soak {
+        name: "programs",
+        package: "tidegate",
+        test: "programs::run_every_task_once",
+        scale: 500,
+    },
+    Soak {
+        name: "rayon-programs",
+        package: "crates/rayon-core",
+        test: "programs::run_every_task_of_rayon_once",
+        scale: 500,
+    },
+    Soak {
         name: "kills",
         package: "tidegate",
         test: "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free",
@@ -137,19 +150,27 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, soaks: &[Soak]) {
 }
 
 fn check(workspace: &Workspace, soak: &Soak) -> Outcome {
-    let command = Cmd::cargo(
-        workspace,
-        &format!("soak {}", soak.name),
-        "test --release --tests -p",
-    )
-    .args([soak.package, "--", "--exact", soak.test, "--nocapture"])
-    .env(SCALE, soak.scale.to_string())
-    .limit(Budget::Full.limit());
+    let command = tests(workspace, soak)
+        .args(["--", "--exact", soak.test, "--nocapture"])
+        .env(SCALE, soak.scale.to_string())
+        .limit(Budget::Full.limit());
     let judge = |done| match verdict::judge(&done) {
         Outcome::Passed(_) => took_part(&done.text),
         other => other,
     };
     command.run().map(judge).into()
+}
+
+/// `cargo test` of the soak's package, up to the choice of the test.
+fn tests(workspace: &Workspace, soak: &Soak) -> Cmd {
+    let beside = BESIDE.iter().find(|beside| beside.folder == soak.package);
+    let command = match beside {
+        Some(beside) => beside.cargo(workspace, "test"),
+        None => {
+            Cmd::cargo(workspace, &format!("soak {}", soak.name), "test -p").args([soak.package])
+        }
+    };
+    command.args(["--release", "--tests"])
 }
 
 /// The sizes that the test printed.
@@ -184,5 +205,20 @@ mod tests {
             took_part("running 1 test\nok"),
             Outcome::Failed(_)
         ));
+    }
+
+    #[test]
+    fn every_package_is_known() {
+        let workspace = Workspace::load().unwrap();
+        let is_member = |name| workspace.packages.iter().any(|member| member.name == name);
+        let is_beside = |folder| BESIDE.iter().any(|beside| beside.folder == folder);
+        for soak in SOAKS {
+            assert!(
+                is_member(soak.package) || is_beside(soak.package),
+                "{} has no package {}",
+                soak.name,
+                soak.package
+            );
+        }
     }
 }
