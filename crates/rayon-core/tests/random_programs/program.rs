@@ -154,10 +154,11 @@ impl Maker {
             caught: false,
         };
         Caller {
-            entry: match self.rng.u32(..8) {
-                0..4 => Entry::Install,
-                4..6 => Entry::InPlace,
-                6 => Entry::Global,
+            entry: match self.rng.u32(..32) {
+                0..18 => Entry::Install,
+                18..26 => Entry::InPlace,
+                26..31 => Entry::Global,
+                // Rare: such a pool stays in memory for ever, with the stacks of its threads.
                 _ => Entry::Member(self.rng.usize(1..4)),
             },
             task: self.task(around),
