@@ -14,7 +14,7 @@ use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
 use tidegate_policy::search::gives_slot_up;
 use tidegate_sync::atomic::Ordering;
-use tidegate_sync::{clock, spin_loop};
+use tidegate_sync::{clock, spin_loop, thread};
 
 /// How many waits a robber follows from worker to worker.
 pub(crate) const HOPS: usize = 8;
@@ -23,7 +23,7 @@ pub(crate) const HOPS: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
     Half(&'a Header),
-    /// The same, by a thread that is unwinding: it runs nothing.
+    /// Like `Half`, but by a thread that is unwinding: it runs nothing, and goes on when no thread has begun the half.
     HalfUnwinding(&'a Header),
     Scope(&'a ScopeCore),
     /// Something outside the pool: nothing may be robbed.
@@ -36,9 +36,12 @@ impl<'a> Awaited<'a> {
     pub(crate) fn is_over(self) -> bool {
         match self {
             Self::Outside(event) | Self::Memory(event) => event.is_open(),
-            Self::Half(_) | Self::HalfUnwinding(_) | Self::Scope(_) => {
-                self.latch().is_some_and(Latch::is_open)
-            }
+            Self::Half(_) | Self::Scope(_) => self.latch().is_some_and(Latch::is_open),
+            // An unstarted half can be taken back.
+            Self::HalfUnwinding(half) => matches!(
+                half.latch.state(),
+                State::Open | State::Kept(_) | State::Queued
+            ),
         }
     }
 
@@ -85,9 +88,30 @@ impl Current<'_> {
         }
     }
 
-    /// Waits for a stolen half and runs nothing meanwhile.
-    pub(crate) fn wait_unwinding(self, half: &Header) {
-        self.wait(Awaited::HalfUnwinding(half));
+    /// Waits for a stolen half and runs nothing meanwhile. `true`: no thread had begun it, and it is the caller's again.
+    pub(crate) fn wait_unwinding(self, half: &Header) -> bool {
+        loop {
+            match half.latch.state() {
+                State::Open => return false,
+                // If the half is not there, its next taker is about to say so in the latch.
+                State::Kept(_) | State::Queued if self.take_unstarted(half).is_none() => {
+                    thread::yield_now();
+                }
+                State::Kept(_) | State::Queued => return true,
+                State::New | State::Taken(_) | State::Spawned => {
+                    self.wait(Awaited::HalfUnwinding(half));
+                }
+            }
+        }
+    }
+
+    /// Takes a half that no thread has begun out of the queue that its latch names.
+    fn take_unstarted(self, half: &Header) -> Option<Task> {
+        match half.latch.state() {
+            State::Kept(keeper) => self.shared().worker(keeper).kept.take(half),
+            State::Queued => self.shared().injector.take(half),
+            State::New | State::Taken(_) | State::Open | State::Spawned => None,
+        }
     }
 
     /// Waits; whatever this worker did before, it does again afterwards. The thief of what was awaited, if it was ever seen.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{ThreadId, current};
 use support::book::{Book, Tracked};
 use support::{Gate, Tally, built, fib, until, watched};
-use tidegate::Pool;
+use tidegate::{Pool, Queue};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
@@ -442,4 +442,37 @@ fn every_second_half_may_panic_and_each_panic_is_seen_once() {
         drop(pool);
         assert_eq!(reported.get(), 0);
     });
+}
+
+mod a_half_that_no_thread_has_begun {
+    use super::*;
+
+    /// The other worker, while it waits for the scope, takes the half out of its owner's queue and keeps it. The joiner must not wait
+    /// for a half that is never begun.
+    #[test]
+    fn is_dropped_when_the_join_unwinds() {
+        watched(|| {
+            for queue in Queue::ALL {
+                let pool = built(Pool::builder().workers(2).spare_threads(0).queue(*queue));
+                for _ in 0..40 {
+                    pool.install(|| tidegate::scope(spawn_from_outside));
+                }
+            }
+        });
+    }
+
+    fn spawn_from_outside<'scope>(scope: &tidegate::Scope<'scope>) {
+        let unwinding = || {
+            std::thread::yield_now();
+            resume_unwind(Box::new(1))
+        };
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                scope.spawn(move |_| {
+                    let join = || tidegate::join(unwinding, || ());
+                    assert!(catch_unwind(join).is_err());
+                });
+            });
+        });
+    }
 }

@@ -332,11 +332,14 @@ impl Current<'_> {
     {
         if self.take_back_cold(half.header(), position) {
             // SAFETY: 1. taken back just now; 2. the join is not going on.
-            drop(unsafe { half.take_closure() });
-            return;
+            return drop(unsafe { half.take_closure() });
         }
-        self.wait_unwinding(half.header());
+        let unstarted = self.wait_unwinding(half.header());
         self.deque().settle(position);
+        if unstarted {
+            // SAFETY: 1. taken back just now; 2. the join is not going on.
+            return drop(unsafe { half.take_closure() });
+        }
         // SAFETY: 1. waited for; 2. the join is not going on.
         if let Err(payload) = unsafe { half.take_result() } {
             self.shared().report_panic(payload, Stray::Second);
