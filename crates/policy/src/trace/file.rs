@@ -1,7 +1,7 @@
 //! A trace as bytes. `docs/trace.md` has the form.
 
 use super::bytes::{put, take, take_bytes};
-use crate::tunables::WORKERS;
+use crate::limits::WORKERS;
 use crate::{Amount, Desire, Idle, Share, Space, Victim};
 use alloc::format;
 use alloc::string::{String, ToString};

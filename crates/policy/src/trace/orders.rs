@@ -4,9 +4,9 @@ use super::question::Question as Q;
 use super::tape::Tape;
 use super::thief::word_of;
 use crate::Space;
+use crate::limits::MOST_THREADS;
 use crate::space::book::{Answer, Book, Lease, Scope, Task, Until};
 use crate::space::plan::{Next, Plan};
-use crate::tunables::MOST_THREADS;
 
 /// A [`Plan`], asked through a tape. Each method is the plan's of that name.
 ///

@@ -4,8 +4,8 @@ use super::question::Question;
 use super::tape::Tape;
 use crate::Nanos;
 use crate::desire::{DesireState, Seen};
+use crate::limits::MOST_THREADS;
 use crate::share::{Loans, Share, cycle, slots};
-use crate::tunables::MOST_THREADS;
 use alloc::vec::Vec;
 
 /// What one steward remembers under the rules.

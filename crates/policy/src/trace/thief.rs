@@ -2,7 +2,7 @@
 
 use super::question::Question;
 use super::tape::Tape;
-use crate::tunables::MOST_THREADS;
+use crate::limits::MOST_THREADS;
 use crate::{Amount, IdleState, Nanos, Peers, Rest, Victim, VictimState};
 
 /// What one thief remembers under the rules.

@@ -23,7 +23,8 @@ pub use census::{Candidates, Census, PlaceOrder};
 pub use sweep::VictimState;
 
 use crate::error::ParseError;
-use crate::{text, tunables};
+use crate::text;
+use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
@@ -42,10 +43,17 @@ impl Victim {
     pub(crate) const NAMES: &'static [&'static str] = &["random", "last-victim", "hierarchical"];
 }
 
+table! {
+    VICTIM: Victim = choice("victim", Victim::NAMES, Victim::Hierarchical).set_by("TIDEGATE_VICTIM"),
+        "Whom a thief robs; near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
+}
+
+choices!(Victim);
+
 impl Default for Victim {
-    /// [`tunables::VICTIM`].
+    /// [`VICTIM`].
     fn default() -> Self {
-        tunables::VICTIM.default
+        VICTIM.default
     }
 }
 
