@@ -35,10 +35,10 @@
 //! that parks relies on the runtime's sleep protocol.
 
 mod backoff;
-mod clockwork;
+mod backoff_curve;
 mod form;
 mod quanta;
-mod ramp;
+mod quantum_state;
 mod state;
 pub(crate) mod tunables;
 
