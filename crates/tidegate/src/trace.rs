@@ -1,29 +1,29 @@
-//! Notes of what a pool asks the rules, and of what they decide; see [`tidegate_policy::trace`] and docs/trace.md.
+//! Records the decisions of a pool; see [`tidegate_policy::trace`] and docs/trace.md.
 //!
 //! Each worker, the steward and the plan for memory has a recorder of its own. That of a worker is locked by its thread alone, but for the moment in which the
 //! notes are read. Pools without a trace have none, and pay a branch where something is asked.
 
 pub use tidegate_policy::trace::{
-    Damaged, Difference, Failed, Question, Record, Replayed, Rules, Source, Stream, Trace, replay,
+    Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace, replay,
 };
 
 use crate::options::Options;
 use crate::pool::Shared;
 use crate::stats::Phase;
 use crate::worker::{Current, Worker};
-use tidegate_policy::trace::{Recorder, Tape};
+use tidegate_policy::trace::{Recorder, StreamRecorder};
 use tidegate_policy::tunables::TRACE_BYTES;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 
 /// Where one of them takes notes, if it does.
 #[derive(Default)]
-pub(crate) struct Notes(Option<Mutex<Recorder>>);
+pub(crate) struct Notes(Option<Mutex<StreamRecorder>>);
 
 /// A recorder, if there is one.
-pub(crate) fn recorder(options: &Options) -> Option<Recorder> {
+pub(crate) fn recorder(options: &Options) -> Option<StreamRecorder> {
     let wanted = options.trace.then_some(TRACE_BYTES.default);
-    wanted.map(|most| Recorder::new(most, clock::now))
+    wanted.map(|most| StreamRecorder::new(most, clock::now))
 }
 
 impl Notes {
@@ -31,9 +31,9 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
-    fn note(&self, what: Question, numbers: &[u64]) {
+    fn note(&self, what: Event, numbers: &[u64]) {
         if let Some(recorder) = &self.0 {
-            recorder.lock().note(what, numbers);
+            recorder.lock().record(what, numbers);
         }
     }
 
@@ -42,11 +42,11 @@ impl Notes {
     }
 }
 
-impl Tape for Notes {
+impl Recorder for Notes {
     #[inline]
-    fn ask(&self, question: Question) {
+    fn begin(&self, event: Event) {
         if let Some(recorder) = &self.0 {
-            recorder.lock().ask(question);
+            recorder.lock().begin(event);
         }
     }
 
@@ -60,14 +60,14 @@ impl Tape for Notes {
     }
 
     #[inline]
-    fn answer(&self, decision: u64) {
+    fn end(&self, decision: u64) {
         if let Some(recorder) = &self.0 {
-            recorder.lock().answer(decision);
+            recorder.lock().end(decision);
         }
     }
 }
 
-/// What a worker does in a phase of this number, the first of those that [`Question::Phase`] has.
+/// What a worker does in a phase of this number, the first of those that [`Event::Phase`] has.
 #[must_use]
 pub fn phase(number: u64) -> Option<&'static str> {
     let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;
@@ -87,14 +87,13 @@ pub fn phase(number: u64) -> Option<&'static str> {
 impl Current<'_> {
     /// Begins a phase; what this worker did before.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
-        self.notes.note(Question::Phase, &[phase as u64]);
+        self.notes.note(Event::Phase, &[phase as u64]);
         self.tally.phases.enter(phase)
     }
 
     /// Tasks were stolen.
     pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
-        self.notes
-            .note(Question::Stole, &[victim.index as u64, tasks]);
+        self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
     }
 }
 

@@ -1,31 +1,31 @@
-//! Where questions, numbers and decisions are noted, or read.
+//! Recording events with their inputs and decisions, and supplying recorded inputs during a replay.
 
 use super::bytes::put;
+use super::event::Event;
 use super::file::{Source, Stream};
-use super::question::Question;
 use crate::Nanos;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// What lies between the world and the rules.
-pub trait Tape {
-    /// A question begins.
-    fn ask(&self, question: Question);
+/// Sits between the rules and their inputs: records what passes through, or replaces it with what was recorded.
+pub trait Recorder {
+    /// An event begins.
+    fn begin(&self, event: Event);
 
-    /// A number that the rules look at: that of the world, or the one that was noted.
+    /// Passes a number to the rule: the value of `live`, or the recorded one during a replay.
     fn input(&self, live: impl FnOnce() -> u64) -> u64;
 
-    /// What was decided. The question is over.
-    fn answer(&self, decision: u64);
+    /// The event ends with this decision.
+    fn end(&self, decision: u64);
 }
 
-/// Nothing is noted.
+/// Records nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Off;
+pub struct NoTrace;
 
-impl Tape for Off {
+impl Recorder for NoTrace {
     #[inline(always)]
-    fn ask(&self, _: Question) {}
+    fn begin(&self, _: Event) {}
 
     #[inline(always)]
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
@@ -33,32 +33,32 @@ impl Tape for Off {
     }
 
     #[inline(always)]
-    fn answer(&self, _: u64) {}
+    fn end(&self, _: u64) {}
 }
 
-/// Takes notes, up to a number of bytes. One for each who asks.
+/// Records one stream, up to a limit in bytes.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct StreamRecorder {
     clock: fn() -> Nanos,
     most: usize,
-    /// When the question was asked that is noted last.
+    /// When the last recorded event began.
     last: Nanos,
-    question: Option<(Question, Nanos)>,
+    event: Option<(Event, Nanos)>,
     numbers: Vec<u8>,
     inputs: Vec<u8>,
     decisions: Vec<u8>,
     left_out: u64,
 }
 
-impl Recorder {
-    /// Notes up to `most` bytes, and reads the time of each question from `clock`.
+impl StreamRecorder {
+    /// A recorder for up to `most` bytes. It reads the time of each event from `clock`.
     #[must_use]
     pub const fn new(most: usize, clock: fn() -> Nanos) -> Self {
         Self {
             clock,
             most,
             last: 0,
-            question: None,
+            event: None,
             numbers: Vec::new(),
             inputs: Vec::new(),
             decisions: Vec::new(),
@@ -66,30 +66,30 @@ impl Recorder {
         }
     }
 
-    /// A question begins.
-    pub fn ask(&mut self, question: Question) {
-        self.question = Some((question, (self.clock)()));
+    /// An event begins.
+    pub fn begin(&mut self, event: Event) {
+        self.event = Some((event, (self.clock)()));
         self.numbers.clear();
     }
 
-    /// A number that the rules look at.
+    /// Records a number that the rule reads, and returns it.
     pub fn input(&mut self, number: u64) -> u64 {
         put(&mut self.numbers, number);
         number
     }
 
-    /// What was decided.
-    pub fn answer(&mut self, decision: u64) {
-        let Some((question, at)) = self.question.take() else {
+    /// The event ends with this decision.
+    pub fn end(&mut self, decision: u64) {
+        let Some((event, at)) = self.event.take() else {
             return;
         };
-        // Numbers take ten bytes at most.
+        // Besides the inputs: one byte for the event, and three numbers of at most ten bytes.
         let bytes = self.inputs.len() + self.numbers.len() + self.decisions.len() + 31;
         if self.left_out > 0 || bytes > self.most {
             self.left_out += 1;
             return;
         }
-        self.inputs.push(question.code());
+        self.inputs.push(event.code());
         put(&mut self.inputs, at.saturating_sub(self.last));
         put(&mut self.inputs, self.numbers.len() as u64);
         self.inputs.append(&mut self.numbers);
@@ -97,16 +97,16 @@ impl Recorder {
         self.last = self.last.max(at);
     }
 
-    /// Something that is no question, for pictures.
-    pub fn note(&mut self, what: Question, numbers: &[u64]) {
-        self.ask(what);
+    /// Records an event on which no rule decides; timelines are drawn from these.
+    pub fn record(&mut self, what: Event, numbers: &[u64]) {
+        self.begin(what);
         for &number in numbers {
             self.input(number);
         }
-        self.answer(0);
+        self.end(0);
     }
 
-    /// What it has noted so far.
+    /// The events recorded so far.
     #[must_use]
     pub fn stream(&self, source: Source) -> Stream {
         Stream {
@@ -118,9 +118,9 @@ impl Recorder {
     }
 }
 
-impl Tape for RefCell<Recorder> {
-    fn ask(&self, question: Question) {
-        self.borrow_mut().ask(question);
+impl Recorder for RefCell<StreamRecorder> {
+    fn begin(&self, event: Event) {
+        self.borrow_mut().begin(event);
     }
 
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
@@ -128,46 +128,46 @@ impl Tape for RefCell<Recorder> {
         self.borrow_mut().input(number)
     }
 
-    fn answer(&self, decision: u64) {
-        self.borrow_mut().answer(decision);
+    fn end(&self, decision: u64) {
+        self.borrow_mut().end(decision);
     }
 }
 
-impl<T: Tape> Tape for &T {
-    fn ask(&self, question: Question) {
-        (**self).ask(question);
+impl<T: Recorder> Recorder for &T {
+    fn begin(&self, event: Event) {
+        (**self).begin(event);
     }
 
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
         (**self).input(live)
     }
 
-    fn answer(&self, decision: u64) {
-        (**self).answer(decision);
+    fn end(&self, decision: u64) {
+        (**self).end(decision);
     }
 }
 
-/// Notes if there is where to.
-impl<T: Tape> Tape for Option<T> {
+/// Records if there is a recorder.
+impl<T: Recorder> Recorder for Option<T> {
     #[inline]
-    fn ask(&self, question: Question) {
-        if let Some(tape) = self {
-            tape.ask(question);
+    fn begin(&self, event: Event) {
+        if let Some(recorder) = self {
+            recorder.begin(event);
         }
     }
 
     #[inline]
     fn input(&self, live: impl FnOnce() -> u64) -> u64 {
         match self {
-            Some(tape) => tape.input(live),
+            Some(recorder) => recorder.input(live),
             None => live(),
         }
     }
 
     #[inline]
-    fn answer(&self, decision: u64) {
-        if let Some(tape) = self {
-            tape.answer(decision);
+    fn end(&self, decision: u64) {
+        if let Some(recorder) = self {
+            recorder.end(decision);
         }
     }
 }
