@@ -11,7 +11,8 @@
 //! at the length of tasks, or at how many thieves there are.
 
 use crate::error::ParseError;
-use crate::{text, tunables};
+use crate::text;
+use crate::tunable::{Basis, Tunable, choice, choices, count, table};
 use core::fmt;
 use core::str::FromStr;
 
@@ -59,22 +60,32 @@ impl Amount {
         }
     }
 
-    /// Refuses a fixed number outside the range of [`tunables::STEAL_FIXED`]: with 0 no thief would ever find anything.
+    /// Refuses a fixed number outside the range of [`STEAL_FIXED`]: with 0 no thief would ever find anything.
     ///
     /// # Errors
     /// Names the number and the range.
     pub fn check(self) -> Result<Self, ParseError> {
         if let Self::Fixed(d) = self {
-            tunables::STEAL_FIXED.check(d)?;
+            STEAL_FIXED.check(d)?;
         }
         Ok(self)
     }
 }
 
+table! {
+    STEAL: Amount = choice("steal", Amount::NAMES, Amount::One).set_by("TIDEGATE_STEAL"),
+        "How many tasks a steal takes; after a steal of one the thief's deque holds descendants of that task alone, so a \
+         join may rob it.", Basis::Published("Haselsteiner 2015, section 2.2");
+    STEAL_FIXED: usize = count("steal.fixed", "tasks", 1, 65_536, 2),
+        "How many tasks a steal of a fixed number takes; the number must be given, 2 suited most programs.", Basis::Published("Adnan and Sato 2012");
+}
+
+choices!(Amount);
+
 impl Default for Amount {
-    /// [`tunables::STEAL`].
+    /// [`STEAL`].
     fn default() -> Self {
-        tunables::STEAL.default
+        STEAL.default
     }
 }
 
@@ -96,7 +107,7 @@ impl FromStr for Amount {
             "one" => Ok(Self::One),
             "half" => Ok(Self::Half),
             _ => match text.strip_prefix("fixed:") {
-                Some(d) => Ok(Self::Fixed(tunables::STEAL_FIXED.parse(d)?)),
+                Some(d) => Ok(Self::Fixed(STEAL_FIXED.parse(d)?)),
                 None => Err(text::unknown("amount to steal", text, Self::NAMES)),
             },
         }

@@ -3,7 +3,7 @@
 
 use crate::error::ParseError;
 use crate::text;
-use crate::tunables::{Setting, Tunable};
+use crate::tunable::{Setting, Tunable};
 use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};

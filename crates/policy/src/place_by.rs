@@ -1,7 +1,9 @@
 //! How workers are grouped into places.
 
 use crate::error::ParseError;
-use crate::{text, tunables};
+use crate::limits::MOST_WORKERS;
+use crate::text;
+use crate::tunable::{Basis, Tunable, choice, choices, count, table};
 use core::fmt;
 use core::str::FromStr;
 
@@ -33,22 +35,32 @@ impl PlaceBy {
     pub(crate) const NAMES: &'static [&'static str] =
         &["cache", "core", "node", "package", "machine", "each:N"];
 
-    /// Refuses a number outside the range of [`tunables::PLACES_EACH`].
+    /// Refuses a number outside the range of [`PLACES_EACH`].
     ///
     /// # Errors
     /// Names the number and the range.
     pub fn check(self) -> Result<Self, ParseError> {
         if let Self::Each(workers) = self {
-            tunables::PLACES_EACH.check(workers)?;
+            PLACES_EACH.check(workers)?;
         }
         Ok(self)
     }
 }
 
+table! {
+    PLACES: PlaceBy = choice("places", PlaceBy::NAMES, PlaceBy::Cache).set_by("TIDEGATE_PLACES"),
+        "What the workers of a place share; the last-level cache is the nearest in which a task's data outlives the task.",
+        Basis::Published("Weibel 2010, section 4.2");
+    PLACES_EACH: usize = count("places.each", "workers", 1, MOST_WORKERS, 1),
+        "How many workers a place has where their number is given; that number must be given.", Basis::Guessed;
+}
+
+choices!(PlaceBy);
+
 impl Default for PlaceBy {
-    /// [`tunables::PLACES`].
+    /// [`PLACES`].
     fn default() -> Self {
-        tunables::PLACES.default
+        PLACES.default
     }
 }
 
@@ -76,7 +88,7 @@ impl FromStr for PlaceBy {
             "package" => Self::Package,
             "machine" => Self::Machine,
             _ => match text.strip_prefix("each:") {
-                Some(workers) => Self::Each(tunables::PLACES_EACH.parse(workers)?),
+                Some(workers) => Self::Each(PLACES_EACH.parse(workers)?),
                 None => return Err(text::unknown("grouping of workers", text, Self::NAMES)),
             },
         })

@@ -4,7 +4,7 @@
 //! suit; `docs/queues.md` describes each.
 
 use crate::error::ParseError;
-use crate::tunables;
+use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
@@ -79,10 +79,18 @@ impl Queue {
     }
 }
 
+table! {
+    QUEUE: Queue = choice("queue", Queue::NAMES, Queue::Split).set_by("TIDEGATE_QUEUE"),
+        "In which queue a worker keeps its tasks; the owner of a split deque needs neither fence nor compare-and-swap for what nobody steals.",
+        Basis::Measured;
+}
+
+choices!(Queue);
+
 impl Default for Queue {
-    /// [`tunables::QUEUE`].
+    /// [`QUEUE`].
     fn default() -> Self {
-        tunables::QUEUE.default
+        QUEUE.default
     }
 }
 

@@ -5,10 +5,13 @@
 //! could be others are [`tunables`](crate::tunables). Counting searchers, keeping the time of the last flag and waking
 //! threads is the runtime's.
 
+pub(crate) mod tunables;
+
 use crate::Nanos;
-use crate::tunables::{
+use crate::share::tunables::PREEMPTED_GRACE_MAX;
+use tunables::{
     EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
-    PREEMPTED_GRACE_MAX, REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
+    REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
 };
 
 /// How many workers may search at once when `active` hold slots: at most half of them, but up to four in any case.

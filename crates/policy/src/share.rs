@@ -3,14 +3,17 @@
 //! [`Share`] is the user's wish. From it and from what the table of jobs says follows how many slots a job may use
 //! ([`slots`]). Reading the table and moving slots is the runtime's; who gets how many is [`allot`](crate::allot).
 
+pub(crate) mod tunables;
+
 use crate::Nanos;
+use crate::desire::tunables::EST_CYCLE;
 use crate::error::ParseError;
-use crate::tunables::{
-    ALONE_CYCLE, CALM_CYCLES, EST_CYCLE, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE,
-    TURN,
-};
+use crate::tunable::choices;
 use core::fmt;
 use core::str::FromStr;
+use tunables::{
+    ALONE_CYCLE, CALM_CYCLES, NEIGHBOUR_LOAD, SHARE, STARVED_PATIENCE, STUCK_PATIENCE, TURN,
+};
 
 /// Whether a job divides the processors with other jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +39,8 @@ impl Share {
         }
     }
 }
+
+choices!(Share);
 
 impl Default for Share {
     /// [`SHARE`].

@@ -11,7 +11,7 @@
 //! this crate.
 
 use crate::error::ParseError;
-use crate::tunables;
+use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
@@ -28,10 +28,18 @@ impl Wait {
     pub(crate) const NAMES: &'static [&'static str] = &["descendants", "help-any"];
 }
 
+table! {
+    WAIT: Wait = choice("wait", Wait::NAMES, Wait::Descendants).set_by("TIDEGATE_WAIT"),
+        "What a waiting join runs; descendants only, so that no unrelated lock is taken on top of a waiting frame.",
+        Basis::Guessed;
+}
+
+choices!(Wait);
+
 impl Default for Wait {
-    /// [`tunables::WAIT`].
+    /// [`WAIT`].
     fn default() -> Self {
-        tunables::WAIT.default
+        WAIT.default
     }
 }
 

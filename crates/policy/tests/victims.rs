@@ -56,15 +56,15 @@ impl Peers for Pool {
 
 const RULES: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
 
-/// The victims of one sweep in which everybody has nothing.
-fn sweep(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
+/// The victims of one round in which no worker has a task.
+fn round(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
     std::iter::from_fn(|| state.next(pool, || rng.draw()))
         .take(1_000)
         .collect()
 }
 
 #[test]
-fn a_random_sweep_asks_every_candidate_once() {
+fn a_random_round_asks_every_candidate_once() {
     let mut rng = Rng::new(21);
     for workers in 0..40 {
         let mut pool = Pool::new(workers);
@@ -73,7 +73,7 @@ fn a_random_sweep_asks_every_candidate_once() {
         }
         for rule in [Victim::Random, Victim::LastVictim] {
             for thief in 0..workers + 2 {
-                let asked = sweep(&mut VictimState::new(rule, thief), &pool, &mut rng);
+                let asked = round(&mut VictimState::new(rule, thief), &pool, &mut rng);
                 assert_eq!(
                     asked.iter().copied().collect::<BTreeSet<_>>(),
                     pool.others(thief)
@@ -105,7 +105,7 @@ fn the_first_victim_is_equally_often_each_of_the_others() {
 }
 
 #[test]
-fn the_last_victim_is_asked_first_and_only_once_a_sweep() {
+fn the_last_victim_is_asked_first_and_only_once_a_round() {
     let mut rng = Rng::new(23);
     let pool = Pool::new(5);
     for rule in [Victim::LastVictim, Victim::Hierarchical] {
@@ -113,7 +113,7 @@ fn the_last_victim_is_asked_first_and_only_once_a_sweep() {
         state.stolen_from(3);
         assert_eq!(state.last_victim(), Some(3));
         for _ in 0..10 {
-            let asked = sweep(&mut state, &pool, &mut rng);
+            let asked = round(&mut state, &pool, &mut rng);
             assert_eq!(asked[0], 3, "{rule}");
             assert_eq!(
                 asked.iter().filter(|&&victim| victim == 3).count(),
@@ -130,7 +130,7 @@ fn a_random_thief_does_not_prefer_its_last_victim() {
     let mut state = VictimState::new(Victim::Random, 0);
     state.stolen_from(3);
     let first: BTreeSet<usize> = (0..100)
-        .map(|_| sweep(&mut state, &Pool::new(5), &mut rng)[0])
+        .map(|_| round(&mut state, &Pool::new(5), &mut rng)[0])
         .collect();
     assert_eq!(first, BTreeSet::from([1, 2, 3, 4]));
 }
@@ -140,7 +140,7 @@ fn after_a_victim_without_work_its_own_last_victim_is_asked() {
     let mut rng = Rng::new(25);
     let mut pool = Pool::new(4);
     pool.last = vec![None, Some(2), Some(3), Some(0)];
-    let asked = sweep(
+    let asked = round(
         &mut VictimState::new(Victim::LastVictim, 0),
         &pool,
         &mut rng,
@@ -166,7 +166,7 @@ fn a_last_victim_that_is_gone_is_passed_over() {
         for last in [3, 99] {
             let mut state = VictimState::new(rule, 0);
             state.stolen_from(last);
-            let asked = sweep(&mut state, &pool, &mut rng);
+            let asked = round(&mut state, &pool, &mut rng);
             assert!(
                 asked.iter().all(|victim| [1, 2].contains(victim)),
                 "{rule}: {asked:?}"
@@ -181,7 +181,7 @@ fn hierarchical_asks_one_victim_at_each_distance_near_ones_first() {
     let pool = Pool::eight();
     let mut state = VictimState::new(Victim::Hierarchical, 5);
     for _ in 0..100 {
-        let asked = sweep(&mut state, &pool, &mut rng);
+        let asked = round(&mut state, &pool, &mut rng);
         let distances: Vec<u32> = asked
             .iter()
             .map(|&victim| pool.distance(5, victim))
@@ -209,7 +209,7 @@ fn hierarchical_passes_over_distances_where_nobody_is() {
     let mut pool = Pool::eight();
     pool.candidates = vec![false, true, false, false, false, true, false, false];
     assert_eq!(
-        sweep(
+        round(
             &mut VictimState::new(Victim::Hierarchical, 5),
             &pool,
             &mut rng
@@ -225,7 +225,7 @@ fn no_candidate_starves_under_any_rule() {
     for rule in RULES {
         let mut state = VictimState::new(rule, 2);
         let mut asked = [0; 8];
-        for victim in (0..800).flat_map(|_| sweep(&mut state, &pool, &mut rng)) {
+        for victim in (0..800).flat_map(|_| round(&mut state, &pool, &mut rng)) {
             asked[victim] += 1;
         }
         let least = pool.others(2).iter().map(|&other| asked[other]).min();
@@ -234,7 +234,7 @@ fn no_candidate_starves_under_any_rule() {
 }
 
 #[test]
-fn whoever_stays_through_a_sweep_is_asked_while_others_come_and_go() {
+fn whoever_stays_through_a_round_is_asked_while_others_come_and_go() {
     let mut rng = Rng::new(31);
     for rule in [Victim::Random, Victim::LastVictim] {
         for _ in 0..500 {
@@ -259,7 +259,7 @@ fn whoever_stays_through_a_sweep_is_asked_while_others_come_and_go() {
 }
 
 #[test]
-fn every_sweep_ends_and_names_only_candidates_whatever_happens_meanwhile() {
+fn every_round_ends_and_names_only_candidates_whatever_happens_meanwhile() {
     let mut rng = Rng::new(32);
     for rule in RULES {
         let mut pool = Pool::eight();
@@ -276,7 +276,7 @@ fn every_sweep_ends_and_names_only_candidates_whatever_happens_meanwhile() {
             let attempts = asked.take(100).count();
             assert!(
                 attempts <= 1 + 2 * 7,
-                "{rule}: {attempts} attempts in a sweep"
+                "{rule}: {attempts} attempts in a round"
             );
             if rng.below(4) == 0 {
                 state.stolen_from(rng.below(8) as usize);
@@ -297,7 +297,7 @@ fn alone_a_thief_has_nobody_to_ask() {
 }
 
 #[test]
-fn one_call_draws_at_most_once_and_a_sweep_of_the_circle_once() {
+fn one_call_draws_at_most_once_and_a_round_of_the_circle_once() {
     let pool = Pool::new(6);
     let mut draws = 0;
     let mut state = VictimState::new(Victim::LastVictim, 0);

@@ -1,29 +1,29 @@
-//! Notes of what a pool asks the rules, and of what they decide; see [`tidegate_policy::trace`] and docs/trace.md.
+//! Records the decisions of a pool; see [`tidegate_policy::trace`] and docs/trace.md.
 //!
 //! Each worker, the steward and the plan for memory has a recorder of its own. That of a worker is locked by its thread alone, but for the moment in which the
 //! notes are read. Pools without a trace have none, and pay a branch where something is asked.
 
 pub use tidegate_policy::trace::{
-    Damaged, Difference, Failed, Question, Record, Replayed, Rules, Source, Stream, Trace, replay,
+    Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace, replay,
 };
 
 use crate::options::Options;
 use crate::pool::Shared;
 use crate::stats::Phase;
 use crate::worker::{Current, Worker};
-use tidegate_policy::trace::{Recorder, Tape};
+use tidegate_policy::trace::{Recorder, StreamRecorder};
 use tidegate_policy::tunables::TRACE_BYTES;
 use tidegate_sync::clock;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 /// Where one of them takes notes, if it does.
 #[derive(Default)]
-pub(crate) struct Notes(Option<Mutex<Recorder>>);
+pub(crate) struct Notes(Option<Mutex<StreamRecorder>>);
 
 /// A recorder, if there is one.
-pub(crate) fn recorder(options: &Options) -> Option<Recorder> {
+pub(crate) fn recorder(options: &Options) -> Option<StreamRecorder> {
     let wanted = options.trace.then_some(TRACE_BYTES.default);
-    wanted.map(|most| Recorder::new(most, clock::now))
+    wanted.map(|most| StreamRecorder::new(most, clock::now))
 }
 
 impl Notes {
@@ -33,7 +33,7 @@ impl Notes {
 
     /// None in a child made by `fork` while the notes were read, where nothing reads them any more.
     #[inline]
-    fn recorder(&self) -> Option<MutexGuard<'_, Recorder>> {
+    fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
         self.0.as_ref()?.lock_unless_lost()
     }
 
@@ -44,9 +44,9 @@ impl Notes {
         stay();
     }
 
-    fn note(&self, what: Question, numbers: &[u64]) {
+    fn note(&self, what: Event, numbers: &[u64]) {
         if let Some(mut recorder) = self.recorder() {
-            recorder.note(what, numbers);
+            recorder.record(what, numbers);
         }
     }
 
@@ -55,11 +55,11 @@ impl Notes {
     }
 }
 
-impl Tape for Notes {
+impl Recorder for Notes {
     #[inline]
-    fn ask(&self, question: Question) {
+    fn begin(&self, event: Event) {
         if let Some(mut recorder) = self.recorder() {
-            recorder.ask(question);
+            recorder.begin(event);
         }
     }
 
@@ -73,14 +73,14 @@ impl Tape for Notes {
     }
 
     #[inline]
-    fn answer(&self, decision: u64) {
+    fn end(&self, decision: u64) {
         if let Some(mut recorder) = self.recorder() {
-            recorder.answer(decision);
+            recorder.end(decision);
         }
     }
 }
 
-/// What a worker does in a phase of this number, the first of those that [`Question::Phase`] has.
+/// What a worker does in a phase of this number, the first of those that [`Event::Phase`] has.
 #[must_use]
 pub fn phase(number: u64) -> Option<&'static str> {
     let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;
@@ -100,14 +100,13 @@ pub fn phase(number: u64) -> Option<&'static str> {
 impl Current<'_> {
     /// Begins a phase; what this worker did before.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
-        self.notes.note(Question::Phase, &[phase as u64]);
+        self.notes.note(Event::Phase, &[phase as u64]);
         self.tally.phases.enter(phase)
     }
 
     /// Tasks were stolen.
     pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
-        self.notes
-            .note(Question::Stole, &[victim.index as u64, tasks]);
+        self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
     }
 }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use std::time::Duration;
-use tidegate::trace::{Failed, Question, Rules, Source, Trace, replay};
+use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
 use tidegate::{Pool, space};
 
 /// Forks with pauses, so that thieves find something, find nothing, and rest; with a lease in each.
@@ -46,13 +46,13 @@ fn replayed(trace: &Trace) -> u64 {
     assert_eq!(&back, trace);
     let replayed = replay(&back).unwrap_or_else(|failed| panic!("{failed:?}"));
     assert_eq!(replayed.left_out, 0);
-    replayed.questions
+    replayed.events
 }
 
-/// The questions that were asked, of whichever stream.
-fn asked(trace: &Trace) -> Vec<Question> {
+/// The events of all streams.
+fn events(trace: &Trace) -> Vec<Event> {
     let records = trace.streams.iter().flat_map(|stream| stream.records());
-    records.map(|record| record.unwrap().question).collect()
+    records.map(|record| record.unwrap().event).collect()
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn every_rule_decides_again_what_it_has_decided() {
         &[("space", "budget:12KiB,serial=8KiB")],
     ];
     for options in runs {
-        let questions = replayed(&traced(options));
-        assert!(questions > 50, "{options:?}: {questions}");
+        let events = replayed(&traced(options));
+        assert!(events > 50, "{options:?}: {events}");
     }
 }
 
@@ -103,11 +103,11 @@ fn a_steward_decides_again_what_it_has_decided() {
 }
 
 /// What is found when the trace is replayed under other rules.
-fn differs(trace: &Trace, alter: impl FnOnce(&mut Rules)) -> Question {
+fn differs(trace: &Trace, alter: impl FnOnce(&mut Rules)) -> Event {
     let mut altered = trace.clone();
     alter(&mut altered.rules);
     match replay(&altered) {
-        Err(Failed::Differs(difference)) => difference.record.question,
+        Err(Failed::Differs(difference)) => difference.record.event,
         other => panic!("{other:?} under {:?}", altered.rules),
     }
 }
@@ -122,22 +122,22 @@ fn one_constant_of_a_rule_that_is_another_is_found() {
     let found = differs(&trace, |rules| {
         rules.idle = "linear:step=51us".parse().unwrap()
     });
-    assert_eq!(found, Question::SweepFailed);
+    assert_eq!(found, Event::SweepFailed);
     let found = differs(&trace, |rules| {
         rules.idle = "linear:step=50us,min=11us".parse().unwrap()
     });
-    assert_eq!(found, Question::SweepFailed);
+    assert_eq!(found, Event::SweepFailed);
     let found = differs(&trace, |rules| {
         rules.victim = "hierarchical".parse().unwrap()
     });
-    assert_eq!(found, Question::NextVictim);
+    assert_eq!(found, Event::NextVictim);
     let found = differs(&trace, |rules| rules.steal = "fixed:3".parse().unwrap());
-    assert_eq!(found, Question::Amount);
+    assert_eq!(found, Event::Amount);
     let trace = traced(&[("space", "dfdeques:k=512")]);
     let found = differs(&trace, |rules| {
         rules.space = "dfdeques:k=2048".parse().unwrap()
     });
-    assert_eq!(found, Question::Ask);
+    assert_eq!(found, Event::Ask);
     let trace = traced(&[("space", "budget:9KiB,serial=8KiB")]);
     differs(&trace, |rules| {
         rules.space = "budget:64KiB,serial=8KiB".parse().unwrap()
@@ -167,5 +167,5 @@ fn a_pool_takes_no_notes_unless_it_is_to() {
     pool.join(|| (), || ());
     assert!(pool.trace().is_none());
     let trace = traced(&[]);
-    assert!(asked(&trace).contains(&Question::Stole));
+    assert!(events(&trace).contains(&Event::Stole));
 }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tidegate::trace::{Question, Record, Source, Stream, Trace, phase};
+use tidegate::trace::{Event, Record, Source, Stream, Trace, phase};
 
 use crate::failure::Failure;
 use crate::output::write_file;
@@ -75,19 +75,14 @@ impl Events<'_> {
             "ph": "M", "name": "thread_name", "pid": 1, "tid": index, "args": {"name": format!("worker {index}")},
         }))?;
         let (mut since, mut last): (Option<(u64, &str)>, _) = (None, 0);
-        for Record {
-            at,
-            question,
-            inputs,
-        } in stream.records().map_while(Result::ok)
-        {
+        for Record { at, event, inputs } in stream.records().map_while(Result::ok) {
             last = at;
-            match (question, &inputs[..]) {
-                (Question::Phase, &[number]) => {
+            match (event, &inputs[..]) {
+                (Event::Phase, &[number]) => {
                     self.spell(since, at, index)?;
                     since = phase(number).map(|name| (at, name));
                 }
-                (Question::Stole, &[victim, tasks]) => self.put(&json!({
+                (Event::Stole, &[victim, tasks]) => self.put(&json!({
                     "ph": "i", "s": "t", "name": "stole", "cat": "steal", "pid": 1, "tid": index,
                     "ts": self.time(at), "args": {"from": victim, "tasks": tasks},
                 }))?,
@@ -111,9 +106,9 @@ impl Events<'_> {
     fn steward(&mut self, stream: &Stream) -> io::Result<()> {
         let records = stream.records().map_while(Result::ok);
         for (record, decided) in records.zip(stream.decisions()) {
-            let name = match record.question {
-                Question::Desire => "desired",
-                Question::Lend => "lent",
+            let name = match record.event {
+                Event::Desire => "desired",
+                Event::Lend => "lent",
                 _ => continue,
             };
             self.put(&json!({

@@ -154,7 +154,7 @@ impl Report<'_> {
             json!({
                 "source": difference.source.to_string(),
                 "step": difference.step,
-                "question": difference.record.question.text(),
+                "question": difference.record.event.text(),
                 "at_ns": difference.record.at,
                 "inputs": difference.record.inputs,
                 "then": difference.then,

@@ -7,10 +7,10 @@
 //!
 //! It comes to rest on constant parallelism, but climbs by as many as wait, which in a loop that spawns is one.
 
+use super::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
 use super::{Estimate, ONE, Seen, fixed, scale};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables::{A_DEQUE_BETA, ATTEMPT_TIME};
 
 /// Parameters of A-Deque.
 #[derive(Clone, Copy, Debug, PartialEq)]

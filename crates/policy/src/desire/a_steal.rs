@@ -7,10 +7,10 @@
 //! On constant parallelism it never comes to rest. Its mugging, the taking of a whole deque from a worker that was put to
 //! sleep, is a matter of the runtime; the time for it counts as work.
 
+use super::tunables::{A_STEAL_DELTA, A_STEAL_RHO};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables::{A_STEAL_DELTA, A_STEAL_RHO};
 
 /// Parameters of A-Steal.
 #[derive(Clone, Copy, Debug, PartialEq)]

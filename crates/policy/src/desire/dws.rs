@@ -8,10 +8,10 @@
 //! worker without a task counts as gone when there were so many failures for it. Which processors are taken, the free
 //! ones first, is the allocator's affair.
 
+use super::tunables::DWS_T_SLEEP;
 use super::{Estimate, Seen};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables::DWS_T_SLEEP;
 
 /// Parameters of demand-aware work-stealing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,7 @@ mod form;
 mod instantaneous;
 mod palirria;
 mod steady;
+pub(crate) mod tunables;
 mod wsap;
 
 pub use a_deque::ADeque;
@@ -39,10 +40,11 @@ pub use wsap::Wsap;
 use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::Policy;
-use crate::tunables::{self, ATTEMPT_TIME};
+use crate::tunable::{Basis, Tunable, choice, choices, table};
 use a_steal::AStealState;
 use instantaneous::Instantaneous;
 use steady::SteadyState;
+use tunables::ATTEMPT_TIME;
 
 /// What a job saw of itself in one cycle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -168,7 +170,7 @@ pub trait Estimate {
 /// How a job estimates its desire.
 ///
 /// The text form is the name, a colon and the parameters that differ from their defaults, for instance `wsap:eta=0.75`.
-/// Every parameter, its range and its default is a row of [`tunables`].
+/// Every parameter, its range and its default is a row of [`tunables`](crate::tunables).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Desire {
     /// What was used lately, and more while all of that is used and tasks wait.
@@ -205,10 +207,18 @@ impl Desire {
     }
 }
 
+table! {
+    DESIRE: Desire = choice("desire", Desire::names(), Desire::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
+        "How a job estimates how many processors it could use; steady comes to rest where the others go up and down.",
+        Basis::Guessed;
+}
+
+choices!(Desire);
+
 impl Default for Desire {
-    /// [`tunables::DESIRE`].
+    /// [`DESIRE`].
     fn default() -> Self {
-        tunables::DESIRE.default
+        DESIRE.default
     }
 }
 

@@ -10,10 +10,10 @@
 //! lowest numbers are awake. The source stands on the axes, also alone. The victims that go with it, tasks flowing
 //! outwards along the axes and back, are not here: with other victims the deques of a zone say less.
 
+use super::tunables::PALIRRIA_THRESHOLD;
 use super::{Estimate, Seen};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables::PALIRRIA_THRESHOLD;
 
 /// Parameters of Palirria.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

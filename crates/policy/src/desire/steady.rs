@@ -21,10 +21,10 @@
 //! allocation for adaptively parallel work-stealing jobs", 2004, section 4.2. The doubling and the rule for deprived jobs
 //! are A-Steal's, the use of the deques is A-Deque's (Haselsteiner, "Adaptive work-stealing", 2015, sections 2.3, 2.4).
 
+use super::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
 use alloc::collections::VecDeque;
 
 /// Parameters of our estimate.

@@ -10,10 +10,10 @@
 //!
 //! It has no memory, so on constant parallelism it goes on overshooting and falling back.
 
+use super::tunables::WSAP_ETA;
 use super::{Estimate, ONE, Seen, fixed, processors};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables::WSAP_ETA;
 
 /// Parameters of the estimate of WSAP.
 #[derive(Clone, Copy, Debug, PartialEq)]

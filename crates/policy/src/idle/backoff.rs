@@ -1,9 +1,9 @@
 //! Sleeps that grow with each failed sweep.
 
+use super::tunables as t;
 use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, at_most};
-use crate::tunables as t;
 
 /// A rule for how the sleeps of a thief grow. The first sleep of a row is the minimum; a success ends the row.
 #[derive(Clone, Copy, Debug, PartialEq)]

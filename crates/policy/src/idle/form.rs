@@ -9,6 +9,7 @@ use super::{Elastic, Idle};
 use crate::error::ParseError;
 use crate::parameters::{Policy, split, without};
 use crate::text;
+use crate::tunable::choices;
 use core::fmt;
 use core::str::FromStr;
 
@@ -156,3 +157,4 @@ words!(
     Both = "both",
     Mean = "mean"
 );
+choices!(Randomness, Inefficient);

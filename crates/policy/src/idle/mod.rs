@@ -35,11 +35,12 @@
 //! that parks relies on the runtime's sleep protocol.
 
 mod backoff;
-mod clockwork;
+mod backoff_curve;
 mod form;
 mod quanta;
-mod ramp;
+mod quantum_state;
 mod state;
+pub(crate) mod tunables;
 
 pub use backoff::{
     Backoff, Combination, Exponential, ExponentialLinear, Linear, LinearExponential, PheetOriginal,
@@ -48,16 +49,18 @@ pub use backoff::{
 pub use quanta::{Inefficient, LongQuanta, Quanta};
 pub use state::{IdleState, Rest};
 
+use tunables::{ELASTIC_SEARCH, ELASTIC_SPIN};
+
 use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, at_most};
-use crate::tunables::{self, ELASTIC_SEARCH, ELASTIC_SPIN};
+use crate::tunable::{Basis, Tunable, choice, choices, table};
 
 /// How a thief rests.
 ///
 /// The text form is the name, a colon and the parameters that differ from their defaults, for instance
 /// `linear:step=20us,randomness=constant`. Every parameter, its range and its default is a row of
-/// [`tunables`].
+/// [`tunables`](crate::tunables).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Idle {
     /// Searches for a while, then parks until work is published.
@@ -95,10 +98,18 @@ impl Idle {
     }
 }
 
+table! {
+    IDLE: Idle = choice("idle", Idle::names(), Idle::Elastic(Elastic::DEFAULT)).set_by("TIDEGATE_IDLE"),
+        "How a thief rests when there is nothing to steal; elastic thieves park, so that an idle pool costs nothing.",
+        Basis::Guessed;
+}
+
+choices!(Idle);
+
 impl Default for Idle {
-    /// [`tunables::IDLE`].
+    /// [`IDLE`].
     fn default() -> Self {
-        tunables::IDLE.default
+        IDLE.default
     }
 }
 

@@ -10,10 +10,10 @@
 //! that never steals reads no clock; the sleep after an inserted quantum is as if no inefficient one had been before it,
 //! and counting goes on; what is taken out of a long quantum is the time really slept, not the time asked for.
 
+use super::tunables as t;
 use crate::Nanos;
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor};
-use crate::tunables as t;
 
 /// Parameters of the dynamic quanta.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! One thief under an idle policy.
 
-use super::clockwork::Clockwork;
-use super::ramp::Sleeps;
+use super::backoff_curve::Sleeps;
+use super::quantum_state::QuantumState;
 use super::{Elastic, Idle};
 use crate::Nanos;
 use crate::error::ParseError;
@@ -44,7 +44,7 @@ enum Kind {
         yields: bool,
         yields_first: bool,
     },
-    Quanta(Clockwork),
+    Quanta(QuantumState),
 }
 
 impl IdleState {
@@ -66,8 +66,8 @@ impl IdleState {
             Idle::AbpYield => Kind::AbpYield,
             Idle::Backoff(p) => backoff(p, false),
             Idle::YieldThen(p) => backoff(p, true),
-            Idle::Quanta(p) => Kind::Quanta(Clockwork::new(p)),
-            Idle::LongQuanta(p) => Kind::Quanta(Clockwork::with_long(p)),
+            Idle::Quanta(p) => Kind::Quanta(QuantumState::new(p)),
+            Idle::LongQuanta(p) => Kind::Quanta(QuantumState::with_long(p)),
         };
         Ok(Self { kind })
     }
@@ -85,7 +85,7 @@ impl IdleState {
                 sleeps.reset();
                 *yields = *yields_first;
             }
-            Kind::Quanta(clockwork) => clockwork.steal_succeeded(now),
+            Kind::Quanta(state) => state.steal_succeeded(now),
         }
     }
 
@@ -94,7 +94,7 @@ impl IdleState {
         match &mut self.kind {
             Kind::Elastic { .. } | Kind::None | Kind::Yield | Kind::Backoff { .. } => Rest::Retry,
             Kind::AbpYield => Rest::Yield,
-            Kind::Quanta(clockwork) => clockwork.attempt_failed(now()).map_or(Rest::Retry, sleep),
+            Kind::Quanta(state) => state.attempt_failed(now()).map_or(Rest::Retry, sleep),
         }
     }
 
@@ -123,7 +123,7 @@ impl IdleState {
     /// The thief did what the last decision said. Reads the clock only after a sleep under quanta.
     pub fn rested(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
-            Kind::Quanta(clockwork) if clockwork.is_asleep() => clockwork.wake(now()),
+            Kind::Quanta(state) if state.is_asleep() => state.wake(now()),
             _ => {}
         }
     }

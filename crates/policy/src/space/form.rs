@@ -1,11 +1,12 @@
 //! The orders in which tasks get memory, and their text forms.
 
+use super::tunables::{
+    BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA,
+};
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, split, without};
 use crate::text;
-use crate::tunables::{
-    BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA,
-};
+use crate::tunable::choices;
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
@@ -183,6 +184,8 @@ fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
         Cow::Borrowed(list)
     })
 }
+
+choices!(Space);
 
 impl FromStr for Space {
     type Err = ParseError;

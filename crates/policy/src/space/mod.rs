@@ -6,5 +6,6 @@ pub mod order;
 pub mod plan;
 pub mod rounds;
 mod slab;
+pub(crate) mod tunables;
 
 pub use form::{Budget, DepthFirst, DfDeques, Hybrid, Space};

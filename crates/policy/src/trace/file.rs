@@ -1,7 +1,7 @@
 //! A trace as bytes. `docs/trace.md` has the form.
 
 use super::bytes::{put, take, take_bytes};
-use crate::tunables::WORKERS;
+use crate::limits::WORKERS;
 use crate::{Amount, Desire, Idle, Share, Space, Victim};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,7 +15,7 @@ const TITLE: &str = "tidegate trace 2";
 const CUT: &str = "the trace is cut off or was changed, since its checksum is wrong: copy it again, or take a new one \
                    with `tidegate run PROGRAM --trace FILE`";
 
-/// Under which rules a pool ran.
+/// The rules that a pool ran under.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     /// How thieves rest.
@@ -36,7 +36,7 @@ pub struct Rules {
     pub pool: String,
 }
 
-/// Who asks.
+/// The author of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The worker of this number.
@@ -47,25 +47,25 @@ pub enum Source {
     Plan,
 }
 
-/// What one of them has asked, and what was decided.
+/// The recorded events of one source, with their decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// Who.
+    /// The author.
     pub source: Source,
-    /// For each question its number, how long after the one before it was asked, and the numbers that the rules looked at.
+    /// For each event its code, the time since the event before, and its inputs.
     pub(super) inputs: Vec<u8>,
-    /// For each question what was decided.
+    /// For each event the decision.
     pub(super) decisions: Vec<u8>,
-    /// How many more questions did not fit.
+    /// The number of later events that did not fit.
     pub left_out: u64,
 }
 
-/// The notes of a run.
+/// The recorded decisions of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Under which rules it ran.
+    /// The rules of the pool.
     pub rules: Rules,
-    /// What was asked.
+    /// One stream for each source.
     pub streams: Vec<Stream>,
 }
 

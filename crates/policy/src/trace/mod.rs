@@ -1,28 +1,29 @@
-//! What a run asked of the rules, and what they decided: a *trace*, from which the decisions can be made again.
+//! Records the decisions of a run in a *trace*, and replays it: the same rules must decide the same from the same inputs.
 //!
-//! Whoever drives the rules asks them through the types here ([`Thief`], [`Steward`], [`Orders`]), with a [`Tape`]: on [`Off`] nothing is noted, a
-//! [`Recorder`] notes each [`Question`] with the numbers that the rules looked at (counters, times, random draws) and apart from them what they
-//! decided. [`replay()`] takes the questions and the numbers alone, asks the rules again, and compares what they decide with what is noted. So a trace shows that
-//! somebody else, on another machine or with a later version, decides the same; `docs/trace.md` has the file's form and the argument.
+//! The code that drives the rules calls them through [`Thief`], [`Steward`] and [`Orders`] and passes a [`Recorder`]. With
+//! [`NoTrace`] nothing is recorded. A [`StreamRecorder`] records each [`Event`] together with its inputs, the numbers that
+//! the rule read (counters, times, random draws), and, separately, the decision. [`replay()`] reads the events and their
+//! inputs, applies the rules again, and compares each decision with the recorded one. So a trace shows that a later version
+//! or another machine decides the same. `docs/trace.md` defines the file format and explains why inputs are enough.
 //!
-//! A trace has a [`Stream`] for each who asks: each worker, the steward, the plan for memory. Streams are bounded, and what no longer fits is left out
-//! at the end, so that what is there can be replayed from the beginning.
+//! A trace has one [`Stream`] for each worker, one for the steward and one for the memory plan. The size of a stream is
+//! limited: when it is full, later events are dropped and counted, so the recorded part can still be replayed from the start.
 //!
-//! What it does not do: keep the order of two streams, or say what ran; times are those of questions.
+//! A trace does not record the order of events in different streams, nor which tasks ran. Times are those of the events.
 
 mod bytes;
+mod event;
 mod file;
 mod orders;
-mod question;
+mod recorder;
 mod replay;
 mod steward;
-mod tape;
 mod thief;
 
+pub use event::{Event, Record};
 pub use file::{Damaged, Rules, Source, Stream, Trace};
 pub use orders::Orders;
-pub use question::{Question, Record};
+pub use recorder::{NoTrace, Recorder, StreamRecorder};
 pub use replay::{Difference, Failed, Replayed, replay};
 pub use steward::{Steward, Wait};
-pub use tape::{Off, Recorder, Tape};
 pub use thief::Thief;

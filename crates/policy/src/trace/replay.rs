@@ -1,11 +1,11 @@
-//! Asks the rules again what a trace says that they were asked.
+//! Applies the rules to the recorded inputs again and compares the decisions.
 
 use super::bytes::{take, take_bytes};
+use super::event::{Event, Record};
 use super::file::{Damaged, Rules, Source, Stream, Trace};
 use super::orders::Orders;
-use super::question::{Question, Record};
+use super::recorder::Recorder;
 use super::steward::{Steward, Wait};
-use super::tape::Tape;
 use super::thief::Thief;
 use crate::desire::{DesireState, Seen};
 use crate::space::book::{Lease, Scope, Task, Until};
@@ -16,43 +16,39 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 
-/// What a replay has found.
+/// The result of a replay without differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// How many questions were asked again, and decided as before.
-    pub questions: u64,
-    /// How many were left out when the trace was taken.
+    /// The number of events that were replayed with the same decision.
+    pub events: u64,
+    /// The number of events that did not fit when the trace was recorded.
     pub left_out: u64,
 }
 
-/// The first question of a stream that is decided in another way.
+/// The first event of a stream that is now decided differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Who asked.
+    /// The source of the stream.
     pub source: Source,
-    /// How many questions came before it in the stream.
+    /// The number of events before it in the stream.
     pub step: u64,
-    /// The question.
+    /// The event and its inputs.
     pub record: Record,
-    /// What was decided then.
+    /// The recorded decision.
     pub then: u64,
-    /// What is decided now; none if the rules look at more or fewer numbers than then, so that there is nothing to compare.
+    /// The decision now; `None` if the rule now reads more or fewer inputs, so that the two cannot be compared.
     pub now: Option<u64>,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Record {
-            at,
-            question,
-            inputs,
-        } = &self.record;
+        let Record { at, event, inputs } = &self.record;
         write!(
             f,
             "{}, question {}, {}: decided {} then, ",
             self.source,
             self.step + 1,
-            question.text(),
+            event.text(),
             self.then
         )?;
         match self.now {
@@ -63,7 +59,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Hands the numbers of one record to the rules.
+/// Supplies the recorded inputs of one event, and keeps the new decision.
 #[derive(Default)]
 struct Player {
     inputs: RefCell<Vec<u64>>,
@@ -79,31 +75,31 @@ impl Player {
         loaded.extend_from_slice(inputs);
     }
 
-    /// What was decided, if the rules have looked at all numbers and no more.
+    /// The decision, if the rule read exactly the recorded inputs.
     fn decision(&self) -> Option<u64> {
         (self.read.get() == self.inputs.borrow().len()).then(|| self.decision.get())
     }
 }
 
-impl Tape for Player {
-    fn ask(&self, _: Question) {}
+impl Recorder for Player {
+    fn begin(&self, _: Event) {}
 
     fn input(&self, _: impl FnOnce() -> u64) -> u64 {
         let at = self.read.get();
         self.read.set(at + 1);
-        // Nothing is there, and no rule takes that for something.
+        // No input is left. The largest number makes loops over inputs end, and `decision` reports the mismatch.
         self.inputs.borrow().get(at).copied().unwrap_or(u64::MAX)
     }
 
-    fn answer(&self, decision: u64) {
+    fn end(&self, decision: u64) {
         self.decision.set(decision);
     }
 }
 
-/// What nobody is asked about: the tape has it.
-struct Nobody;
+/// Stands in for the other workers: the player supplies the recorded numbers and never calls this.
+struct NoPeers;
 
-impl Peers for Nobody {
+impl Peers for NoPeers {
     fn count(&self) -> usize {
         0
     }
@@ -121,25 +117,25 @@ impl Peers for Nobody {
     }
 }
 
-/// Asks every question of the trace again, with the numbers that it has, and compares what is decided now with what was decided then.
+/// Replays every event of the trace with its recorded inputs, and compares the new decisions with the recorded ones.
 ///
 /// # Errors
-/// The first difference of the first stream that has one; or the trace is damaged.
+/// Returns the first difference of the first stream that has one, or that the trace is damaged.
 pub fn replay(trace: &Trace) -> Result<Replayed, Failed> {
     let mut replayed = Replayed::default();
     for stream in &trace.streams {
-        replayed.questions += replay_stream(&trace.rules, stream)?;
+        replayed.events += replay_stream(&trace.rules, stream)?;
         replayed.left_out += stream.left_out;
     }
     Ok(replayed)
 }
 
-/// Why a replay does not come to its end.
+/// Why a replay failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// Something is decided in another way.
+    /// A decision is different.
     Differs(Box<Difference>),
-    /// The trace is no trace.
+    /// The trace is damaged.
     Damaged(Damaged),
 }
 
@@ -153,12 +149,12 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
     let player = Player::default();
     let mut actor = Actor::new(rules, stream.source, &player)?;
     let mut decisions = &stream.decisions[..];
-    let mut questions = 0;
+    let mut events = 0;
     for (step, record) in (0..).zip(stream.records()) {
         let record = record?;
         let then = take(&mut decisions).ok_or_else(|| stream.damaged(step))?;
         player.load(&record.inputs);
-        if !actor.ask(rules, record.question, &player) {
+        if !actor.replay(rules, record.event, &player) {
             return Err(stream.damaged(step).into());
         }
         let now = player.decision();
@@ -171,12 +167,12 @@ fn replay_stream(rules: &Rules, stream: &Stream) -> Result<u64, Failed> {
                 now,
             })));
         }
-        questions += 1;
+        events += 1;
     }
     if !decisions.is_empty() {
-        return Err(stream.damaged(questions).into());
+        return Err(stream.damaged(events).into());
     }
-    Ok(questions)
+    Ok(events)
 }
 
 impl Stream {
@@ -189,13 +185,13 @@ impl Stream {
         ))
     }
 
-    /// What was decided, one after the other.
+    /// The decisions in the order of the events.
     pub fn decisions(&self) -> impl Iterator<Item = u64> + '_ {
         let mut rest = &self.decisions[..];
         core::iter::from_fn(move || take(&mut rest))
     }
 
-    /// The questions, one after the other.
+    /// The events in the order in which they were recorded.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, Damaged>> + '_ {
         let (mut rest, mut at, mut step) = (&self.inputs[..], 0_u64, 0_u64);
         core::iter::from_fn(move || {
@@ -215,7 +211,7 @@ impl Stream {
 fn record(rest: &mut &[u8], at: &mut u64) -> Option<Record> {
     let (&code, after) = rest.split_first()?;
     *rest = after;
-    let question = Question::of(code)?;
+    let event = Event::of(code)?;
     *at = at.checked_add(take(rest)?)?;
     let length = take(rest)?;
     let mut numbers = take_bytes(rest, length)?;
@@ -225,12 +221,12 @@ fn record(rest: &mut &[u8], at: &mut u64) -> Option<Record> {
     }
     Some(Record {
         at: *at,
-        question,
+        event,
         inputs,
     })
 }
 
-/// Who asks again.
+/// The rules that a stream was recorded from.
 enum Actor<'p> {
     Thief(Thief, usize),
     Steward(Steward),
@@ -240,8 +236,8 @@ enum Actor<'p> {
 impl<'p> Actor<'p> {
     fn new(rules: &Rules, source: Source, player: &'p Player) -> Result<Self, Damaged> {
         Ok(match source {
-            Source::Worker(index) => Self::Thief(thief(rules, index, player)?, index),
-            Source::Steward => Self::Steward(steward(rules, player)?),
+            Source::Worker(index) => Self::Thief(new_thief(rules, index, player)?, index),
+            Source::Steward => Self::Steward(new_steward(rules, player)?),
             Source::Plan => {
                 let orders = Orders::new(rules.space, rules.workers, player);
                 let orders = orders.ok_or_else(|| {
@@ -255,111 +251,109 @@ impl<'p> Actor<'p> {
         })
     }
 
-    /// Asks. Whether that is a question of this one.
-    fn ask(&mut self, rules: &Rules, question: Question, player: &Player) -> bool {
-        if matches!(question, Question::Phase | Question::Stole) {
+    /// Replays an event; false if it cannot be an event of this stream.
+    fn replay(&mut self, rules: &Rules, event: Event, player: &Player) -> bool {
+        if matches!(event, Event::Phase | Event::Stole) {
             player.read.set(player.inputs.borrow().len());
             player.decision.set(0);
             return true;
         }
         match self {
-            Self::Thief(thief, index) => ask_thief(thief, *index, rules, question, player),
-            Self::Steward(steward) => ask_steward(steward, rules, question, player),
+            Self::Thief(thief, index) => replay_thief(thief, *index, rules, event, player),
+            Self::Steward(steward) => replay_steward(steward, rules, event, player),
             Self::Plan(orders) => {
-                orders.could_be_asked(question, &player.inputs.borrow())
-                    && ask_plan(orders, question)
+                orders.could_happen(event, &player.inputs.borrow()) && replay_plan(orders, event)
             }
         }
     }
 }
 
-fn thief(rules: &Rules, index: usize, player: &Player) -> Result<Thief, Damaged> {
+fn new_thief(rules: &Rules, index: usize, player: &Player) -> Result<Thief, Damaged> {
     let idle = IdleState::new(&rules.idle).map_err(|error| Damaged(format!("{error}")))?;
     Ok(Thief::new(player, idle, rules.victim, index))
 }
 
-fn steward(rules: &Rules, player: &Player) -> Result<Steward, Damaged> {
+fn new_steward(rules: &Rules, player: &Player) -> Result<Steward, Damaged> {
     let desire = DesireState::new(&rules.desire).map_err(|error| Damaged(format!("{error}")))?;
     Ok(Steward::new(player, desire))
 }
 
-/// What the world would say; the tape says it.
-fn unasked() -> u64 {
+/// Stands in for a live input: the player supplies the recorded one and never calls this.
+fn unused() -> u64 {
     0
 }
 
-fn ask_thief(
-    asked: &mut Thief,
+fn replay_thief(
+    thief: &mut Thief,
     index: usize,
     rules: &Rules,
-    question: Question,
+    event: Event,
     player: &Player,
 ) -> bool {
-    match question {
-        Question::Begin => match thief(rules, index, player) {
-            Ok(fresh) => *asked = fresh,
+    match event {
+        Event::Begin => match new_thief(rules, index, player) {
+            Ok(fresh) => *thief = fresh,
             Err(_) => return false,
         },
-        Question::NextVictim => drop(asked.next_victim(player, &Nobody, unasked)),
-        Question::StolenFrom => asked.stolen_from(player, unasked),
-        Question::AttemptFailed => drop(asked.attempt_failed(player, unasked)),
-        Question::SweepFailed => drop(asked.sweep_failed(player, unasked, unasked)),
-        Question::StealSucceeded => asked.steal_succeeded(player, unasked),
-        Question::Rested => asked.rested(player, unasked),
-        Question::Amount => drop(Thief::take(player, rules.steal, unasked)),
+        Event::NextVictim => drop(thief.next_victim(player, &NoPeers, unused)),
+        Event::StolenFrom => thief.stolen_from(player, unused),
+        Event::AttemptFailed => drop(thief.attempt_failed(player, unused)),
+        Event::SweepFailed => drop(thief.sweep_failed(player, unused, unused)),
+        Event::StealSucceeded => thief.steal_succeeded(player, unused),
+        Event::Rested => thief.rested(player, unused),
+        Event::Amount => drop(Thief::take(player, rules.steal, unused)),
         _ => return false,
     }
     true
 }
 
-fn ask_steward(asked: &mut Steward, rules: &Rules, question: Question, player: &Player) -> bool {
-    match question {
-        Question::Begin => match steward(rules, player) {
-            Ok(fresh) => *asked = fresh,
+fn replay_steward(steward: &mut Steward, rules: &Rules, event: Event, player: &Player) -> bool {
+    match event {
+        Event::Begin => match new_steward(rules, player) {
+            Ok(fresh) => *steward = fresh,
             Err(_) => return false,
         },
-        Question::Desire => drop(asked.next_desire(player, &Seen::default())),
-        Question::Slots => drop(Steward::slots(player, rules.share, [0; 3])),
-        Question::Cycle => drop(Steward::cycle(player, rules.share, [0; 2])),
-        Question::Lend => drop(asked.lend(player, Wait::default())),
-        Question::ForgetLoans => asked.forget_loans(player),
+        Event::Desire => drop(steward.next_desire(player, &Seen::default())),
+        Event::Slots => drop(Steward::slots(player, rules.share, [0; 3])),
+        Event::Cycle => drop(Steward::cycle(player, rules.share, [0; 2])),
+        Event::Lend => drop(steward.lend(player, Wait::default())),
+        Event::ForgetLoans => steward.forget_loans(player),
         _ => return false,
     }
     true
 }
 
-fn ask_plan(asked: &mut Orders<(), &Player>, question: Question) -> bool {
-    use Question as Q;
+fn replay_plan(orders: &mut Orders<(), &Player>, event: Event) -> bool {
     let (thread, scope, task) = (0, Scope::of(0), Task::of(0));
     let draw = |_| 0;
-    match question {
-        Q::SetWorkers => asked.set_workers(0),
-        Q::SetBudget => asked.set_budget(0),
-        Q::Half => drop(asked.half(thread, ())),
-        Q::Spawn => drop(asked.spawn(thread, scope, ())),
-        Q::Detached => drop(asked.detached(thread, ())),
-        Q::Open => drop(asked.open()),
-        Q::Close => asked.close(scope),
-        Q::Expect => asked.expect(scope),
-        Q::Stranger => drop(asked.stranger(thread)),
-        Q::StrangerIn => drop(asked.stranger_in(thread, scope)),
-        Q::TakeBack => drop(asked.take_back(task)),
-        Q::Joined => asked.joined(task),
-        Q::Blocks => asked.blocks(thread, false),
-        Q::Waits => asked.waits(thread, Until::Else),
-        Q::GoesOn => asked.goes_on(thread),
-        Q::End => asked.end(thread),
-        Q::Leave => asked.leave(thread),
-        Q::Ask => drop(asked.ask(thread, 0, draw)),
-        Q::Answer => drop(asked.answer(thread)),
-        Q::GiveBack => asked.give_back(None, Lease::of(0), 0),
-        Q::Settle => drop(asked.settle()),
-        Q::HasWork => drop(asked.has_work()),
-        Q::GivesWay => drop(asked.gives_way(thread)),
-        Q::Next => drop(asked.next(thread, draw)),
-        Q::NextOf => drop(asked.next_of(thread, scope)),
-        Q::Rescue => drop(asked.rescue(thread)),
-        Q::ResumeParked => drop(asked.resume_parked()),
+    match event {
+        Event::SetWorkers => orders.set_workers(0),
+        Event::SetBudget => orders.set_budget(0),
+        Event::Half => drop(orders.half(thread, ())),
+        Event::Spawn => drop(orders.spawn(thread, scope, ())),
+        Event::Detached => drop(orders.detached(thread, ())),
+        Event::Open => drop(orders.open()),
+        Event::Close => orders.close(scope),
+        Event::Expect => orders.expect(scope),
+        Event::Stranger => drop(orders.stranger(thread)),
+        Event::StrangerIn => drop(orders.stranger_in(thread, scope)),
+        Event::TakeBack => drop(orders.take_back(task)),
+        Event::Joined => orders.joined(task),
+        Event::Blocks => orders.blocks(thread, false),
+        Event::Waits => orders.waits(thread, Until::Else),
+        Event::GoesOn => orders.goes_on(thread),
+        Event::End => orders.end(thread),
+        Event::Leave => orders.leave(thread),
+        Event::Ask => drop(orders.ask(thread, 0, draw)),
+        Event::Answer => drop(orders.answer(thread)),
+        Event::GiveBack => orders.give_back(None, Lease::of(0), 0),
+        Event::Settle => drop(orders.settle()),
+        Event::HasWork => drop(orders.has_work()),
+        Event::GivesWay => drop(orders.gives_way(thread)),
+        Event::Next => drop(orders.next(thread, draw)),
+        Event::NextOf => drop(orders.next_of(thread, scope)),
+        Event::Rescue => drop(orders.rescue(thread)),
+        Event::ResumeParked => drop(orders.resume_parked()),
         _ => return false,
     }
     true
@@ -371,7 +365,7 @@ mod hostile;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Recorder;
+    use crate::trace::StreamRecorder;
     use alloc::string::String;
     use alloc::vec;
 
@@ -406,13 +400,13 @@ mod tests {
 
     /// Cycles of a pool of which every worker is busy and has more to do.
     fn steward(desire: &str) -> Stream {
-        let tape = RefCell::new(Recorder::new(1 << 16, || 0));
+        let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();
-        let mut steward = Steward::new(&tape, DesireState::new(&rule).unwrap());
+        let mut steward = Steward::new(&recorder, DesireState::new(&rule).unwrap());
         for _ in 0..5 {
-            steward.next_desire(&tape, &SEEN);
+            steward.next_desire(&recorder, &SEEN);
         }
-        tape.borrow().stream(Source::Steward)
+        recorder.borrow().stream(Source::Steward)
     }
 
     fn replayed(desire: &str, stream: Stream) -> Result<Replayed, Failed> {
@@ -425,7 +419,7 @@ mod tests {
     #[test]
     fn a_steward_under_another_rule_desires_something_else() {
         let same = replayed("wsap:eta=0.5", steward("wsap:eta=0.5")).unwrap();
-        assert_eq!(same.questions, 6);
+        assert_eq!(same.events, 6);
         let other = replayed("instantaneous", steward("wsap:eta=0.5"));
         assert!(matches!(other, Err(Failed::Differs(_))), "{other:?}");
     }
@@ -440,9 +434,9 @@ mod tests {
 
     #[test]
     fn a_trace_that_claims_more_workers_than_there_can_be_is_read_all_the_same() {
-        let mut recorder = Recorder::new(1 << 16, || 0);
-        recorder.note(Question::Begin, &[]);
-        recorder.note(Question::Desire, &[u64::MAX]);
+        let mut recorder = StreamRecorder::new(1 << 16, || 0);
+        recorder.record(Event::Begin, &[]);
+        recorder.record(Event::Desire, &[u64::MAX]);
         let found = replayed("wsap", recorder.stream(Source::Steward));
         assert!(matches!(found, Err(Failed::Differs(_))), "{found:?}");
     }

@@ -1,58 +1,58 @@
-//! The rules of a pool's steward: how many processors to desire, how many slots to have and to lend.
+//! The recorded rules of a pool's steward: the desired processors, the number of slots, and loans.
 
-use super::question::Question;
-use super::tape::Tape;
+use super::event::Event;
+use super::recorder::Recorder;
 use crate::Nanos;
 use crate::desire::{DesireState, Seen};
+use crate::limits::MOST_THREADS;
 use crate::share::{Loans, Share, cycle, slots};
-use crate::tunables::MOST_THREADS;
 use alloc::vec::Vec;
 
-/// What one steward remembers under the rules.
+/// The state of one steward.
 #[derive(Clone, Debug)]
 pub struct Steward {
     desire: DesireState,
     loans: Loans,
 }
 
-/// How somebody else's wait for a slot looks.
+/// What the steward knows of threads that wait for a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wait {
-    /// Something waits for a slot, and none is free.
+    /// Whether a thread waits for a slot while none is free.
     pub waits: bool,
-    /// How many of those who have one are stuck.
+    /// How many slot holders are stuck.
     pub stuck: usize,
-    /// How many poll nothing.
+    /// How many slot holders do not poll.
     pub silent: usize,
-    /// How many more there is room for.
+    /// How many more slots may be lent.
     pub room: usize,
-    /// When.
+    /// The current time.
     pub now: Nanos,
 }
 
 impl Steward {
-    /// One that has not estimated anything yet.
-    pub fn new(tape: &impl Tape, desire: DesireState) -> Self {
-        tape.ask(Question::Begin);
-        tape.answer(0);
+    /// A steward that has not estimated a desire yet.
+    pub fn new(recorder: &impl Recorder, desire: DesireState) -> Self {
+        recorder.begin(Event::Begin);
+        recorder.end(0);
         Self {
             desire,
             loans: Loans::default(),
         }
     }
 
-    /// The desire as it was estimated last.
+    /// The last estimated desire.
     #[must_use]
     pub fn desire(&self) -> usize {
         self.desire.desire()
     }
 
     /// [`DesireState::next`].
-    pub fn next_desire<T: Tape>(&mut self, tape: &T, seen: &Seen<'_>) -> usize {
-        tape.ask(Question::Desire);
-        let number = |number: u64| tape.input(|| number);
+    pub fn next_desire<T: Recorder>(&mut self, recorder: &T, seen: &Seen<'_>) -> usize {
+        recorder.begin(Event::Desire);
+        let number = |number: u64| recorder.input(|| number);
         let count = |count: usize| number(count as u64) as usize;
-        // A trace may say anything.
+        // A damaged trace may claim any number of threads.
         let threads = |count: usize| number(count as u64).min(MOST_THREADS as u64) as usize;
         let lengths = threads(seen.deques.len());
         let length = |at: usize| count(seen.deques.get(at).copied().unwrap_or(0));
@@ -73,44 +73,50 @@ impl Steward {
             lent: threads(seen.lent),
         };
         let desire = self.desire.next(&seen);
-        tape.answer(desire as u64);
+        recorder.end(desire as u64);
         desire
     }
 
-    /// [`slots`] for a job that wants so many, has this allotment, and shares with so many others.
-    pub fn slots(tape: &impl Tape, share: Share, [wanted, allotment, others]: [usize; 3]) -> usize {
-        tape.ask(Question::Slots);
-        let count = |count: usize| tape.input(|| count as u64) as usize;
+    /// [`slots`] for a job that could use `wanted` slots.
+    pub fn slots(
+        recorder: &impl Recorder,
+        share: Share,
+        [wanted, allotment, others]: [usize; 3],
+    ) -> usize {
+        recorder.begin(Event::Slots);
+        let count = |count: usize| recorder.input(|| count as u64) as usize;
         let slots = slots(share, count(wanted), count(allotment), count(others));
-        tape.answer(slots as u64);
+        recorder.end(slots as u64);
         slots
     }
 
-    /// [`cycle`] beside so many others after so many calm ones.
-    pub fn cycle(tape: &impl Tape, share: Share, [others, calm]: [usize; 2]) -> Nanos {
-        tape.ask(Question::Cycle);
-        let count = |count: usize| tape.input(|| count as u64) as usize;
+    /// [`cycle`] with `others` other jobs, after `calm` calm cycles.
+    pub fn cycle(recorder: &impl Recorder, share: Share, [others, calm]: [usize; 2]) -> Nanos {
+        recorder.begin(Event::Cycle);
+        let count = |count: usize| recorder.input(|| count as u64) as usize;
         let length = cycle(share, count(others), count(calm));
-        tape.answer(length);
+        recorder.end(length);
         length
     }
 
     /// [`Loans::lend`].
-    pub fn lend(&mut self, tape: &impl Tape, wait: Wait) -> usize {
-        tape.ask(Question::Lend);
-        let count = |count: usize| tape.input(|| count as u64) as usize;
+    pub fn lend(&mut self, recorder: &impl Recorder, wait: Wait) -> usize {
+        recorder.begin(Event::Lend);
+        let count = |count: usize| recorder.input(|| count as u64) as usize;
         let waits = count(wait.waits.into()) != 0;
         let idle = (count(wait.stuck), count(wait.silent));
         let room = count(wait.room);
-        let lent = self.loans.lend(waits, idle, room, tape.input(|| wait.now));
-        tape.answer(lent as u64);
+        let lent = self
+            .loans
+            .lend(waits, idle, room, recorder.input(|| wait.now));
+        recorder.end(lent as u64);
         lent
     }
 
-    /// Nothing is lent any more, and nothing was.
-    pub fn forget_loans(&mut self, tape: &impl Tape) {
-        tape.ask(Question::ForgetLoans);
+    /// Ends all loans and forgets how often there were loans before.
+    pub fn forget_loans(&mut self, recorder: &impl Recorder) {
+        recorder.begin(Event::ForgetLoans);
         self.loans = Loans::default();
-        tape.answer(0);
+        recorder.end(0);
     }
 }

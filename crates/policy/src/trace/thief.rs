@@ -1,52 +1,54 @@
-//! The rules of one thief: whom to rob, how much to take, how to rest.
+//! The recorded rules of one thief: whom to rob, how much to take, how to rest.
 
-use super::question::Question;
-use super::tape::Tape;
-use crate::tunables::MOST_THREADS;
+use super::event::Event;
+use super::recorder::Recorder;
+use crate::limits::MOST_THREADS;
 use crate::{Amount, IdleState, Nanos, Peers, Rest, Victim, VictimState};
 
-/// What one thief remembers under the rules.
+/// The state of one thief.
 #[derive(Clone, Debug)]
 pub struct Thief {
     idle: IdleState,
     victims: VictimState,
 }
 
-/// What the rules see of the others, each look noted.
+/// Records every look at the other workers.
 struct Seen<'a, P, T> {
     peers: &'a P,
-    tape: &'a T,
+    recorder: &'a T,
 }
 
-impl<P: Peers, T: Tape> Peers for Seen<'_, P, T> {
+impl<P: Peers, T: Recorder> Peers for Seen<'_, P, T> {
     fn count(&self) -> usize {
-        let count = self.tape.input(|| self.peers.count() as u64);
-        // A trace may say anything.
+        let count = self.recorder.input(|| self.peers.count() as u64);
+        // A damaged trace may claim any number of workers.
         count.min(MOST_THREADS as u64) as usize
     }
 
     fn is_candidate(&self, worker: usize) -> bool {
-        self.tape.input(|| self.peers.is_candidate(worker).into()) != 0
+        self.recorder
+            .input(|| self.peers.is_candidate(worker).into())
+            != 0
     }
 
     fn distance(&self, thief: usize, victim: usize) -> u32 {
-        self.tape
+        self.recorder
             .input(|| self.peers.distance(thief, victim).into()) as u32
     }
 
     fn last_victim(&self, worker: usize) -> Option<usize> {
         let word = self
-            .tape
+            .recorder
             .input(|| word_of(self.peers.last_victim(worker).map(|victim| victim as u64)));
         word.checked_sub(1).map(|victim| victim as usize)
     }
 
     fn are_alike(&self) -> bool {
-        self.tape.input(|| self.peers.are_alike().into()) != 0
+        self.recorder.input(|| self.peers.are_alike().into()) != 0
     }
 }
 
-/// A number for one that may be missing.
+/// Encodes a number that may be missing.
 pub(super) fn word_of(number: Option<u64>) -> u64 {
     number.map_or(0, |number| number.saturating_add(1))
 }
@@ -61,10 +63,10 @@ fn word_of_rest(rest: Rest) -> u64 {
 }
 
 impl Thief {
-    /// A thief that has not tried yet, worker `index` of its pool.
-    pub fn new(tape: &impl Tape, idle: IdleState, victim: Victim, index: usize) -> Self {
-        tape.ask(Question::Begin);
-        tape.answer(0);
+    /// Worker `index`, which has not tried to steal yet.
+    pub fn new(recorder: &impl Recorder, idle: IdleState, victim: Victim, index: usize) -> Self {
+        recorder.begin(Event::Begin);
+        recorder.end(0);
         Self {
             idle,
             victims: VictimState::new(victim, index),
@@ -72,69 +74,73 @@ impl Thief {
     }
 
     /// [`VictimState::next`].
-    pub fn next_victim<P: Peers, T: Tape>(
+    pub fn next_victim<P: Peers, T: Recorder>(
         &mut self,
-        tape: &T,
+        recorder: &T,
         peers: &P,
         draw: impl FnOnce() -> u64,
     ) -> Option<usize> {
-        tape.ask(Question::NextVictim);
-        let seen = Seen { peers, tape };
-        let victim = self.victims.next(&seen, || tape.input(draw));
-        tape.answer(word_of(victim.map(|victim| victim as u64)));
+        recorder.begin(Event::NextVictim);
+        let seen = Seen { peers, recorder };
+        let victim = self.victims.next(&seen, || recorder.input(draw));
+        recorder.end(word_of(victim.map(|victim| victim as u64)));
         victim
     }
 
     /// [`VictimState::stolen_from`].
-    pub fn stolen_from(&mut self, tape: &impl Tape, victim: impl FnOnce() -> u64) {
-        tape.ask(Question::StolenFrom);
-        let victim = tape.input(victim);
+    pub fn stolen_from(&mut self, recorder: &impl Recorder, victim: impl FnOnce() -> u64) {
+        recorder.begin(Event::StolenFrom);
+        let victim = recorder.input(victim);
         self.victims.stolen_from(victim as usize);
-        tape.answer(0);
+        recorder.end(0);
     }
 
     /// [`IdleState::attempt_failed`].
-    pub fn attempt_failed(&mut self, tape: &impl Tape, now: impl FnOnce() -> Nanos) -> Rest {
-        tape.ask(Question::AttemptFailed);
-        let rest = self.idle.attempt_failed(|| tape.input(now));
-        tape.answer(word_of_rest(rest));
+    pub fn attempt_failed(
+        &mut self,
+        recorder: &impl Recorder,
+        now: impl FnOnce() -> Nanos,
+    ) -> Rest {
+        recorder.begin(Event::AttemptFailed);
+        let rest = self.idle.attempt_failed(|| recorder.input(now));
+        recorder.end(word_of_rest(rest));
         rest
     }
 
     /// [`IdleState::sweep_failed`].
     pub fn sweep_failed(
         &mut self,
-        tape: &impl Tape,
+        recorder: &impl Recorder,
         now: impl FnOnce() -> Nanos,
         draw: impl FnOnce() -> u64,
     ) -> Rest {
-        tape.ask(Question::SweepFailed);
+        recorder.begin(Event::SweepFailed);
         let rest = self
             .idle
-            .sweep_failed(|| tape.input(now), || tape.input(draw));
-        tape.answer(word_of_rest(rest));
+            .sweep_failed(|| recorder.input(now), || recorder.input(draw));
+        recorder.end(word_of_rest(rest));
         rest
     }
 
     /// [`IdleState::steal_succeeded`].
-    pub fn steal_succeeded(&mut self, tape: &impl Tape, now: impl FnOnce() -> Nanos) {
-        tape.ask(Question::StealSucceeded);
-        self.idle.steal_succeeded(|| tape.input(now));
-        tape.answer(0);
+    pub fn steal_succeeded(&mut self, recorder: &impl Recorder, now: impl FnOnce() -> Nanos) {
+        recorder.begin(Event::StealSucceeded);
+        self.idle.steal_succeeded(|| recorder.input(now));
+        recorder.end(0);
     }
 
     /// [`IdleState::rested`].
-    pub fn rested(&mut self, tape: &impl Tape, now: impl FnOnce() -> Nanos) {
-        tape.ask(Question::Rested);
-        self.idle.rested(|| tape.input(now));
-        tape.answer(0);
+    pub fn rested(&mut self, recorder: &impl Recorder, now: impl FnOnce() -> Nanos) {
+        recorder.begin(Event::Rested);
+        self.idle.rested(|| recorder.input(now));
+        recorder.end(0);
     }
 
-    /// [`Amount::take`] of so many that wait.
-    pub fn take(tape: &impl Tape, amount: Amount, waiting: impl FnOnce() -> u64) -> usize {
-        tape.ask(Question::Amount);
-        let take = amount.take(tape.input(waiting) as usize);
-        tape.answer(take as u64);
+    /// [`Amount::take`] from a victim with `waiting` tasks.
+    pub fn take(recorder: &impl Recorder, amount: Amount, waiting: impl FnOnce() -> u64) -> usize {
+        recorder.begin(Event::Amount);
+        let take = amount.take(recorder.input(waiting) as usize);
+        recorder.end(take as u64);
         take
     }
 }

@@ -1,9 +1,8 @@
-//! What things cost on the simulator's machine. What is measured is so by `tidegate bench calibrate`, on two processors that share a cache of the third level.
+//! The costs of the simulated machine. The measured ones were measured with `tidegate bench calibrate` on two processors
+//! that share a third-level cache.
 
-use super::{Basis, Row, Tunable, bytes, count, table, time};
 use crate::text::{GIB, MS, S, US};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::tunable::{Basis, Tunable, bytes, count, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 const MEASURED: Basis = Basis::Measured;

@@ -1,40 +1,43 @@
-//! Whom a thief robs next.
+//! Which victim a thief robs next.
 //!
-//! A *sweep* is one round of attempts after which the thief may rest. [`VictimState::next`] names one victim after the
-//! other and says when the sweep is over; [`VictimState::stolen_from`] ends it early with a success.
+//! A *round* is a series of attempts after which the thief may rest. [`VictimState::next`] returns one victim after the
+//! other, and `None` when the round is over; [`VictimState::stolen_from`] ends it early after a successful steal. (The idle
+//! policies call a round without success a failed sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
 //!
-//! * `random` asks every candidate once, from a random one on round the circle.
-//! * `last-victim` first asks the victim of the thief's last success again; then it goes on as `random` does, but when a
-//!   victim chosen that way had nothing, it asks that victim's own last victim besides.
-//! * `hierarchical` does the same with another choice: one random victim among those at the smallest distance, then one
-//!   at the next larger, up to the top. A sweep asks at every distance, not everybody; over many sweeps it asks all.
+//! * `random` tries every candidate once, in the order of their numbers from a random one on.
+//! * `last-victim` first tries the victim of the thief's last successful steal. Then it goes on like `random`, but when a
+//!   victim chosen that way had no task, it also tries that victim's own last victim.
+//! * `hierarchical` does the same with another choice: one random victim at the smallest distance, then one at the next
+//!   larger distance, up to the root of the tree. A round tries every distance, but not every worker; over many rounds it
+//!   tries all of them.
 //!
-//! The last two are the rules of the Pheet framework (Haselsteiner, "Adaptive work-stealing", 2015, section 2.2). What the
-//! source leaves open: a last victim that was just asked is not chosen again in the same sweep, and distances at which
-//! nobody is are skipped.
+//! The last two are the rules of the Pheet framework (Haselsteiner, "Adaptive work-stealing", 2015, section 2.2). Where the
+//! source leaves a choice, a last victim that was just tried is not chosen again in the same round, and distances without
+//! candidates are skipped.
 //!
-//! Candidates may come and go between any two calls, nothing is allocated, and nobody is remembered who is not asked.
-//! Whether a victim has work is for the thief to find out; this module never looks.
+//! The set of candidates may change between two calls. Nothing is allocated. This module never checks whether a victim has
+//! work: the thief finds out.
 
-mod census;
-mod sweep;
+mod distance_index;
+mod victim_round;
 
-pub use census::{Candidates, Census, PlaceOrder};
-pub use sweep::VictimState;
+pub use distance_index::{Candidates, Census, PlaceOrder};
+pub use victim_round::VictimState;
 
 use crate::error::ParseError;
-use crate::{text, tunables};
+use crate::text;
+use crate::tunable::{Basis, Tunable, choice, choices, table};
 use core::fmt;
 use core::str::FromStr;
 
-/// A rule for choosing victims.
+/// A rule that chooses victims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Victim {
-    /// At random.
+    /// In the order of their numbers, from a random one on.
     Random,
-    /// The last victim and the victims' last victims first, else at random.
+    /// The last victim and the victims' last victims first, otherwise like `Random`.
     LastVictim,
-    /// The last victim and the victims' last victims first, else near ones before far ones.
+    /// The last victim and the victims' last victims first, otherwise near victims before far ones.
     Hierarchical,
 }
 
@@ -42,10 +45,17 @@ impl Victim {
     pub(crate) const NAMES: &'static [&'static str] = &["random", "last-victim", "hierarchical"];
 }
 
+table! {
+    VICTIM: Victim = choice("victim", Victim::NAMES, Victim::Hierarchical).set_by("TIDEGATE_VICTIM"),
+        "Whom a thief robs; near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
+}
+
+choices!(Victim);
+
 impl Default for Victim {
-    /// [`tunables::VICTIM`].
+    /// [`VICTIM`].
     fn default() -> Self {
-        tunables::VICTIM.default
+        VICTIM.default
     }
 }
 
@@ -72,28 +82,29 @@ impl FromStr for Victim {
     }
 }
 
-/// What a thief sees of the others. Workers are numbers below [`count`](Self::count); the thief itself may be among them.
+/// What a thief sees of the other workers. Workers are numbers below [`count`](Self::count), which may include the thief.
 pub trait Peers {
-    /// One more than the largest number that a worker has.
+    /// The largest number of a worker plus one.
     fn count(&self) -> usize;
 
-    /// Whether this worker may be robbed now. Cheap: it is asked about several workers per attempt.
+    /// Whether this worker may be robbed now. It must be cheap, because an attempt calls it for several workers.
     fn is_candidate(&self, worker: usize) -> bool;
 
-    /// How far `victim` is from `thief`, at least 1: see [`PlaceTree::distance`](crate::PlaceTree::distance).
+    /// The distance from `thief` to `victim`, at least 1; see [`PlaceTree::distance`](crate::PlaceTree::distance).
     fn distance(&self, thief: usize, victim: usize) -> u32;
 
-    /// The last victim of this worker's own successful steals, if there was one.
+    /// The victim of this worker's own last successful steal, if there was one.
     fn last_victim(&self, worker: usize) -> Option<usize>;
 
-    /// Whether every worker is a candidate and at distance 1 from every other. Who knows that spares a hierarchical thief
-    /// the look at all of them; it chooses the same victims.
+    /// Whether every worker is a candidate at distance 1 from every other. If so, a hierarchical thief need not look at all
+    /// of them; it chooses the same victims.
     fn are_alike(&self) -> bool {
         false
     }
 
-    /// The candidates, counted. Who counts them spares a thief the look at every worker. It asks each with the same probability; where every group of
-    /// the tree has consecutive numbers, it asks the same one as after looking.
+    /// An index of the candidates, if there is one, so that a thief need not look at every worker. The thief tries each
+    /// candidate with the same probability as without an index, and the same candidate if the numbers in every group of the
+    /// tree are consecutive.
     fn census(&self) -> Option<Census<'_>> {
         None
     }

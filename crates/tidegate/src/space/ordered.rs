@@ -24,12 +24,12 @@ use tidegate_policy::Rng;
 use tidegate_policy::show_size;
 use tidegate_policy::space::book::{self, Answer, Book, Until};
 use tidegate_policy::space::plan::Next;
-use tidegate_policy::trace::{Orders, Recorder};
+use tidegate_policy::trace::{Orders, StreamRecorder};
 use tidegate_sync::seed;
 
 /// The plan, and what its names stand for.
 pub(crate) struct Ordered {
-    plan: Orders<Task, Option<RefCell<Recorder>>>,
+    plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
     /// By the address of a task: from the fork until it begins, for a half until its joiner goes on.
     tasks: ByAddress<book::Task>,
     /// By the address of a scope: from its first task to its end.
@@ -103,8 +103,8 @@ impl Ordered {
     }
 
     /// Where the plan's notes are, if it takes any.
-    pub(super) fn notes(&self) -> Option<&RefCell<Recorder>> {
-        self.plan.tape().as_ref()
+    pub(super) fn notes(&self) -> Option<&RefCell<StreamRecorder>> {
+        self.plan.recorder().as_ref()
     }
 
     pub(super) fn book(&self) -> &Book {

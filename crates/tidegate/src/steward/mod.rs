@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_machine::Limits;
 use tidegate_policy::Nanos;
-use tidegate_policy::trace::{Off, Steward as Rules, Wait};
+use tidegate_policy::trace::{NoTrace, Steward as Rules, Wait};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -111,7 +111,7 @@ impl Steward {
     pub(crate) fn new(shared: Arc<Shared>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
-            rules: Rules::new(&Off, sharing.desire_state.clone()),
+            rules: Rules::new(&NoTrace, sharing.desire_state.clone()),
             sight: Sight::default(),
             presence: Presence::new(&shared.options, &sharing.job, location),
             holders: Holders::default(),

@@ -1,12 +1,12 @@
-//! Questions that no pool has asked: whatever notes say, a replay ends, and tells what is wrong.
+//! Events that no pool recorded: whatever a trace contains, its replay ends and reports what is wrong.
 
 use super::*;
-use crate::trace::Recorder;
+use crate::trace::StreamRecorder;
 use crate::{Desire, Rng, Victim};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-/// Rules of each kind that remembers something.
+/// Policies that keep a state.
 const IDLES: &[&str] = &[
     "elastic",
     "linear",
@@ -36,7 +36,7 @@ fn rules(rng: &mut Rng) -> Rules {
     }
 }
 
-/// Mostly a small number, so that it names something; else any.
+/// Usually a small number, which is likely to be the name of something; sometimes any number.
 fn number(rng: &mut Rng) -> u64 {
     match rng.draw() % 16 {
         0 => rng.draw(),
@@ -46,75 +46,75 @@ fn number(rng: &mut Rng) -> u64 {
     }
 }
 
-/// Asks a stream of such questions as they are, each whatever came of the one before.
-fn ask_anything(source: Source, questions: &[Question], seed: u64) -> usize {
+/// Replays random events, each whether or not the one before was possible.
+fn replay_anything(source: Source, events: &[Event], seed: u64) -> usize {
     let mut rng = Rng::new(seed);
     let rules = rules(&mut rng);
     let player = Player::default();
     let mut actor = Actor::new(&rules, source, &player).unwrap();
     let mut taken = 0;
     for _ in 0..400 {
-        let question = questions[rng.draw() as usize % questions.len()];
+        let event = events[rng.draw() as usize % events.len()];
         let length = rng.draw() % 5 + rng.draw() % 16 / 15 * 30;
         let inputs: Vec<u64> = (0..length).map(|_| number(&mut rng)).collect();
         player.load(&inputs);
-        taken += usize::from(actor.ask(&rules, question, &player));
+        taken += usize::from(actor.replay(&rules, event, &player));
     }
     taken
 }
 
-fn ask_all(source: Source, seeds: u64, is_its: impl Fn(u8) -> bool) -> usize {
-    let questions: Vec<Question> = (0..=u8::MAX)
+fn replay_all(source: Source, seeds: u64, is_its: impl Fn(u8) -> bool) -> usize {
+    let events: Vec<Event> = (0..=u8::MAX)
         .filter(|code| is_its(*code))
-        .filter_map(Question::of)
+        .filter_map(Event::of)
         .collect();
     let seeds = if cfg!(miri) { 2 } else { seeds };
     (0..seeds)
-        .map(|seed| ask_anything(source, &questions, seed))
+        .map(|seed| replay_anything(source, &events, seed))
         .sum()
 }
 
 #[test]
-fn a_thief_takes_any_number_that_a_trace_may_have() {
+fn a_thief_accepts_any_input() {
     assert!(
-        ask_all(Source::Worker(2), 30, |code| code == 0
+        replay_all(Source::Worker(2), 30, |code| code == 0
             || (16..32).contains(&code))
             > 0
     );
-    assert!(ask_all(Source::Worker(usize::MAX - 2), 3, |code| code == 20) > 0);
+    assert!(replay_all(Source::Worker(usize::MAX - 2), 3, |code| code == 20) > 0);
 }
 
 #[test]
-fn a_steward_takes_any_number_that_a_trace_may_have() {
+fn a_steward_accepts_any_input() {
     assert!(
-        ask_all(Source::Steward, 100, |code| code == 0
+        replay_all(Source::Steward, 100, |code| code == 0
             || (32..48).contains(&code))
             > 0
     );
 }
 
 #[test]
-fn a_plan_is_told_nothing_that_cannot_be() {
-    let taken = ask_all(Source::Plan, 600, |code| code >= 48);
+fn a_plan_gets_only_possible_events() {
+    let taken = replay_all(Source::Plan, 600, |code| code >= 48);
     assert!(taken > 0);
 }
 
 #[test]
-fn names_of_nothing_are_damage() {
-    let cases: [(Question, &[u64]); 9] = [
-        (Question::Half, &[1 << 40]),
-        (Question::Half, &[]),
-        (Question::Close, &[0]),
-        (Question::Expect, &[3]),
-        (Question::Spawn, &[0, 0]),
-        (Question::Joined, &[7]),
-        (Question::TakeBack, &[u64::MAX]),
-        (Question::GiveBack, &[0, 0, 8]),
-        (Question::SetBudget, &[8]),
+fn unknown_names_are_damage() {
+    let cases: [(Event, &[u64]); 9] = [
+        (Event::Half, &[1 << 40]),
+        (Event::Half, &[]),
+        (Event::Close, &[0]),
+        (Event::Expect, &[3]),
+        (Event::Spawn, &[0, 0]),
+        (Event::Joined, &[7]),
+        (Event::TakeBack, &[u64::MAX]),
+        (Event::GiveBack, &[0, 0, 8]),
+        (Event::SetBudget, &[8]),
     ];
-    for (question, inputs) in cases {
-        let mut recorder = Recorder::new(1 << 16, || 0);
-        recorder.note(question, inputs);
+    for (event, inputs) in cases {
+        let mut recorder = StreamRecorder::new(1 << 16, || 0);
+        recorder.record(event, inputs);
         let mut rules = rules(&mut Rng::new(1));
         rules.space = "dfdeques".parse().unwrap();
         let trace = Trace {
@@ -123,7 +123,7 @@ fn names_of_nothing_are_damage() {
         };
         let found = replay(&Trace::from_bytes(&trace.to_bytes()).unwrap());
         let Err(Failed::Damaged(damaged)) = found else {
-            panic!("{question:?} {inputs:?}: {found:?}");
+            panic!("{event:?} {inputs:?}: {found:?}");
         };
         assert!(damaged.to_string().contains("question 1"), "{damaged}");
     }

@@ -1,9 +1,9 @@
-//! Where one thief stands in its sweep, and whom it asks next.
+//! The progress of one thief in its round over the victims, and which victim comes next.
 
 use super::{Peers, Victim};
 use crate::rng::below;
 
-/// Where one thief stands in its sweep.
+/// The progress of one thief in its round over the victims.
 ///
 /// ```
 /// use tidegate_policy::{Peers, Victim, VictimState};
@@ -22,31 +22,31 @@ use crate::rng::below;
 ///     asked.push(victim); // and try to steal there
 /// }
 /// asked.sort();
-/// assert_eq!(asked, [1, 2]); // all candidates had nothing: the sweep failed
+/// assert_eq!(asked, [1, 2]); // no candidate had a task: the round failed
 /// ```
 #[derive(Clone, Debug)]
 pub struct VictimState {
     rule: Victim,
     thief: usize,
-    /// The victim of the last success.
+    /// The victim of the last successful steal.
     last: Option<usize>,
-    sweep: Sweep,
+    round: VictimRound,
 }
 
-/// What has been asked since the sweep began.
+/// The victims tried since the round began.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sweep {
+struct VictimRound {
     begun: bool,
-    /// The thief's last victim, where it was asked.
+    /// The thief's own last victim, if this round began with it.
     asked_last: Option<usize>,
-    /// The victim that the rule chose just now, and whose last victim comes next.
+    /// The victim that the rule chose in the last call; its own last victim comes next.
     chosen: Option<usize>,
     circle: Option<Circle>,
-    /// The largest distance asked so far.
+    /// The largest distance tried so far.
     distance: u32,
 }
 
-/// A round through all numbers from `start` on.
+/// A walk through all numbers, from `start` around to `start`.
 #[derive(Clone, Copy, Debug)]
 struct Circle {
     start: usize,
@@ -55,7 +55,7 @@ struct Circle {
 }
 
 impl Circle {
-    /// The next number below `count`, which may have changed meanwhile.
+    /// The next number below `count`, which may differ from call to call.
     fn step(&mut self, count: usize) -> Option<usize> {
         if !self.wrapped && self.next >= count {
             self.wrapped = true;
@@ -70,53 +70,54 @@ impl Circle {
 }
 
 impl VictimState {
-    /// The state of worker `thief`, which has not stolen yet.
+    /// The state of worker `thief` before its first steal.
     #[must_use]
     pub fn new(rule: Victim, thief: usize) -> Self {
         Self {
             rule,
             thief,
             last: None,
-            sweep: Sweep::default(),
+            round: VictimRound::default(),
         }
     }
 
-    /// The next victim to ask, or `None` when the sweep is over; the call after that begins another. Calling it says that
-    /// the victim named before had nothing. `draw` gives a uniform number and is called at most once.
+    /// The next victim to try, or `None` if the round is over; the next call then begins another round. A call means that
+    /// the previous victim had no task. `draw` returns a uniform random number and is called at most once.
     ///
-    /// A victim named is a candidate and never the thief. Under `hierarchical` a call looks at every worker twice,
+    /// A victim is always a candidate and never the thief. Under `hierarchical` a call looks at every worker twice,
     /// unless all are [alike](Peers::are_alike) or [counted](Peers::census).
     pub fn next(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let victim = self.revisit(peers).or_else(|| self.choose(peers, draw));
         match victim {
-            Some(_) => self.sweep.begun = true,
-            None => self.sweep = Sweep::default(),
+            Some(_) => self.round.begun = true,
+            None => self.round = VictimRound::default(),
         }
         victim
     }
 
-    /// The victim named last had a task; the sweep is over.
+    /// The last victim had a task, which ends the round.
     pub fn stolen_from(&mut self, victim: usize) {
         self.last = Some(victim);
-        self.sweep = Sweep::default();
+        self.round = VictimRound::default();
     }
 
-    /// The victim of this thief's last success, for other thieves to see.
+    /// The victim of this thief's last successful steal; other thieves read it.
     #[must_use]
     pub fn last_victim(&self) -> Option<usize> {
         self.last
     }
 
-    /// A last victim, where one is due: at the beginning the thief's own, later that of the victim chosen before.
+    /// The last victim of a worker, if the rule tries one now: the thief's own at the start of a round, later that of the
+    /// victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
         if self.rule == Victim::Random {
             return None;
         }
-        if !self.sweep.begun {
-            self.sweep.asked_last = self.last.filter(|&victim| self.is_open(peers, victim));
-            return self.sweep.asked_last;
+        if !self.round.begun {
+            self.round.asked_last = self.last.filter(|&victim| self.is_open(peers, victim));
+            return self.round.asked_last;
         }
-        let chosen = self.sweep.chosen.take()?;
+        let chosen = self.round.chosen.take()?;
         peers
             .last_victim(chosen)
             .filter(|&victim| self.is_open(peers, victim))
@@ -127,13 +128,13 @@ impl VictimState {
             Victim::Random | Victim::LastVictim => self.next_on_circle(peers, draw),
             Victim::Hierarchical => self.next_in_tree(peers, draw),
         };
-        self.sweep.chosen = chosen;
+        self.round.chosen = chosen;
         chosen
     }
 
     fn next_on_circle(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let mut circle = self
-            .sweep
+            .round
             .circle
             .unwrap_or_else(|| self.begin_circle(peers.count(), draw));
         let victim = loop {
@@ -145,11 +146,11 @@ impl VictimState {
                 found => break found,
             }
         };
-        self.sweep.circle = Some(circle);
+        self.round.circle = Some(circle);
         victim
     }
 
-    /// Starts at a random worker other than the thief, else the one after it would come first twice as often.
+    /// Starts at a random worker other than the thief; otherwise the worker after the thief would come first twice as often.
     fn begin_circle(&self, count: usize, draw: impl FnOnce() -> u64) -> Circle {
         let others = count.saturating_sub(usize::from(self.thief < count));
         let drawn = below(draw(), others as u64) as usize;
@@ -168,30 +169,30 @@ impl VictimState {
         }
         loop {
             let (distance, candidates) = self.next_distance(peers)?;
-            self.sweep.distance = distance;
+            self.round.distance = distance;
             let at_distance = |&worker: &usize| {
                 self.is_open(peers, worker) && peers.distance(self.thief, worker) == distance
             };
             let nth = below(drawn, candidates as u64) as usize;
             if let Some(census) = peers.census() {
-                return Some(census.nth(self.thief, distance, self.sweep.asked_last, nth));
+                return Some(census.nth(self.thief, distance, self.round.asked_last, nth));
             }
-            // Candidates may have gone since they were counted: then the next distance is asked.
+            // Candidates may have disappeared since they were counted: then try the next distance.
             if let Some(victim) = (0..peers.count()).filter(at_distance).nth(nth) {
                 return Some(victim);
             }
         }
     }
 
-    /// The same where all `count` workers are candidates, at distance 1.
+    /// Like [`next_in_tree`](Self::next_in_tree), if all `count` workers are candidates at distance 1.
     fn next_among_alike(&mut self, count: usize, drawn: u64) -> Option<usize> {
-        let asked = self.sweep.asked_last;
+        let asked = self.round.asked_last;
         let candidates =
             count.saturating_sub(usize::from(self.thief < count) + usize::from(asked.is_some()));
-        if self.sweep.distance >= 1 || candidates == 0 {
+        if self.round.distance >= 1 || candidates == 0 {
             return None;
         }
-        self.sweep.distance = 1;
+        self.round.distance = 1;
         let nth = below(drawn, candidates as u64) as usize;
         let mut passed = [self.thief, asked.unwrap_or(usize::MAX)];
         passed.sort_unstable();
@@ -199,17 +200,17 @@ impl VictimState {
         Some(passed.iter().fold(nth, pass))
     }
 
-    /// The smallest distance not asked yet, and how many candidates are there.
+    /// The smallest distance not tried yet, and the number of candidates there.
     fn next_distance(&self, peers: &impl Peers) -> Option<(u32, usize)> {
         if let Some(census) = peers.census() {
-            let (thief, passed) = (self.thief, self.sweep.asked_last);
-            return census.beyond(thief, self.sweep.distance, passed);
+            let (thief, passed) = (self.thief, self.round.asked_last);
+            return census.beyond(thief, self.round.distance, passed);
         }
         let mut nearest = None;
         for worker in (0..peers.count()).filter(|&worker| self.is_open(peers, worker)) {
             let distance = peers.distance(self.thief, worker);
             nearest = match nearest {
-                _ if distance <= self.sweep.distance => nearest,
+                _ if distance <= self.round.distance => nearest,
                 Some((near, candidates)) if near == distance => Some((near, candidates + 1)),
                 Some((near, _)) if near < distance => nearest,
                 _ => Some((distance, 1)),
@@ -218,10 +219,10 @@ impl VictimState {
         nearest
     }
 
-    /// Whether this worker may be named now.
+    /// Whether this worker may be the next victim.
     fn is_open(&self, peers: &impl Peers, worker: usize) -> bool {
         worker != self.thief
-            && self.sweep.asked_last != Some(worker)
+            && self.round.asked_last != Some(worker)
             && worker < peers.count()
             && peers.is_candidate(worker)
     }

@@ -1,10 +1,8 @@
-//! How jobs divide the machine.
+//! How jobs divide the machine: the switch, weights, and the times that the share controller works with.
 
-use super::{Basis, Row, Tunable, choice, count, ratio, table, time};
-use crate::share::Share;
+use super::Share;
 use crate::text::{MS, S, US};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::tunable::{Basis, Tunable, choice, count, ratio, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 

@@ -1,14 +1,12 @@
-//! The parameters of the orders in which tasks get memory.
+//! The memory policy and the parameters of each order in which tasks get memory.
 
-use super::{Basis, Row, Tunable, bytes, choice, table, time};
-use crate::Space;
-use alloc::vec;
-use alloc::vec::Vec;
+use super::Space;
+use crate::tunable::{Basis, Tunable, bytes, choice, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-/// The most bytes that can be named: no allocation may be larger.
+/// No allocation can be larger than this.
 const MOST: usize = isize::MAX as usize;
 
 table! {

@@ -1,14 +1,14 @@
-//! The running part of the backoffs: how long the next sleep is.
+//! The state of a backoff: how long the next sleep is.
 //!
-//! Times are kept as `f64`: exact for whole nanoseconds up to 2^53 (104 days), and a growth of 1.3 needs fractions.
+//! Times are `f64`, because a growth factor such as 1.3 needs fractions. Whole nanoseconds are exact up to 2^53 (104 days).
 
 use super::backoff::{Backoff, Exponential, Linear, PheetOriginal, Randomness};
 use crate::Nanos;
 use crate::rng::unit;
 
-/// One growing time. The first sleep is the minimum.
+/// A sleep time that grows from the minimum to the maximum.
 #[derive(Clone, Copy, Debug)]
-struct Ramp {
+struct Curve {
     min: f64,
     max: f64,
     growth: Growth,
@@ -24,7 +24,7 @@ enum Growth {
     Times(f64),
 }
 
-impl Ramp {
+impl Curve {
     fn new(min: Nanos, max: Nanos, growth: Growth) -> Self {
         let (min, max) = (min as f64, max as f64);
         Self {
@@ -38,20 +38,20 @@ impl Ramp {
     }
 
     fn linear(p: Linear) -> Self {
-        let ramp = Self::new(p.min, p.max, Growth::Add(p.step as f64));
+        let curve = Self::new(p.min, p.max, Growth::Add(p.step as f64));
         Self {
             randomness: p.randomness,
             slow_reset: p.slow_reset,
-            ..ramp
+            ..curve
         }
     }
 
     fn exponential(p: Exponential) -> Self {
-        let ramp = Self::new(p.min, p.max, Growth::Times(p.r));
+        let curve = Self::new(p.min, p.max, Growth::Times(p.r));
         Self {
             randomness: p.randomness,
             slow_reset: p.slow_reset,
-            ..ramp
+            ..curve
         }
     }
 
@@ -62,7 +62,7 @@ impl Ramp {
         }
     }
 
-    /// The length of this sleep; the next one is longer.
+    /// Returns the length of this sleep, and lets the next one grow.
     fn next(&mut self, chance: f64) -> f64 {
         let sleep = self.current;
         let constant = self.randomness == Randomness::Constant;
@@ -89,30 +89,30 @@ impl Ramp {
         self.current = self.limit(shrunk);
     }
 
-    /// Within the limits; the lower one matters where chance shrinks a time.
+    /// Clamps to the limits. The lower one is needed because randomness can shrink a time.
     fn limit(&self, time: f64) -> f64 {
         time.max(self.min).min(self.max)
     }
 }
 
-/// The state of one thief under a backoff.
+/// The state of one thief whose sleeps follow a backoff.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sleeps(Shape);
 
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    One(Ramp),
-    /// The second follows once the first has slept its maximum.
+    One(Curve),
+    /// The second curve starts after the first has reached its maximum.
     Joined {
-        first: Ramp,
-        second: Ramp,
+        first: Curve,
+        second: Curve,
         in_second: bool,
     },
-    /// The weight is that of the linear ramp.
+    /// The weighted mean of two curves; `weight` is that of the linear one.
     Mixed {
         weight: f64,
-        linear: Ramp,
-        exponential: Ramp,
+        linear: Curve,
+        exponential: Curve,
     },
 }
 
@@ -120,32 +120,32 @@ impl Sleeps {
     pub(super) fn new(backoff: Backoff) -> Self {
         let add = |step| Growth::Add(step as f64);
         Self(match backoff {
-            Backoff::Linear(p) => Shape::One(Ramp::linear(p)),
-            Backoff::Exponential(p) => Shape::One(Ramp::exponential(p)),
-            Backoff::PheetOriginal(p) => Shape::One(Ramp::pheet_original(p)),
+            Backoff::Linear(p) => Shape::One(Curve::linear(p)),
+            Backoff::Exponential(p) => Shape::One(Curve::exponential(p)),
+            Backoff::PheetOriginal(p) => Shape::One(Curve::pheet_original(p)),
             Backoff::ExponentialLinear(p) => Shape::Joined {
-                first: Ramp::new(p.min, p.threshold, Growth::Times(p.r)),
-                second: Ramp::new(p.resume, p.max, add(p.step)),
+                first: Curve::new(p.min, p.threshold, Growth::Times(p.r)),
+                second: Curve::new(p.resume, p.max, add(p.step)),
                 in_second: false,
             },
             Backoff::LinearExponential(p) => Shape::Joined {
-                first: Ramp::new(p.min, p.threshold, add(p.step)),
-                second: Ramp::new(p.resume, p.max, Growth::Times(p.r)),
+                first: Curve::new(p.min, p.threshold, add(p.step)),
+                second: Curve::new(p.resume, p.max, Growth::Times(p.r)),
                 in_second: false,
             },
             Backoff::Combination(p) => Shape::Mixed {
                 weight: p.t,
-                linear: Ramp::new(p.min, p.max, add(p.step)),
-                exponential: Ramp::new(p.min, p.max, Growth::Times(p.r)),
+                linear: Curve::new(p.min, p.max, add(p.step)),
+                exponential: Curve::new(p.min, p.max, Growth::Times(p.r)),
             },
         })
     }
 
-    /// The length of this sleep in nanoseconds. `draw` is uniform; it matters only where chance enters.
+    /// The length of this sleep. `draw` is a uniform random number; only backoffs with randomness use it.
     pub(super) fn next(&mut self, draw: u64) -> Nanos {
         let chance = unit(draw);
         round(match &mut self.0 {
-            Shape::One(ramp) => ramp.next(chance),
+            Shape::One(curve) => curve.next(chance),
             Shape::Joined {
                 first,
                 second,
@@ -157,7 +157,7 @@ impl Sleeps {
                     let sleep = first.next(chance);
                     *in_second = sleep >= first.max;
                     if *in_second && second.current <= sleep {
-                        second.next(chance); // the time where the two meet is slept once
+                        second.next(chance); // do not sleep twice for the time at which the curves meet
                     }
                     sleep
                 }
@@ -170,10 +170,10 @@ impl Sleeps {
         })
     }
 
-    /// A steal succeeded.
+    /// Starts over, or goes one step back, after a successful steal.
     pub(super) fn reset(&mut self) {
         match &mut self.0 {
-            Shape::One(ramp) => ramp.reset(),
+            Shape::One(curve) => curve.reset(),
             Shape::Joined {
                 first,
                 second,
@@ -195,7 +195,7 @@ impl Sleeps {
     }
 }
 
-/// To whole nanoseconds.
+/// Rounds to whole nanoseconds.
 pub(super) fn round(time: f64) -> Nanos {
     (time + 0.5) as Nanos
 }

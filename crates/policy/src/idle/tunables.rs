@@ -1,10 +1,8 @@
 //! The parameters of the idle policies.
 
-use super::{Basis, Row, SWITCH, Tunable, choice, count, ratio, table, time};
-use crate::idle::{Inefficient, Randomness};
+use super::{Inefficient, Randomness};
 use crate::text::{MS, S, US};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::tunable::{Basis, SWITCH, Tunable, choice, count, ratio, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 const LINEAR: Basis = Basis::Published("Haselsteiner 2015, table 4.1");
@@ -16,10 +14,9 @@ const QUANTA: Basis = Basis::Published("Haselsteiner 2015, table 5.3");
 const LONG_QUANTA: Basis = Basis::Published("Haselsteiner 2015, table 5.4");
 const FIGURE: Basis = Basis::Published("derived from Haselsteiner 2015, figure 5.11");
 
-/// On or off.
-/// The longest sleep or step that makes sense, and the longest limit on sleeps.
+/// The longest sleep or step that makes sense.
 const LONGEST: u64 = S;
-/// Growth beyond this reaches any limit in a few steps.
+/// A larger growth factor reaches any limit in a few steps.
 const STEEPEST: f64 = 16.0;
 
 table! {

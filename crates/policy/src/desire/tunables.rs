@@ -1,9 +1,7 @@
-//! The cycle in which desires are estimated, and the parameters of the estimators.
+//! How often desires are estimated, and the parameters of the estimators.
 
-use super::{Basis, Row, Tunable, count, ratio, table, time};
 use crate::text::{MS, S, US};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::tunable::{Basis, Tunable, count, ratio, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 const WSAP: Basis = Basis::Published("Sen 2004, section 6.1");

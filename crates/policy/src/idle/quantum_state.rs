@@ -1,18 +1,18 @@
-//! The running part of the quanta: which stretch of time a thief is in and what it spent there stealing.
+//! The state of a thief under quanta: its current quantum, and how much of it the thief spent stealing.
 
+use super::backoff_curve::round;
 use super::quanta::{Inefficient, LongQuanta, Quanta};
-use super::ramp::round;
 use crate::Nanos;
 
-/// A stretch of time and what of it went into stealing.
+/// A quantum, and the time spent stealing in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Quantum {
     start: Nanos,
-    /// Earliest end.
+    /// The earliest end.
     end: Nanos,
-    /// First failed attempt of the current run of failures within this quantum.
+    /// When the current run of failures began, or the quantum if that is later.
     failing_since: Nanos,
-    /// Time spent stealing before that.
+    /// The time spent stealing before that.
     stealing: Nanos,
 }
 
@@ -26,12 +26,12 @@ impl Quantum {
         };
     }
 
-    /// Least length of this quantum.
+    /// The minimum length.
     fn length(&self) -> Nanos {
         self.end.saturating_sub(self.start)
     }
 
-    /// A run of failures is over or is to be counted up to now.
+    /// Counts the current run of failures up to now.
     fn add_failures(&mut self, now: Nanos) {
         self.stealing = self
             .stealing
@@ -39,7 +39,7 @@ impl Quantum {
         self.failing_since = now;
     }
 
-    /// Share of the time until now that went into stealing; none of no time.
+    /// The share of the time until now that was spent stealing; 0 if no time has passed.
     fn share(&self, now: Nanos) -> f64 {
         let length = now.saturating_sub(self.start);
         if length == 0 {
@@ -50,18 +50,18 @@ impl Quantum {
     }
 }
 
-/// The long quantum that tempers the short ones.
+/// The long quantum, which dampens the decisions at the end of short ones.
 #[derive(Clone, Copy, Debug)]
 struct Long {
     quantum: Quantum,
     length: Nanos,
     condition: Inefficient,
-    /// Share of the previous long quantum that went into stealing.
+    /// The share of the previous long quantum that was spent stealing.
     share_before: f64,
 }
 
 impl Long {
-    /// Algorithm 5.8, when the least length is over.
+    /// Algorithm 5.8, if the minimum length is over.
     fn end_if_over(&mut self, now: Nanos) {
         if self.quantum.end < now {
             self.share_before = self.quantum.share(now);
@@ -69,15 +69,15 @@ impl Long {
         }
     }
 
-    /// Mean of the shares of this long quantum and the one before.
+    /// The mean of the shares of this long quantum and the previous one.
     fn share(&self, now: Nanos) -> f64 {
         f64::midpoint(self.quantum.share(now), self.share_before)
     }
 }
 
-/// The state of one thief under dynamic quanta, with or without long ones.
+/// The state of one thief under dynamic quanta, with or without long quanta.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clockwork {
+pub(super) struct QuantumState {
     rules: Quanta,
     long: Option<Long>,
     short: Quantum,
@@ -85,15 +85,15 @@ pub(super) struct Clockwork {
     begun: bool,
     /// Whether the last attempt failed.
     failing: bool,
-    /// Consecutive inefficient quanta.
+    /// The number of consecutive inefficient quanta.
     inefficient: usize,
-    /// Whether this quantum is one of normal length put in among the short ones.
+    /// Whether this quantum has the normal length and was inserted among short ones.
     inserted: bool,
-    /// When the sleep began that is not yet accounted for.
+    /// When the current sleep began, until [`wake`](Self::wake) accounts for it.
     asleep_since: Option<Nanos>,
 }
 
-impl Clockwork {
+impl QuantumState {
     pub(super) fn new(rules: Quanta) -> Self {
         Self {
             rules,
@@ -149,7 +149,7 @@ impl Clockwork {
         }
     }
 
-    /// Algorithm 5.4 (5.5 with a long quantum). Says how long to sleep, if the quantum ended and was inefficient.
+    /// Algorithm 5.4 (5.5 with a long quantum). Returns how long to sleep if an inefficient quantum ended.
     pub(super) fn attempt_failed(&mut self, now: Nanos) -> Option<Nanos> {
         self.wake(now);
         if !self.failing {
@@ -167,13 +167,13 @@ impl Clockwork {
         sleep
     }
 
-    /// The thief rested; does nothing unless it slept.
+    /// The thief has rested. Does nothing unless it slept.
     pub(super) fn wake(&mut self, now: Nanos) {
         let Some(since) = self.asleep_since.take() else {
             return;
         };
         if let Some(long) = &mut self.long {
-            // Time asleep is neither work nor stealing.
+            // Time asleep counts neither as work nor as stealing.
             long.quantum.start = long.quantum.start.saturating_add(now.saturating_sub(since));
             long.quantum.failing_since = now;
         }
@@ -203,7 +203,7 @@ impl Clockwork {
                 long.quantum.begin(now, long.length);
             }
         } else if self.short.end < now {
-            // The end is due at a first failure, which says little: the quantum counts neither way.
+            // The quantum ended before this first failure, so its share means little: start another without a verdict.
             self.short.begin(now, self.short.length());
         }
         self.short.failing_since = now;
@@ -213,7 +213,7 @@ impl Clockwork {
         }
     }
 
-    /// Algorithm 5.3 (5.7 with a long quantum) up to the sleep; [`Self::wake`] is the rest.
+    /// Algorithm 5.3 (5.7 with a long quantum) up to the sleep; [`wake`](Self::wake) is the rest.
     fn end_short(&mut self, now: Nanos) -> Option<Nanos> {
         let short = self.short.share(now);
         let (inefficient, factor) = match &self.long {
@@ -258,7 +258,7 @@ impl Clockwork {
         }
     }
 
-    /// After a short quantum's end, or where only the long one is over.
+    /// Called when a short quantum ended, and when it goes on but the long one may be over.
     fn end_long_if_over(&mut self, now: Nanos) {
         if let Some(long) = &mut self.long {
             long.quantum.add_failures(now);
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantum_of_no_time_was_not_spent_stealing() {
+    fn an_empty_quantum_has_share_zero() {
         let mut quantum = Quantum::default();
         quantum.begin(5, 10);
         assert_eq!([quantum.share(5), quantum.share(4)], [0.0, 0.0]);

@@ -1,22 +1,20 @@
-//! What is asked of the rules.
+//! The events of a trace.
 
-/// A list of questions with their numbers in a file.
-macro_rules! questions {
+/// Defines the events, each with its code in a file and a short text.
+macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $code:literal $text:literal,)*) => {
-        /// What is asked of the rules, or told to them.
+        /// A call of a rule: it makes a decision, or updates the state of the rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
-        pub enum Question {
+        pub enum Event {
             $($(#[$doc])* $name = $code,)*
         }
 
-        impl Question {
-            /// Its number in a file.
+        impl Event {
             pub(super) const fn code(self) -> u8 {
                 self as u8
             }
 
-            /// The question of this number.
             pub(super) const fn of(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$name),)*
@@ -24,7 +22,7 @@ macro_rules! questions {
                 }
             }
 
-            /// In a few words.
+            /// A short description.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self {
@@ -34,105 +32,105 @@ macro_rules! questions {
         }
 
         #[cfg(test)]
-        pub(super) const ALL: &[Question] = &[$(Question::$name),*];
+        pub(super) const ALL: &[Event] = &[$(Event::$name),*];
     };
 }
 
-questions! {
-    /// A thread begins, with the memory of a new thief; or a pool begins to work, with that of a new steward.
+events! {
+    /// A worker starts with the state of a new thief, or a pool starts with that of a new steward.
     Begin = 0 "begin",
-    /// No question: what the worker spends its time on from now on. The number is that of the phase.
+    /// Not a decision: the worker enters a phase. The input is the number of the phase.
     Phase = 1 "phase",
-    /// No question: tasks were stolen; from whom, and how many.
+    /// Not a decision: tasks were stolen. The inputs are the victim and the number of tasks.
     Stole = 2 "stole",
-    /// The thief's sweep failed.
+    /// How the thief rests after a failed sweep.
     SweepFailed = 16 "how to rest after a sweep",
-    /// An attempt of it failed.
+    /// How the thief rests after a failed attempt.
     AttemptFailed = 17 "how to rest after an attempt",
-    /// It has found a task.
+    /// The thief found a task.
     StealSucceeded = 18 "a steal succeeded",
-    /// It has rested.
+    /// The thief has rested.
     Rested = 19 "rested",
-    /// Whom to rob next.
+    /// Which victim the thief robs next.
     NextVictim = 20 "whom to rob",
     /// The victim had a task.
     StolenFrom = 21 "stolen from",
-    /// How many tasks to take.
+    /// How many tasks the thief takes.
     Amount = 22 "how many tasks to take",
-    /// How many processors are desired.
+    /// How many processors the job desires.
     Desire = 32 "how many processors to desire",
-    /// How many slots follow from the allotment.
+    /// How many slots the job gets for its allotment.
     Slots = 33 "how many slots to have",
-    /// How long the cycle is.
+    /// How long the next cycle is.
     Cycle = 34 "how long the cycle is",
     /// How many slots are lent.
     Lend = 35 "how many slots to lend",
-    /// Nothing is lent any more.
+    /// All loans end.
     ForgetLoans = 36 "forget loans",
-    /// How many slots there are from now on.
+    /// The number of slots changes.
     SetWorkers = 48 "set workers",
-    /// How large the budget is from now on.
+    /// The memory budget changes.
     SetBudget = 49 "set the budget",
-    /// A task has been forked as the second half of a join.
+    /// A join forks its second half.
     Half = 50 "fork a half",
-    /// A task has been spawned into a scope.
+    /// A task is spawned into a scope.
     Spawn = 51 "spawn",
-    /// A task has been spawned into none.
+    /// A task is spawned without a scope.
     Detached = 52 "spawn, detached",
-    /// A scope has its first task.
+    /// A scope gets its first task.
     Open = 53 "open a scope",
-    /// A scope is over.
+    /// A scope ends.
     Close = 54 "close a scope",
-    /// A task from elsewhere will come to a scope.
+    /// A scope will get a task from outside the pool.
     Expect = 55 "expect a stranger",
-    /// A task from elsewhere begins.
+    /// A task from outside the pool starts.
     Stranger = 56 "a stranger begins",
-    /// A task from elsewhere begins, of a scope.
+    /// A task from outside the pool starts in a scope.
     StrangerIn = 57 "a stranger of a scope begins",
-    /// Whether a half is taken back.
+    /// Whether the owner takes its half back.
     TakeBack = 58 "take a half back",
     /// A half is joined.
     Joined = 59 "joined",
-    /// A task gives its slot away, or has one again.
+    /// A task gives up its slot, or has one again.
     Blocks = 60 "blocks",
     /// A task waits.
     Waits = 61 "waits",
-    /// A task goes on.
+    /// A task resumes.
     GoesOn = 62 "goes on",
-    /// A task has ended.
+    /// A task ends.
     End = 63 "end",
-    /// A thread has no tasks any more.
+    /// A thread has no tasks left.
     Leave = 64 "leave",
     /// Whether a request for memory is granted.
     Ask = 65 "ask for memory",
-    /// What a request was answered.
+    /// The answer to a request that had to wait.
     Answer = 66 "the answer",
-    /// Memory is given back.
+    /// Memory is returned.
     GiveBack = 67 "give memory back",
-    /// Who was answered by what has happened.
+    /// Which waiting request is answered as a result.
     Settle = 68 "who is answered",
     /// Whether there is work for a free slot.
     HasWork = 69 "whether there is work",
-    /// Whether a task leaves its slot to others.
+    /// Whether a task gives its slot to another.
     GivesWay = 70 "whether to give way",
-    /// What a slot is to be used for.
+    /// What a free slot is used for.
     Next = 71 "what comes next",
-    /// Which task of a scope comes next.
+    /// Which task of a scope starts next.
     NextOf = 72 "what comes next of a scope",
-    /// What a thread may do on top of a wait.
+    /// What a thread may run while it waits.
     Rescue = 73 "whom to rescue",
-    /// Which parked task goes on.
+    /// Which parked task resumes.
     ResumeParked = 74 "which parked task goes on",
 }
 
-/// One question of a stream, with its numbers and without what was decided.
+/// An event of a stream with its inputs, without the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When it was asked.
+    /// When the event began.
     pub at: crate::Nanos,
-    /// What.
-    pub question: Question,
-    /// What the rules looked at, in the order in which they did.
+    /// The event.
+    pub event: Event,
+    /// The numbers that the rule read, in this order.
     pub inputs: alloc::vec::Vec<u64>,
 }
 
@@ -141,11 +139,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_question_is_found_by_its_number_and_no_other_number_is_one() {
-        for &question in ALL {
-            assert_eq!(Question::of(question.code()), Some(question));
+    fn codes_and_events_match_one_to_one() {
+        for &event in ALL {
+            assert_eq!(Event::of(event.code()), Some(event));
         }
-        let known = (0..=u8::MAX).filter(|&code| Question::of(code).is_some());
+        let known = (0..=u8::MAX).filter(|&code| Event::of(code).is_some());
         assert_eq!(known.count(), ALL.len());
     }
 }

@@ -1,14 +1,12 @@
-//! How each type of value is read, shown and compared.
+//! How values of each type are parsed, printed and compared with a range.
 
 use super::Unit;
-use crate::desire::Desire;
 use crate::error::ParseError;
-use crate::idle::{Idle, Inefficient, Randomness};
-use crate::{Amount, PlaceBy, Queue, Share, Space, Victim, Wait, text};
+use crate::text;
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// A type that a tunable can have. The set is closed; the trait is public so that signatures can name it.
+/// A type that a tunable can have. Only this crate implements the trait; it is public because signatures name it.
 pub trait Setting: Copy + PartialEq + sealed::Sealed {
     #[doc(hidden)]
     fn read(text: &str, unit: Unit) -> Result<Self, ParseError>;
@@ -18,7 +16,7 @@ pub trait Setting: Copy + PartialEq + sealed::Sealed {
     fn lies_between(self, min: Self, max: Self) -> bool;
 }
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
@@ -65,10 +63,10 @@ impl Setting for usize {
     }
 }
 
-/// What a count is called when it follows from other values unless it is set.
+/// The text form of a count that is computed from other values.
 const DERIVED: &str = "derived";
 
-/// `None`: worked out from the machine or from other settings.
+/// `None`: computed from the machine or from other settings.
 impl sealed::Sealed for Option<usize> {}
 impl Setting for Option<usize> {
     fn read(text: &str, unit: Unit) -> Result<Self, ParseError> {
@@ -122,17 +120,20 @@ impl Setting for bool {
     }
 }
 
-/// Choices read and show themselves; they have no order and therefore no range.
+/// Makes enums with a text form types that a tunable can have. Their values have no order, so every value is in range.
 macro_rules! choices {
     ($($type:ty),*) => {$(
-        impl sealed::Sealed for $type {}
-        impl Setting for $type {
-            fn read(text: &str, _: Unit) -> Result<Self, ParseError> {
+        impl $crate::tunable::sealed::Sealed for $type {}
+        impl $crate::tunable::Setting for $type {
+            fn read(
+                text: &str,
+                _: $crate::tunable::Unit,
+            ) -> Result<Self, $crate::error::ParseError> {
                 text.parse()
             }
 
-            fn show(self, _: Unit) -> String {
-                self.to_string()
+            fn show(self, _: $crate::tunable::Unit) -> alloc::string::String {
+                alloc::string::ToString::to_string(&self)
             }
 
             fn lies_between(self, _: Self, _: Self) -> bool {
@@ -141,16 +142,4 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(
-    Idle,
-    Desire,
-    Amount,
-    Victim,
-    Queue,
-    Space,
-    PlaceBy,
-    Wait,
-    Share,
-    Randomness,
-    Inefficient
-);
+pub(crate) use choices;

@@ -1,10 +1,11 @@
-//! How many candidates are at each distance from a thief, and which, without a look at every worker.
+//! An index of the candidates by their distance from a thief.
 //!
-//! Workers are put in the order of the [`PlaceTree`], in which the members of every group stand side by side. A tree of partial sums over that order (Peter
-//! Fenwick, "A new data structure for cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts the candidates of a group, and finds the
-//! n-th of them, in steps as many as the number of workers has bits.
+//! It counts the candidates at a distance and finds the n-th of them without looking at every worker. Workers are sorted in
+//! the order of the [`PlaceTree`], so the members of each group are adjacent. A tree of partial sums over that order (Peter
+//! Fenwick, "A new data structure for cumulative frequency tables", Software: Practice and Experience 24(3), 1994) counts
+//! the candidates of a group, and finds the n-th of them, in O(log n) steps for n workers.
 //!
-//! It is worth its upkeep where there are thousands of workers, as in a simulator. It says of no worker whether it has work.
+//! The index pays off with thousands of workers, as in a simulator. It does not know which workers have work.
 
 use crate::places::PlaceTree;
 use alloc::boxed::Box;
@@ -12,19 +13,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The workers in the order of a tree.
+/// The workers in the order of a [`PlaceTree`].
 #[derive(Clone, Debug)]
 pub struct PlaceOrder {
-    /// Who stands where.
+    /// The worker at each position of the order.
     workers: Box<[u32]>,
-    /// Where each worker stands.
-    places: Box<[u32]>,
-    /// For each distance but the largest, from 1 on, the group that each place lies in.
+    /// The position of each worker.
+    positions: Box<[u32]>,
+    /// For each distance from 1 to the second largest, the group of each position.
     groups: Box<[Box<[Range<u32>]>]>,
 }
 
 impl PlaceOrder {
-    /// The order of the workers `0..workers`. Those that the tree does not know come last.
+    /// The order of the workers `0..workers`. Workers that are not in the tree come last.
     #[must_use]
     pub fn new(tree: &PlaceTree, workers: usize) -> Self {
         let levels = tree.levels();
@@ -35,9 +36,9 @@ impl PlaceOrder {
             let path = path.map(|level| group(level, worker as usize));
             path.collect::<Vec<_>>()
         });
-        let mut places = vec![0; workers];
-        for (place, &worker) in order.iter().enumerate() {
-            places[worker as usize] = place as u32;
+        let mut positions = vec![0; workers];
+        for (position, &worker) in order.iter().enumerate() {
+            positions[worker as usize] = position as u32;
         }
         let groups = levels.iter().map(|level| {
             let same = |&a: &u32, &b: &u32| group(level, a as usize) == group(level, b as usize);
@@ -52,7 +53,7 @@ impl PlaceOrder {
         Self {
             groups: groups.collect(),
             workers: order.into(),
-            places: places.into(),
+            positions: positions.into(),
         }
     }
 
@@ -61,15 +62,15 @@ impl PlaceOrder {
         self.groups.len() as u32 + 1
     }
 
-    /// The places of those that are no further from `worker`.
+    /// The positions of the workers that are at most `distance` away from `worker`.
     fn within(&self, worker: usize, distance: u32) -> Range<u32> {
         if distance >= self.height() {
             return 0..self.workers.len() as u32;
         }
-        match (self.places.get(worker), distance) {
+        match (self.positions.get(worker), distance) {
             (None, _) => 0..0,
-            (Some(&place), 0) => place..place + 1,
-            (Some(&place), _) => self.groups[distance as usize - 1][place as usize].clone(),
+            (Some(&position), 0) => position..position + 1,
+            (Some(&position), _) => self.groups[distance as usize - 1][position as usize].clone(),
         }
     }
 }
@@ -77,14 +78,14 @@ impl PlaceOrder {
 /// Which workers are candidates.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// By number, 64 to a word.
+    /// One bit for each worker, 64 in a word.
     words: Box<[u64]>,
-    /// Partial sums over places, from 1 on.
+    /// Partial sums over the positions, starting at index 1.
     sums: Box<[u32]>,
 }
 
 impl Candidates {
-    /// None of so many workers.
+    /// No candidates among `workers` workers.
     #[must_use]
     pub fn none(workers: usize) -> Self {
         Self {
@@ -93,7 +94,7 @@ impl Candidates {
         }
     }
 
-    /// Says whether `worker` is a candidate.
+    /// Sets whether `worker` is a candidate.
     ///
     /// # Panics
     /// If there is no such worker.
@@ -104,11 +105,11 @@ impl Candidates {
             return;
         }
         *word ^= bit;
-        let mut place = order.places[worker] as usize + 1;
-        while place < self.sums.len() {
-            let sum = &mut self.sums[place];
+        let mut position = order.positions[worker] as usize + 1;
+        while position < self.sums.len() {
+            let sum = &mut self.sums[position];
             *sum = if is { *sum + 1 } else { *sum - 1 };
-            place += place & place.wrapping_neg();
+            position += position & position.wrapping_neg();
         }
     }
 
@@ -117,49 +118,49 @@ impl Candidates {
         word.is_some_and(|word| word >> (worker % 64) & 1 != 0)
     }
 
-    /// How many stand before this place.
-    fn before(&self, place: u32) -> usize {
-        let (mut place, mut sum) = (place as usize, 0);
-        while place > 0 {
-            sum += self.sums[place] as usize;
-            place &= place - 1;
+    /// The number of candidates before this position.
+    fn before(&self, position: u32) -> usize {
+        let (mut position, mut sum) = (position as usize, 0);
+        while position > 0 {
+            sum += self.sums[position] as usize;
+            position &= position - 1;
         }
         sum
     }
 
-    /// The place behind which so many stand, and no more.
+    /// The position of the `nth` candidate, counted from 0.
     fn place_of(&self, nth: usize) -> usize {
-        let (mut place, mut left) = (0, nth);
+        let (mut position, mut left) = (0, nth);
         let mut step = self.sums.len().next_power_of_two();
         while step > 0 {
-            let further = place + step;
+            let further = position + step;
             if further < self.sums.len() && self.sums[further] as usize <= left {
                 left -= self.sums[further] as usize;
-                place = further;
+                position = further;
             }
             step /= 2;
         }
-        place
+        position
     }
 }
 
-/// The candidates, in the order in which they stand.
+/// The candidates and the order of the workers, which together answer questions about distances.
 #[derive(Clone, Copy, Debug)]
 pub struct Census<'a> {
     /// The order of the workers.
     pub order: &'a PlaceOrder,
-    /// Those that are candidates.
+    /// The candidates among them.
     pub candidates: &'a Candidates,
 }
 
 impl Census<'_> {
-    /// The candidates that are no further from `thief`, as numbers among all.
+    /// The candidates that are at most `distance` away from `thief`, as a range of ranks among all candidates.
     fn within(&self, thief: usize, distance: u32) -> Range<usize> {
-        let places = self.order.within(thief, distance);
-        self.candidates.before(places.start)..self.candidates.before(places.end)
+        let positions = self.order.within(thief, distance);
+        self.candidates.before(positions.start)..self.candidates.before(positions.end)
     }
 
-    /// The smallest distance from `thief` that is larger than `distance` and at which there are candidates other than `asked`, and how many.
+    /// The smallest distance from `thief` above `distance` with candidates other than `asked`, and the number of these.
     pub(super) fn beyond(
         &self,
         thief: usize,
@@ -179,7 +180,7 @@ impl Census<'_> {
         None
     }
 
-    /// The `nth` candidate at this distance from `thief`, other than `asked`, from 0 on. There must be so many.
+    /// The `nth` candidate at this distance from `thief`, counted from 0 and without `asked`. It must exist.
     pub(super) fn nth(
         &self,
         thief: usize,
@@ -197,14 +198,14 @@ impl Census<'_> {
         self.order.workers[self.candidates.place_of(among_all)] as usize
     }
 
-    /// Which of the candidates at this distance `worker` is, if it is one of them.
+    /// The rank of `worker` among the candidates at this distance, if it is one of them.
     fn rank(&self, thief: usize, distance: u32, worker: usize) -> Option<usize> {
-        let place = *self.order.places.get(worker)?;
+        let position = *self.order.positions.get(worker)?;
         let is_there = self.candidates.contains(worker)
-            && self.order.within(thief, distance).contains(&place)
-            && !self.order.within(thief, distance - 1).contains(&place);
+            && self.order.within(thief, distance).contains(&position)
+            && !self.order.within(thief, distance - 1).contains(&position);
         let before = || {
-            let among_all = self.candidates.before(place);
+            let among_all = self.candidates.before(position);
             let nearer = self.within(thief, distance - 1);
             let passed = if among_all >= nearer.start {
                 nearer.len()
@@ -216,7 +217,7 @@ impl Census<'_> {
         is_there.then(before)
     }
 
-    /// The first candidate from this number on.
+    /// The first candidate whose number is at least `worker`.
     pub(super) fn first_from(&self, worker: usize) -> Option<usize> {
         let words = &self.candidates.words;
         let mut word = words.get(worker / 64)? & (u64::MAX << (worker % 64));

@@ -1,9 +1,9 @@
-//! A thief to whom the candidates are counted asks whom it would ask after looking at all of them.
+//! A thief with an index of the candidates tries the same victims as a thief that looks at every worker.
 
 use std::collections::BTreeSet;
 use tidegate_policy::{Candidates, Census, Peers, PlaceOrder, PlaceTree, Rng, Victim, VictimState};
 
-/// Workers of whom some are candidates.
+/// Workers, some of which are candidates.
 struct Pool {
     is: Vec<bool>,
     last: Vec<Option<usize>>,
@@ -47,10 +47,10 @@ impl Peers for Pool {
     }
 }
 
-/// The same, counted.
-struct Counted<'a>(&'a Pool);
+/// The same workers with an index.
+struct Indexed<'a>(&'a Pool);
 
-impl Peers for Counted<'_> {
+impl Peers for Indexed<'_> {
     fn count(&self) -> usize {
         self.0.count()
     }
@@ -75,7 +75,7 @@ impl Peers for Counted<'_> {
     }
 }
 
-/// Groups of so many and so many of these, by numbers that `at` puts anywhere.
+/// Groups of these sizes; the `n`-th worker in the order of the groups has the number `at(n)`.
 fn tree(workers: usize, sizes: [usize; 2], at: impl Fn(usize) -> usize) -> PlaceTree {
     let levels = sizes.map(|size| {
         let all: Vec<usize> = (0..workers).map(&at).collect();
@@ -85,22 +85,22 @@ fn tree(workers: usize, sizes: [usize; 2], at: impl Fn(usize) -> usize) -> Place
 }
 
 #[test]
-fn where_groups_have_consecutive_numbers_the_same_victims_come_in_the_same_order() {
+fn consecutive_groups_give_the_same_victims_as_a_scan() {
     let mut rng = Rng::new(7);
     for workers in [1, 2, 7, 63, 64, 65, 150] {
         for sizes in [[2, 8], [3, 6], [1, 150], [10, 70]] {
             let mut pool = Pool::new(workers, tree(workers, sizes, |worker| worker));
             for rule in [Victim::Random, Victim::LastVictim, Victim::Hierarchical] {
                 let thief = rng.below(workers as u64 + 2) as usize;
-                let mut looks = VictimState::new(rule, thief);
-                let mut counts = looks.clone();
+                let mut scanning = VictimState::new(rule, thief);
+                let mut indexed = scanning.clone();
                 for _ in 0..300 {
                     let draw = rng.draw();
-                    let asked = looks.next(&pool, || draw);
-                    assert_eq!(counts.next(&Counted(&pool), || draw), asked, "{rule}");
+                    let asked = scanning.next(&pool, || draw);
+                    assert_eq!(indexed.next(&Indexed(&pool), || draw), asked, "{rule}");
                     if let Some(victim) = asked.filter(|_| rng.below(3) == 0) {
-                        looks.stolen_from(victim);
-                        counts.stolen_from(victim);
+                        scanning.stolen_from(victim);
+                        indexed.stolen_from(victim);
                     }
                     let worker = rng.below(workers as u64) as usize;
                     pool.set(worker, rng.below(3) > 0);
@@ -112,20 +112,20 @@ fn where_groups_have_consecutive_numbers_the_same_victims_come_in_the_same_order
 }
 
 #[test]
-fn where_they_have_not_everybody_at_a_distance_is_asked_as_often_as_any() {
+fn scattered_groups_give_each_victim_the_same_chance() {
     let workers = 24;
     // Neighbours are 8 apart, as threads of a core often are.
     let mut pool = Pool::new(workers, tree(workers, [3, 12], |n| n % 3 * 8 + n / 3));
     (0..workers).for_each(|worker| pool.set(worker, worker % 5 != 0));
     for thief in 0..workers {
-        let sweep = |draw: u64| -> Vec<usize> {
+        let round = |draw: u64| -> Vec<usize> {
             let mut state = VictimState::new(Victim::Hierarchical, thief);
-            std::iter::from_fn(|| state.next(&Counted(&pool), || draw)).collect()
+            std::iter::from_fn(|| state.next(&Indexed(&pool), || draw)).collect()
         };
         let mut asked = vec![0; workers];
         let draws = 27_720;
         for draw in 0..draws {
-            for victim in sweep(draw * (u64::MAX / draws)) {
+            for victim in round(draw * (u64::MAX / draws)) {
                 asked[victim] += 1;
             }
         }

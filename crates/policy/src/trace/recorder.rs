@@ -1,0 +1,173 @@
+//! Recording events with their inputs and decisions, and supplying recorded inputs during a replay.
+
+use super::bytes::put;
+use super::event::Event;
+use super::file::{Source, Stream};
+use crate::Nanos;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+/// Sits between the rules and their inputs: records what passes through, or replaces it with what was recorded.
+pub trait Recorder {
+    /// An event begins.
+    fn begin(&self, event: Event);
+
+    /// Passes a number to the rule: the value of `live`, or the recorded one during a replay.
+    fn input(&self, live: impl FnOnce() -> u64) -> u64;
+
+    /// The event ends with this decision.
+    fn end(&self, decision: u64);
+}
+
+/// Records nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTrace;
+
+impl Recorder for NoTrace {
+    #[inline(always)]
+    fn begin(&self, _: Event) {}
+
+    #[inline(always)]
+    fn input(&self, live: impl FnOnce() -> u64) -> u64 {
+        live()
+    }
+
+    #[inline(always)]
+    fn end(&self, _: u64) {}
+}
+
+/// Records one stream, up to a limit in bytes.
+#[derive(Debug)]
+pub struct StreamRecorder {
+    clock: fn() -> Nanos,
+    most: usize,
+    /// When the last recorded event began.
+    last: Nanos,
+    event: Option<(Event, Nanos)>,
+    numbers: Vec<u8>,
+    inputs: Vec<u8>,
+    decisions: Vec<u8>,
+    left_out: u64,
+}
+
+impl StreamRecorder {
+    /// A recorder for up to `most` bytes. It reads the time of each event from `clock`.
+    #[must_use]
+    pub const fn new(most: usize, clock: fn() -> Nanos) -> Self {
+        Self {
+            clock,
+            most,
+            last: 0,
+            event: None,
+            numbers: Vec::new(),
+            inputs: Vec::new(),
+            decisions: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// An event begins.
+    pub fn begin(&mut self, event: Event) {
+        self.event = Some((event, (self.clock)()));
+        self.numbers.clear();
+    }
+
+    /// Records a number that the rule reads, and returns it.
+    pub fn input(&mut self, number: u64) -> u64 {
+        put(&mut self.numbers, number);
+        number
+    }
+
+    /// The event ends with this decision.
+    pub fn end(&mut self, decision: u64) {
+        let Some((event, at)) = self.event.take() else {
+            return;
+        };
+        // Besides the inputs: one byte for the event, and three numbers of at most ten bytes.
+        let bytes = self.inputs.len() + self.numbers.len() + self.decisions.len() + 31;
+        if self.left_out > 0 || bytes > self.most {
+            self.left_out += 1;
+            return;
+        }
+        self.inputs.push(event.code());
+        put(&mut self.inputs, at.saturating_sub(self.last));
+        put(&mut self.inputs, self.numbers.len() as u64);
+        self.inputs.append(&mut self.numbers);
+        put(&mut self.decisions, decision);
+        self.last = self.last.max(at);
+    }
+
+    /// Records an event on which no rule decides; timelines are drawn from these.
+    pub fn record(&mut self, what: Event, numbers: &[u64]) {
+        self.begin(what);
+        for &number in numbers {
+            self.input(number);
+        }
+        self.end(0);
+    }
+
+    /// The events recorded so far.
+    #[must_use]
+    pub fn stream(&self, source: Source) -> Stream {
+        Stream {
+            source,
+            inputs: self.inputs.clone(),
+            decisions: self.decisions.clone(),
+            left_out: self.left_out,
+        }
+    }
+}
+
+impl Recorder for RefCell<StreamRecorder> {
+    fn begin(&self, event: Event) {
+        self.borrow_mut().begin(event);
+    }
+
+    fn input(&self, live: impl FnOnce() -> u64) -> u64 {
+        let number = live();
+        self.borrow_mut().input(number)
+    }
+
+    fn end(&self, decision: u64) {
+        self.borrow_mut().end(decision);
+    }
+}
+
+impl<T: Recorder> Recorder for &T {
+    fn begin(&self, event: Event) {
+        (**self).begin(event);
+    }
+
+    fn input(&self, live: impl FnOnce() -> u64) -> u64 {
+        (**self).input(live)
+    }
+
+    fn end(&self, decision: u64) {
+        (**self).end(decision);
+    }
+}
+
+/// Records if there is a recorder.
+impl<T: Recorder> Recorder for Option<T> {
+    #[inline]
+    fn begin(&self, event: Event) {
+        if let Some(recorder) = self {
+            recorder.begin(event);
+        }
+    }
+
+    #[inline]
+    fn input(&self, live: impl FnOnce() -> u64) -> u64 {
+        match self {
+            Some(recorder) => recorder.input(live),
+            None => live(),
+        }
+    }
+
+    #[inline]
+    fn end(&self, decision: u64) {
+        if let Some(recorder) = self {
+            recorder.end(decision);
+        }
+    }
+}

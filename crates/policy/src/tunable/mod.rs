@@ -1,0 +1,277 @@
+//! What a tunable is, and the macro that declares a table of them.
+//!
+//! Each policy declares its own tunables with [`table!`], and [`tunables`](crate::tunables) lists all of them. This module
+//! imports no policy, so that every policy can import it.
+
+mod setting;
+
+pub use setting::Setting;
+pub(crate) use setting::{choices, sealed};
+
+use crate::error::ParseError;
+use alloc::string::String;
+use core::fmt;
+
+/// The unit of a tunable's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds, written with a unit such as `ms`.
+    Time,
+    /// Bytes, written as a plain number or with a binary unit.
+    Bytes,
+    /// A number of these things.
+    Count(&'static str),
+    /// A number without dimension.
+    Ratio,
+    /// One of several names.
+    Choice,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Time => "time",
+            Self::Bytes => "bytes",
+            Self::Count(things) => things,
+            Self::Ratio => "ratio",
+            Self::Choice => "choice",
+        })
+    }
+}
+
+/// Where a default comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Measured for this project.
+    Measured,
+    /// Chosen by judgement; not measured yet.
+    Guessed,
+    /// Taken from this publication.
+    Published(&'static str),
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Measured => f.write_str("measured"),
+            Self::Guessed => f.write_str("guessed"),
+            Self::Published(source) => write!(f, "published ({source})"),
+        }
+    }
+}
+
+/// The values that a tunable may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed<T> {
+    /// From the first to the second, inclusive.
+    Between(T, T),
+    /// One of these text forms.
+    OneOf(&'static [&'static str]),
+}
+
+/// A tunable. Its values have the type that the code uses: [`Nanos`](crate::Nanos) for times, `usize` for counts and bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tunable<T> {
+    /// The name, unique among all tunables.
+    pub name: &'static str,
+    /// The unit of the values.
+    pub unit: Unit,
+    /// The values that make sense.
+    pub allowed: Allowed<T>,
+    /// The value that applies unless another one is set.
+    pub default: T,
+    /// The environment variable that sets it, if there is one.
+    pub variable: Option<&'static str>,
+    /// What the value controls, and why the default is what it is.
+    pub why: &'static str,
+    /// Where the default comes from.
+    pub basis: Basis,
+}
+
+impl<T: Setting> Tunable<T> {
+    /// Parses a value in the form that [`rows`](crate::tunables::rows) prints.
+    ///
+    /// # Errors
+    /// The error names the variable (or the tunable, if it has no variable), the text and the allowed values.
+    pub fn parse(&self, text: &str) -> Result<T, ParseError> {
+        let value = T::read(text, self.unit).map_err(|error| {
+            let error = match self.allowed {
+                Allowed::Between(..) => error.and_allowed(&self.shown_range()),
+                _ => error,
+            };
+            error.within(self.label())
+        })?;
+        self.check(value)
+    }
+
+    /// Returns `value` if it is allowed.
+    ///
+    /// # Errors
+    /// The error names the variable (or the tunable, if it has no variable), the value and the allowed values.
+    pub fn check(&self, value: T) -> Result<T, ParseError> {
+        match self.allowed {
+            Allowed::Between(min, max) if !value.lies_between(min, max) => {
+                let what = alloc::format!("{} is out of range", value.show(self.unit));
+                Err(ParseError::new(self.label(), what, self.shown_range()))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// The key of a policy's parameter: the last part of the name.
+    pub(crate) fn key(&self) -> &'static str {
+        self.name.rsplit('.').next().unwrap_or(self.name)
+    }
+
+    fn label(&self) -> &'static str {
+        self.variable.unwrap_or_else(|| self.key())
+    }
+
+    pub(crate) fn shown_range(&self) -> String {
+        match self.allowed {
+            Allowed::Between(min, max) => {
+                alloc::format!("{} to {}", min.show(self.unit), max.show(self.unit))
+            }
+            Allowed::OneOf(names) => names.join(", "),
+        }
+    }
+
+    /// The tunable with its values as text.
+    #[must_use]
+    pub fn row(&self) -> Row {
+        Row {
+            name: self.name,
+            unit: self.unit,
+            allowed: self.shown_range(),
+            default: self.default.show(self.unit),
+            variable: self.variable,
+            why: self.why,
+            basis: self.basis,
+        }
+    }
+}
+
+impl Tunable<usize> {
+    /// The allowed value nearest to `value`.
+    #[must_use]
+    pub fn nearest(&self, value: usize) -> usize {
+        match self.allowed {
+            Allowed::Between(min, max) => value.clamp(min, max),
+            Allowed::OneOf(_) => self.default,
+        }
+    }
+}
+
+impl<T: Copy> Tunable<T> {
+    const fn new(name: &'static str, unit: Unit, allowed: Allowed<T>, default: T) -> Self {
+        Self {
+            name,
+            unit,
+            allowed,
+            default,
+            variable: None,
+            why: "",
+            basis: Basis::Guessed,
+        }
+    }
+
+    pub(crate) const fn set_by(mut self, variable: &'static str) -> Self {
+        self.variable = Some(variable);
+        self
+    }
+
+    pub(crate) const fn because(mut self, why: &'static str, basis: Basis) -> Self {
+        self.why = why;
+        self.basis = basis;
+        self
+    }
+}
+
+pub(crate) const fn time(name: &'static str, min: u64, max: u64, default: u64) -> Tunable<u64> {
+    Tunable::new(name, Unit::Time, Allowed::Between(min, max), default)
+}
+
+pub(crate) const fn ratio(name: &'static str, min: f64, max: f64, default: f64) -> Tunable<f64> {
+    Tunable::new(name, Unit::Ratio, Allowed::Between(min, max), default)
+}
+
+pub(crate) const fn count<T: Copy>(
+    name: &'static str,
+    things: &'static str,
+    min: T,
+    max: T,
+    default: T,
+) -> Tunable<T> {
+    Tunable::new(
+        name,
+        Unit::Count(things),
+        Allowed::Between(min, max),
+        default,
+    )
+}
+
+pub(crate) const fn bytes(
+    name: &'static str,
+    min: usize,
+    max: usize,
+    default: usize,
+) -> Tunable<usize> {
+    Tunable::new(name, Unit::Bytes, Allowed::Between(min, max), default)
+}
+
+/// The names of the two values of a switch.
+pub(crate) const SWITCH: &[&str] = &["on", "off"];
+
+pub(crate) const fn choice<T: Copy>(
+    name: &'static str,
+    names: &'static [&'static str],
+    default: T,
+) -> Tunable<T> {
+    Tunable::new(name, Unit::Choice, Allowed::OneOf(names), default)
+}
+
+/// A tunable with its values as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// [`Tunable::name`].
+    pub name: &'static str,
+    /// [`Tunable::unit`].
+    pub unit: Unit,
+    /// The range or the choices.
+    pub allowed: String,
+    /// The default, in the form that [`Tunable::parse`] reads.
+    pub default: String,
+    /// [`Tunable::variable`].
+    pub variable: Option<&'static str>,
+    /// [`Tunable::why`].
+    pub why: &'static str,
+    /// [`Tunable::basis`].
+    pub basis: Basis,
+}
+
+/// Declares tunables, a function `rows()` that returns their [`Row`]s in the same order, and a test of their defaults.
+macro_rules! table {
+    ($($name:ident: $type:ty = $make:expr, $why:literal, $basis:expr;)*) => {
+        $(
+            #[doc = $why]
+            pub const $name: Tunable<$type> = $make.because($why, $basis);
+        )*
+
+        pub(crate) fn rows() -> alloc::vec::Vec<$crate::tunable::Row> {
+            alloc::vec![$($name.row()),*]
+        }
+
+        #[cfg(test)]
+        mod defaults {
+            #[test]
+            fn are_allowed_and_read_back() {
+                $(
+                    let tunable = super::$name;
+                    assert_eq!(tunable.check(tunable.default), Ok(tunable.default));
+                    assert_eq!(tunable.parse(&tunable.row().default), Ok(tunable.default));
+                )*
+            }
+        }
+    };
+}
+pub(crate) use table;
