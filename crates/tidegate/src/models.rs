@@ -4,9 +4,10 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
-use crate::worker::Current;
+use crate::worker::{Current, steal_one};
 use loom::model::Builder;
 use std::time::Instant;
+use tidegate_deque::Steal;
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::park::Parker;
@@ -263,5 +264,49 @@ fn loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back() {
             crate::join(first, stolen);
             loom::stop_exploring();
         });
+    });
+}
+
+/// The result is Relaxed: only the latch orders the thief's store before the joiner's load.
+#[test]
+fn loom_calls_a_joiner_sees_the_result_of_its_thief() {
+    check_calls(|| {
+        let (begun, result) = (Parker::new(), AtomicUsize::new(0));
+        let stolen = || {
+            begun.unpark();
+            result.store(7, Ordering::Relaxed);
+        };
+        crate::join(|| begun.park(), stolen);
+        assert_eq!(
+            result.load(Ordering::Relaxed),
+            7,
+            "an open latch and no result"
+        );
+    });
+}
+
+/// A robber knows its victim by number and generation. Here the victim has left and another guest has got its number
+/// when the robber comes, or while it is there.
+#[test]
+fn loom_a_robber_of_a_reused_number_gets_nothing() {
+    check_part(|| {
+        let pool = pool(1);
+        let shared = pool.shared();
+        while !shared.ledger().has_free() {
+            loom::thread::yield_now();
+        }
+        let old = shared.take_part(|guest| (guest.index, guest.deque().generation()));
+        loom::explore();
+        let victim = shared.clone();
+        let robber = loom::thread::spawn(move || {
+            let (got, _) = steal_one(victim.worker(old.0), Some(old.1));
+            assert_eq!(got, Steal::Empty, "robbed a task of the next guest");
+        });
+        shared.take_part(|guest| {
+            assert_eq!(guest.index, old.0);
+            crate::join(|| (), || ());
+        });
+        loom::stop_exploring();
+        robber.join().expect("no assertion failed");
     });
 }

@@ -109,9 +109,7 @@ impl<'a, T> Owner<'a, T> {
             return Err(Full);
         }
         // Thieves have emptied a full ring. The next push reuses the slot of `proven`, which a thief may not have read yet.
-        if !cfg!(tidegate_fault = "confirm-without-wait") {
-            self.set_proven(self.wait_for_readers());
-        }
+        self.set_proven(self.wait_for_readers());
         Ok(position)
     }
 
@@ -154,8 +152,7 @@ impl<'a, T> Owner<'a, T> {
         // Acquire keeps nothing apart from the order of the two loads, which the first one gives; the thefts themselves
         // need no edge, the owner does not look at what was stolen.
         let now = Public(self.deque.public.load(Ordering::Acquire));
-        let all = cfg!(tidegate_fault = "ring-reused-before-read") || read == self.stolen_by(now);
-        all.then(|| now.top_near(self.bottom()))
+        (read == self.stolen_by(now)).then(|| now.top_near(self.bottom()))
     }
 
     fn stolen_by(self, now: Public) -> u64 {
@@ -172,25 +169,10 @@ impl<'a, T> Owner<'a, T> {
         loop {
             let old = Public(now);
             let (new, guard) = next(old);
-            if !cfg!(tidegate_fault = "guard-after-cas") {
-                self.set_guard(guard);
-            }
-            let new = if cfg!(tidegate_fault = "x-not-cleared") {
-                Public(new.0 | (old.0 & 1 << 63))
-            } else {
-                new
-            };
+            self.set_guard(guard);
             // AcqRel: releases the slots to thieves (pairs with the Acquire load in `steal`), acquires their steals.
-            let order = if cfg!(tidegate_fault = "publish-without-release") {
-                Ordering::Acquire
-            } else {
-                Ordering::AcqRel
-            };
-            match public.compare_exchange_weak(now, new.0, order, Ordering::Acquire) {
+            match public.compare_exchange_weak(now, new.0, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
-                    if cfg!(tidegate_fault = "guard-after-cas") {
-                        self.set_guard(guard);
-                    }
                     self.note_thefts(old, new);
                     return old;
                 }
@@ -221,10 +203,8 @@ impl<'a, T> Owner<'a, T> {
     #[must_use]
     pub fn pop_at(self, position: u64) -> bool {
         self.set_bottom(position);
-        if !cfg!(tidegate_fault = "no-owner-fence") {
-            // Pairs with the heavy barrier in `Split::force_expose`.
-            barrier::light();
-        }
+        // Pairs with the heavy barrier in `Split::force_expose`.
+        barrier::light();
         // Relaxed: ordered by the pair of barriers.
         if position >= self.deque.polled.guard.load(Ordering::Relaxed) {
             return true;
@@ -245,12 +225,6 @@ impl<'a, T> Owner<'a, T> {
                 position
             } else if takes_back {
                 top + (position - top) / 2
-            } else {
-                split
-            };
-            let split = if cfg!(tidegate_fault = "last-item-twice") && takes_back && position == top
-            {
-                position + 1
             } else {
                 split
             };

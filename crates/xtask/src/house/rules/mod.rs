@@ -1,10 +1,10 @@
 //! The rules, one file per group.
 
 pub mod door;
-pub mod faults;
 pub mod imports;
 pub mod leftovers;
 pub mod links;
+pub mod mutants;
 pub mod orderings;
 pub mod size;
 pub mod unsafety;
