@@ -151,7 +151,7 @@ pub const MUTANTS: &[Mutant] = &[
         test: "models::loom_a_block_that_was_taken_over_is_granted_again",
         tool: Tool::Loom(2),
     },
-    // forte's latch did this until 1.0.0-beta.1.
+    // The forte crate corrected the memory ordering of its latch in 1.0.0-beta.1.
     Mutant {
         name: "latch-opened-without-release",
         what: "a thief opens the latch without releasing its result to the joiner",
@@ -159,7 +159,7 @@ pub const MUTANTS: &[Mutant] = &[
         test: "models::loom_calls_a_joiner_sees_the_result_of_its_thief",
         tool: Tool::Loom(1),
     },
-    // As rayon-core's CoreLatch did (rayon's pull request 1297), and forte after it.
+    // A store that must come before the look for sleepers: rayon's pull request 1297 made CoreLatch::set SeqCst for it.
     Mutant {
         name: "publisher-without-fence",
         what: "a publisher makes work visible and looks for sleepers without a full fence in between",

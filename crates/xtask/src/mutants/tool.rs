@@ -35,6 +35,9 @@ impl Tool {
             Tool::Miri(program) => miri::command(workspace, &log, mutant.package, NEVER_PREEMPT)
                 .args(["--test", program]),
         };
-        command.env("RUST_BACKTRACE", "0")
+        // Incremental, because one build differs from the next in a few lines.
+        command
+            .env("CARGO_INCREMENTAL", "1")
+            .env("RUST_BACKTRACE", "0")
     }
 }
