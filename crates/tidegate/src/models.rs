@@ -285,26 +285,30 @@ fn loom_calls_a_joiner_sees_the_result_of_its_thief() {
     });
 }
 
-/// A robber knows its victim by number and generation. Here the victim has left and another guest has got its number
-/// when the robber comes, or while it is there.
+/// A robber knows its victim by number and generation. Here the victim has left, and the next guest, which got its
+/// number, makes a task public.
 #[test]
 fn loom_a_robber_of_a_reused_number_gets_nothing() {
     check_part(|| {
-        let pool = pool(1);
+        let pool = Pool::builder().workers(1).max_threads(2).build();
+        let pool = pool.expect("valid options");
         let shared = pool.shared();
         while !shared.ledger().has_free() {
             loom::thread::yield_now();
         }
-        let old = shared.take_part(|guest| (guest.index, guest.deque().generation()));
+        let (number, generation) = shared.take_part(|guest| {
+            assert!(guest.is_guest());
+            (guest.index, guest.deque().generation())
+        });
         loom::explore();
         let victim = shared.clone();
         let robber = loom::thread::spawn(move || {
-            let (got, _) = steal_one(victim.worker(old.0), Some(old.1));
+            let (got, _) = steal_one(victim.worker(number), Some(generation));
             assert_eq!(got, Steal::Empty, "robbed a task of the next guest");
         });
         shared.take_part(|guest| {
-            assert_eq!(guest.index, old.0);
-            crate::join(|| (), || ());
+            assert_eq!(guest.index, number);
+            crate::join(|| Current::here().expose(), || ());
         });
         loom::stop_exploring();
         robber.join().expect("no assertion failed");
