@@ -285,6 +285,21 @@ fn loom_calls_a_joiner_sees_the_result_of_its_thief() {
     });
 }
 
+/// What a worker may yield before it sleeps: more often than any idle policy does here.
+const YIELDS: usize = 50;
+
+/// Nothing orders the sleeper's mark before the publisher's look but the fences of both.
+#[test]
+fn loom_a_publisher_sees_a_worker_that_fell_asleep() {
+    check_part(|| {
+        let pool = pool(1);
+        // The worker falls asleep meanwhile. To look whether it has would order the two.
+        (0..YIELDS).for_each(|_| loom::thread::yield_now());
+        loom::explore();
+        pool.install(loom::stop_exploring);
+    });
+}
+
 /// A robber knows its victim by number and generation. Here the victim has left, and the next guest, which got its
 /// number, makes a task public.
 #[test]

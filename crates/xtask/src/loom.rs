@@ -85,6 +85,7 @@ pub const GROUPS: &[Group] = &[
             "models::loom_calls_a_joiner_robs_its_thief",
             "models::loom_calls_a_joiner_sees_the_result_of_its_thief",
             "models::loom_a_robber_of_a_reused_number_gets_nothing",
+            "models::loom_a_publisher_sees_a_worker_that_fell_asleep",
             "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
             "models::loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back",
             "models::loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs",

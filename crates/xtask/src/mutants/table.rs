@@ -164,8 +164,8 @@ pub const MUTANTS: &[Mutant] = &[
         name: "publisher-without-fence",
         what: "a publisher makes work visible and looks for sleepers without a full fence in between",
         package: "tidegate",
-        test: "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
-        tool: Tool::Loom(2),
+        test: "models::loom_a_publisher_sees_a_worker_that_fell_asleep",
+        tool: Tool::Loom(1),
     },
     Mutant {
         name: "number-keeps-generation",
