@@ -40,13 +40,8 @@ impl<T> Arrays<T> {
 
     /// The array in use, for whoever did not put it there.
     pub(crate) fn load(&self) -> &Array<T> {
-        let order = if cfg!(tidegate_fault = "resize-without-acquire") {
-            Ordering::Relaxed
-        } else {
-            // Acquire pairs with the Release in `grow`: what was copied is there.
-            Ordering::Acquire
-        };
-        self.at(self.current.load(order))
+        // Acquire pairs with the Release in `grow`: what was copied is there.
+        self.at(self.current.load(Ordering::Acquire))
     }
 
     /// The array in use, for the owner, who alone replaces it.
@@ -68,13 +63,8 @@ impl<T> Arrays<T> {
             new.slot(position).store(task, Ordering::Relaxed);
         }
         let new = next.get_or_init(|| new);
-        let order = if cfg!(tidegate_fault = "resize-without-release") {
-            Ordering::Relaxed
-        } else {
-            // Release pairs with the Acquire in `load`.
-            Ordering::Release
-        };
-        self.current.store(index + 1, order);
+        // Release pairs with the Acquire in `load`.
+        self.current.store(index + 1, Ordering::Release);
         Some(new)
     }
 }

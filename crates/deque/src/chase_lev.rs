@@ -46,10 +46,7 @@ impl<T> Queue<T> for ChaseLev<T> {
         let top = self.top.load(Ordering::Acquire);
         let mut array = self.arrays.own();
         if bottom - top >= array.room() {
-            let grown = self.arrays.grow(top, bottom).ok_or(Full)?;
-            if !cfg!(tidegate_fault = "array-not-reloaded") {
-                array = grown;
-            }
+            array = self.arrays.grow(top, bottom).ok_or(Full)?;
         }
         array.set(bottom, task);
         self.bottom.publish(bottom + 1);
@@ -80,15 +77,10 @@ impl<T> Queue<T> for ChaseLev<T> {
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
         // Acquire: thefts that made `top` what it is come before ours.
-        let (top, bottom) = if cfg!(tidegate_fault = "steal-with-relaxed-ends") {
-            (self.top.load(Ordering::Relaxed), self.bottom.get())
-        } else {
-            let top = self.top.load(Ordering::Acquire);
-            // Pairs with the one in `take`.
-            barrier::full();
-            (top, self.bottom.acquire())
-        };
-        if top >= bottom {
+        let top = self.top.load(Ordering::Acquire);
+        // Pairs with the one in `take`.
+        barrier::full();
+        if top >= self.bottom.acquire() {
             return Err(Miss::Empty);
         }
         let task = self.arrays.load().peek(top);

@@ -47,8 +47,3 @@ pub fn yield_now() {
     #[cfg(not(loom))]
     std::thread::yield_now();
 }
-
-/// Sleeps for `nanos` nanoseconds.
-pub fn sleep(nanos: u64) {
-    std::thread::sleep(std::time::Duration::from_nanos(nanos));
-}

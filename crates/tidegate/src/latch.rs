@@ -26,7 +26,7 @@ use std::sync::Arc;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tidegate_sync::park::Parker;
-use tidegate_sync::{thread, worker_local};
+use tidegate_sync::worker_local;
 
 /// The word, from its low end: kind, whether the joiner sleeps, the joiner; at its high end the taker.
 const KIND_BITS: u32 = 3;
@@ -216,12 +216,6 @@ impl Latch {
         let word = unsafe { &this.as_ref().0 };
         // AcqRel: releases the result to the joiner's Acquire; acquires nothing but the joiner's number.
         let before = word.swap(OPEN, Ordering::AcqRel);
-        if cfg!(tidegate_fault = "latch-touched-after-swap") {
-            // Long enough for the joiner to leave its frame.
-            thread::sleep(20_000_000);
-            // Relaxed: a fault.
-            word.load(Ordering::Relaxed);
-        }
         if let Some(joiner) = sleeper(before) {
             current.latch_opened(joiner);
         }

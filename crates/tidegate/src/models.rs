@@ -4,9 +4,10 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
-use crate::worker::Current;
+use crate::worker::{Current, steal_one};
 use loom::model::Builder;
 use std::time::Instant;
+use tidegate_deque::Steal;
 use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::park::Parker;
@@ -263,5 +264,68 @@ fn loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back() {
             crate::join(first, stolen);
             loom::stop_exploring();
         });
+    });
+}
+
+/// The result is Relaxed: only the latch orders the thief's store before the joiner's load.
+#[test]
+fn loom_calls_a_joiner_sees_the_result_of_its_thief() {
+    check_calls(|| {
+        let (begun, result) = (Parker::new(), AtomicUsize::new(0));
+        let stolen = || {
+            begun.unpark();
+            result.store(7, Ordering::Relaxed);
+        };
+        crate::join(|| begun.park(), stolen);
+        assert_eq!(
+            result.load(Ordering::Relaxed),
+            7,
+            "an open latch and no result"
+        );
+    });
+}
+
+/// What a worker may yield before it sleeps: more often than any idle policy does here.
+const YIELDS: usize = 50;
+
+/// Nothing orders the sleeper's mark before the publisher's look but the fences of both.
+#[test]
+fn loom_a_publisher_sees_a_worker_that_fell_asleep() {
+    check_part(|| {
+        let pool = pool(1);
+        // The worker falls asleep meanwhile. To look whether it has would order the two.
+        (0..YIELDS).for_each(|_| loom::thread::yield_now());
+        loom::explore();
+        pool.install(loom::stop_exploring);
+    });
+}
+
+/// A robber knows its victim by number and generation. Here the victim has left, and the next guest, which got its
+/// number, makes a task public.
+#[test]
+fn loom_a_robber_of_a_reused_number_gets_nothing() {
+    check_part(|| {
+        let pool = Pool::builder().workers(1).max_threads(2).build();
+        let pool = pool.expect("valid options");
+        let shared = pool.shared();
+        while !shared.ledger().has_free() {
+            loom::thread::yield_now();
+        }
+        let (number, generation) = shared.take_part(|guest| {
+            assert!(guest.is_guest());
+            (guest.index, guest.deque().generation())
+        });
+        loom::explore();
+        let victim = shared.clone();
+        let robber = loom::thread::spawn(move || {
+            let (got, _) = steal_one(victim.worker(number), Some(generation));
+            assert_eq!(got, Steal::Empty, "robbed a task of the next guest");
+        });
+        shared.take_part(|guest| {
+            assert_eq!(guest.index, number);
+            crate::join(|| Current::here().expose(), || ());
+        });
+        loom::stop_exploring();
+        robber.join().expect("no assertion failed");
     });
 }

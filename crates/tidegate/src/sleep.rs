@@ -79,7 +79,7 @@ impl Current<'_> {
             let served = ledger.stop(self.index, Status::Idle);
             self.set_stand(None);
             shared.publish(&ledger);
-            if ledger.has_vacancy() && content == 0 && !cfg!(tidegate_fault = "hungry-after-look") {
+            if ledger.has_vacancy() && content == 0 {
                 shared.raise_hunger(&ledger);
             }
             served
@@ -127,9 +127,6 @@ impl Current<'_> {
                 shared.rouse();
                 looks = Looks::begin();
             } else {
-                if cfg!(tidegate_fault = "hungry-after-look") {
-                    shared.raise_hunger(&shared.ledger());
-                }
                 looks.park(
                     &self.parker,
                     is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),

@@ -163,9 +163,6 @@ impl Shared {
             }
             self.raise_hunger(&ledger);
         }
-        if cfg!(tidegate_fault = "rouse-looks-first") {
-            return;
-        }
         // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
         // seen by this look.
         let _ = barrier::heavy();

@@ -11,7 +11,7 @@
 //! | `house::RULES` | one group of rules of the house |
 //! | `loom::GROUPS` | loom models and their bounds |
 //! | `miri::SUITES`, `tsan::PACKAGES` | tests that run under Miri and ThreadSanitizer |
-//! | `faults::FAULTS` | a way to be wrong, and the test that must catch it |
+//! | `mutants::MUTANTS` | a mistake in the code, and the test that must catch it |
 //! | `rayon::table::SUITES` | tests of the published rayon, and which of them do not pass, and why |
 //! | `soak::SOAKS` | a test and by how much its work can be multiplied |
 //!
@@ -23,10 +23,10 @@ mod beside;
 mod budget;
 mod ci;
 mod command;
-mod faults;
 mod house;
 mod loom;
 mod miri;
+mod mutants;
 mod rayon;
 mod rustup;
 mod soak;
@@ -42,8 +42,8 @@ use clap::Parser;
 
 use crate::budget::Budget;
 use crate::ci::Step;
-use crate::faults::{FAULTS, Fault};
 use crate::loom::{GROUPS, Group};
+use crate::mutants::{MUTANTS, Mutant};
 use crate::soak::{SOAKS, Soak};
 use crate::step::Tally;
 use crate::workspace::Workspace;
@@ -80,11 +80,11 @@ enum Task {
     },
     /// The runtime crates' tests under ThreadSanitizer.
     Tsan,
-    /// Every fault of the table, or one: the test that must catch it has to fail.
-    Faults {
-        /// The fault.
-        #[arg(value_parser = fault)]
-        name: Option<&'static Fault>,
+    /// Every mutant of the table, or one: the test that must catch it has to fail.
+    Mutants {
+        /// The mutant.
+        #[arg(value_parser = mutant)]
+        name: Option<&'static Mutant>,
     },
     /// Every test of the published rayon, on our rayon-core.
     Rayon,
@@ -124,10 +124,10 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
         Task::Loom { group: None, full } => loom::every(workspace, &mut tally, Budget::of(*full)),
         Task::Miri { full } => miri::run(workspace, &mut tally, Budget::of(*full)),
         Task::Tsan => tsan::run(workspace, &mut tally),
-        Task::Faults { name: Some(fault) } => {
-            faults::run(workspace, &mut tally, slice::from_ref(*fault))
+        Task::Mutants { name: Some(mutant) } => {
+            mutants::run(workspace, &mut tally, slice::from_ref(*mutant))
         }
-        Task::Faults { name: None } => faults::every(workspace, &mut tally),
+        Task::Mutants { name: None } => mutants::every(workspace, &mut tally),
         Task::Rayon => rayon::run(workspace, &mut tally),
         Task::Soak { name: Some(soak) } => soak::run(workspace, &mut tally, slice::from_ref(*soak)),
         Task::Soak { name: None } => soak::run(workspace, &mut tally, SOAKS),
@@ -143,8 +143,8 @@ fn group(name: &str) -> Result<&'static Group, String> {
     named(GROUPS.iter(), name, |group| group.name)
 }
 
-fn fault(name: &str) -> Result<&'static Fault, String> {
-    named(FAULTS.iter(), name, |fault| fault.name)
+fn mutant(name: &str) -> Result<&'static Mutant, String> {
+    named(MUTANTS.iter(), name, |mutant| mutant.name)
 }
 
 fn soak(name: &str) -> Result<&'static Soak, String> {

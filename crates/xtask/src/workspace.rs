@@ -1,11 +1,15 @@
-//! What cargo says about the workspace: where it is, its packages and what they depend on.
+//! The workspace: what cargo says about it, which is read once at the start, and its files.
 //!
-//! Everything here is read once, at the start. It does not look at sources; that is `house`.
+//! It does not read the files; that is `house`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+
+/// Folders that hold no files of the project. In a linked worktree git's own is a file.
+const LEFT_OUT: [&str; 2] = [".git", "target"];
 
 /// The workspace that the command was called in.
 pub struct Workspace {
@@ -66,6 +70,32 @@ impl Workspace {
     /// The folder in which a check keeps build products that must not mix with those of others.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.target.join("xtask").join(name)
+    }
+
+    /// The paths of all files below the root, from there and sorted. Git's files and target folders are left out.
+    pub fn files(&self) -> Result<Vec<PathBuf>, String> {
+        let mut files = Vec::new();
+        self.walk(&self.root, &mut files)?;
+        files.sort();
+        Ok(files)
+    }
+
+    fn walk(&self, folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+        let trouble = |error: std::io::Error| format!("{}: {error}", folder.display());
+        for entry in fs::read_dir(folder).map_err(trouble)? {
+            let entry = entry.map_err(trouble)?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(trouble)?;
+            if LEFT_OUT.iter().any(|name| entry.file_name() == *name) || path == self.target {
+                continue;
+            }
+            if kind.is_dir() {
+                self.walk(&path, files)?;
+            } else if let (true, Ok(path)) = (kind.is_file(), path.strip_prefix(&self.root)) {
+                files.push(path.to_path_buf());
+            }
+        }
+        Ok(())
     }
 
     /// The folder of the commands' output.

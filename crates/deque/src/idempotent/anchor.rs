@@ -28,13 +28,8 @@ impl Value {
 
     /// Another content under the next tag: a slot has another task.
     pub(super) fn renewed(self, content: u64) -> Self {
-        let step = if cfg!(tidegate_fault = "anchor-without-tag") {
-            0
-        } else {
-            1 << self.part
-        };
         Self {
-            bits: self.bits.wrapping_add(step),
+            bits: self.bits.wrapping_add(1 << self.part),
             ..self
         }
         .with(content)

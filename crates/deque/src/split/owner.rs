@@ -113,9 +113,7 @@ impl<'a, T> Owner<'a, T> {
             return Err(Full);
         }
         // Thieves have emptied a full ring. The next push reuses the slot of `proven`, which a thief may not have read yet.
-        if !cfg!(tidegate_fault = "confirm-without-wait") {
-            self.set_proven(self.wait_for_readers());
-        }
+        self.set_proven(self.wait_for_readers());
         Ok(position)
     }
 
@@ -169,8 +167,7 @@ impl<'a, T> Owner<'a, T> {
         let now = Public(self.deque.public.load(Ordering::Acquire));
         // At every look, so that thieves never move `top` by more than a ring between two counts.
         self.note_thefts(now, now);
-        let all = cfg!(tidegate_fault = "ring-reused-before-read") || read == self.stolen();
-        all.then(|| now.top_near(self.bottom()))
+        (read == self.stolen()).then(|| now.top_near(self.bottom()))
     }
 
     /// How many tasks have been stolen, as far as they are counted.
@@ -186,25 +183,10 @@ impl<'a, T> Owner<'a, T> {
         loop {
             let old = Public(now);
             let (new, guard) = next(old);
-            if !cfg!(tidegate_fault = "guard-after-cas") {
-                self.set_guard(guard);
-            }
-            let new = if cfg!(tidegate_fault = "x-not-cleared") {
-                Public(new.0 | (old.0 & 1 << 63))
-            } else {
-                new
-            };
+            self.set_guard(guard);
             // AcqRel: releases the slots to thieves (pairs with the Acquire load in `steal`), acquires their steals.
-            let order = if cfg!(tidegate_fault = "publish-without-release") {
-                Ordering::Acquire
-            } else {
-                Ordering::AcqRel
-            };
-            match public.compare_exchange_weak(now, new.0, order, Ordering::Acquire) {
+            match public.compare_exchange_weak(now, new.0, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
-                    if cfg!(tidegate_fault = "guard-after-cas") {
-                        self.set_guard(guard);
-                    }
                     self.note_thefts(old, new);
                     return old;
                 }
@@ -239,10 +221,8 @@ impl<'a, T> Owner<'a, T> {
     pub fn pop_at(self, position: u64) -> bool {
         debug_assert_eq!(self.bottom(), position + 1);
         self.set_bottom(position);
-        if !cfg!(tidegate_fault = "no-owner-fence") {
-            // Pairs with the heavy barrier in `Split::force_expose`.
-            barrier::light();
-        }
+        // Pairs with the heavy barrier in `Split::force_expose`.
+        barrier::light();
         // Relaxed: ordered by the pair of barriers.
         if position >= self.deque.polled.guard.load(Ordering::Relaxed) {
             return true;
@@ -263,12 +243,6 @@ impl<'a, T> Owner<'a, T> {
                 position
             } else if takes_back {
                 top + (position - top) / 2
-            } else {
-                split
-            };
-            let split = if cfg!(tidegate_fault = "last-item-twice") && takes_back && position == top
-            {
-                position + 1
             } else {
                 split
             };

@@ -34,7 +34,7 @@ impl<T> Split<T> {
         // Acquire pairs with the owner's (or exposing thief's) Release of the slots.
         let now = Public(self.public.load(Ordering::Acquire));
         let stale = only.is_some_and(|only| only != now.generation());
-        if now.len() == 0 || (stale && !cfg!(tidegate_fault = "rob-old-generation")) {
+        if now.len() == 0 || stale {
             return Steal::Empty;
         }
         // Relaxed: an estimate of the private part.
@@ -44,7 +44,6 @@ impl<T> Split<T> {
         if k == 0 {
             return Steal::Empty;
         }
-        let early = cfg!(tidegate_fault = "slot-before-cas").then(|| self.polled.ring.get(top));
         // AcqRel: acquires what made these tasks public, and orders the reads below after the theft.
         let taken = self.public.compare_exchange(
             now.0,
@@ -58,7 +57,7 @@ impl<T> Split<T> {
         for nth in 0..k {
             // Wrapping: `top` was computed before the theft, from a bottom that may have been another one; its low bits are right.
             let position = top.wrapping_add(nth);
-            sink(early.unwrap_or_else(|| self.polled.ring.get(position)));
+            sink(self.polled.ring.get(position));
         }
         // Release pairs with the owner's Acquire in `all_read`: the slots above may be reused.
         self.thieves.read.fetch_add(k, Ordering::Release);
@@ -161,17 +160,12 @@ impl<T> Split<T> {
         // Relaxed: ordered against the owner's load by the pair of barriers. A maximum, because the owner may have
         // published and raised the guard further since we announced.
         self.polled.guard.fetch_max(border, Ordering::Relaxed);
-        if !cfg!(tidegate_fault = "no-thief-fence") && !barrier::heavy() {
+        if !barrier::heavy() {
             return self.withdraw(announced, split);
         }
-        let border = if cfg!(tidegate_fault = "no-second-look") {
-            border
-        } else {
-            // Acquire: as above, the second look.
-            border
-                .min(self.owner.bot.load(Ordering::Acquire))
-                .max(split)
-        };
+        // Acquire: as above, the second look.
+        let bottom = self.owner.bot.load(Ordering::Acquire);
+        let border = border.min(bottom).max(split);
         let published = announced.with_split(border);
         // Release: passes on to other thieves the slots that we acquired through `bot` at the second look.
         let (old, new) = (announced.0, published.0);

@@ -12,10 +12,10 @@ mod msrv;
 mod package;
 
 use crate::budget::Budget;
-use crate::faults;
 use crate::house;
 use crate::loom;
 use crate::miri;
+use crate::mutants;
 use crate::rayon;
 use crate::step::{Outcome, Tally};
 use crate::tsan;
@@ -59,7 +59,7 @@ const SLOW: &[Step] = &[
         "loom",
         Table(|workspace, tally| loom::every(workspace, tally, Budget::Smoke)),
     ),
-    Step("faults", Table(faults::every)),
+    Step("mutants", Table(mutants::every)),
     Step(
         "miri",
         Table(|workspace, tally| miri::run(workspace, tally, Budget::Smoke)),

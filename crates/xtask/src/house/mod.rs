@@ -62,7 +62,7 @@ const RULES: &[Rule] = &[
     rules::door::check,
     rules::unsafety::check,
     rules::orderings::check,
-    rules::faults::check,
+    rules::mutants::check,
     rules::size::check,
     rules::leftovers::check,
     rules::links::check,

@@ -187,12 +187,6 @@ pub const ORDERING_REACH: usize = 6;
 /// The fewest words that can name a partner or a reason.
 pub const ORDERING_WORDS: usize = 3;
 
-/// The configuration that switches a fault on.
-pub const FAULT: &str = "tidegate_fault";
-
-/// How many lines below its switch an ordering may be wrong on purpose.
-pub const FAULT_REACH: usize = 1;
-
 /// The words of the project, each with its entry in [`GLOSSARY`].
 pub const TERMS: &[&str] = &[
     "job",

@@ -1,17 +1,12 @@
 //! The files of the repository as the rules see them.
 //!
-//! Every UTF-8 file below the root is read, tracked or not, so that a breach shows before its commit. The target
-//! folder and git's own are left out.
+//! Every UTF-8 file of the workspace is read, tracked or not, so that a breach shows before its commit.
 
 use std::fs;
-use std::path::Path;
 
 use super::source::Source;
 use crate::beside;
 use crate::workspace::{Package, Workspace, slashed};
-
-/// Folders that hold no files of the project. In a linked worktree git's own is a file.
-const LEFT_OUT: [&str; 2] = [".git", "target"];
 
 /// A text file.
 pub struct Text {
@@ -37,8 +32,15 @@ impl Repo {
     /// Reads the files below the workspace's root.
     pub fn read(workspace: &Workspace) -> Result<Repo, String> {
         let mut texts = Vec::new();
-        walk(&workspace.root, workspace, &mut texts)?;
-        texts.sort_by(|a, b| a.path.cmp(&b.path));
+        for path in workspace.files()? {
+            let file = workspace.root.join(&path);
+            let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+            // A file that is not UTF-8 holds nothing that the rules could read.
+            if let Ok(text) = String::from_utf8(bytes) {
+                let path = slashed(&path);
+                texts.push(Text { path, text });
+            }
+        }
         let mut packages = workspace.packages.clone();
         packages.extend(beside::packages(workspace)?);
         Ok(Repo::new(texts, packages))
@@ -102,30 +104,6 @@ fn test_modules(source: &Source) -> Vec<String> {
     declared
         .map(|words| format!("{folder}/{}", words[1].text))
         .collect()
-}
-
-fn walk(folder: &Path, workspace: &Workspace, texts: &mut Vec<Text>) -> Result<(), String> {
-    let trouble = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(trouble)? {
-        let entry = entry.map_err(trouble)?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(trouble)?;
-        if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
-            continue;
-        }
-        if kind.is_dir() {
-            if path != workspace.target {
-                walk(&path, workspace, texts)?;
-            }
-        } else if kind.is_file() {
-            // A file that is not UTF-8 holds nothing that the rules could read.
-            if let Ok(text) = String::from_utf8(fs::read(&path).map_err(trouble)?) {
-                let path = slashed(path.strip_prefix(&workspace.root).unwrap_or(&path));
-                texts.push(Text { path, text });
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

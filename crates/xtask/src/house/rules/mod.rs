@@ -2,10 +2,10 @@
 
 pub mod architecture;
 pub mod door;
-pub mod faults;
 pub mod imports;
 pub mod leftovers;
 pub mod links;
+pub mod mutants;
 pub mod orderings;
 pub mod size;
 pub mod unsafety;

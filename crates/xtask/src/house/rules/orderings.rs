@@ -6,7 +6,7 @@
 
 use crate::house::Breach;
 use crate::house::lex::Token;
-use crate::house::plan::{Code, FAULT, FAULT_REACH, ORDERING_REACH, ORDERING_WORDS, room_of};
+use crate::house::plan::{Code, ORDERING_REACH, ORDERING_WORDS, room_of};
 use crate::house::repo::Repo;
 use crate::house::source::{Item, Source};
 
@@ -24,8 +24,8 @@ pub fn check(repo: &Repo) -> Vec<Breach> {
 fn breaches(source: &Source) -> Vec<Breach> {
     let mut found = Vec::new();
     for (index, token) in source.tokens.iter().enumerate() {
-        let free = |token: &Token| source.in_test(token.line) || faulty(source, token.line);
-        if !NAMES.contains(&token.text.as_str()) || imported(source, index) || free(token) {
+        let is_free = || imported(source, index) || source.in_test(token.line);
+        if !NAMES.contains(&token.text.as_str()) || is_free() {
             continue;
         }
         if !explained(source, token) {
@@ -63,12 +63,6 @@ fn imported(source: &Source, index: usize) -> bool {
         .map(|token| token.text.as_str())
         .take_while(|word| ![";", "}", "(", "["].contains(word));
     words.any(|word| word == "use")
-}
-
-/// Whether the line is compiled only with a fault switched on: a wrong ordering has no reason.
-fn faulty(source: &Source, line: usize) -> bool {
-    let mut switches = source.tokens.iter().filter(|token| token.text == FAULT);
-    switches.any(|switch| (switch.line..=switch.line + FAULT_REACH).contains(&line))
 }
 
 #[cfg(test)]
@@ -136,12 +130,6 @@ mod tests {
             "\n".repeat(ORDERING_REACH)
         );
         assert_eq!(found(check, DEQUE, &text), ["ordering:10"]);
-    }
-
-    #[test]
-    fn an_ordering_that_is_wrong_on_purpose_needs_none() {
-        let text = "fn f() {\n    if cfg!(tidegate_fault = \"weak\") {\n        Relaxed\n    }\n}";
-        assert_eq!(found(check, DEQUE, text), [""; 0]);
     }
 
     #[test]

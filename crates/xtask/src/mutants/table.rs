@@ -1,154 +1,177 @@
-//! The faults, each with the test that must catch it.
+//! The mutants, each with the test that must catch it.
 
-use super::{Fault, Tool};
+use super::{Mutant, Tool};
 
-/// Every fault. The code asks `cfg!(tidegate_fault = "name")` where it would go wrong.
-pub const FAULTS: &[Fault] = &[
-    Fault {
+/// Every mutant.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "no-owner-fence",
-        what: "pop stores bottom and reads guard without the light barrier between them",
+        what: "pop stores `bot` and loads `guard` without the light barrier in between",
         package: "tidegate-deque",
         test: "split::models::loom_owner_pops_while_a_thief_exposes_by_force",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "no-thief-fence",
-        what: "a thief that exposes raises guard and reads bottom without the heavy barrier between them",
+        what: "a thief that exposes raises `guard` and loads `bot` without the heavy barrier in between",
         package: "tidegate-deque",
         test: "split::models::loom_owner_pops_while_a_thief_exposes_by_force",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "no-second-look",
-        what: "a thief that exposes publishes up to the bottom that it saw first",
+        what: "a thief that exposes publishes up to the `bot` that it loaded first",
         package: "tidegate-deque",
         test: "split::models::loom_owner_pops_while_a_thief_exposes_by_force",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "guard-after-cas",
-        what: "the owner moves guard after the swap that takes public tasks back",
+        what: "the owner moves `guard` after the swap that takes public tasks back, not before",
         package: "tidegate-deque",
         test: "split::models::loom_an_exposure_that_follows_a_take_back_keeps_its_guard",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "x-not-cleared",
         what: "the owner's cold exit leaves an exposure in flight alive",
         package: "tidegate-deque",
         test: "split::models::loom_an_exposure_in_flight_is_cancelled_by_the_owner",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "slot-before-cas",
-        what: "a thief reads the slot before its compare-and-swap has made it its own",
+        what: "a thief reads the slot before its compare-and-swap has won the task",
         package: "tidegate-deque",
         test: "split::models::loom_owner_exposes_and_takes_back_against_two_thieves",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "ring-reused-before-read",
-        what: "the owner fills a stolen position that its thief has not read yet",
+        what: "the owner reuses a slot that a thief has won and not yet read",
         package: "tidegate-deque",
         test: "split::models::loom_a_ring_position_is_reused_only_after_its_thief_has_read_it",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "confirm-without-wait",
-        what: "after thieves have emptied a full ring, the owner reuses a slot that one of them has not read",
+        what: "after thieves have emptied a full ring, the owner reuses a slot that one of them has not read yet",
         package: "tidegate-deque",
         test: "split::models::loom_push_stolen_at_limit_waits_for_readers",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "publish-without-release",
-        what: "tasks are made public without being released to those who steal them",
+        what: "the owner publishes tasks without Release",
         package: "tidegate-deque",
         test: "split::models::loom_what_the_owner_publishes_is_released_to_the_thief",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "last-item-twice",
-        what: "the owner takes the last public task back and a thief takes it too",
+        what: "the owner takes back the last public task and leaves it public",
         package: "tidegate-deque",
         test: "split::models::loom_owner_exposes_and_takes_back_against_two_thieves",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "rob-old-generation",
-        what: "a robber takes a task although the one it waits for is no longer at the base",
+        what: "a robber ignores that the victim's generation has changed",
         package: "tidegate-deque",
         test: "split::models::loom_a_robber_with_an_old_generation_gets_nothing",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "hungry-after-look",
-        what: "a worker tells the others that it is hungry after its last look instead of before",
+        what: "a worker raises the hungry signal after its last look for work, not before",
         package: "tidegate",
         test: "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
         tool: Tool::Loom(1),
     },
-    Fault {
+    Mutant {
         name: "latch-touched-after-swap",
-        what: "a thief looks at the latch once more after the swap that lets the joiner's frame end",
+        what: "a thief reads the latch after the swap that lets the joiner's frame end",
         package: "tidegate",
         test: "a_stolen_half_leaves_its_result_in_the_frame_that_waits_for_it",
         tool: Tool::Miri("small"),
     },
-    Fault {
+    Mutant {
         name: "rouse-looks-first",
-        what: "one who leaves a slot free looks for work before it raises hunger, and not after",
+        what: "a worker that leaves a slot free looks for work only before it raises the hungry signal",
         package: "tidegate",
         test: "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "answers-forgotten",
-        what: "who changes the plan of a pool with a budget does not wake those whose requests that has answered",
+        what: "a change of a budget pool's plan grants requests and does not wake the requesters",
         package: "tidegate",
         test: "models::loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back",
         tool: Tool::Loom(1),
     },
-    Fault {
+    Mutant {
         name: "resize-without-release",
-        what: "an array that has grown is not released to thieves",
+        what: "the owner publishes a grown array without Release",
         package: "tidegate-deque",
         test: "models::chase_lev::loom_it_grows_under_theft",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "resize-without-acquire",
-        what: "a thief does not acquire an array that has grown",
+        what: "a thief loads a grown array without Acquire",
         package: "tidegate-deque",
         test: "models::chase_lev::loom_it_grows_under_theft",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "array-not-reloaded",
-        what: "a put that has grown the array uses the old one",
+        what: "a put that has grown the array writes to the old one",
         package: "tidegate-deque",
         test: "models::chase_lev::loom_it_grows_under_theft",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "steal-with-relaxed-ends",
-        what: "a thief reads both ends without order",
+        what: "a thief loads both ends Relaxed and without a fence",
         package: "tidegate-deque",
         test: "models::chase_lev::loom_a_position_is_filled_again_under_theft",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "anchor-without-tag",
-        what: "an idempotent deque's anchor is the same after a take and a put",
+        what: "the tag of an idempotent deque's anchor never changes",
         package: "tidegate-deque",
         test: "models::idempotent_deque::loom_the_only_task_is_replaced_under_theft",
         tool: Tool::Loom(2),
     },
-    Fault {
+    Mutant {
         name: "taken-over-block-skipped",
-        what: "a block that is granted again after it was taken over stays behind the oldest one",
+        what: "a block that is granted again after it was taken over stays below `oldest`",
         package: "tidegate-deque",
         test: "models::loom_a_block_that_was_taken_over_is_granted_again",
         tool: Tool::Loom(2),
+    },
+    // The forte crate corrected the memory ordering of its latch in 1.0.0-beta.1.
+    Mutant {
+        name: "latch-opened-without-release",
+        what: "a thief opens the latch without releasing its result to the joiner",
+        package: "tidegate",
+        test: "models::loom_calls_a_joiner_sees_the_result_of_its_thief",
+        tool: Tool::Loom(1),
+    },
+    // A store that must come before the look for sleepers: rayon's pull request 1297 made CoreLatch::set SeqCst for it.
+    Mutant {
+        name: "publisher-without-fence",
+        what: "a publisher makes work visible and looks for sleepers without a full fence in between",
+        package: "tidegate",
+        test: "models::loom_a_publisher_sees_a_worker_that_fell_asleep",
+        tool: Tool::Loom(1),
+    },
+    Mutant {
+        name: "number-keeps-generation",
+        what: "a worker's number that is given out again keeps the generation of its last thread",
+        package: "tidegate",
+        test: "models::loom_a_robber_of_a_reused_number_gets_nothing",
+        tool: Tool::Loom(1),
     },
 ];
