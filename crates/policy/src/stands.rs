@@ -104,6 +104,12 @@ impl Stands {
         &mut self.threads[t]
     }
 
+    /// Whether thread `t` has no stand with its slots, see [`set_roaming`](Self::set_roaming).
+    #[must_use]
+    pub fn is_roaming(&self, t: usize) -> bool {
+        self.threads.get(t).is_some_and(|thread| thread.roams)
+    }
+
     /// Whether thread `t` is to have no stand from now on.
     pub fn set_roaming(&mut self, t: usize, roams: bool) {
         if roams {

@@ -53,11 +53,13 @@ impl Shared {
             true => "the system refuses more threads".to_owned(),
             false => format!("the limit is {}", self.options.max_blocking_threads),
         };
+        // Not while the line is written, which may take long.
+        let blocked = self.ledger().blocked();
         tell(format_args!(
             "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
              (Builder::max_blocking_threads or {})",
             self.options.name.escape_debug(),
-            self.ledger().blocked(),
+            blocked,
             MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
         ));
     }

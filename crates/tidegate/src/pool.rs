@@ -104,8 +104,8 @@ impl Shared {
         let max_threads = options.max_threads;
         let room = match options.closed {
             Some(_) => max_threads,
-            None => max_threads.max(ROOM) + options.max_blocking_threads,
-        };
+            None => max_threads.max(ROOM),
+        } + options.max_blocking_threads;
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
             process: Process::this(),
@@ -297,10 +297,11 @@ impl Shared {
             ..tunables::WORKERS
         };
         let allowed = named.check(Some(workers))?;
-        let workers = allowed.filter(|n| *n <= self.room()).ok_or_else(|| {
+        let most = self.room() - self.options.max_blocking_threads;
+        let workers = allowed.filter(|n| *n <= most).ok_or_else(|| {
             BuildError::new(format!(
                 "Pool::set_workers: {workers} is out of range; allowed: 1 to {}, the threads that this pool has room for",
-                self.room()
+                most
             ))
         })?;
         self.want(workers, true);

@@ -352,8 +352,10 @@ impl ScopeCore {
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<Current<'_>>) {
         let pool = self.pool();
+        // First, because it may panic.
+        let worker = self.as_worker(caller);
         task.count();
-        match self.as_worker(caller) {
+        match worker {
             Some(current) => current.push_scoped(self, task),
             None => {
                 // As in `pass_on`.

@@ -135,20 +135,28 @@ impl Current<'_> {
         }
     }
 
-    /// Whether this thread, idle `since` then, leaves a pool that has more threads than its limit because calls that
-    /// blocked have returned. First it calls its exit handler; once that has returned, nothing wakes it any more.
+    /// Whether this thread, idle `since` then, retires from a pool that has more threads than its limit because calls that
+    /// blocked have returned. First it calls its exit handler; once that has returned, it leaves as soon as it is idle.
     fn retires(self, ledger: &mut Ledger, since: Nanos) -> bool {
-        let is_idle =
-            ledger.status(self.index) == Status::Idle && self.kept.len() + self.mail.len() == 0;
-        let is_late = clock::now().saturating_sub(since) >= SURPLUS_KEEP_ALIVE.default;
-        let retires = ledger.has_surplus() && is_idle && is_late;
-        if retires && self.has_exited() {
-            let served = ledger.stop(self.index, Status::Blocked);
-            debug_assert_eq!(served, None, "it held no slot");
+        let is_idle = ledger.status(self.index) == Status::Idle;
+        if !is_idle || self.kept.len() + self.mail.len() > 0 {
+            return false;
+        }
+        if !self.is_retiring() {
+            let idle_for = clock::now().saturating_sub(since);
+            if !ledger.has_surplus() || idle_for < SURPLUS_KEEP_ALIVE.default {
+                return false;
+            }
+            ledger.retire();
+            self.set_retiring(true);
+        }
+        if self.has_exited() {
+            ledger.leave_surplus(self.index);
+            self.set_retiring(false);
             // Under the lock, so that later broadcasts exclude this thread.
             self.set_guest(true);
         }
-        retires
+        true
     }
 
     /// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.

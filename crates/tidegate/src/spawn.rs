@@ -58,6 +58,9 @@ impl<T: Send> Packet<T> {
             };
             match std::mem::replace(&mut *state, State::Over) {
                 State::Unstarted(Unstarted { closure, waiter }) => {
+                    // The task in the pool's queues, which holds the pool, has not run. If a handle runs the closure, that
+                    // task may end before the closure does.
+                    pool.hold();
                     let by = serial::of_this_thread();
                     *state = State::Running(Running { by, waiter });
                     closure
@@ -69,6 +72,7 @@ impl<T: Send> Packet<T> {
             }
         };
         self.finish(unwind::catch(closure), pool);
+        pool.let_go();
     }
 
     fn finish(&self, result: Result<T, Payload>, pool: &Shared) {

@@ -95,6 +95,8 @@ impl Current<'_> {
                 State::Open => return false,
                 // If the half is not there, its next taker is about to say so in the latch.
                 State::Kept(_) | State::Queued if self.take_unstarted(half).is_none() => {
+                    // In a child made by `fork` that taker may be a thread of the parent.
+                    self.shared().check_process();
                     thread::yield_now();
                 }
                 State::Kept(_) | State::Queued => return true,

@@ -471,13 +471,14 @@ impl Shared {
         let mut ledger = self.ledger();
         // Relaxed: see `admit_if_alone`.
         self.refused.store(true, Ordering::Relaxed);
+        // Before the pool can end without this thread.
+        while let Some(part) = self.worker(t).mail.pop() {
+            self.injector.push(part);
+        }
         let served = ledger.refuse(t);
         self.publish(&ledger);
         drop(ledger);
         served.into_iter().for_each(|t| self.unpark(t));
-        while let Some(part) = self.worker(t).mail.pop() {
-            self.injector.push(part);
-        }
         // Its slot is free.
         self.rouse();
         self.advance_end(&self.ledger());

@@ -63,6 +63,8 @@ pub(crate) struct Worker {
     guest: AtomicBool,
     /// Its exit handler has returned, or it has none to call.
     exited: AtomicBool,
+    /// It leaves the pool, which has too many threads; written under the ledger's lock.
+    retiring: AtomicBool,
     /// No thread is this worker, and it has no tasks.
     gone: AtomicBool,
     /// How often this worker was woken, and when last; 0 once it has noticed.
@@ -142,6 +144,7 @@ impl Worker {
             in_order: queue::Queue::default(),
             guest: AtomicBool::new(false),
             exited: AtomicBool::new(false),
+            retiring: AtomicBool::new(false),
             gone: AtomicBool::new(false),
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
@@ -295,6 +298,14 @@ impl Worker {
 
     pub(crate) fn set_exited(&self, exited: bool) {
         self.exited.store(exited, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_retiring(&self) -> bool {
+        self.retiring.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_retiring(&self, retiring: bool) {
+        self.retiring.store(retiring, Ordering::Relaxed);
     }
 
     pub(crate) fn is_gone(&self) -> bool {

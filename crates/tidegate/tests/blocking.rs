@@ -397,17 +397,25 @@ mod many_blocked_threads {
     fn end_when_they_are_not_needed_any_more() {
         watched(|| {
             let (tasks, limit) = (20, 2);
-            let exits = shared::<Tally>();
-            let exit = exits.clone();
+            let (starts, exits) = (shared::<Tally>(), shared::<Tally>());
+            let (start, exit) = (starts.clone(), exits.clone());
             let builder = Pool::builder().workers(1).max_threads(limit);
+            let builder = builder.on_start(move |_| start.come());
             let pool = built(builder.on_exit(move |_| exit.come()));
             let barrier = Arc::new(Barrier::new(tasks + 1));
             block(&pool, tasks, &barrier);
             barrier.wait();
-            while exits.get() < tasks - limit {
+            while starts.get() - exits.get() > limit {
                 std::thread::yield_now();
             }
             assert_eq!(pool.install(|| fib(10)), 55);
+            assert_eq!(
+                starts.get() - exits.get(),
+                limit,
+                "only surplus threads have left"
+            );
+            drop(pool);
+            assert_eq!(starts.get(), exits.get());
         });
     }
 

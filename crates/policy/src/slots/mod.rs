@@ -40,6 +40,8 @@ pub struct Ledger {
     max_threads: usize,
     /// How many threads in blocking calls do not count towards `max_threads`.
     max_blocking: usize,
+    /// How many threads are about to leave because they are surplus.
+    retiring: usize,
     /// The system has refused a thread: none is started any more.
     refused: bool,
     /// There are all threads that there will ever be.
@@ -63,6 +65,7 @@ impl Ledger {
             blocked: 0,
             max_threads: max_threads.max(slots),
             max_blocking: 0,
+            retiring: 0,
             refused: false,
             complete: false,
             threads: Vec::new(),

@@ -110,6 +110,12 @@ impl Ledger {
             .filter(|t| self.threads[*t] == Status::Running)
     }
 
+    /// The threads of the pool, apart from those that roam (guests, and threads of the user's that never look for work), and what each does.
+    pub fn members(&self) -> impl Iterator<Item = (usize, Status)> + '_ {
+        let all = self.threads.iter().copied().enumerate();
+        all.filter(|(t, status)| *status != Status::Gone && !self.stands.is_roaming(*t))
+    }
+
     /// How many threads are in blocking calls.
     #[must_use]
     pub fn blocked(&self) -> usize {
@@ -125,10 +131,11 @@ impl Ledger {
         self.counted() < self.max_threads
     }
 
-    /// Whether calls that blocked have returned and left more threads than the limit allows: idle ones should leave.
+    /// Whether calls that blocked have returned and left more threads than the limit allows: idle ones should
+    /// [`retire`](Self::retire).
     #[must_use]
     pub fn has_surplus(&self) -> bool {
-        self.counted() > self.max_threads
+        self.counted() > self.max_threads + self.retiring
     }
 
     pub(super) fn may_start(&self) -> bool {

@@ -56,6 +56,19 @@ impl Ledger {
         self.stands.take(t, wanted);
     }
 
+    /// A surplus thread is about to leave: it may still call its exit handler, and calls [`leave_surplus`](Self::leave_surplus)
+    /// in the end.
+    pub fn retire(&mut self) {
+        self.retiring += 1;
+    }
+
+    /// The idle thread `t`, which retires, is from here on never woken.
+    pub fn leave_surplus(&mut self, t: usize) {
+        self.retiring -= 1;
+        let served = self.stop(t, Status::Blocked);
+        debug_assert_eq!(served, None, "it held no slot");
+    }
+
     /// Thread `t` stops running and becomes `to`. Returns the owed thread that must be woken: it has the slot now.
     #[must_use]
     pub fn stop(&mut self, t: usize, to: Status) -> Option<usize> {

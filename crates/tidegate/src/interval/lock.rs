@@ -12,6 +12,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
+use tidegate_sync::thread::{Process, abort_child};
 
 /// A lock that one interval at a time holds, from before its start until after its end; see [`Draft::lock`](super::Draft::lock).
 ///
@@ -30,13 +31,45 @@ struct Inner {
 struct State {
     /// The scope of the tree of the interval that holds it.
     holder: Option<NonNull<ScopeCore>>,
+    /// The process in which the holder got it.
+    held_in: Option<Process>,
     queue: VecDeque<Waiter>,
+}
+
+impl State {
+    fn set_holder(&mut self, holder: Option<NonNull<ScopeCore>>) {
+        self.holder = holder;
+        self.held_in = Some(Process::this());
+    }
+
+    /// Aborts a child made by `fork` that would wait for a holder which only its parent has.
+    fn check_holder(&self, core: &Core) {
+        let here = Process::this();
+        if self.held_in != Some(here) && !core.live_scope().pool().is_inherited() {
+            abort_child(format_args!(
+                "a child made by fork() needs a lock of intervals that an interval of its parent held"
+            ));
+        }
+    }
+
+    /// Aborts a child made by `fork` that would hand the lock to an interval of a thread which only its parent has.
+    fn check_waiters(&self) {
+        let here = Process::this();
+        let is_foreign =
+            |waiter: &Waiter| waiter.process != here && Some(waiter.scope()) != self.holder;
+        if self.queue.iter().any(is_foreign) {
+            abort_child(format_args!(
+                "a child made by fork() gives back a lock of intervals for which a thread of its parent waits"
+            ));
+        }
+    }
 }
 
 struct Waiter {
     node: NonNull<Core>,
     /// Its scope waits for it also while nothing else of its tree goes on.
     counted: bool,
+    process: Process,
 }
 
 // SAFETY: nodes in the queue have not started and stay alive until they have; a scope is compared only.
@@ -78,14 +111,16 @@ impl Lock {
         let core = unsafe { node.as_ref() };
         let mut state = self.0.state.lock();
         let Some(holder) = state.holder else {
-            state.holder = Some(core.scope());
+            state.set_holder(Some(core.scope()));
             drop(state);
             core.tree().takes(self);
             return true;
         };
+        state.check_holder(core);
         let mut waiter = Waiter {
             node,
             counted: false,
+            process: Process::this(),
         };
         waiter.waits_for(holder);
         state.queue.push_back(waiter);
@@ -95,9 +130,10 @@ impl Lock {
     /// Gives it to who has waited longest.
     fn hand_on(&self) -> Option<NonNull<Core>> {
         let mut state = self.0.state.lock();
+        state.check_waiters();
         let (before, next) = (state.holder, state.queue.pop_front());
-        state.holder = next.as_ref().map(Waiter::scope);
-        let State { holder, queue } = &mut *state;
+        state.set_holder(next.as_ref().map(Waiter::scope));
+        let State { holder, queue, .. } = &mut *state;
         if let Some(holder) = holder.filter(|now| before != Some(*now)) {
             // Those that were not counted are of the tree that had it, in which the caller runs. Those that give their count back are of
             // the tree that has it now: its new holder has one, or it is the caller's.

@@ -43,9 +43,16 @@ impl Shared {
         Stage::ALL[self.stage.load(Ordering::Acquire) as usize]
     }
 
-    fn set_stage(&self, stage: Stage) {
+    /// Under the ledger's lock.
+    fn set_stage(&self, stage: Stage, ledger: &Ledger) {
         // Release pairs with `stage`.
         self.stage.store(stage as u32, Ordering::Release);
+        if stage == Stage::Over {
+            // The threads leave without another look at their mail: later broadcasts exclude them.
+            let members = ledger.members().filter_map(|(t, _)| self.worker_if(t));
+            members.for_each(|worker| worker.set_guest(true));
+            self.bell.iter().for_each(Bell::pool_ends);
+        }
         self.workers().for_each(|worker| {
             worker.parker.unpark();
         });
@@ -69,14 +76,15 @@ impl Shared {
     /// Removes a reason for the pool to live; without any the pool ends.
     pub(crate) fn let_go(&self) {
         // AcqRel: whatever was done under a hold happens before the end.
-        if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 || self.is_ending()
-        {
+        if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         let ledger = self.ledger.lock();
-        self.set_stage(Stage::Draining);
-        drop(ledger);
-        self.bell.iter().for_each(Bell::pool_ends);
+        // While a pool ends, its tasks may hold it for a time.
+        if self.stage() == Stage::Open {
+            self.set_stage(Stage::Draining, &ledger);
+            self.advance_end(&ledger);
+        }
     }
 
     /// Advances the end as far as it can: while no thread of the pool has anything to do. For callers that have made a thread
@@ -87,20 +95,17 @@ impl Shared {
             .next()
             .filter(|next| self.may_enter(*next, ledger))
         {
-            self.set_stage(next);
+            self.set_stage(next, ledger);
         }
     }
 
     fn may_enter(&self, next: Stage, ledger: &Ledger) -> bool {
-        let is_done = |w: &Worker| {
-            let has_exited = next == Stage::Exiting || w.has_exited();
-            ledger.status(w.index) == Status::Idle && w.mail.len() == 0 && has_exited
+        let is_done = |(t, status)| {
+            let has_exited = |w: &Worker| next == Stage::Exiting || w.has_exited();
+            let is_free = |w: &Worker| w.mail.len() == 0 && has_exited(w);
+            status == Status::Idle && self.worker_if(t).is_some_and(is_free)
         };
-        // Guests, and a thread of the user's that is a worker for good, never look for work; they roam.
-        let mut members = self
-            .workers()
-            .filter(|w| ledger.status(w.index) != Status::Gone && !w.roams());
-        members.all(is_done) && !self.sees_work(ledger)
+        ledger.members().all(is_done) && !self.sees_work(ledger)
     }
 }
 

@@ -248,6 +248,8 @@ impl Shared {
         if let Some(handler) = on_exit {
             current.resume_running(Slotless::Owed);
             current.run_mail();
+            // A publisher may have woken this thread, which calls its handler first: another one has to come.
+            self.rouse();
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
             current.plan_leaves();

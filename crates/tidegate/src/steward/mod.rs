@@ -136,7 +136,7 @@ impl Steward {
         let _ = shorten_slice(Duration::from_nanos(STEWARD_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
-                while !self.shared.is_ending() && self.cycle() {}
+                while !self.shared.is_over() && self.cycle() {}
             }
         }
         self.leave();
@@ -147,7 +147,7 @@ impl Steward {
         loop {
             {
                 let ledger = self.shared.ledger();
-                if self.shared.is_ending() {
+                if self.shared.is_over() {
                     return false;
                 }
                 // Relaxed, both: ordered by the ledger's lock.
@@ -182,7 +182,7 @@ impl Steward {
         if self.shared.ledger().is_active() {
             return true;
         }
-        if !self.shared.is_ending() {
+        if !self.shared.is_over() {
             self.bell().parker.park_timeout(cycle);
         }
         self.acts()
@@ -328,7 +328,7 @@ impl Steward {
     fn wait(&mut self, until: Nanos) {
         loop {
             let now = clock::now();
-            if now >= until || self.shared.is_ending() {
+            if now >= until || self.shared.is_over() {
                 return;
             }
             if !self.presence.wait(Duration::from_nanos(until - now)) {
@@ -345,7 +345,7 @@ impl Steward {
                 return;
             }
             let woken = clock::now();
-            if woken >= until || self.shared.is_ending() {
+            if woken >= until || self.shared.is_over() {
                 return;
             }
             let others = self.shares.others;
