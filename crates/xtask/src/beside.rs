@@ -15,6 +15,9 @@ pub struct Beside {
     pub library: bool,
     /// The arguments that it is run with, if it is a program to be seen running.
     pub run: Option<&'static str>,
+    /// Whether only `rayon-programs` builds it. Its dependencies are programs to compare and no part of the project, so
+    /// `ci` looks at its format and at nothing that needs them.
+    pub measured: bool,
 }
 
 /// Every package beside the workspace.
@@ -23,29 +26,48 @@ pub const BESIDE: &[Beside] = &[
         folder: "crates/rayon-core",
         library: true,
         run: None,
+        measured: false,
     },
     Beside {
         folder: "examples/rayon-app",
         library: false,
         run: Some("docs"),
+        measured: false,
     },
     Beside {
         folder: "benches/iter/stock",
         library: false,
         run: None,
+        measured: false,
     },
     Beside {
         folder: "benches/iter/tidegate",
         library: false,
         run: None,
+        measured: false,
     },
     // Without a fuzzer, which nightly alone has, it is a program like any other.
     Beside {
         folder: "fuzz",
         library: false,
         run: None,
+        measured: false,
     },
+    measured("benches/rayon-programs/arrays"),
+    measured("benches/rayon-programs/fft"),
+    measured("benches/rayon-programs/forust"),
+    measured("benches/rayon-programs/tokenizers"),
 ];
+
+/// The row of a driver of `rayon-programs`.
+const fn measured(folder: &'static str) -> Beside {
+    Beside {
+        folder,
+        library: false,
+        run: None,
+        measured: true,
+    }
+}
 
 impl Beside {
     /// Its manifest, from the root.
@@ -87,6 +109,11 @@ impl Beside {
 pub fn packages(workspace: &Workspace) -> Result<Vec<Package>, String> {
     let packages = BESIDE.iter().map(|beside| beside.package(workspace));
     packages.collect()
+}
+
+/// Those whose builds and dependencies are checked like those of members.
+pub fn checked() -> impl Iterator<Item = &'static Beside> + Clone {
+    BESIDE.iter().filter(|beside| !beside.measured)
 }
 
 /// Those that programs of others are built with.

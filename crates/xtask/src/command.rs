@@ -177,11 +177,10 @@ fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<End> {
 }
 
 /// Ends `ancestor` and what it started: a test left hanging would hold the target folder's lock.
-fn end_family(ancestor: u32) {
-    let Ok(listing) = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output() else {
-        return;
-    };
-    let pairs: Vec<(u32, u32)> = String::from_utf8_lossy(&listing.stdout)
+pub fn end_family(ancestor: u32) {
+    let listing = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
+    let listing = listing.map(|output| output.stdout).unwrap_or_default();
+    let pairs: Vec<(u32, u32)> = String::from_utf8_lossy(&listing)
         .lines()
         .filter_map(|line| {
             let mut fields = line.split_whitespace().map(str::parse);

@@ -13,6 +13,7 @@
 //! | `miri::SUITES`, `tsan::PACKAGES` | tests that run under Miri and ThreadSanitizer |
 //! | `mutants::MUTANTS` | a mistake in the code, and the test that must catch it |
 //! | `rayon::table::SUITES` | tests of the published rayon, and which of them do not pass, and why |
+//! | `rayon::programs::table::PROGRAMS` | a program that uses rayon, to be compared on both rayon-cores |
 //! | `soak::SOAKS` | a test and by how much its work can be multiplied |
 //!
 //! It does not run the ordinary tests: that is `cargo test --workspace`. It never writes outside the target folder.
@@ -38,12 +39,13 @@ mod workspace;
 use std::process::ExitCode;
 use std::slice;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use crate::budget::Budget;
 use crate::ci::Step;
 use crate::loom::{GROUPS, Group};
 use crate::mutants::{MUTANTS, Mutant};
+use crate::rayon::programs;
 use crate::soak::{SOAKS, Soak};
 use crate::step::Tally;
 use crate::workspace::Workspace;
@@ -51,6 +53,16 @@ use crate::workspace::Workspace;
 /// The checks of the Tidegate workspace.
 #[derive(Parser)]
 #[command(name = "xtask")]
+enum Line {
+    #[command(flatten)]
+    Task(Task),
+    /// Runs executables and prints what they used: a process of its own for `rayon-programs`.
+    #[command(name = programs::child::NAME, hide = true)]
+    Measure(programs::child::Work),
+}
+
+/// What a person asks for.
+#[derive(Subcommand)]
 enum Task {
     /// Every check that a change must pass, one line each.
     Ci {
@@ -88,6 +100,8 @@ enum Task {
     },
     /// Every test of the published rayon, on our rayon-core.
     Rayon,
+    /// Real programs, or one of them, on the published rayon-core and on ours: answers, time, memory.
+    RayonPrograms(programs::Request),
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
@@ -97,8 +111,12 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let task = Task::parse();
-    match Workspace::load().and_then(|workspace| carry_out(&task, &workspace)) {
+    let done = match Line::parse() {
+        // Without the workspace, which takes memory and time to load.
+        Line::Measure(work) => programs::measure(&work),
+        Line::Task(task) => Workspace::load().and_then(|workspace| carry_out(&task, &workspace)),
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(trouble) => {
@@ -113,6 +131,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
         Task::House => return house::run(workspace),
+        Task::RayonPrograms(request) => return programs::run(workspace, request),
         Task::Ci {
             step: Some(step), ..
         } => ci::run(workspace, &mut tally, step),

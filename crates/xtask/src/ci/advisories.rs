@@ -3,7 +3,7 @@
 use std::iter;
 use std::time::Duration;
 
-use crate::beside::{BESIDE, Beside};
+use crate::beside::{self, Beside};
 use crate::command::{Cmd, in_turn};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
@@ -23,7 +23,8 @@ pub fn check(workspace: &Workspace) -> Outcome {
         return Outcome::Skipped("the advisory database cannot be fetched from here".to_string());
     }
     let configuration = workspace.root.join("deny.toml");
-    let manifests = iter::once("Cargo.toml".to_string()).chain(BESIDE.iter().map(Beside::manifest));
+    let manifests =
+        iter::once("Cargo.toml".to_string()).chain(beside::checked().map(Beside::manifest));
     let check = |manifest: String| {
         let line = format!("--manifest-path {manifest} check --config");
         let check = deny(&format!("advisories {manifest}"), &line);
@@ -31,6 +32,6 @@ pub fn check(workspace: &Workspace) -> Outcome {
     };
     in_turn(
         manifests.map(check),
-        &format!("{} lock files", 1 + BESIDE.len()),
+        &format!("{} lock files", 1 + beside::checked().count()),
     )
 }

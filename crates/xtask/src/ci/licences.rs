@@ -10,7 +10,7 @@ use std::iter;
 use serde_json::Value;
 use spdx::{Expression, LicenseReq, ParseMode};
 
-use crate::beside::BESIDE;
+use crate::beside;
 use crate::step::Outcome;
 use crate::workspace::{Workspace, list, metadata, text};
 
@@ -26,7 +26,7 @@ pub fn check(workspace: &Workspace) -> Outcome {
 fn compare(workspace: &Workspace, accepted: &[String]) -> Result<Outcome, String> {
     let mut looked_at = BTreeSet::new();
     let mut refused = Vec::new();
-    for folder in iter::once("").chain(BESIDE.iter().map(|beside| beside.folder)) {
+    for folder in iter::once("").chain(beside::checked().map(|beside| beside.folder)) {
         let found = metadata(
             &workspace.root.join(folder),
             &["--all-features", "--locked"],

@@ -1,6 +1,6 @@
 //! The published packages as a workspace whose `rayon-core` is the one of this repository.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::core;
 use super::files::{self, File, canonical};
@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, list, metadata, text};
 pub const OURS: &str = "crates/rayon-core";
 
 /// What cargo locks the versions of dependencies in.
-const LOCK: &str = "Cargo.lock";
+pub const LOCK: &str = "Cargo.lock";
 
 /// Lays the packages out in `folder`.
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
@@ -30,24 +30,15 @@ pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Res
     File::new("Cargo.toml", root(workspace)).place(folder)
 }
 
-/// Makes sure that the packages in `folder` depend on the `rayon-core` of this repository.
-pub fn verify(workspace: &Workspace, folder: &Path) -> Result<(), String> {
+/// Makes sure that the packages in `folder` depend on the `rayon-core` of this repository, with the features of `args`.
+pub fn verify(workspace: &Workspace, folder: &Path, args: &[&str]) -> Result<(), String> {
     let ours = canonical(&workspace.root.join(OURS).join("Cargo.toml"))?;
-    let found = metadata(folder, &[])?;
-    let mut manifests = list(&found, "packages")?
-        .iter()
-        .filter(|package| package["name"] == "rayon-core")
-        .map(|package| text(package, "manifest_path"))
-        .peekable();
-    if manifests.peek().is_none() {
-        return Err("cargo metadata has no package rayon-core".to_string());
-    }
-    for manifest in manifests {
-        let manifest = manifest?;
-        if canonical(Path::new(&manifest))? != ours {
+    for manifest in cores(folder, args)? {
+        if canonical(&manifest)? != ours {
             return Err(format!(
-                "rayon does not use {OURS} but {manifest}: the version of ours must be {RAYON_CORE}; \
+                "rayon does not use {OURS} but {}: the version of ours must be {RAYON_CORE}; \
                  if it is, remove {} and try again",
+                manifest.display(),
                 folder.join(LOCK).display()
             ));
         }
@@ -55,15 +46,36 @@ pub fn verify(workspace: &Workspace, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// The manifests of every `rayon-core` that the packages in `folder` depend on, with the features of `args`. There is at
+/// least one.
+pub fn cores(folder: &Path, args: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let found = metadata(folder, args)?;
+    let manifests = list(&found, "packages")?
+        .iter()
+        .filter(|package| package["name"] == "rayon-core")
+        .map(|package| text(package, "manifest_path").map(PathBuf::from))
+        .collect::<Result<Vec<_>, _>>()?;
+    if manifests.is_empty() {
+        return Err("cargo metadata has no package rayon-core".to_string());
+    }
+    Ok(manifests)
+}
+
 /// The manifest of the workspace. Its tests are many small programs: without debug information they are linked sooner,
 /// and to optimise what all of them use pays.
 fn root(workspace: &Workspace) -> String {
-    let ours = toml::Value::from(workspace.root.join(OURS).display().to_string());
     format!(
         "[workspace]\nresolver = \"2\"\nmembers = [\"rayon\", \"{}\"]\n\n\
-         [patch.crates-io]\nrayon-core = {{ path = {ours} }}\n\n\
+         {}\n\
          [profile.dev]\ndebug = false\nincremental = false\n\n\
          [profile.dev.package.\"*\"]\nopt-level = 1\n",
-        core::NAME
+        core::NAME,
+        patch(workspace)
     )
+}
+
+/// The lines that put the `rayon-core` of this repository in the place of the published one.
+pub fn patch(workspace: &Workspace) -> String {
+    let ours = toml::Value::from(workspace.root.join(OURS).display().to_string());
+    format!("[patch.crates-io]\nrayon-core = {{ path = {ours} }}\n")
 }

@@ -4,6 +4,8 @@
 //! workspace of their own that is patched to take `rayon-core` from here: rayon as it was published, and rayon-core's tests
 //! in a package without the code that they test.
 //!
+//! `programs` compares real programs on both, and is a command of its own.
+//!
 //! A test that does not pass has a row in `table` with the reason, and the row is an error when it does pass. Each suite
 //! has a time limit, and says what was running when it is reached. Nothing is timed otherwise, and rayon's benchmarks
 //! are not run.
@@ -12,6 +14,7 @@ mod core;
 mod files;
 mod layout;
 mod libtest;
+pub mod programs;
 mod published;
 mod report;
 mod table;
@@ -63,7 +66,7 @@ fn build(workspace: &Workspace) -> Result<Outcome, String> {
     let folder = folder(workspace);
     let published = published::fetch(&folder.join("fetch"))?;
     layout::write(workspace, &folder, &published)?;
-    layout::verify(workspace, &folder)?;
+    layout::verify(workspace, &folder, &[])?;
     let builds = ["rayon", core::NAME].map(|package| {
         let name = format!("rayon build {package}");
         cargo(workspace, &name, &format!("test --no-run -p {package}"))

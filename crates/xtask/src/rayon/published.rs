@@ -30,13 +30,7 @@ pub struct Published {
 
 /// Has cargo fetch both, for a package in `folder`.
 pub fn fetch(folder: &Path) -> Result<Published, String> {
-    let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"fetch\"\nedition = \"2024\"\npublish = false\n\n\
-         [dependencies]\nrayon = \"={RAYON}\"\nrayon-core = \"={RAYON_CORE}\"\n"
-    );
-    File::new("Cargo.toml", manifest).place(folder)?;
-    File::new("src/lib.rs", "").place(folder)?;
-    let found = metadata(folder, &[])?;
+    let found = depend_on(folder, &[("rayon", RAYON), ("rayon-core", RAYON_CORE)])?;
     let core = package(&found, "rayon-core")?;
     let dependencies = list(core, "dependencies")?
         .iter()
@@ -48,6 +42,38 @@ pub fn fetch(folder: &Path) -> Result<Published, String> {
         edition: text(core, "edition")?,
         dependencies: dependencies.collect::<Result<_, String>>()?,
     })
+}
+
+/// Has cargo fetch a package, whether library or program, for a package in `folder`. Returns where it is unpacked.
+///
+/// Cargo doesn't list a package without a library, but to find that out it has unpacked the package next to the others.
+pub fn fetch_package(folder: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
+    let found = depend_on(folder, &[("rayon-core", RAYON_CORE), (name, version)])?;
+    let core = unpacked(package(&found, "rayon-core")?)?;
+    let unpacked = core.with_file_name(format!("{name}-{version}"));
+    if unpacked.join("Cargo.toml").is_file() {
+        Ok(unpacked)
+    } else {
+        Err(format!(
+            "{name} {version} was expected in {}",
+            unpacked.display()
+        ))
+    }
+}
+
+/// What cargo says about a package in `folder` that depends on exactly these versions.
+fn depend_on(folder: &Path, dependencies: &[(&str, &str)]) -> Result<Value, String> {
+    let dependencies = dependencies
+        .iter()
+        .map(|(name, version)| format!("{name} = \"={version}\"\n"));
+    let manifest = format!(
+        "[workspace]\n\n[package]\nname = \"fetch\"\nedition = \"2024\"\npublish = false\n\n\
+         [dependencies]\n{}",
+        dependencies.collect::<String>()
+    );
+    File::new("Cargo.toml", manifest).place(folder)?;
+    File::new("src/lib.rs", "").place(folder)?;
+    metadata(folder, &[])
 }
 
 /// The package `name` in what cargo said.

@@ -1,0 +1,35 @@
+//! Runs ndarray's parallel operations on square arrays: `arrays SIDE REPETITIONS`.
+//!
+//! No operation adds numbers up across the pieces of an array, so the result does not depend on
+//! where rayon splits it.
+
+use std::env;
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array1, Array2, Axis, Zip};
+
+fn main() {
+    let mut arguments = env::args().skip(1).map(|text| text.parse::<usize>());
+    let (Some(Ok(side)), Some(Ok(repetitions))) = (arguments.next(), arguments.next()) else {
+        panic!("usage: arrays SIDE REPETITIONS");
+    };
+    let mut random = fastrand::Rng::with_seed(1);
+    let weights = Array2::from_shape_simple_fn((side, side), || random.f64());
+    let mut values = Array2::from_shape_simple_fn((side, side), || random.f64());
+    let mut rows = Array1::zeros(side);
+    for _ in 0..repetitions {
+        values.par_map_inplace(|value| *value = (*value + 1.0).sqrt());
+        Zip::from(&mut values)
+            .and(&weights)
+            .and_broadcast(&rows)
+            .par_for_each(|value, weight, row| *value = value.mul_add(*weight, *row));
+        let sums: Vec<f64> = values
+            .axis_iter(Axis(0))
+            .into_par_iter()
+            .map(|row| row.sum() / row.len() as f64)
+            .collect();
+        rows = Zip::from(&Array1::from(sums)).par_map_collect(|sum| sum.fract());
+    }
+    let fold = |hash: u64, value: &f64| (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
+    println!("checksum {:016x}", values.iter().fold(0, fold));
+}

@@ -1,0 +1,31 @@
+//! Trains gradient-boosted trees with forust-ml: `forust ROWS COLUMNS TREES`.
+
+use std::env;
+
+use forust_ml::{GradientBooster, Matrix};
+
+fn main() {
+    let mut arguments = env::args().skip(1).map(|text| text.parse::<usize>());
+    let mut argument = || {
+        let number = arguments.next().and_then(Result::ok);
+        number.expect("usage: forust ROWS COLUMNS TREES")
+    };
+    let (rows, columns, trees) = (argument(), argument(), argument());
+    let mut random = fastrand::Rng::with_seed(1);
+    // Column by column, as the library wants it.
+    let data: Vec<f64> = (0..rows * columns).map(|_| random.f64()).collect();
+    let label = |row: usize| {
+        let value = |column: usize| data[column % columns * rows + row];
+        let score = value(0) * value(1) + (6.0 * value(2)).sin() * value(3) + 0.2 * random.f64();
+        f64::from(u8::from(score > 0.4))
+    };
+    let labels: Vec<f64> = (0..rows).map(label).collect();
+    let data = Matrix::new(&data, rows, columns);
+    let mut booster = GradientBooster::default().set_iterations(trees);
+    booster
+        .fit_unweighted(&data, &labels, None)
+        .expect("the data are in order");
+    let predictions = booster.predict(&data, true);
+    let fold = |hash: u64, value: &f64| (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
+    println!("checksum {:016x}", predictions.iter().fold(0, fold));
+}

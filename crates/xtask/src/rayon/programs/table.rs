@@ -1,0 +1,164 @@
+//! The programs that are compared.
+
+/// Where the drivers lie, from the root.
+pub const DRIVERS: &str = "benches/rayon-programs";
+
+/// One row: a program and how it is run.
+pub struct Program {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// Where its source comes from.
+    pub source: Source,
+    /// What cargo builds.
+    pub target: Target,
+    /// What the executables are run with.
+    pub arguments: &'static str,
+    /// What else they are run with.
+    pub input: Input,
+    /// How often one sample runs it.
+    pub repetitions: u32,
+    /// How two answers are compared.
+    pub answer: Answer,
+}
+
+/// Where the source of a program comes from.
+#[derive(Clone, Copy)]
+pub enum Source {
+    /// A package and its version, from the registry.
+    Registry(&'static str, &'static str),
+    /// A folder below [`DRIVERS`], and the package that this driver exercises.
+    Driver(&'static str, &'static str),
+}
+
+/// What cargo builds of a package.
+#[derive(Clone, Copy)]
+pub enum Target {
+    /// The program of this name.
+    Program(&'static str),
+    /// Its tests, with this feature.
+    Tests(&'static str),
+}
+
+/// What a program reads besides its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    None,
+    /// The folders of the packages that the program is built from. Only another lock file changes
+    /// them, unlike everything else on a machine that has as many files.
+    Packages,
+}
+
+/// How two answers are compared.
+#[derive(Clone, Copy)]
+pub enum Answer {
+    /// Line by line.
+    Text,
+    /// As a set of lines: the program prints them in any order.
+    Lines,
+    /// By the results of each test.
+    Tests,
+}
+
+/// Every program.
+pub const PROGRAMS: &[Program] = &[
+    Program {
+        name: "du-dust",
+        source: Source::Registry("du-dust", "1.2.7"),
+        target: Target::Program("dust"),
+        arguments: "--no-progress --no-colors --no-percent-bars -n 200 -w 120 /usr",
+        input: Input::None,
+        repetitions: 1,
+        answer: Answer::Text,
+    },
+    Program {
+        name: "fclones",
+        source: Source::Registry("fclones", "0.35.0"),
+        target: Target::Program("fclones"),
+        // Without `--cache` it hashes every file in every run.
+        arguments: "group --format csv --hidden --no-ignore",
+        input: Input::Packages,
+        repetitions: 1,
+        answer: Answer::Lines,
+    },
+    Program {
+        name: "tokenizers",
+        source: Source::Driver("tokenizers", "tokenizers"),
+        target: Target::Program("rayon-program-tokenizers"),
+        arguments: "20000 2000",
+        input: Input::None,
+        repetitions: 1,
+        answer: Answer::Text,
+    },
+    Program {
+        name: "forust-ml",
+        source: Source::Driver("forust", "forust-ml"),
+        target: Target::Program("rayon-program-forust"),
+        arguments: "20000 20 60",
+        input: Input::None,
+        repetitions: 1,
+        answer: Answer::Text,
+    },
+    Program {
+        name: "fft-small",
+        source: Source::Driver("fft", "ark-poly"),
+        target: Target::Program("rayon-program-fft"),
+        arguments: "12 300",
+        input: Input::None,
+        repetitions: 1,
+        answer: Answer::Text,
+    },
+    Program {
+        name: "fft-large",
+        source: Source::Driver("fft", "ark-poly"),
+        target: Target::Program("rayon-program-fft"),
+        arguments: "18 4",
+        input: Input::None,
+        repetitions: 1,
+        answer: Answer::Text,
+    },
+    Program {
+        name: "indexmap",
+        source: Source::Registry("indexmap", "2.14.2"),
+        target: Target::Tests("rayon"),
+        arguments: "",
+        input: Input::None,
+        repetitions: 3,
+        answer: Answer::Tests,
+    },
+    Program {
+        name: "ndarray",
+        source: Source::Driver("arrays", "ndarray"),
+        target: Target::Program("rayon-program-arrays"),
+        arguments: "1000 80",
+        input: Input::None,
+        repetitions: 1,
+        answer: Answer::Text,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::beside::BESIDE;
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<_> = PROGRAMS.iter().map(|program| program.name).collect();
+        assert_eq!(names.len(), PROGRAMS.len());
+    }
+
+    /// A driver without a row would never run; a row without a driver could not be built.
+    #[test]
+    fn drivers_are_packages_beside_the_workspace() {
+        let measured = BESIDE.iter().filter(|beside| beside.measured);
+        let folders: BTreeSet<_> = measured.map(|beside| beside.folder.to_string()).collect();
+        let driver = |program: &Program| match program.source {
+            Source::Driver(folder, _) => Some(format!("{DRIVERS}/{folder}")),
+            Source::Registry(..) => None,
+        };
+        assert_eq!(folders, PROGRAMS.iter().filter_map(driver).collect());
+    }
+}
