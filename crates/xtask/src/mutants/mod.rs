@@ -117,7 +117,9 @@ fn check(tree: &Tree, mutant: &'static Mutant, baseline: &Baseline) -> Result<Ou
             let output = built.text;
             return Err(format!("{output}\nthe mutant does not compile"));
         }
-        let done = command().args(["--", "--exact", mutant.test]).run()?;
+        // Uncaptured, so that the message of a test that aborts is not lost.
+        let test = ["--", "--nocapture", "--exact", mutant.test];
+        let done = command().args(test).run()?;
         Ok(verdict(mutant, done))
     })
 }
