@@ -144,7 +144,7 @@ fn text_has_a_table_for_each_place() {
     let text = String::from_utf8(output).unwrap();
     for told in [
         "Called on a worker of the pool, 2 workers:",
-        "| zip   | 10^3  | 400 ns | 200 ns   |  2.00 | 2.00-2.00 |      |",
+        "| zip   |  10^3 | 400 ns |   200 ns |  2.00 | 2.00-2.00 |      |",
         "Called from the main thread, each call by `pool.install`, 2 workers:",
         "CPU time idle after the chains on rayon 2: 0.004 % of one processor",
         "100 scopes inside of scopes on tidegate 1: finished, 512 B of stack a level",

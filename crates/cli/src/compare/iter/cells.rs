@@ -104,7 +104,8 @@ pub fn tables(cells: &[Cell]) -> String {
         text += &format!("\nCalled {}, {workers}:\n\n{table}\n", describe(place));
     }
     text + &format!(
-        "\nratio: stock's median by tidegate's, above 1 tidegate is faster; 95 %: its interval by bootstrap\n\
+        "\nratio: stock's median by tidegate's, above 1 tidegate is faster\n\
+         95 %: the interval of the ratio, by bootstrap\n\
          slower: the whole interval lies below {SLOWER}\n\n"
     )
 }

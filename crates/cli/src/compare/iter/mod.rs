@@ -46,7 +46,7 @@ use lanes::{Call, Idle};
 use sides::{Built, Sides};
 
 /// Samples of a row.
-const SAMPLES: u32 = 25;
+const SAMPLES: u32 = 21;
 
 /// How long the timed calls of a sample take together, and where everything is tiny.
 const LENGTH: Duration = Duration::from_millis(10);
