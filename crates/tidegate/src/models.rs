@@ -220,10 +220,12 @@ fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
     check_part(|| {
         let pool = Pool::builder().workers(2).max_threads(3).build();
         let pool = pool.expect("valid options");
-        let (begun, ended, news) = (Parker::new(), Parker::new(), Parker::new());
+        let (begun, go) = (Parker::new(), Parker::new());
+        let (ended, news) = (Parker::new(), Parker::new());
         pool.install(|| {
             let stolen = || {
                 begun.unpark();
+                go.park();
                 crate::blocking(|| ended.park());
             };
             let awaited = || {
@@ -236,6 +238,7 @@ fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
                 // Whatever was asked for so far is answered.
                 crate::join(|| (), || ());
                 loom::explore();
+                go.unpark();
                 crate::join(|| news.park(), awaited);
             };
             crate::join(forks, stolen);
