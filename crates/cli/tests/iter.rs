@@ -12,7 +12,7 @@ use support::{ROW, complaint, json, keys, tidegate};
 
 /// The command with programs of which `fake` says what is wrong with them.
 fn sized(size: &str, fake: &str, arguments: &str) -> Command {
-    let mut command = tidegate(&format!("compare iter --size {size} --repeat 1"));
+    let mut command = tidegate(&format!("compare iter --size {size} --repeat 6"));
     command
         .args(arguments.split_whitespace())
         .env(
@@ -71,8 +71,8 @@ fn each_side_takes_every_sample() {
             "call 0 install",
         ] {
             for (runtime, nanos) in [("tidegate", 200.0), ("rayon", 400.0)] {
-                // The fake programs answer with their number of workers.
-                expected.push((case, runtime, workers, nanos, workers));
+                // The fake programs answer each of six samples with their number of workers.
+                expected.push((case, runtime, workers, nanos, 6 * workers));
             }
         }
     }

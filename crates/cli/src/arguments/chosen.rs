@@ -255,8 +255,8 @@ A ratio is stock's median by tidegate's: above 1 tidegate is faster. Its 95 % in
 (bootstrap with a constant seed). A row is marked slower if the whole interval lies below 0.97; that is no failure.
 
 JSON: an object of rows (of all samples, as in the other comparisons: `compare --help`), cells (chain, items, \
-place: inside, outside or install, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high, slower) and facts \
-(what, value).
+place: inside, outside or install, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null for fewer \
+than 6 samples), slower) and facts (what, value).
 ";
 
 /// What the help of `run digest` says of times.

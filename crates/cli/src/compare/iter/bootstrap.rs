@@ -16,12 +16,15 @@ const TAIL: f64 = 0.025;
 
 const SEED: u64 = 0x626f_6f74;
 
-/// The ratio of two medians with its 95 % interval.
+/// With fewer samples no interval holds the median with 95 %: all of `n` lie on one side of it with a chance of 2 / 2^n.
+const LEAST: usize = 6;
+
+/// The ratio of two medians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     pub value: f64,
-    pub low: f64,
-    pub high: f64,
+    /// The ends of its 95 % interval, if there are enough samples.
+    pub interval: Option<[f64; 2]>,
 }
 
 impl Ratio {
@@ -29,12 +32,12 @@ impl Ratio {
     pub fn of_medians(a: &Summary, b: &Summary) -> Self {
         let mut rng = Rng::new(SEED);
         let redrawn = (0..DRAWS).map(|_| redraw(a, &mut rng) / redraw(b, &mut rng));
-        let value = a.median() / b.median();
-        let [low, high] = match Summary::of(redrawn) {
-            Some(ratios) => [TAIL, 1.0 - TAIL].map(|share| ratios.at_least(share)),
-            None => [value; 2],
-        };
-        Self { value, low, high }
+        let enough = a.count().min(b.count()) >= LEAST;
+        let ratios = enough.then(|| Summary::of(redrawn)).flatten();
+        Self {
+            value: a.median() / b.median(),
+            interval: ratios.map(|ratios| [TAIL, 1.0 - TAIL].map(|share| ratios.at_least(share))),
+        }
     }
 }
 
@@ -61,8 +64,14 @@ mod tests {
 
     #[test]
     fn constant_samples_leave_no_doubt() {
-        let ratio = Ratio::of_medians(&summary([8; 5]), &summary([4; 3]));
-        assert_eq!((ratio.low, ratio.value, ratio.high), (2.0, 2.0, 2.0));
+        let ratio = Ratio::of_medians(&summary([8; 7]), &summary([4; 6]));
+        assert_eq!((ratio.value, ratio.interval), (2.0, Some([2.0, 2.0])));
+    }
+
+    #[test]
+    fn few_samples_give_no_interval() {
+        let ratio = Ratio::of_medians(&summary([8; 7]), &summary([4; 5]));
+        assert_eq!((ratio.value, ratio.interval), (2.0, None));
     }
 
     #[test]
@@ -70,9 +79,10 @@ mod tests {
         // The median of n samples, uniform with a range of 100 around 150, is normal with a deviation of 50 / sqrt(n).
         let width = |samples: u32| {
             let spread = (0..samples).map(|sample| 100 + 100 * sample / samples);
-            let ratio = Ratio::of_medians(&summary(spread), &summary([150]));
-            assert!(ratio.low < ratio.value && ratio.value < ratio.high);
-            ratio.high - ratio.low
+            let ratio = Ratio::of_medians(&summary(spread), &summary([150; 6]));
+            let [low, high] = ratio.interval.unwrap();
+            assert!(low < ratio.value && ratio.value < high);
+            high - low
         };
         for samples in [25, 100, 400] {
             let expected = 2.0 * 1.96 * 50.0 / f64::from(samples).sqrt() / 150.0;

@@ -51,7 +51,7 @@ impl Cell {
     }
 
     fn is_slower(&self) -> bool {
-        self.ratio.high < SLOWER
+        self.ratio.interval.is_some_and(|[_, high]| high < SLOWER)
     }
 
     /// The cell for programs.
@@ -64,14 +64,15 @@ impl Cell {
             "stock_ns": self.stock,
             "tidegate_ns": self.tidegate,
             "ratio": self.ratio.value,
-            "ratio_low": self.ratio.low,
-            "ratio_high": self.ratio.high,
+            "ratio_low": self.ratio.interval.map(|[low, _]| low),
+            "ratio_high": self.ratio.interval.map(|[_, high]| high),
             "slower": self.is_slower(),
         })
     }
 
     fn row(&self) -> [String; 7] {
-        let Ratio { value, low, high } = self.ratio;
+        let Ratio { value, interval } = self.ratio;
+        let show = |[low, high]: [f64; 2]| format!("{low:.2}-{high:.2}");
         let mark = if self.is_slower() { "slower" } else { "" };
         [
             self.chain.clone(),
@@ -79,7 +80,7 @@ impl Cell {
             show_nanos(self.stock),
             show_nanos(self.tidegate),
             format!("{value:.2}"),
-            format!("{low:.2}-{high:.2}"),
+            interval.map_or_else(|| "unknown".into(), show),
             mark.into(),
         ]
     }
@@ -133,7 +134,10 @@ mod tests {
             workers: 2,
             stock: nanos,
             tidegate: nanos,
-            ratio: Ratio { value, low, high },
+            ratio: Ratio {
+                value,
+                interval: Some([low, high]),
+            },
         }
     }
 
