@@ -327,7 +327,7 @@ fn loom_a_robber_of_a_reused_number_gets_nothing() {
         });
         shared.take_part(|guest| {
             assert_eq!(guest.index, number);
-            crate::join(|| Current::here().expose(), || ());
+            crate::join(|| Current::get().expect("a worker").expose(), || ());
         });
         loom::stop_exploring();
         robber.join().expect("no assertion failed");
