@@ -4,7 +4,7 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
-use support::children::{child, is_child, limited, succeeds};
+use support::children::{child, is_child, succeeds};
 use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched};
 use tidegate::{Pool, Queue};
 
@@ -440,7 +440,7 @@ mod many_blocked_threads {
     fn are_limited_by_a_refusal_of_the_system() {
         let name = "many_blocked_threads::are_limited_by_a_refusal_of_the_system";
         if !is_child() {
-            let said = succeeds(&limited(name, 700, &[]));
+            let said = succeeds(&support::children::limited(name, 700, &[]));
             let line = "threads are in blocking calls and no more can be started: the system refuses more threads";
             assert_eq!(said.matches(line).count(), 1, "{said}");
             return;
