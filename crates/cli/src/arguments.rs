@@ -145,7 +145,7 @@ Each job that works is entitled to one processor at least: where there are more 
 allotments add up to more than there are, and for a moment also while desires change. An allotment beside a \
 desire of 0 takes nothing from others: the job would begin with it.
 
-This looks once. Whether a job stands still, because it was stopped, shows only to who keeps looking: see \
+This looks once. Whether a job cpu_slots still, because it was stopped, shows only to who keeps looking: see \
 `tidegate top`.
 
 JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, \
@@ -454,7 +454,7 @@ pub struct CalibrateArguments {
 }
 
 const AFTER_CALIBRATE: &str = "\
-Threads that are measured stand on the processors nearest to each other, and for what distance adds on two of those \
+Threads that are measured cpu_slot on the processors nearest to each other, and for what distance adds on two of those \
 furthest apart. Measure on a quiet machine: what disturbs one thread lengthens every cost.
 
 JSON: a list of rows, which `sim --costs FILE` reads: name (of the row of `tidegate tunables`), nanos (the median, a whole \

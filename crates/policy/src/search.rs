@@ -130,8 +130,8 @@ pub struct FlagGap {
 impl FlagGap {
     /// A stolen task ran for `ran`. Its joiner `regretted` the theft if it waited longer than it had worked since: then what ran here
     /// took longer than it would have there.
-    pub const fn task_ran(&mut self, ran: Nanos, regretted: bool) {
-        let worth = if regretted {
+    pub const fn task_ran(&mut self, ran: Nanos, unprofitable_steal: bool) {
+        let worth = if unprofitable_steal {
             REGRETTED_STEAL_WORTH.default
         } else {
             STEAL_WORTH.default

@@ -1,7 +1,7 @@
 //! The ledger of slots: who gets one, and what holds after every verb.
 
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
-use tidegate_policy::{Rng, Stands};
+use tidegate_policy::{CpuSlots, Rng};
 
 /// A ledger with so many threads that run.
 fn running(slots: usize, threads: usize) -> Ledger {
@@ -62,14 +62,15 @@ fn who_runs_a_part_of_a_broadcast_without_a_slot_is_given_none() {
 
 #[test]
 fn a_thread_that_gets_the_number_of_one_who_roamed_gets_a_stand() {
-    let mut ledger = Ledger::new(2, 4).with_stands(Stands::new(&[vec![0], vec![1], vec![0, 1]]));
+    let mut ledger =
+        Ledger::new(2, 4).with_cpu_slots(CpuSlots::new(&[vec![0], vec![1], vec![0, 1]]));
     let guest = ledger.admit().unwrap();
-    ledger.set_roaming(guest, true);
+    ledger.set_unpinned(guest, true);
     assert!(ledger.ready(guest));
-    assert_eq!(ledger.stands().at(guest), None);
+    assert_eq!(ledger.cpu_slots().at(guest), None);
     assert_eq!(ledger.stop(guest, Status::Gone), None);
     assert_eq!(ledger.wake_in(1), Wake::Start(guest));
-    assert_eq!(ledger.stands().at(guest), Some(1));
+    assert_eq!(ledger.cpu_slots().at(guest), Some(1));
 }
 
 /// Verbs in any order that the runtime may call them in.
@@ -78,8 +79,8 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
     let seeds = if cfg!(miri) { 5 } else { 2_000 };
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
-        let stands = Stands::new(&[vec![0], vec![1, 2], vec![0, 1, 2]]);
-        let mut ledger = Ledger::new(1 + rng.below(3) as usize, 8).with_stands(stands);
+        let cpu_slots = CpuSlots::new(&[vec![0], vec![1, 2], vec![0, 1, 2]]);
+        let mut ledger = Ledger::new(1 + rng.below(3) as usize, 8).with_cpu_slots(cpu_slots);
         let mut threads = 0;
         for _ in 0..200 {
             let t = rng.below(threads.max(1) as u64) as usize;
@@ -96,7 +97,7 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
                         threads = threads.max(t + 1);
                     }
                     if let (3, Wake::Start(t) | Wake::Thread(t)) = (draw, wake) {
-                        assert!(ledger.stands().was_in(t, group), "seed {seed}");
+                        assert!(ledger.cpu_slots().was_in(t, group), "seed {seed}");
                     }
                 }
                 _ if threads == 0 => {}
@@ -123,25 +124,28 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
             assert_eq!(holders.count(), ledger.held(), "seed {seed}");
             assert_eq!(ledger.running().count(), ledger.active(), "seed {seed}");
             assert!(!(ledger.owes() && ledger.has_free()), "seed {seed}");
-            check_stands(&ledger, threads, seed);
+            check_cpu_slots(&ledger, threads, seed);
         }
     }
 }
 
-/// Who holds a slot stands somewhere by itself, unless no stand is free; nobody else does.
-fn check_stands(ledger: &Ledger, threads: usize, seed: u64) {
+/// Who holds a slot stands somewhere by itself, unless no CPU slot is free; nobody else does.
+fn check_cpu_slots(ledger: &Ledger, threads: usize, seed: u64) {
     let mut taken = [false; 3];
     for t in 0..threads {
-        let at = ledger.stands().at(t);
+        let at = ledger.cpu_slots().at(t);
         let holds = ledger.status(t) == Status::Running;
         assert!(holds || at.is_none(), "seed {seed}");
-        if let Some(stand) = at {
-            assert!(!std::mem::replace(&mut taken[stand], true), "seed {seed}");
+        if let Some(cpu_slot) = at {
+            assert!(
+                !std::mem::replace(&mut taken[cpu_slot], true),
+                "seed {seed}"
+            );
         }
     }
     let held = taken.iter().filter(|taken| **taken).count();
     assert_eq!(held, ledger.held().min(3), "seed {seed}");
-    assert_eq!(ledger.stands().has_free_in(0), !taken[0], "seed {seed}");
+    assert_eq!(ledger.cpu_slots().has_free_in(0), !taken[0], "seed {seed}");
 }
 
 /// A thread that runs stops for some reason, any other goes on.

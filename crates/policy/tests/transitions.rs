@@ -1,7 +1,7 @@
 //! The table of transitions: every row happens, and no other step does.
 
 use tidegate_policy::slots::{Fit, Ledger, Status, TRANSITIONS, Verb};
-use tidegate_policy::{Rng, Stands};
+use tidegate_policy::{CpuSlots, Rng};
 
 type Row = (Status, Verb, Status);
 
@@ -17,7 +17,7 @@ impl Watched {
     /// All threads are admitted, so that each has a status.
     fn new(slots: usize) -> Self {
         let mut watched = Self {
-            ledger: Ledger::new(slots, THREADS).with_stands(Stands::new(&[vec![0, 1, 2]])),
+            ledger: Ledger::new(slots, THREADS).with_cpu_slots(CpuSlots::new(&[vec![0, 1, 2]])),
             used: Vec::new(),
         };
         for t in 0..THREADS {

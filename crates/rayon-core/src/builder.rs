@@ -8,7 +8,7 @@ use crate::thread::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{fmt, io, mem, process, thread};
-use tidegate::closed::{self, Closed, ClosedPool, Refused, Stray, UnstartedThread};
+use tidegate::closed::{self, Closed, ClosedPool, Refused, UnhandledPanic, UnstartedThread};
 
 type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
@@ -185,19 +185,19 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 /// One that comes second is dropped: the first one is on its way to somebody.
 fn stray_handler(
     handler: Option<PanicHandler>,
-) -> Box<dyn Fn(Box<dyn Any + Send>, Stray) + Send + Sync> {
+) -> Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync> {
     Box::new(move |payload, from| {
         let ended = catch_unwind(AssertUnwindSafe(|| match (&handler, from) {
-            (_, Stray::Second) => drop(payload),
-            (Some(handler), Stray::Task | Stray::Handler(_)) => handler(payload),
-            (None, Stray::Task | Stray::Handler(_)) => {
+            (_, UnhandledPanic::Second) => drop(payload),
+            (Some(handler), UnhandledPanic::Task | UnhandledPanic::Handler(_)) => handler(payload),
+            (None, UnhandledPanic::Task | UnhandledPanic::Handler(_)) => {
                 abort("a task panicked, and there is no panic handler")
             }
         }));
         match ended {
             Ok(()) => {}
             // It was thrown by the drop of what nobody wanted.
-            Err(payload) if from == Stray::Second => mem::forget(payload),
+            Err(payload) if from == UnhandledPanic::Second => mem::forget(payload),
             Err(_) => abort("the panic handler panicked"),
         }
     })

@@ -1,10 +1,10 @@
 //! Calls that block, and polls in long leaves.
 
 use crate::explain::tell;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::stats::Phase;
 use crate::unwind;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
@@ -26,7 +26,7 @@ use tidegate_sync::atomic::Ordering;
 /// assert_eq!(line, "read from a slow disk");
 /// ```
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    let Some(current) = Current::get() else {
+    let Some(current) = WorkerThread::get() else {
         return f();
     };
     if current.shared().has_no_spares() || current.is_blocking() {
@@ -40,7 +40,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-impl Shared {
+impl PoolInner {
     /// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
     #[cold]
     pub(crate) fn report_exhausted(&self) {
@@ -65,7 +65,7 @@ impl Shared {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Gives the slot away and goes on without one. What is forked from here on is public at once.
     pub(crate) fn enter_blocking(self) {
         self.set_blocking(true);
@@ -102,7 +102,7 @@ impl Current<'_> {
 /// ```
 #[inline]
 pub fn yield_point() {
-    if let Some(current) = Current::get() {
+    if let Some(current) = WorkerThread::get() {
         current.poll();
     }
 }

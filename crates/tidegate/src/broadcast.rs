@@ -1,18 +1,18 @@
 //! One closure on every thread of a pool.
 //!
-//! A part for each thread is put into that thread's mail, all under one lock (`Shared::deliver_to_all`), so that two
+//! A part for each thread is put into that thread's inbox, all under one lock (`PoolInner::deliver_to_all`), so that two
 //! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
 //! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one when it has nothing else left in
 //! its deque; one that was preempted when its task waits or is over.
 
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::scope::Scope;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
 
-impl Shared {
+impl PoolInner {
     /// Calls `f` once on each thread, with the part's number and the number of parts.
     pub(crate) fn broadcast<R: Send>(
         self: &Arc<Self>,
@@ -29,7 +29,7 @@ impl Shared {
                         slots.lock()[number] = Some(result);
                     };
                     self.expect_planned(scope.core());
-                    scope.task(part, Current::get())
+                    scope.task(part, WorkerThread::get())
                 }
             });
         });
@@ -64,28 +64,28 @@ impl<'scope> Scope<'scope> {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);
                 self.pool().expect_planned(self.core());
-                self.task(part, Current::get())
+                self.task(part, WorkerThread::get())
             }
         });
     }
 }
 
-impl Current<'_> {
-    /// Runs what lies in this thread's mail. In a child made by `fork` that is the parent's.
-    pub(crate) fn run_mail(self) {
+impl WorkerThread<'_> {
+    /// Runs what lies in this thread's inbox. In a child made by `fork` that is the parent's.
+    pub(crate) fn run_inbox(self) {
         while !self.shared().is_inherited() {
-            let Some(task) = self.mail.pop() else {
+            let Some(task) = self.inbox.pop() else {
                 return;
             };
             self.run_stranger(task);
         }
     }
 
-    /// The same for a thread that sleeps: it runs its mail without a slot, then goes on sleeping as `status`. Whether
+    /// The same for a thread that sleeps: it runs its inbox without a slot, then goes on sleeping as `status`. Whether
     /// there was any.
     pub(crate) fn run_mail_asleep(self, status: Status) -> bool {
         let shared = self.shared();
-        let rises = self.mail.len() > 0 && {
+        let rises = self.inbox.len() > 0 && {
             let mut ledger = shared.ledger.lock();
             let rises = ledger.rise(self.index);
             shared.publish(&ledger);
@@ -95,8 +95,8 @@ impl Current<'_> {
             return false;
         }
         self.set_needs_no_slot();
-        self.run_mail();
-        self.bring_out();
+        self.run_inbox();
+        self.flush_to_stealable();
         self.stop_running(status);
         true
     }
@@ -108,7 +108,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::sync::{Arc, Barrier};
 
-    /// The thread has two parts in its mail and forks in the first.
+    /// The thread has two parts in its inbox and forks in the first.
     #[test]
     fn a_part_that_returns_in_a_child_ends_it() {
         let builder = crate::Pool::builder().workers(1).spare_threads(0);

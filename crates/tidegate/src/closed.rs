@@ -12,13 +12,13 @@
 //! * Every panic that nothing can carry goes to one handler, those of handlers too.
 
 pub use crate::pool::UnstartedThread;
-pub use crate::unwind::Stray;
+pub use crate::unwind::UnhandledPanic;
 
 use crate::builder::{BuildError, Builder};
 use crate::options::Options;
-use crate::pool::{Pool, Shared};
+use crate::pool::{Pool, PoolInner};
 use crate::scope::Scope;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::any::Any;
 use std::fmt;
 use std::io;
@@ -29,7 +29,7 @@ use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
 /// What a closed pool has beside the options of any pool.
 pub struct Closed {
     /// Called with every stray panic.
-    pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, Stray) + Send + Sync>,
+    pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync>,
     /// Who has set the number of threads, if the builder has one.
     pub threads_by: &'static str,
     /// Tasks that a thread spawns begin in the order of their spawns, not the last one first.
@@ -88,7 +88,7 @@ impl ClosedPool {
         with_caller: bool,
         start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> Result<Self, Refused> {
-        if with_caller && Current::get().is_some() {
+        if with_caller && WorkerThread::get().is_some() {
             return Err(Refused::Caller);
         }
         let mut builder = Builder {
@@ -119,13 +119,13 @@ impl ClosedPool {
     /// The calling thread as one of this pool.
     #[must_use]
     pub fn member(&self) -> Option<Member<'_>> {
-        Current::of(self.0.shared()).map(Member)
+        WorkerThread::of(self.0.shared()).map(Member)
     }
 }
 
 /// A way into a closed pool.
 #[derive(Clone)]
-pub struct Entry(Arc<Shared>);
+pub struct Entry(Arc<PoolInner>);
 
 impl Entry {
     /// Runs `f` on a thread of the pool.
@@ -171,7 +171,7 @@ impl fmt::Debug for Entry {
 
 /// The calling thread as one of a closed pool.
 #[derive(Clone, Copy)]
-pub struct Member<'a>(Current<'a>);
+pub struct Member<'a>(WorkerThread<'a>);
 
 impl<'a> Member<'a> {
     /// Calls `f` with the calling thread, if it belongs to a closed pool. It does for the length of the call.
@@ -182,7 +182,7 @@ impl<'a> Member<'a> {
 
     #[inline(always)]
     fn get() -> Option<Self> {
-        Current::get()
+        WorkerThread::get()
             .filter(|current| current.is_closed())
             .map(Self)
     }
@@ -267,7 +267,7 @@ pub fn spawn_broadcast<'scope>(
     scope.spawn_broadcast(f);
 }
 
-impl Shared {
+impl PoolInner {
     /// The number of threads if the pool is a closed one, else 0.
     pub(crate) fn closed_threads(&self) -> usize {
         let closed = self.options.closed.as_ref();
@@ -301,13 +301,13 @@ mod tests {
             let start = |thread: UnstartedThread| thread.start("closed".into());
             ClosedPool::build(builder, closed, with_caller, start).unwrap()
         };
-        let stewards = [false, true].map(|with_caller| {
+        let controllers = [false, true].map(|with_caller| {
             let pool = build(with_caller);
-            let has = pool.0.shared().bell.is_some();
+            let has = pool.0.shared().controller.is_some();
             // Its caller is one of its threads for good.
             std::mem::forget(pool);
             has
         });
-        assert_eq!(stewards, [true, false]);
+        assert_eq!(controllers, [true, false]);
     }
 }

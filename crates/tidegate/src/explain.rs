@@ -8,13 +8,13 @@
 //! [`Stats`](crate::Stats).
 
 use crate::options::{Options, Sharing, Source, machine};
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use tidegate_policy::Share;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 pub(crate) use tidegate_sync::stderr::print_line as tell;
 
-impl Shared {
+impl PoolInner {
     /// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.
     #[inline]
     pub(crate) fn announce(&self) {

@@ -33,14 +33,14 @@
 //!
 //! * Every lock is a [`tidegate_sync::lock::Mutex`], which aborts the child instead of waiting for a
 //!   thread that is gone. Where a child can do without what the lock guards, the code asks
-//!   `Shared::is_inherited` first, or calls `lock_unless_lost`.
+//!   `PoolInner::is_inherited` first, or calls `lock_unless_lost`.
 //! * Values made at their first use are in a [`tidegate_sync::OnceBox`], which never waits.
-//! * Waits for a latch, the ledger (`Shared::ledger`) and thieves (in the deque) check the process.
+//! * Waits for a latch, the ledger (`PoolInner::ledger`) and thieves (in the deque) check the process.
 //!
-//! Code that may run in a child gets the worker that runs it as an argument: `Current::get` finds none.
+//! Code that may run in a child gets the worker that runs it as an argument: `WorkerThread::get` finds none.
 //! Parents pay nothing in a join: the checks are where a pool is entered from outside, and on slow paths.
 
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use tidegate_sync::thread::{Process, abort_child};
 
 /// What tests do with children.
@@ -48,7 +48,7 @@ use tidegate_sync::thread::{Process, abort_child};
 #[path = "../tests/support/forks.rs"]
 pub(crate) mod forks;
 
-impl Shared {
+impl PoolInner {
     /// Whether the threads of this pool are those of an ancestor of this process.
     pub(crate) fn is_inherited(&self) -> bool {
         self.process != Process::this()

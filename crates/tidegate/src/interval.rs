@@ -44,7 +44,7 @@ pub(crate) use tree::Tree;
 use crate::place::PlaceId;
 use crate::pool::global;
 use crate::unwind;
-use crate::worker::{Current, Runner};
+use crate::worker::{Runner, WorkerThread};
 use edges::Place;
 use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
@@ -111,8 +111,8 @@ where
     F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
     R: Send,
 {
-    let inside = |current: Current<'_>| inline_in(current, Tree::new(None, recorder), f);
-    match Current::get() {
+    let inside = |current: WorkerThread<'_>| inline_in(current, Tree::new(None, recorder), f);
+    match WorkerThread::get() {
         Some(current) => inside(current),
         None => global().take_part(inside),
     }
@@ -120,7 +120,7 @@ where
 
 /// Inside of the body of `around`, if of any.
 pub(crate) fn inline<'env, R, F>(
-    current: Current<'_>,
+    current: WorkerThread<'_>,
     around: Option<&Body<'_, '_>>,
     f: F,
 ) -> Result<R, Failure>
@@ -130,7 +130,7 @@ where
     inline_in(current, Tree::new(around.map(|body| body.node), None), f)
 }
 
-fn inline_in<'env, R, F>(current: Current<'_>, tree: Tree, f: F) -> Result<R, Failure>
+fn inline_in<'env, R, F>(current: WorkerThread<'_>, tree: Tree, f: F) -> Result<R, Failure>
 where
     F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R,
 {
@@ -199,7 +199,7 @@ impl Clone for Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: 1. our reference, and the last use of it.
-        unsafe { Core::let_go(self.0, Current::get()) };
+        unsafe { Core::let_go(self.0, WorkerThread::get()) };
     }
 }
 
@@ -214,7 +214,7 @@ pub struct Body<'scope, 'env: 'scope> {
 
 impl<'scope, 'env> Body<'scope, 'env> {
     /// For the worker that runs this node.
-    fn of(node: NonNull<Core>, current: Current<'_>) -> Self {
+    fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
         Self {
             node,
             runner: Runner::of(current),
@@ -270,7 +270,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
         self.children.set(number);
         let scope = self.core().scope();
         // SAFETY: 1. the scope waits for what can run, and what never can is not followed; 2. 'scope is longer than that; 3. this is the body.
-        let node = unsafe { kind::create(scope, Some(self.node), number, f, Current::get()) };
+        let node = unsafe { kind::create(scope, Some(self.node), number, f, WorkerThread::get()) };
         let handle = Handle(node);
         if let Some(recorder) = self.core().tree().recorder() {
             recorder.create(handle.core(), Some(self.core()));

@@ -15,7 +15,7 @@ pub(crate) use blocks::Blocks;
 use crate::latch::{Event, Latch};
 use crate::scope::ScopeCore;
 use crate::unwind::{self, Payload};
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
@@ -24,7 +24,7 @@ use tidegate_sync::UnsafeCell;
 /// What all tasks begin with.
 #[repr(C)]
 pub(crate) struct Header {
-    run: unsafe fn(NonNull<Header>, Current<'_>),
+    run: unsafe fn(NonNull<Header>, WorkerThread<'_>),
     pub(crate) latch: Latch,
 }
 
@@ -57,7 +57,7 @@ impl Task {
     /// Runs the task. The panic of a half or a detached task goes to its joiner or handle; that of a task of a scope goes on to
     /// the caller, who puts it into the scope.
     #[inline]
-    pub(crate) fn run(self, current: Current<'_>) {
+    pub(crate) fn run(self, current: WorkerThread<'_>) {
         let run = self.header().run;
         // SAFETY: `run` is the function made for the type that this header begins, and the task is run once: `self`
         // is consumed.
@@ -75,7 +75,7 @@ pub(crate) struct Half<F, R> {
 
 impl<F, R> Half<F, R>
 where
-    F: FnOnce(Current<'_>, bool) -> R + Send,
+    F: FnOnce(WorkerThread<'_>, bool) -> R + Send,
     R: Send,
 {
     /// A half whose closure gets the worker that runs it, and whether it was stolen.
@@ -127,7 +127,7 @@ where
         })
     }
 
-    unsafe fn run_stolen(header: NonNull<Header>, current: Current<'_>) {
+    unsafe fn run_stolen(header: NonNull<Header>, current: WorkerThread<'_>) {
         let half: NonNull<Self> = header.cast();
         // SAFETY: the caller of Task::run holds the task, so the joiner waits and its frame is live.
         let this = unsafe { half.as_ref() };
@@ -162,7 +162,7 @@ impl Scoped {
     /// 1. `scope` lasts until the task has run. 2. `run` may be called once with what begins with this.
     pub(crate) unsafe fn new(
         scope: NonNull<ScopeCore>,
-        run: unsafe fn(NonNull<Header>, Current<'_>),
+        run: unsafe fn(NonNull<Header>, WorkerThread<'_>),
     ) -> Self {
         let latch = Latch::for_scoped();
         Self {
@@ -207,8 +207,8 @@ struct ScopedTask<F> {
     closure: F,
 }
 
-impl<F: FnOnce(NonNull<ScopeCore>, Current<'_>) + Send> ScopedTask<F> {
-    unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
+impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
+    unsafe fn run_placed(header: NonNull<Header>, current: WorkerThread<'_>) {
         let task: NonNull<Self> = header.cast();
         // SAFETY: 1. from `blocks::place` in `Task::scoped`; a task runs once.
         let Self { scoped, closure } = unsafe { blocks::take_out(task, Some(current)) };
@@ -223,8 +223,8 @@ struct Detached<F> {
     closure: F,
 }
 
-impl<F: FnOnce(Current<'_>) + Send + 'static> Detached<F> {
-    unsafe fn run_placed(header: NonNull<Header>, current: Current<'_>) {
+impl<F: FnOnce(WorkerThread<'_>) + Send + 'static> Detached<F> {
+    unsafe fn run_placed(header: NonNull<Header>, current: WorkerThread<'_>) {
         let task: NonNull<Self> = header.cast();
         // SAFETY: 1. from `blocks::place` in `Task::detached`; a task runs once.
         let Self { closure, .. } = unsafe { blocks::take_out(task, Some(current)) };
@@ -241,10 +241,10 @@ impl Task {
     pub(crate) unsafe fn scoped<F>(
         scope: NonNull<ScopeCore>,
         closure: F,
-        current: Option<Current<'_>>,
+        current: Option<WorkerThread<'_>>,
     ) -> Self
     where
-        F: FnOnce(NonNull<ScopeCore>, Current<'_>) + Send,
+        F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send,
     {
         // SAFETY: 1. the caller's (1); 2. it begins a task of this type, which is run once.
         let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };
@@ -254,9 +254,9 @@ impl Task {
     }
 
     /// A task of nobody. The closure must not unwind. `current` is the calling thread, if it is a worker.
-    pub(crate) fn detached<F>(closure: F, current: Option<Current<'_>>) -> Self
+    pub(crate) fn detached<F>(closure: F, current: Option<WorkerThread<'_>>) -> Self
     where
-        F: FnOnce(Current<'_>) + Send + 'static,
+        F: FnOnce(WorkerThread<'_>) + Send + 'static,
     {
         let header = Header {
             run: Detached::<F>::run_placed,
@@ -342,7 +342,7 @@ where
         self.result.into_inner().expect("the event is open")
     }
 
-    unsafe fn run_installed(header: NonNull<Header>, _: Current<'_>) {
+    unsafe fn run_installed(header: NonNull<Header>, _: WorkerThread<'_>) {
         let installed: NonNull<Self> = header.cast();
         // SAFETY: the caller waits for `done`, its frame is live.
         let this = unsafe { installed.as_ref() };

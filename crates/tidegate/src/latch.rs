@@ -5,7 +5,7 @@
 //! | state | meaning | changed by |
 //! |---|---|---|
 //! | `New` | not stolen, or the thief has not said so yet | thief -> Kept, Taken, Queued; runner -> Open |
-//! | `Kept(worker)` | it lies unstarted with that thread: stolen in one batch with younger tasks, or in its queue in place of the deque ([`crate::foreign`]) | the next taker -> Kept, Taken, Queued; runner -> Open |
+//! | `Kept(worker)` | it lies unstarted with that thread: stolen in one batch with younger tasks, or in its queue in place of the deque ([`crate::alt_queue`]) | the next taker -> Kept, Taken, Queued; runner -> Open |
 //! | `Queued` | it lies unstarted in the pool's queue | the next taker -> Taken; runner -> Open |
 //! | `Taken(worker, gen)` | a thief runs it; with `gen` the joiner may rob that worker while its generation lasts | runner -> Open |
 //! | `Open` | finished; the result is written | nobody |
@@ -16,9 +16,9 @@
 //! `open` is one swap and the last touch of the frame that the latch lies in: whom to wake is in the old word.
 //! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::wait`].
 
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::wait::Awaited;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::cell::OnceCell;
 use std::fmt;
 use std::ptr::NonNull;
@@ -211,7 +211,7 @@ impl Latch {
     ///
     /// # Safety
     /// 1. `this` is live until it is opened. 2. The joiner, if asleep, is a worker of `current`'s pool.
-    pub(crate) unsafe fn open(this: NonNull<Self>, current: Current<'_>) {
+    pub(crate) unsafe fn open(this: NonNull<Self>, current: WorkerThread<'_>) {
         // SAFETY: live up to and including the swap (1); nothing behind it touches the latch.
         let word = unsafe { &this.as_ref().0 };
         // AcqRel: releases the result to the joiner's Acquire; acquires nothing but the joiner's number.
@@ -233,7 +233,7 @@ enum Waiter {
     /// A thread of no pool.
     Thread(Arc<Parker>),
     /// A worker, of the runner's pool or of another.
-    Worker(Arc<Shared>, usize),
+    Worker(Arc<PoolInner>, usize),
 }
 
 worker_local!(
@@ -256,7 +256,7 @@ pub(crate) struct Event {
 impl Event {
     /// An event that the calling thread will wait for.
     pub(crate) fn for_this_thread() -> Self {
-        let waiter = match Current::get() {
+        let waiter = match WorkerThread::get() {
             Some(current) => Waiter::Worker(current.shared().as_arc(), current.index),
             None => Waiter::Thread(parker()),
         };
@@ -280,7 +280,7 @@ impl Event {
                 }
             }
             Waiter::Worker(..) => {
-                let current = Current::get().expect("the worker that made the event");
+                let current = WorkerThread::get().expect("the worker that made the event");
                 current.wait(Awaited::Outside(self));
             }
         }
@@ -304,11 +304,11 @@ impl Event {
     /// 1. `this` is live until it is opened.
     pub(crate) unsafe fn open(this: NonNull<Self>) {
         // SAFETY: 1. the caller's.
-        unsafe { Self::open_by(this, Current::get()) };
+        unsafe { Self::open_by(this, WorkerThread::get()) };
     }
 
     /// The same; the waiter may have the slot of `giver`.
-    unsafe fn open_by(this: NonNull<Self>, giver: Option<Current<'_>>) {
+    unsafe fn open_by(this: NonNull<Self>, giver: Option<WorkerThread<'_>>) {
         // Kept alive beyond the store, which is the last touch of the frame that the event lies in.
         // SAFETY: live (1).
         let waiter = unsafe { this.as_ref() }.waiter.clone();

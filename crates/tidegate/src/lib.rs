@@ -121,45 +121,45 @@
 #![deny(missing_docs)]
 
 mod allocator;
+mod alt_queue;
 mod blocking;
 mod broadcast;
 mod builder;
 #[doc(hidden)]
 pub mod closed;
-mod elsewhere;
 mod environment;
 mod events;
 mod explain;
-mod foreign;
 mod fork;
 pub mod interval;
 mod job;
 mod latch;
-mod loops;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
+mod parallel_for;
 mod place;
 mod pool;
 mod queue;
 mod scope;
 mod search;
+mod share_controller;
 mod sleep;
 pub mod space;
 mod spawn;
 mod stats;
-mod steward;
 pub mod trace;
 mod unwind;
 mod wait;
 mod wake;
+mod wake_affinity;
 mod worker;
 mod worker_id;
-mod yields;
+mod yield_now;
 
 pub use blocking::{blocking, yield_point};
 pub use builder::{BuildError, Builder};
-pub use loops::{Items, for_each, map_reduce};
+pub use parallel_for::{Items, for_each, map_reduce};
 pub use place::{PlaceId, current_place, places};
 pub use pool::Pool;
 pub use scope::Scope;
@@ -173,7 +173,7 @@ pub use tidegate_policy::{
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 
-use worker::Current;
+use worker::WorkerThread;
 
 /// What README shows must run.
 #[cfg(doctest)]
@@ -219,7 +219,7 @@ where
     RA: Send,
     RB: Send,
 {
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => current.join(a, b),
         None => outside(move |current| current.join(a, b)),
     }
@@ -228,7 +228,7 @@ where
 /// Runs `f` for a caller that belongs to no pool.
 #[cold]
 #[inline(never)]
-fn outside<R: Send>(f: impl FnOnce(Current<'_>) -> R + Send) -> R {
+fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
     pool::global().take_part(f)
 }
 
@@ -272,7 +272,7 @@ where
     F: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => current.scope(f),
         None => outside(move |current| current.scope(f)),
     }
@@ -303,7 +303,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => current.shared().as_arc().spawn(f),
         None => pool::global().spawn(f),
     }
@@ -325,7 +325,7 @@ where
 /// With the first panic of a call, after all of them have ended.
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let f = |number, _| f(number);
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => current.shared().as_arc().broadcast(f),
         None => pool::global().broadcast(f),
     }
@@ -343,7 +343,7 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// ```
 #[must_use]
 pub fn stats() -> Stats {
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => Stats::of(current.shared()),
         None => Stats::of(pool::global()),
     }

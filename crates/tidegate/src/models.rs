@@ -4,7 +4,7 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
-use crate::worker::{Current, steal_one};
+use crate::worker::{WorkerThread, steal_one};
 use loom::model::Builder;
 use std::time::Instant;
 use tidegate_deque::Steal;
@@ -169,7 +169,7 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
             };
             crate::join(|| first.park(), stolen);
             // It has stopped running, and is to look for the last time.
-            let shared = Current::get().expect("a worker").shared();
+            let shared = WorkerThread::get().expect("a worker").shared();
             while !shared.vacancy.load(Ordering::Relaxed) {
                 loom::thread::yield_now();
             }
@@ -327,7 +327,7 @@ fn loom_a_robber_of_a_reused_number_gets_nothing() {
         });
         shared.take_part(|guest| {
             assert_eq!(guest.index, number);
-            crate::join(|| Current::get().expect("a worker").expose(), || ());
+            crate::join(|| WorkerThread::get().expect("a worker").expose(), || ());
         });
         loom::stop_exploring();
         robber.join().expect("no assertion failed");

@@ -47,7 +47,7 @@ pub(crate) struct Options {
     pub(crate) places: PlaceBy,
     /// Where the workers stand, and in which places.
     pub(crate) layout: Layout,
-    /// Whether each worker keeps to the CPU of its stand, and where the pool may run.
+    /// Whether each worker keeps to the CPU of its CPU slot, and where the pool may run.
     pub(crate) bind: bool,
     pub(crate) usable: CpuList,
     pub(crate) name: String,

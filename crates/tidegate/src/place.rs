@@ -1,7 +1,7 @@
 //! Places: groups of workers that share a cache, with queues of their own. The protocol is docs/places.md.
 //!
-//! A [`PlaceId`] names a group of stands of one pool. Tasks that are put there wait in the group's queues; who looks for work finds them in
-//! the order that [`Current::take_queued`] and the search keep. Who stands where is the ledger's to say, and is mirrored in each worker.
+//! A [`PlaceId`] names a group of CPU slots of one pool. Tasks that are put there wait in the group's queues; who looks for work finds them in
+//! the order that [`WorkerThread::take_queued`] and the search keep. Who stands where is the ledger's to say, and is mirrored in each worker.
 //!
 //! It does not choose places for tasks that name none: those stay where they were forked, and thieves come from near by first.
 
@@ -12,10 +12,10 @@ pub(crate) use binding::Binding;
 pub(crate) use layout::Layout;
 
 use crate::job::Task;
-use crate::pool::{Shared, global};
+use crate::pool::{PoolInner, global};
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
-use crate::worker::{Current, Worker};
+use crate::worker::{Worker, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::slots::{Ledger, Wake};
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
@@ -79,13 +79,13 @@ impl PlaceId {
 /// A task may find itself in another place after it has waited: places belong to those who run.
 #[must_use]
 pub fn current_place() -> Option<PlaceId> {
-    Current::get().map(Current::place)
+    WorkerThread::get().map(WorkerThread::place)
 }
 
 /// The smallest places of the pool whose task calls this, else of the global pool; see [`Pool::places`](crate::Pool::places).
 #[must_use]
 pub fn places() -> Vec<PlaceId> {
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => current.shared().places(),
         None => global().places(),
     }
@@ -100,7 +100,7 @@ pub(crate) struct Places {
     away: AtomicUsize,
 }
 
-/// Which groups have a free stand; none is asked for while nothing lies at any place.
+/// Which groups have a free CPU slot; none is asked for while nothing lies at any place.
 pub(crate) type FreeGroups = Box<[bool]>;
 
 #[derive(Default)]
@@ -156,7 +156,7 @@ impl Places {
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
         let groups = if self.len() > 0 { self.groups.len() } else { 0 };
         (0..groups)
-            .map(|group| ledger.stands().has_free_in(group))
+            .map(|group| ledger.cpu_slots().has_free_in(group))
             .collect()
     }
 
@@ -184,7 +184,7 @@ impl Places {
     }
 }
 
-impl Shared {
+impl PoolInner {
     fn layout(&self) -> &Layout {
         &self.options.layout
     }
@@ -240,7 +240,7 @@ impl Shared {
             self.expect_planned(scope);
         }
         let group = self.group(place);
-        // Of the place of all everybody is a worker, with a stand or without.
+        // Of the place of all everybody is a worker, with a CPU slot or without.
         let strict = place.strict && self.layout().parent(group).is_some();
         self.places.push(group, strict, task);
         if self.is_inherited() {
@@ -256,7 +256,7 @@ impl Shared {
             let wake = ledger.wake_in(group);
             self.publish(&ledger);
             self.bind_woken(&ledger, wake);
-            anybody |= ledger.stands().has_free_in(group);
+            anybody |= ledger.cpu_slots().has_free_in(group);
             drop(ledger);
             if wake != Wake::Nobody {
                 return self.carry_out(wake, None);
@@ -274,42 +274,44 @@ impl Shared {
         f: impl FnOnce() -> R + Send,
     ) -> R {
         let group = self.group(place);
-        if let Some(current) = Current::in_pool(self) {
-            if current.stands_in(group) {
+        if let Some(current) = WorkerThread::in_pool(self) {
+            if current.is_in_group(group) {
                 return current.call(|_| f());
             }
         }
         self.install_by(f, |task| self.put_at(place, task))
     }
 
-    /// Puts the thread that is this worker on the CPU of its stand.
+    /// Puts the thread that is this worker on the CPU of its CPU slot.
     pub(crate) fn bind_worker(&self, worker: &Worker) {
-        let cpu = worker.stand().and_then(|stand| self.layout().cpu(stand));
+        let cpu = worker
+            .cpu_slot()
+            .and_then(|cpu_slot| self.layout().cpu(cpu_slot));
         worker.binding.to(cpu);
     }
 
     /// How far apart two workers stand.
     pub(crate) fn distance(&self, a: usize, b: usize) -> u32 {
-        let stand = |t| self.worker_if(t).and_then(Worker::last_stand);
-        self.layout().distance(stand(a), stand(b))
+        let cpu_slot = |t| self.worker_if(t).and_then(Worker::last_cpu_slot);
+        self.layout().distance(cpu_slot(a), cpu_slot(b))
     }
 }
 
 /// A task and the group in whose queue it lay.
 pub(crate) type Placed = (Task, usize);
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// The smallest place that this worker stands in.
     pub(crate) fn place(self) -> PlaceId {
         let layout = self.shared().layout();
-        let group = layout.around(self.stand()).next();
-        PlaceId::new(layout, group.expect("everybody stands among all"))
+        let group = layout.around(self.cpu_slot()).next();
+        PlaceId::new(layout, group.expect("everybody cpu_slots among all"))
     }
 
-    pub(crate) fn stands_in(self, group: usize) -> bool {
+    pub(crate) fn is_in_group(self, group: usize) -> bool {
         self.shared()
             .layout()
-            .around(self.stand())
+            .around(self.cpu_slot())
             .any(|g| g == group)
     }
 
@@ -327,9 +329,9 @@ impl Current<'_> {
         if places.len() == 0 {
             return None;
         }
-        // Without a stand one belongs to no place strictly.
-        let strict = self.stand().is_some() || self.shared().is_alone();
-        let mut around = self.shared().layout().around(self.stand());
+        // Without a CPU slot one belongs to no place strictly.
+        let strict = self.cpu_slot().is_some() || self.shared().is_alone();
+        let mut around = self.shared().layout().around(self.cpu_slot());
         around.find_map(|group| {
             let own = strict.then(|| places.take(group, true, &wanted));
             own.flatten().or_else(|| places.take(group, false, &wanted))
@@ -342,7 +344,7 @@ impl Current<'_> {
         open.or_else(|| self.take_strict_beyond(|_| true))
     }
 
-    /// Takes a task of a strict place on whose stands nobody can come, because all slots are held.
+    /// Takes a task of a strict place on whose CPU slots nobody can come, because all slots are held.
     pub(crate) fn take_placed_unserved(self) -> Option<Task> {
         let shared = self.shared();
         // Relaxed: a hint.
@@ -371,12 +373,12 @@ impl Current<'_> {
             .find_map(|group| Some((places.take(group, false, &wanted)?, group)))
     }
 
-    /// Goes where a strict task lies and a stand is free.
+    /// Goes where a strict task lies and a CPU slot is free.
     fn take_strict_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
         let (shared, places) = (self.shared(), &self.shared().places);
         let alone = shared.is_alone();
         let go = |group: usize| {
-            let left = self.stand();
+            let left = self.cpu_slot();
             let there = places.queue(group, true).holds(&wanted);
             if !(there && (alone || self.move_to(group))) {
                 return None;
@@ -396,25 +398,25 @@ impl Current<'_> {
         if self.shared().places.len() == 0 {
             return Vec::new();
         }
-        self.shared().layout().beyond(self.stand())
+        self.shared().layout().beyond(self.cpu_slot())
     }
 
     /// This thread begins or ends its time as one of the pool's own, which may be bound.
-    pub(crate) fn arrive_at_stand(self) {
+    pub(crate) fn take_cpu_slot(self) {
         let shared = self.shared();
         if shared.options.bind {
             self.binding.arrive(&shared.options.usable);
         }
-        self.set_stand(shared.ledger().stands().at(self.index));
+        self.set_cpu_slot(shared.ledger().cpu_slots().at(self.index));
         self.bind();
     }
 
-    /// See [`arrive_at_stand`](Self::arrive_at_stand).
-    pub(crate) fn leave_stand(self) {
+    /// See [`take_cpu_slot`](Self::take_cpu_slot).
+    pub(crate) fn leave_cpu_slot(self) {
         self.binding.depart();
     }
 
-    /// Runs on the CPU of its stand from now on, if threads are to be bound.
+    /// Runs on the CPU of its CPU slot from now on, if threads are to be bound.
     pub(crate) fn bind(self) {
         let shared = self.shared();
         if shared.options.bind {
@@ -422,11 +424,11 @@ impl Current<'_> {
         }
     }
 
-    /// Goes to a free stand of the group, if there is one. Whether it stands there.
+    /// Goes to a free CPU slot of the group, if there is one. Whether it stands there.
     fn move_to(self, group: usize) -> bool {
         let mut ledger = self.shared().ledger();
         let moved = ledger.move_to(self.index, group);
-        self.set_stand(ledger.stands().at(self.index));
+        self.set_cpu_slot(ledger.cpu_slots().at(self.index));
         drop(ledger);
         self.bind();
         moved
@@ -437,7 +439,7 @@ impl Current<'_> {
         let shared = self.shared();
         // Relaxed: a hint.
         let some = shared.places.away.load(Ordering::Relaxed) > 0;
-        let around = some.then(|| shared.layout().around(self.stand()));
+        let around = some.then(|| shared.layout().around(self.cpu_slot()));
         around.into_iter().flatten().flat_map(move |group| {
             // Relaxed: a hint.
             let away = shared.places.groups[group].away.load(Ordering::Relaxed) > 0;

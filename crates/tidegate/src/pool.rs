@@ -10,14 +10,14 @@ pub(crate) use handle::global;
 use threads::Threads;
 pub use threads::UnstartedThread;
 
+use crate::alt_queue::AltQueue;
 use crate::builder::BuildError;
-use crate::foreign::Foreign;
 use crate::job::Task;
 use crate::options::{Options, Source};
 use crate::place::Places;
 use crate::queue::Queue;
+use crate::share_controller::ControllerHandle;
 use crate::space::Memory;
-use crate::steward::Bell;
 use crate::trace::Notes;
 use crate::worker::Worker;
 use end::Stage;
@@ -48,7 +48,7 @@ pub(crate) mod signal {
 }
 
 /// What the threads of a pool share.
-pub(crate) struct Shared {
+pub(crate) struct PoolInner {
     /// Distinguishes this pool from all others of this program.
     pub(crate) serial: u64,
     /// The process that has this pool's threads.
@@ -77,8 +77,8 @@ pub(crate) struct Shared {
     slots: AtomicUsize,
     /// The number of workers was set by `set_workers`.
     chosen: AtomicBool,
-    /// For the steward, if the pool has one.
-    pub(crate) bell: Option<Bell>,
+    /// For the share controller, if the pool has one.
+    pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
     /// What was put at places.
     pub(crate) places: Places,
@@ -92,13 +92,13 @@ pub(crate) struct Shared {
     last_exposure: AtomicU64,
     pub(crate) panics: AtomicU64,
     threads: Mutex<Threads>,
-    me: std::sync::Weak<Shared>,
+    me: std::sync::Weak<PoolInner>,
 }
 
 /// A pool that is not closed has room for at least so many threads, so that `set_workers` may raise their number.
 const ROOM: usize = 1024;
 
-impl Shared {
+impl PoolInner {
     fn new(options: Arc<Options>) -> Arc<Self> {
         let slots = options.workers;
         let max_threads = options.max_threads;
@@ -115,7 +115,7 @@ impl Shared {
             ledger: Mutex::new(
                 Ledger::new(slots, max_threads)
                     .with_blocking(options.max_blocking_threads)
-                    .with_stands(options.layout.stands()),
+                    .with_cpu_slots(options.layout.cpu_slots()),
             ),
             memory: Memory::new(&options),
             places: Places::new(&options.layout),
@@ -127,7 +127,10 @@ impl Shared {
             wanted: AtomicUsize::new(slots),
             slots: AtomicUsize::new(slots),
             chosen: AtomicBool::new(false),
-            bell: options.share.as_ref().map(|_| Bell::new(&options)),
+            controller: options
+                .share
+                .as_ref()
+                .map(|_| ControllerHandle::new(&options)),
             injector: Queue::default(),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
@@ -196,7 +199,7 @@ impl Shared {
     pub(crate) fn worker_or_new(&self, index: usize) -> &Worker {
         let worker = self.workers[index].get_or_init(|| {
             let notes = Notes::new(&self.options);
-            Worker::new(index, self.closed_threads(), self.foreign(), notes)
+            Worker::new(index, self.closed_threads(), self.alt_queue(), notes)
         });
         // Release pairs with `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);
@@ -204,9 +207,9 @@ impl Shared {
     }
 
     /// Where a worker's tasks lie, if not in its deque.
-    fn foreign(&self) -> Option<Foreign> {
-        let planned = self.memory.is_ordered().then_some(Foreign::Planned);
-        planned.or_else(|| Foreign::of(self.options.queue))
+    fn alt_queue(&self) -> Option<AltQueue> {
+        let planned = self.memory.is_ordered().then_some(AltQueue::Planned);
+        planned.or_else(|| AltQueue::of(self.options.queue))
     }
 
     /// Whether a thread that stops running leaves nobody to run in its place.

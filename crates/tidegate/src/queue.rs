@@ -2,7 +2,7 @@
 //! stolen batch.
 //!
 //! First in, first out, under a lock; the length is kept beside it so that an empty queue costs one load. A pool has one
-//! for everybody (the injector), each scope may have one of its own (see [`mod@crate::scope`]), and each worker has one for its mail
+//! for everybody (the injector), each scope may have one of its own (see [`mod@crate::scope`]), and each worker has one for its inbox
 //! and one for what it has stolen and not begun.
 
 use crate::job::{Header, Task};

@@ -22,11 +22,11 @@ use crate::interval::Tree;
 use crate::job::Task;
 use crate::latch::{Event, Latch};
 use crate::place::PlaceId;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::queue::Queue;
-use crate::unwind::{self, Payload, Stray};
+use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::wait::Awaited;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use in_order::InOrder;
 use priority::Waiting;
 use std::marker::PhantomData;
@@ -53,14 +53,14 @@ pub(crate) struct ScopeCore {
     /// What the tasks have in common if they are intervals.
     tree: AtomicPtr<Tree>,
     /// The pool whose workers run the tasks.
-    pool: NonNull<Shared>,
+    pool: NonNull<PoolInner>,
 }
 
 // SAFETY: apart from the pointer to the pool, which is Sync and outlives the scope, all parts are Sync.
 unsafe impl Sync for ScopeCore {}
 
 impl ScopeCore {
-    fn new(pool: &Shared, outside: Option<Event>) -> Self {
+    fn new(pool: &PoolInner, outside: Option<Event>) -> Self {
         Self {
             pool: NonNull::from(pool),
             count: AtomicUsize::new(1),
@@ -115,7 +115,7 @@ impl ScopeCore {
 
     /// The pool whose workers run this scope's tasks.
     #[inline]
-    pub(crate) fn pool(&self) -> &Shared {
+    pub(crate) fn pool(&self) -> &PoolInner {
         // SAFETY: the owner keeps the pool alive while the scope exists: as a worker of it, or by a reference that it counts.
         unsafe { self.pool.as_ref() }
     }
@@ -158,7 +158,7 @@ impl ScopeCore {
             (Ok(_), Some(payload)) => unwind::resume(payload),
             (Err(payload), later) => {
                 if let Some(later) = later {
-                    self.pool().report_panic(later, Stray::Second);
+                    self.pool().report_panic(later, UnhandledPanic::Second);
                 }
                 unwind::resume(payload)
             }
@@ -166,9 +166,9 @@ impl ScopeCore {
     }
 
     /// Keeps the first panic; later ones are reported.
-    fn store_panic(&self, payload: Payload, current: Current<'_>) {
+    fn store_panic(&self, payload: Payload, current: WorkerThread<'_>) {
         if let (_, Some(later)) = self.panic.insert(payload) {
-            current.shared().report_panic(later, Stray::Second);
+            current.shared().report_panic(later, UnhandledPanic::Second);
         }
     }
 }
@@ -177,7 +177,7 @@ impl ScopeCore {
 ///
 /// # Safety
 /// 1. The context holds a count, and does not touch the scope afterwards.
-unsafe fn end_context(scope: NonNull<ScopeCore>, current: Current<'_>) {
+unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     // SAFETY: the count of this context keeps the scope's frame (1).
     let count = unsafe { &scope.as_ref().count };
     let last = ScopeCore::drop_one(count);
@@ -206,7 +206,7 @@ pub struct Scope<'scope> {
 }
 
 impl<'scope> Scope<'scope> {
-    fn new(pool: &Shared, outside: Option<Event>) -> Self {
+    fn new(pool: &PoolInner, outside: Option<Event>) -> Self {
         Self {
             core: ScopeCore::new(pool, outside),
             marker: PhantomData,
@@ -214,13 +214,13 @@ impl<'scope> Scope<'scope> {
     }
 
     /// The pool whose workers run this scope's tasks.
-    pub(crate) fn pool(&self) -> &Shared {
+    pub(crate) fn pool(&self) -> &PoolInner {
         self.core.pool()
     }
 
     /// A task of this scope, not yet counted. `current` is the calling thread, if it is a worker.
     #[inline]
-    pub(crate) fn task<F>(&self, f: F, current: Option<Current<'_>>) -> Task
+    pub(crate) fn task<F>(&self, f: F, current: Option<WorkerThread<'_>>) -> Task
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
@@ -229,11 +229,11 @@ impl<'scope> Scope<'scope> {
 
     /// The same for a task that is told which worker runs it.
     #[inline]
-    fn task_told<F>(&self, f: F, current: Option<Current<'_>>) -> Task
+    fn task_told<F>(&self, f: F, current: Option<WorkerThread<'_>>) -> Task
     where
-        F: FnOnce(&Scope<'scope>, Current<'_>) + Send + 'scope,
+        F: FnOnce(&Scope<'scope>, WorkerThread<'_>) + Send + 'scope,
     {
-        let body = |core: NonNull<ScopeCore>, runner: Current<'_>| {
+        let body = |core: NonNull<ScopeCore>, runner: WorkerThread<'_>| {
             // SAFETY: the pointer below, whose scope waits while a task of it runs.
             f(unsafe { core.cast::<Self>().as_ref() }, runner);
         };
@@ -256,7 +256,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let caller = Current::get();
+        let caller = WorkerThread::get();
         let task = self.task(f, caller);
         self.core.submit(task, caller);
     }
@@ -264,12 +264,12 @@ impl<'scope> Scope<'scope> {
     /// Spawns a stand-in: a task that runs the one that `next` finds.
     ///
     /// The runner is handed on and not asked for: a thread is no worker any more in a child that it forked, where tasks of the scope may still run.
-    fn spawn_stand_in<F>(&self, caller: Option<Current<'_>>, next: F)
+    fn spawn_stand_in<F>(&self, caller: Option<WorkerThread<'_>>, next: F)
     where
         F: FnOnce(&ScopeCore) -> Option<Task> + Send + 'scope,
     {
-        let stand_in = |scope: &Self, runner: Current<'_>| {
-            let task = next(&scope.core).expect("one for each stand-in");
+        let stand_in = |scope: &Self, runner: WorkerThread<'_>| {
+            let task = next(&scope.core).expect("one for each cpu_slot-in");
             task.run(runner);
         };
         let task = self.task_told(stand_in, caller);
@@ -296,7 +296,7 @@ impl<'scope> Scope<'scope> {
     {
         let pool = self.pool();
         pool.check_place(place);
-        let caller = Current::get();
+        let caller = WorkerThread::get();
         let here = self.core.as_worker(caller);
         let task = self.task(f, caller);
         task.count();
@@ -311,7 +311,7 @@ impl<'scope> Scope<'scope> {
 impl ScopeCore {
     /// Spawns a task of this scope. `caller` is the calling thread, if it is a worker.
     #[inline]
-    pub(crate) fn submit(&self, task: Task, caller: Option<Current<'_>>) {
+    pub(crate) fn submit(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
                 current.push_scoped(self, task);
@@ -322,7 +322,7 @@ impl ScopeCore {
 
     /// The same, and no other task runs on top of the caller however many wait. Works in a child made by `fork` too, where the owner
     /// runs the task when it waits for the scope.
-    pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<Current<'_>>) {
+    pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
                 current.push_or_pass_on(task);
@@ -350,7 +350,7 @@ impl ScopeCore {
 
     /// A spawn by a thread that does not cover the scope.
     #[cold]
-    fn spawn_uncovered(&self, task: Task, caller: Option<Current<'_>>) {
+    fn spawn_uncovered(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         let pool = self.pool();
         // First, because it may panic.
         let worker = self.as_worker(caller);
@@ -371,7 +371,7 @@ impl ScopeCore {
     ///
     /// # Panics
     /// It is none, and the pool is that of a process from which this one was forked.
-    fn as_worker<'a>(&self, caller: Option<Current<'a>>) -> Option<Current<'a>> {
+    fn as_worker<'a>(&self, caller: Option<WorkerThread<'a>>) -> Option<WorkerThread<'a>> {
         let pool = self.pool();
         let worker = caller.filter(|current| std::ptr::eq(current.shared(), pool));
         assert!(
@@ -382,13 +382,13 @@ impl ScopeCore {
     }
 }
 
-impl Shared {
+impl PoolInner {
     /// Runs `f` right here with a scope whose tasks run in this pool, and waits for these.
     pub(crate) fn scope_in_place<'scope, R>(
         self: &Arc<Self>,
         f: impl FnOnce(&Scope<'scope>) -> R,
     ) -> R {
-        if let Some(current) = Current::of(self) {
+        if let Some(current) = WorkerThread::of(self) {
             return current.scope(f);
         }
         let mut scope = Scope::new(self, Some(Event::for_this_thread()));
@@ -403,7 +403,7 @@ impl Shared {
     }
 }
 
-impl<'a> Current<'a> {
+impl<'a> WorkerThread<'a> {
     /// Runs `f` with a new scope and waits for the scope's tasks.
     pub(crate) fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
         let mut scope = Scope::new(self.shared(), None);
@@ -518,7 +518,7 @@ impl<'a> Current<'a> {
 
     /// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
     pub(crate) fn queue_detached(self) {
-        self.spill_detached();
+        self.flush_detached();
         while let Some(task) = self.pop(self.floor()) {
             if task.header().latch.is_detached() {
                 self.pass_on(task);

@@ -4,12 +4,12 @@
 //! private gets a flag; if it does not answer, the thief moves the border itself (docs/deque.md). How long to go on
 //! and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
 
+use crate::alt_queue::Cursors;
 use crate::events;
-use crate::foreign::Cursors;
 use crate::job::Task;
-use crate::pool::{Shared, signal};
+use crate::pool::{PoolInner, signal};
 use crate::stats::Phase;
-use crate::worker::{Current, Worker, steal_from};
+use crate::worker::{Worker, WorkerThread, steal_from};
 use std::cell::Cell;
 use tidegate_deque::{Miss, Steal};
 use tidegate_policy::search::{FlagGap, flag_unanswered};
@@ -47,7 +47,7 @@ impl Flags {
     ///
     /// A flag at one who has nothing is answered by its next push. Between two pushes a fork may be over, or a leaf begin that polls
     /// nothing: a thief that waited for something to ask for would come too late for either.
-    pub(crate) fn press(&mut self, shared: &Shared, victim: &Worker) -> bool {
+    pub(crate) fn press(&mut self, shared: &PoolInner, victim: &Worker) -> bool {
         let now = clock::now();
         if let Some((asked, since)) = self.asked {
             if flag_unanswered(since, now) {
@@ -68,16 +68,16 @@ impl Flags {
         false
     }
 
-    /// The thief goes to rest. How long it is content before it raises hunger, which is a flag at everybody.
+    /// The thief goes to rest. How long it is backoff before it raises hunger, which is a flag at everybody.
     fn rest(&mut self) -> Nanos {
         if self.hungry {
             self.gap.woken_in_vain();
         }
         let now = clock::now();
-        let content = self.gap.remaining(self.last.max(self.hungry_at), now);
+        let backoff = self.gap.remaining(self.last.max(self.hungry_at), now);
         self.hungry = true;
-        self.hungry_at = Some(now + content);
-        content
+        self.hungry_at = Some(now + backoff);
+        backoff
     }
 
     /// Raises a flag, if another may be raised already. Whether it may.
@@ -98,7 +98,7 @@ impl Flags {
 }
 
 impl Searcher {
-    pub(crate) fn new(shared: &Shared, worker: usize) -> Self {
+    pub(crate) fn new(shared: &PoolInner, worker: usize) -> Self {
         Self {
             thief: Thief::new(
                 &shared.worker(worker).notes,
@@ -113,7 +113,7 @@ impl Searcher {
     }
 }
 
-struct PeersOf<'a>(&'a Shared);
+struct PeersOf<'a>(&'a PoolInner);
 
 impl Peers for PeersOf<'_> {
     fn count(&self) -> usize {
@@ -135,7 +135,7 @@ impl Peers for PeersOf<'_> {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// The life of a thread of the pool.
     pub(crate) fn live(self) {
         let mut searcher = Searcher::new(self.shared(), self.index);
@@ -147,10 +147,10 @@ impl Current<'_> {
             }
             if let Some(task) = self.own_task().or_else(|| self.search(&mut searcher)) {
                 self.run_at_base(task, &mut searcher);
-            } else if self.mail.len() > 0 {
+            } else if self.inbox.len() > 0 {
                 // Somebody may have left work to this worker's search.
                 self.shared().rouse();
-                self.run_mail();
+                self.run_inbox();
                 self.shared().check_process();
             } else if !self.rest(searcher.flags.rest()) {
                 return;
@@ -196,9 +196,9 @@ impl Current<'_> {
             self.set_home(None);
         }
         if let Some(started) = started {
-            let regretted = self.take_regretted();
+            let unprofitable_steal = self.take_unprofitable_steal();
             let gap = &mut searcher.flags.gap;
-            gap.task_ran(clock::now() - started, regretted);
+            gap.task_ran(clock::now() - started, unprofitable_steal);
         }
     }
 
@@ -224,13 +224,13 @@ impl Current<'_> {
 
     /// The youngest task that this worker has.
     fn own_task(self) -> Option<Task> {
-        let own = self.pop(0).or_else(|| self.take_foreign());
-        own.or_else(|| self.kept.pop_last())
+        let own = self.pop(0).or_else(|| self.take_alt());
+        own.or_else(|| self.stolen_batch.pop_last())
     }
 
-    /// Looks for work until the idle policy says to park, or there is mail.
+    /// Looks for work until the idle policy says to park, or there is inbox.
     fn search(self, searcher: &mut Searcher) -> Option<Task> {
-        if self.mail.len() > 0 {
+        if self.inbox.len() > 0 {
             return None;
         }
         let task = self.look_for_work(searcher);
@@ -254,7 +254,7 @@ impl Current<'_> {
             }
             self.poll_at_base();
             self.make_way();
-            if self.must_stop() || shared.is_ending() || self.mail.len() > 0 {
+            if self.must_stop() || shared.is_ending() || self.inbox.len() > 0 {
                 break None;
             }
             let Searcher { thief, rng, .. } = searcher;
@@ -313,7 +313,7 @@ impl Current<'_> {
                     return None;
                 }
                 let (task, group) = self.take_placed_elsewhere()?;
-                self.set_home(Some(group).filter(|group| !self.stands_in(*group)));
+                self.set_home(Some(group).filter(|group| !self.is_in_group(*group)));
                 return Some(task);
             };
             let Some(victim) = shared.worker_if(victim) else {
@@ -371,7 +371,7 @@ impl Current<'_> {
                     flags.answered(victim);
                     self.count_steal(victim, k);
                     if !older.is_empty() {
-                        older.into_iter().for_each(|task| self.keep_stolen(task));
+                        older.into_iter().for_each(|task| self.keep_in_batch(task));
                         // While they were in our hands a last look has not seen them.
                         self.shared().work_visible(Some(self.worker()));
                     }
@@ -379,11 +379,11 @@ impl Current<'_> {
                 }
                 Steal::Lost => self.tally.partly_failed.add(1),
                 Steal::Empty => {
-                    if let Some(task) = victim.kept.pop() {
+                    if let Some(task) = victim.stolen_batch.pop() {
                         self.count_steal(victim, 1);
                         return Some(task);
                     }
-                    match self.steal_foreign(victim, &mut flags.cursors) {
+                    match self.steal_alt(victim, &mut flags.cursors) {
                         Ok(task) => {
                             self.count_steal(victim, 1);
                             return Some(task);
@@ -437,9 +437,9 @@ impl Current<'_> {
 
     /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's
     /// descendants and hide them from those who wait for them.
-    pub(crate) fn keep_stolen(self, task: Task) {
+    pub(crate) fn keep_in_batch(self, task: Task) {
         let joiner = self
-            .kept
+            .stolen_batch
             .push_named(task, |latch| latch.set_keeper(self.index));
         self.shared().tell_joiner(joiner);
     }

@@ -7,7 +7,7 @@ use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
 use crate::wait::Awaited;
-use crate::worker::{Current, Worker};
+use crate::worker::{Worker, WorkerThread};
 use std::time::Duration;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::{Ledger, Status};
@@ -51,7 +51,7 @@ impl Looks {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Opens a latch of this pool: the joiner gets a free slot, or this worker's own.
     pub(crate) fn latch_opened(self, joiner: usize) {
         if self.shared().latch_opened(joiner, Some(self.index)) {
@@ -61,44 +61,44 @@ impl Current<'_> {
         }
     }
 
-    /// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `content` for a while with what is made public
+    /// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `backoff` for a while with what is made public
     /// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
-    pub(crate) fn rest(self, content: Nanos) -> bool {
+    pub(crate) fn rest(self, backoff: Nanos) -> bool {
         let shared = self.shared();
         self.plan_leaves();
         let _ = self.skip_rounds();
         if self.must_stop() {
             // What is left here is for whoever has a slot; this thread has no frames and is owed none.
             self.clear_above(0);
-            self.spill();
+            self.flush_to_injector();
         }
         self.set_must_stop(false);
         let served = {
             let mut ledger = shared.ledger();
             self.set_unasked_until(None);
             let served = ledger.stop(self.index, Status::Idle);
-            self.set_stand(None);
+            self.set_cpu_slot(None);
             shared.publish(&ledger);
-            if ledger.has_vacancy() && content == 0 {
+            if ledger.has_vacancy() && backoff == 0 {
                 shared.raise_hunger(&ledger);
             }
             served
         };
         served.into_iter().for_each(|t| shared.unpark(t));
-        let stays = self.asleep(Phase::NoWork, || self.park_idle(content));
+        let stays = self.asleep(Phase::NoWork, || self.park_idle(backoff));
         self.bind();
         stays
     }
 
-    fn park_idle(self, content: Nanos) -> bool {
+    fn park_idle(self, backoff: Nanos) -> bool {
         let shared = self.shared();
-        if content > 0 && !shared.is_ending() {
+        if backoff > 0 && !shared.is_ending() {
             // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
             barrier::full();
             if self.may_run(&mut shared.ledger(), |ledger| shared.sees_published(ledger)) {
                 return true;
             }
-            self.parker.park_timeout(Duration::from_nanos(content));
+            self.parker.park_timeout(Duration::from_nanos(backoff));
             let ledger = shared.ledger();
             if ledger.status(self.index) == Status::Idle && ledger.has_vacancy() {
                 shared.raise_hunger(&ledger);
@@ -139,7 +139,7 @@ impl Current<'_> {
     /// blocked have returned. First it calls its exit handler; once that has returned, it leaves as soon as it is idle.
     fn retires(self, ledger: &mut Ledger, since: Nanos) -> bool {
         let is_idle = ledger.status(self.index) == Status::Idle;
-        if !is_idle || self.kept.len() + self.mail.len() > 0 {
+        if !is_idle || self.stolen_batch.len() + self.inbox.len() > 0 {
             return false;
         }
         if !self.is_retiring() {
@@ -166,7 +166,7 @@ impl Current<'_> {
         let runs = given || (sees_work(ledger) && ledger.ready_if_free(self.index));
         if runs {
             shared.publish(ledger);
-            shared.greet(ledger, self.worker());
+            shared.on_start_running(ledger, self.worker());
         }
         runs
     }
@@ -225,7 +225,7 @@ impl Current<'_> {
     /// Whether what is awaited is over, or is a half that nobody has begun: its joiner is owed a slot to run it.
     fn can_go_on(self, awaited: Awaited<'_>) -> bool {
         let unstarted = |half: &Header| match half.latch.state() {
-            State::Kept(keeper) => self.shared().worker(keeper).kept.len() > 0,
+            State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.len() > 0,
             State::Queued => self.shared().injector.len() > 0,
             State::New | State::Taken(_) | State::Open | State::Spawned => false,
         };
@@ -251,15 +251,15 @@ impl Current<'_> {
         if !awaited.may_help() {
             return false;
         }
-        let placed = || shared.places.offers(ledger, !self.roams(), |_| true);
+        let placed = || shared.places.offers(ledger, !self.unpinned(), |_| true);
         if shared.options.wait == Wait::HelpAny {
             return shared.sees_unplaced() || placed();
         }
         let unstarted = |scope: &ScopeCore| {
-            let kept = |w: &Worker| w.kept.holds(|task| task.is_of(scope));
+            let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));
             let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
             let own = |task: &Task| task.is_of(scope);
-            let placed = || shared.places.offers(ledger, !self.roams(), own);
+            let placed = || shared.places.offers(ledger, !self.unpinned(), own);
             scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
         };
         let queued = || self.runs_queued(awaited) && (shared.has_queued() || placed());
@@ -273,7 +273,7 @@ impl Current<'_> {
         self.set_unasked_until(None);
         let mut ledger = shared.ledger();
         let served = ledger.stop(self.index, to);
-        self.set_stand(None);
+        self.set_cpu_slot(None);
         shared.publish(&ledger);
         drop(ledger);
         served.into_iter().for_each(|t| shared.unpark(t));
@@ -285,7 +285,7 @@ impl Current<'_> {
         let mut ledger = shared.ledger();
         let has_slot = ledger.ready(self.index);
         shared.publish(&ledger);
-        shared.greet(&ledger, self.worker());
+        shared.on_start_running(&ledger, self.worker());
         drop(ledger);
         if !has_slot {
             self.asleep(Phase::Switching, || self.park_owed(why));
@@ -296,7 +296,7 @@ impl Current<'_> {
     /// Leaves all that waits here to others.
     pub(crate) fn expose(self) {
         self.deque().expose_all();
-        self.bring_out();
+        self.flush_to_stealable();
     }
 
     /// Gives the slot up although it could go on.
@@ -331,7 +331,7 @@ impl Current<'_> {
                 self.set_unasked_until(Some(clock::now() + why.spell()));
             }
             if ledger.status(self.index) != Status::Owed {
-                return shared.greet(&ledger, self.worker());
+                return shared.on_start_running(&ledger, self.worker());
             }
         }
     }
@@ -360,7 +360,7 @@ impl Current<'_> {
         if has_slot {
             self.set_unasked_until(None);
             self.set_must_stop(false);
-            self.set_stand(ledger.stands().at(self.index));
+            self.set_cpu_slot(ledger.cpu_slots().at(self.index));
         }
         has_slot
     }
@@ -401,9 +401,9 @@ impl Current<'_> {
         let _ = self.take_woken_at();
         events::park(self.shared(), self.index, why);
         let before = self.enter_phase(why);
-        self.elsewhere.fall_asleep();
+        self.wake_affinity.fall_asleep();
         let result = sleep();
-        self.elsewhere.let_back();
+        self.wake_affinity.let_back();
         self.tally.sleeps.add(1);
         if let Some(woken) = self.take_woken_at() {
             let _ = self.tally.phases.enter_at(Phase::Switching, woken);

@@ -33,8 +33,8 @@ pub use error::{Holder, LeaseError};
 pub(crate) use memory::Memory;
 pub use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
 
-use crate::pool::Shared;
-use crate::worker::Current;
+use crate::pool::PoolInner;
+use crate::worker::WorkerThread;
 use memory::Part;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -49,7 +49,7 @@ use std::sync::Arc;
 /// has ended is charged to the task that forked that one.
 #[must_use = "the memory is given back when the lease is dropped"]
 pub struct Lease {
-    pool: Arc<Shared>,
+    pool: Arc<PoolInner>,
     /// What was granted at first.
     first: Option<Part>,
     /// Whatever it has grown by.
@@ -72,7 +72,7 @@ pub struct Lease {
 #[track_caller]
 pub fn lease(bytes: usize) -> Result<Lease, LeaseError> {
     let at = Location::caller();
-    let current = Current::get().ok_or(LeaseError::NoPool)?;
+    let current = WorkerThread::get().ok_or(LeaseError::NoPool)?;
     Ok(Lease {
         first: current.lease(bytes, at)?,
         more: vec![],
@@ -118,7 +118,7 @@ impl Lease {
     /// As [`lease`], for all bytes together; or the calling thread runs a task of another pool
     /// ([`LeaseError::OtherPool`]). The lease stays what it was.
     pub fn grow(&mut self, bytes: usize) -> Result<(), LeaseError> {
-        let current = Current::get().ok_or(LeaseError::NoPool)?;
+        let current = WorkerThread::get().ok_or(LeaseError::NoPool)?;
         if !std::ptr::eq(current.shared(), &*self.pool) {
             return Err(LeaseError::OtherPool);
         }

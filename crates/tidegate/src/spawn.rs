@@ -9,9 +9,9 @@ mod forked;
 
 use crate::job::Task;
 use crate::latch::Event;
-use crate::pool::Shared;
-use crate::unwind::{self, Payload, Stray};
-use crate::worker::Current;
+use crate::pool::PoolInner;
+use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::WorkerThread;
 use std::fmt;
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,7 @@ impl<T: Send> Packet<T> {
     }
 
     /// Runs the closure if nobody has begun to.
-    fn run(&self, pool: &Shared) {
+    fn run(&self, pool: &PoolInner) {
         let closure = {
             let Some(mut state) = self.state.lock_unless_lost() else {
                 // A thread of the parent was about to run it.
@@ -75,7 +75,7 @@ impl<T: Send> Packet<T> {
         pool.let_go();
     }
 
-    fn finish(&self, result: Result<T, Payload>, pool: &Shared) {
+    fn finish(&self, result: Result<T, Payload>, pool: &PoolInner) {
         let mut state = self.state.lock();
         // Relaxed: under the lock.
         if !self.dropped.load(Ordering::Relaxed) {
@@ -91,7 +91,7 @@ impl<T: Send> Packet<T> {
         // Nobody holds the handle: a panic is reported, and the result is dropped where it was made.
         match unwind::catch(|| result.map(drop)) {
             Ok(Ok(())) => {}
-            Ok(Err(payload)) | Err(payload) => pool.report_panic(payload, Stray::Task),
+            Ok(Err(payload)) | Err(payload) => pool.report_panic(payload, UnhandledPanic::Task),
         }
     }
 }
@@ -102,7 +102,7 @@ impl<T: Send> Packet<T> {
 pub struct Handle<T> {
     /// None once joined.
     packet: Option<Arc<Packet<T>>>,
-    pool: Arc<Shared>,
+    pool: Arc<PoolInner>,
 }
 
 impl<T: Send> Handle<T> {
@@ -185,7 +185,7 @@ impl<T> Drop for Handle<T> {
             }
         };
         if let State::Finished(Err(payload)) = finished {
-            self.pool.report_panic(payload, Stray::Task);
+            self.pool.report_panic(payload, UnhandledPanic::Task);
         }
     }
 }
@@ -196,7 +196,7 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
-impl Shared {
+impl PoolInner {
     pub(crate) fn spawn<T, F>(self: &Arc<Self>, f: F) -> Handle<T>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -226,32 +226,32 @@ impl Shared {
     ///
     /// Each has a stand-in in the deque, which may be run by anybody and in any order; whoever runs it runs the oldest.
     pub(crate) fn spawn_fifo(self: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
-        let Some(current) = Current::of(self) else {
+        let Some(current) = WorkerThread::of(self) else {
             // What comes from outside lies in a queue anyway.
             return self.spawn_alone(f);
         };
         let spawner = current.index;
-        let body = move |current: Current<'_>| run_alone(f, current);
+        let body = move |current: WorkerThread<'_>| run_alone(f, current);
         current.in_order.push(Task::detached(body, Some(current)));
         self.submit(move |current| {
             let oldest = current.shared().worker(spawner).in_order.pop();
-            oldest.expect("one for each stand-in").run(current);
+            oldest.expect("one for each cpu_slot-in").run(current);
         });
     }
 
     /// A task of nobody that holds the pool until it has run, not yet to be found by anybody.
     pub(crate) fn task_alone(&self, f: impl FnOnce() + Send + 'static) -> Task {
-        self.held_task(move |current| run_alone(f, current), Current::get())
+        self.held_task(move |current| run_alone(f, current), WorkerThread::get())
     }
 
     /// Hands a task of nobody, which does not unwind, to the pool, which does not end before that has run.
-    fn submit(self: &Arc<Self>, f: impl FnOnce(Current<'_>) + Send + 'static) {
-        let caller = Current::get();
+    fn submit(self: &Arc<Self>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
+        let caller = WorkerThread::get();
         let task = self.held_task(f, caller);
         match caller {
             Some(current) if std::ptr::eq(current.shared(), &**self) => {
                 // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
-                let stays = current.foreign.is_none() || current.is_busy();
+                let stays = current.alt_queue.is_none() || current.is_busy();
                 if stays {
                     current.push_or_pass_on(task);
                 } else {
@@ -268,11 +268,11 @@ impl Shared {
 
     fn held_task(
         &self,
-        f: impl FnOnce(Current<'_>) + Send + 'static,
-        caller: Option<Current<'_>>,
+        f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+        caller: Option<WorkerThread<'_>>,
     ) -> Task {
         self.hold();
-        let body = move |current: Current<'_>| {
+        let body = move |current: WorkerThread<'_>| {
             f(current);
             current.shared().let_go();
         };
@@ -281,8 +281,8 @@ impl Shared {
 }
 
 /// Runs a closure of nobody.
-fn run_alone(f: impl FnOnce(), current: Current<'_>) {
+fn run_alone(f: impl FnOnce(), current: WorkerThread<'_>) {
     if let Err(payload) = unwind::catch(f) {
-        current.shared().report_panic(payload, Stray::Task);
+        current.shared().report_panic(payload, UnhandledPanic::Task);
     }
 }

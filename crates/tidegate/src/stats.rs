@@ -4,7 +4,7 @@
 //! working path counts nothing and reads no clock. [`Stats`] is taken without stopping anybody: numbers that belong together
 //! may be a few events apart.
 
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::worker::Worker;
 use tidegate_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock;
@@ -342,7 +342,7 @@ impl Counters {
 }
 
 impl Stats {
-    pub(crate) fn of(shared: &Shared) -> Self {
+    pub(crate) fn of(shared: &PoolInner) -> Self {
         let (declared, peak, sleeps) = shared.memory.figures();
         let mut sum = Self {
             space: SpaceStats {

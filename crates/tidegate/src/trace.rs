@@ -1,6 +1,6 @@
 //! Records the decisions of a pool; see [`tidegate_policy::trace`] and docs/trace.md.
 //!
-//! Each worker, the steward and the plan for memory has a recorder of its own. That of a worker is locked by its thread alone, but for the moment in which the
+//! Each worker, the share controller and the plan for memory has a recorder of its own. That of a worker is locked by its thread alone, but for the moment in which the
 //! notes are read. Pools without a trace have none, and pay a branch where something is asked.
 
 pub use tidegate_policy::trace::{
@@ -8,9 +8,9 @@ pub use tidegate_policy::trace::{
 };
 
 use crate::options::Options;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::stats::Phase;
-use crate::worker::{Current, Worker};
+use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::trace::{Recorder, StreamRecorder};
 use tidegate_policy::tunables::TRACE_BYTES;
 use tidegate_sync::clock;
@@ -97,7 +97,7 @@ pub fn phase(number: u64) -> Option<&'static str> {
     })
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Begins a phase; what this worker did before.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
         self.notes.note(Event::Phase, &[phase as u64]);
@@ -110,7 +110,7 @@ impl Current<'_> {
     }
 }
 
-impl Shared {
+impl PoolInner {
     /// All notes so far, if any are taken.
     pub(crate) fn trace(&self) -> Option<Trace> {
         let options = &self.options;
@@ -118,12 +118,13 @@ impl Shared {
             let workers = self
                 .workers()
                 .filter_map(|worker| worker.notes.stream(Source::Worker(worker.index)));
-            let bell = self.bell.as_ref();
-            let steward = bell.and_then(|bell| bell.notes.stream(Source::Steward));
+            let controller = self.controller.as_ref();
+            let controller =
+                controller.and_then(|controller| controller.notes.stream(Source::ShareController));
             let plan = self.memory.trace();
             Trace {
                 rules: options.rules(),
-                streams: workers.chain(steward).chain(plan).collect(),
+                streams: workers.chain(controller).chain(plan).collect(),
             }
         })
     }

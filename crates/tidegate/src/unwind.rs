@@ -4,14 +4,14 @@
 //! frames that others point to, so it aborts.
 
 use crate::explain::tell;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use tidegate_sync::atomic::Ordering;
 
 /// Where a panic came from that no join, scope or handle can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stray {
+pub enum UnhandledPanic {
     /// A detached task.
     Task,
     /// A half, or a task or the body of a scope, after another panic there.
@@ -62,14 +62,14 @@ fn let_go(payload: Payload) {
     }
 }
 
-impl Shared {
+impl PoolInner {
     pub(crate) fn panics(&self) -> u64 {
         // Relaxed: a statistic.
         self.panics.load(Ordering::Relaxed)
     }
 
     /// A panic that no join, scope or handle can carry.
-    pub(crate) fn report_panic(&self, payload: Payload, from: Stray) {
+    pub(crate) fn report_panic(&self, payload: Payload, from: UnhandledPanic) {
         if let Some(closed) = &self.options.closed {
             // Frames below may be pointed to by others.
             let guard = AbortOnUnwind;
@@ -77,7 +77,7 @@ impl Shared {
             std::mem::forget(guard);
             return;
         }
-        if let Stray::Handler(name) = from {
+        if let UnhandledPanic::Handler(name) = from {
             return self.tell_of_handler(name, payload);
         }
         // Relaxed: a statistic.
@@ -91,8 +91,8 @@ impl Shared {
             None => {
                 let (pool, message) = (&self.options.name, message(&payload));
                 let whose = match from {
-                    Stray::Second => "beside one that goes on",
-                    Stray::Task | Stray::Handler(_) => "of a detached task",
+                    UnhandledPanic::Second => "beside one that goes on",
+                    UnhandledPanic::Task | UnhandledPanic::Handler(_) => "of a detached task",
                 };
                 tell(format_args!(
                     "pool {pool}: panic {number} {whose}: {message}"
@@ -105,7 +105,7 @@ impl Shared {
     /// Calls a handler for the start or end of a thread, whose panic is nobody's.
     pub(crate) fn call_handler(&self, name: &'static str, handler: impl FnOnce()) {
         if let Err(payload) = catch(handler) {
-            self.report_panic(payload, Stray::Handler(name));
+            self.report_panic(payload, UnhandledPanic::Handler(name));
         }
         self.check_process();
     }

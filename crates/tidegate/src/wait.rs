@@ -8,7 +8,7 @@ use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::search::Flags;
 use crate::stats::Phase;
-use crate::worker::{Current, Worker, steal_one};
+use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
@@ -76,7 +76,7 @@ impl<'a> Awaited<'a> {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Waits for a stolen half.
     pub(crate) fn wait_for_half(self, half: &Header) {
         self.tally.stolen_joins.add(1);
@@ -84,7 +84,7 @@ impl Current<'_> {
         let thief = self.wait(Awaited::Half(half));
         let (worked, waited) = (from.saturating_sub(self.exposed_at()), clock::now() - from);
         if let Some(thief) = thief.filter(|_| waited > worked) {
-            self.shared().worker(thief.worker).set_regretted();
+            self.shared().worker(thief.worker).set_unprofitable_steal();
         }
     }
 
@@ -110,7 +110,7 @@ impl Current<'_> {
     /// Takes a half that no thread has begun out of the queue that its latch names.
     fn take_unstarted(self, half: &Header) -> Option<Task> {
         match half.latch.state() {
-            State::Kept(keeper) => self.shared().worker(keeper).kept.take(half),
+            State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.take(half),
             State::Queued => self.shared().injector.take(half),
             State::New | State::Taken(_) | State::Open | State::Spawned => None,
         }
@@ -154,7 +154,7 @@ impl Current<'_> {
                 self.sleep_until(awaited);
                 continue;
             }
-            self.run_mail();
+            self.run_inbox();
             if let Some(task) = self.helpful_task(awaited, &mut flags) {
                 self.help(task, awaited);
                 since = None;
@@ -182,7 +182,7 @@ impl Current<'_> {
     fn go_on_in_child(self, awaited: Awaited<'_>) {
         let mailed = || {
             let scope = awaited.scope()?;
-            self.mail.take_first(|task| task.is_of(scope))
+            self.inbox.take_first(|task| task.is_of(scope))
         };
         match self.unbegun_task(awaited).or_else(mailed) {
             Some(task) => self.help(task, awaited),
@@ -252,16 +252,16 @@ impl Current<'_> {
     fn unbegun_task(self, awaited: Awaited<'_>) -> Option<Task> {
         match awaited {
             Awaited::Half(half) => match half.latch.state() {
-                State::Kept(keeper) => self.shared().worker(keeper).kept.take(half),
+                State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.take(half),
                 State::Queued => self.shared().injector.take(half),
                 State::New | State::Taken(_) | State::Open | State::Spawned => None,
             },
             Awaited::Scope(scope) => {
                 let kept = || {
                     let mut workers = self.shared().workers();
-                    workers.find_map(|w| w.kept.take_first(|task| task.is_of(scope)))
+                    workers.find_map(|w| w.stolen_batch.take_first(|task| task.is_of(scope)))
                 };
-                let own = || self.take_foreign_if(|task| task.is_of(scope));
+                let own = || self.take_alt_if(|task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(kept);
                 queued.or_else(|| self.take_placed_of(scope))
             }
@@ -313,19 +313,19 @@ impl Current<'_> {
         // One at a time, the own deque included: older tasks of a batch would lie above this frame.
         let mut of = |worker: &Worker| {
             let robbed = self.rob_one(worker, Thief::unnamed(worker.index), flags);
-            let kept = robbed.or_else(|| worker.kept.pop());
-            kept.or_else(|| self.steal_foreign(worker, &mut flags.cursors).ok())
+            let kept = robbed.or_else(|| worker.stolen_batch.pop());
+            kept.or_else(|| self.steal_alt(worker, &mut flags.cursors).ok())
         };
         self.take_queued()
             .or_else(|| shared.workers().find_map(&mut of))
-            .or_else(|| self.take_foreign())
+            .or_else(|| self.take_alt())
     }
 
     /// Robs whoever runs a task of the scope.
     fn rob_scope(self, scope: &ScopeCore, flags: &mut Flags) -> Option<Task> {
         for worker in self.shared().workers() {
             let generation = worker.deque.generation();
-            // After the generation: see `Current::enter_base`.
+            // After the generation: see `WorkerThread::enter_base`.
             if worker.runs_task_of(scope) {
                 let thief = Thief {
                     worker: worker.index,
@@ -344,12 +344,12 @@ impl Current<'_> {
 
     /// Robs the queue that `worker` has in place of its deque: a task of the scope that we wait for says so itself, of a half nothing does.
     fn rob_foreign(self, worker: &Worker, scope: &ScopeCore, flags: &mut Flags) -> Option<Task> {
-        let task = self.steal_foreign(worker, &mut flags.cursors).ok()?;
+        let task = self.steal_alt(worker, &mut flags.cursors).ok()?;
         self.count_steal(worker, 1);
         if task.is_of(scope) {
             return Some(task);
         }
-        self.keep_own(task);
+        self.push_back_batch(task);
         None
     }
 

@@ -7,10 +7,10 @@
 use crate::events;
 use crate::job::Task;
 use crate::place::FreeGroups;
-use crate::pool::{Shared, signal};
-use crate::steward::Bell;
+use crate::pool::{PoolInner, signal};
+use crate::share_controller::ControllerHandle;
 use crate::wait::HOPS;
-use crate::worker::{Current, Worker};
+use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
 use tidegate_policy::{Nanos, Wait};
@@ -24,11 +24,11 @@ struct Seen {
     queued: bool,
     /// Whether somebody runs.
     runs: bool,
-    /// The groups with free stands.
+    /// The groups with free CPU slots.
     free: FreeGroups,
 }
 
-impl Shared {
+impl PoolInner {
     /// The ledger under its lock. Whoever changes it calls [`publish`](Self::publish) before unlocking, but for who only takes a slot
     /// that it runs without: then `vacancy` may stay set for nothing.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -43,7 +43,7 @@ impl Shared {
         // Relaxed: a worker that sees it late takes one more task.
         self.owes.store(ledger.owes(), Ordering::Relaxed);
         if ledger.is_active() {
-            self.bell.iter().for_each(Bell::pool_acts);
+            self.controller.iter().for_each(ControllerHandle::pool_acts);
         }
     }
 
@@ -125,9 +125,9 @@ impl Shared {
     fn fit(&self, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
         let waiter = self.worker(t);
         // A waiter that rouses others looks for itself.
-        let rouses = Current::in_pool(self).is_some_and(|current| current.index == t);
+        let rouses = WorkerThread::in_pool(self).is_some_and(|current| current.index == t);
         // Who stands nowhere is given no strict task, and would only take the slot from one who is.
-        let strict = !waiter.roams();
+        let strict = !waiter.unpinned();
         let placed = || self.places.offer(&seen.free, strict, |_| true);
         let awaited = |task: &Task| waiter.awaits_task(task);
         let own = || waiter.awaits_a_scope() && self.places.offer(&seen.free, strict, awaited);
@@ -193,7 +193,7 @@ impl Shared {
         }
     }
 
-    /// Raises a signal at these threads. One that was granted a slot and has no worker yet begins with a search anyway, and the steward asks again in
+    /// Raises a signal at these threads. One that was granted a slot and has no worker yet begins with a search anyway, and the share controller asks again in
     /// each cycle.
     pub(crate) fn raise_at(&self, threads: impl Iterator<Item = usize>, bits: u32) {
         let workers = threads.filter_map(|t| self.worker_if(t));
@@ -203,7 +203,7 @@ impl Shared {
     /// The woken thread runs where it will stand: on its old CPU it would have to wait for who computes there in order to leave it.
     pub(crate) fn bind_woken(&self, ledger: &Ledger, wake: Wake) {
         if let (true, Wake::Thread(t) | Wake::Rescue(t)) = (self.options.bind, wake) {
-            self.worker(t).set_stand(ledger.stands().at(t));
+            self.worker(t).set_cpu_slot(ledger.cpu_slots().at(t));
             self.bind_worker(self.worker(t));
         }
     }
@@ -214,7 +214,7 @@ impl Shared {
             Wake::Thread(t) | Wake::Rescue(t) => {
                 if publisher.is_some() {
                     // It goes on computing where it is.
-                    self.worker(t).elsewhere.keep_off_here();
+                    self.worker(t).wake_affinity.keep_off_here();
                 }
                 self.unpark(t);
             }
@@ -248,11 +248,11 @@ impl Shared {
         }
         match publisher {
             // What lies in another queue than the deque a scope's waiter may have, a joiner not.
-            Some(publisher) if publisher.foreign.is_some() => waiter.awaits_scope_of(publisher),
+            Some(publisher) if publisher.alt_queue.is_some() => waiter.awaits_scope_of(publisher),
             Some(publisher) => self.leads_to(waiter, publisher),
             None => {
                 let awaited = |task: &Task| waiter.awaits_task(task);
-                let kept = |w: &Worker| waiter.awaits_a_scope() && w.kept.holds(awaited);
+                let kept = |w: &Worker| waiter.awaits_a_scope() && w.stolen_batch.holds(awaited);
                 let offers = |w: &Worker| w.offers() && waiter.awaits_scope_of(w);
                 let robs = |w: &Worker| w.has_work() && self.leads_to(waiter, w);
                 self.workers().any(|w| robs(w) || offers(w) || kept(w))
@@ -294,8 +294,9 @@ impl Shared {
 
     /// The same apart from what lies at places.
     pub(crate) fn sees_unplaced(&self) -> bool {
-        let enough =
-            |worker: &Worker| self.has_enough(worker) || worker.kept.len() > 0 || worker.offers();
+        let enough = |worker: &Worker| {
+            self.has_enough(worker) || worker.stolen_batch.len() > 0 || worker.offers()
+        };
         self.has_queued() || self.workers().any(|w| enough(w) && !self.is_leaving(w))
     }
 
@@ -309,7 +310,7 @@ impl Shared {
     pub(crate) fn sees_published(&self, ledger: &Ledger) -> bool {
         let public = |worker: &Worker| worker.deque.public_len() > 0 && self.has_enough(worker);
         let published =
-            |worker: &Worker| public(worker) || worker.kept.len() > 0 || worker.offers();
+            |worker: &Worker| public(worker) || worker.stolen_batch.len() > 0 || worker.offers();
         let queued = self.has_queued() || self.sees_placed(ledger);
         queued || self.workers().any(|w| published(w) && !self.is_leaving(w))
     }
@@ -332,7 +333,7 @@ impl Shared {
         self.publish(&ledger);
         drop(ledger);
         if let (Opened::Given, Some(giver)) = (opened, giver) {
-            self.worker(giver).set_stand(None);
+            self.worker(giver).set_cpu_slot(None);
         }
         if opened != Opened::Awake {
             self.unpark(t);
@@ -343,8 +344,8 @@ impl Shared {
     /// Sets the number of slots to what is wanted and others leave: wakes those who are owed one, or asks for some back.
     pub(crate) fn resize(&self) {
         let mut ledger = self.ledger();
-        let (bell, wanted) = (self.bell.as_ref(), self.wanted());
-        let slots = bell.map_or(wanted, |bell| bell.slots(wanted, self.most()));
+        let (controller, wanted) = (self.controller.as_ref(), self.wanted());
+        let slots = controller.map_or(wanted, |controller| controller.slots(wanted, self.most()));
         self.set_slots(slots);
         let served = ledger.set_slots(slots);
         self.publish(&ledger);
@@ -364,10 +365,10 @@ impl Shared {
         }
     }
 
-    /// Puts a task into the mail of each thread of the pool, and wakes those that sleep. `task` is told how many threads
+    /// Puts a task into the inbox of each thread of the pool, and wakes those that sleep. `task` is told how many threads
     /// there are and makes a task for each number.
     ///
-    /// All under the ledger's lock: two rounds reach every mail in the same order, and nobody leaves in between.
+    /// All under the ledger's lock: two rounds reach every inbox in the same order, and nobody leaves in between.
     pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(&self, tasks: impl FnOnce(usize) -> T) {
         let ledger = self.ledger();
         let threads: Vec<usize> = self.threads_in(&ledger).collect();
@@ -376,8 +377,8 @@ impl Shared {
             let task = task(number);
             task.count();
             let worker = self.worker(thread);
-            worker.mail.push(task);
-            // A sleeper looks at its mail after each park, and the bit stays set until a park has taken it. One that is preempted looks later.
+            worker.inbox.push(task);
+            // A sleeper looks at its inbox after each park, and the bit stays set until a park has taken it. One that is preempted looks later.
             worker.parker.unpark();
         }
         // Before the user's closure is dropped that `task` may own.
@@ -401,7 +402,7 @@ impl Shared {
             debug_assert_eq!(served, None, "it held no slot");
             return None;
         }
-        ledger.set_roaming(t, true);
+        ledger.set_unpinned(t, true);
         if !ledger.ready(t) {
             let overcommitted = ledger.overcommit(t);
             debug_assert!(overcommitted && alone, "a slot was free");
@@ -409,9 +410,9 @@ impl Shared {
         self.publish(&ledger);
         let worker = self.worker_or_new(t);
         worker.set_guest(true);
-        worker.set_stand(None);
-        worker.set_roams(true);
-        self.greet(&ledger, worker);
+        worker.set_cpu_slot(None);
+        worker.set_unpinned(true);
+        self.on_start_running(&ledger, worker);
         Some(t)
     }
 
@@ -440,14 +441,14 @@ impl Shared {
 
     /// One who begins to run was not there when the others were asked: while somebody sleeps it is to publish at its first push, and while too
     /// many run it is to leave.
-    pub(crate) fn greet(&self, ledger: &Ledger, worker: &Worker) {
+    pub(crate) fn on_start_running(&self, ledger: &Ledger, worker: &Worker) {
         if ledger.has_vacancy() {
             worker.deque.raise(signal::HUNGRY);
         }
         if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {
             worker.deque.raise(signal::GIVE_UP);
         }
-        worker.set_stand(ledger.stands().at(worker.index));
+        worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
     }
 
     /// Gives each of the first threads a slot, before any of them runs.
@@ -472,7 +473,7 @@ impl Shared {
         // Relaxed: see `admit_if_alone`.
         self.refused.store(true, Ordering::Relaxed);
         // Before the pool can end without this thread.
-        while let Some(part) = self.worker(t).mail.pop() {
+        while let Some(part) = self.worker(t).inbox.pop() {
             self.injector.push(part);
         }
         let served = ledger.refuse(t);

@@ -1,28 +1,28 @@
 //! A worker: one thread of a pool, and its deque.
 //!
-//! [`Worker`] is what the others see of a thread; [`Current`] is the thread's own view of itself, a plain reference that
+//! [`Worker`] is what the others see of a thread; [`WorkerThread`] is the thread's own view of itself, a plain reference that
 //! never leaves it. A thread is a worker from [`Membership::enter`] until that guard is dropped; a thread of the pool for
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
-mod current;
 mod join;
 mod local;
+mod thread;
 
-pub(crate) use current::{Admission, Current, Membership, Runner, leave_in_child};
+pub(crate) use thread::{Admission, Membership, Runner, WorkerThread, leave_in_child};
 
 pub use local::WorkerLocal;
 
-use crate::elsewhere::Elsewhere;
-use crate::foreign::{self, Foreign};
+use crate::alt_queue::{self, AltQueue};
 use crate::job::{Blocks, Header, Task};
 use crate::latch::Thief;
 use crate::place::Binding;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::queue;
 use crate::scope::ScopeCore;
 use crate::stats::Tally;
 use crate::trace::Notes;
 use crate::wait::Awaited;
+use crate::wake_affinity::WakeAffinity;
 use std::ptr::{NonNull, null};
 use tidegate_deque::Split;
 use tidegate_policy::Nanos;
@@ -35,7 +35,7 @@ use tidegate_sync::{Line, clock};
 pub(crate) struct Worker {
     pub(crate) deque: Split<Header>,
     /// Where the tasks lie, if not in the deque.
-    pub(crate) foreign: Option<Foreign>,
+    pub(crate) alt_queue: Option<AltQueue>,
     pub(crate) index: usize,
     /// How many threads the pool has if it is a closed one, see [`crate::closed`]; else 0.
     pub(crate) closed_threads: usize,
@@ -54,9 +54,9 @@ pub(crate) struct Worker {
     /// Whether a task runs at the base of this worker's stack and does not wait.
     busy: AtomicBool,
     /// Parts of broadcasts for this thread alone.
-    pub(crate) mail: queue::Queue,
+    pub(crate) inbox: queue::Queue,
     /// Stolen in one batch with the task that runs, and not begun: for this worker when it has nothing else, or for anybody.
-    pub(crate) kept: queue::Queue,
+    pub(crate) stolen_batch: queue::Queue,
     /// Detached tasks that this worker has spawned and that begin in that order: each has a stand-in elsewhere.
     pub(crate) in_order: queue::Queue,
     /// A thread of nobody that takes part for the length of a call.
@@ -73,28 +73,28 @@ pub(crate) struct Worker {
     /// Woken to run what lies in the pool's queues, see `Wake::Rescue`; written under the ledger's lock.
     rescue: AtomicBool,
     /// Where it stands, and the group for which it runs a task elsewhere; one more than the number, or 0. Hints to others.
-    stand: AtomicUsize,
-    last_stand: AtomicUsize,
+    cpu_slot: AtomicUsize,
+    last_cpu_slot: AtomicUsize,
     home: AtomicUsize,
     /// Its thread is the user's and stands nowhere.
-    roams: AtomicBool,
+    unpinned: AtomicBool,
     pub(crate) binding: Binding,
     /// The joiner of a half that this worker has stolen would rather have run it itself.
-    regretted: AtomicBool,
+    unprofitable_steal: AtomicBool,
     /// It could go on, but had to leave its slot to others.
     preempted: AtomicBool,
     /// Until when it may run without a slot unasked; 0 if it was not let run without one since it had one.
     unasked_until: AtomicU64,
-    /// What it has computed, for the steward.
+    /// What it has computed, for the share controller.
     pub(crate) computed: ThreadClock,
     /// Whether this worker, if it waits, may run something meanwhile, and whether whatever lies in the pool's queues.
     may_help: AtomicBool,
     may_run_queued: AtomicBool,
     /// Whether what this worker waits for is memory, or its turn to have some.
     awaits_memory: AtomicBool,
-    pub(crate) elsewhere: Elsewhere,
+    pub(crate) wake_affinity: WakeAffinity,
     /// The pool, while a thread is this worker.
-    shared: AtomicPtr<Shared>,
+    shared: AtomicPtr<PoolInner>,
     own: Line<Own>,
 }
 
@@ -123,12 +123,12 @@ impl Worker {
     pub(crate) fn new(
         index: usize,
         closed_threads: usize,
-        foreign: Option<Foreign>,
+        alt_queue: Option<AltQueue>,
         notes: Notes,
     ) -> Self {
         Self {
             deque: Split::new(),
-            foreign,
+            alt_queue,
             index,
             closed_threads,
             parker: Parker::new(),
@@ -139,8 +139,8 @@ impl Worker {
             awaits_scope: AtomicPtr::default(),
             last_victim: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
-            mail: queue::Queue::default(),
-            kept: queue::Queue::default(),
+            inbox: queue::Queue::default(),
+            stolen_batch: queue::Queue::default(),
             in_order: queue::Queue::default(),
             guest: AtomicBool::new(false),
             exited: AtomicBool::new(false),
@@ -149,19 +149,19 @@ impl Worker {
             wakes: AtomicU64::new(0),
             woken_at: AtomicU64::new(0),
             rescue: AtomicBool::new(false),
-            stand: AtomicUsize::new(0),
-            last_stand: AtomicUsize::new(0),
+            cpu_slot: AtomicUsize::new(0),
+            last_cpu_slot: AtomicUsize::new(0),
             home: AtomicUsize::new(0),
-            roams: AtomicBool::new(false),
+            unpinned: AtomicBool::new(false),
             binding: Binding::default(),
-            regretted: AtomicBool::new(false),
+            unprofitable_steal: AtomicBool::new(false),
             preempted: AtomicBool::new(false),
             unasked_until: AtomicU64::new(0),
             computed: ThreadClock::default(),
             may_help: AtomicBool::new(false),
             may_run_queued: AtomicBool::new(false),
             awaits_memory: AtomicBool::new(false),
-            elsewhere: Elsewhere::default(),
+            wake_affinity: WakeAffinity::default(),
             shared: AtomicPtr::default(),
             own: Line(Own {
                 covers: AtomicPtr::default(),
@@ -179,13 +179,13 @@ impl Worker {
     }
 
     /// The queue in place of the deque, if it is this worker's own.
-    pub(crate) fn own_queue(&self) -> Option<&foreign::Own> {
-        self.foreign.as_ref()?.own()
+    pub(crate) fn own_queue(&self) -> Option<&alt_queue::Own> {
+        self.alt_queue.as_ref()?.own()
     }
 
     /// Whether tasks wait there for a thief.
     pub(crate) fn offers(&self) -> bool {
-        self.own_queue().is_some_and(foreign::Own::offers)
+        self.own_queue().is_some_and(alt_queue::Own::offers)
     }
 
     /// Whether tasks wait in the deque, public or not.
@@ -195,7 +195,7 @@ impl Worker {
 
     /// Whether a task of the scope lies at the base of this worker's stack.
     pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
-        // Acquire pairs with the Release in `Current::enter_base`.
+        // Acquire pairs with the Release in `WorkerThread::enter_base`.
         std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
     }
 
@@ -225,29 +225,29 @@ impl Worker {
         self.last_victim.store(victim + 1, Ordering::Relaxed);
     }
 
-    pub(crate) fn stand(&self) -> Option<usize> {
-        self.stand.load(Ordering::Relaxed).checked_sub(1)
+    pub(crate) fn cpu_slot(&self) -> Option<usize> {
+        self.cpu_slot.load(Ordering::Relaxed).checked_sub(1)
     }
 
     /// Where it stands, or has stood last.
-    pub(crate) fn last_stand(&self) -> Option<usize> {
-        self.last_stand.load(Ordering::Relaxed).checked_sub(1)
+    pub(crate) fn last_cpu_slot(&self) -> Option<usize> {
+        self.last_cpu_slot.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    pub(crate) fn set_stand(&self, stand: Option<usize>) {
-        let word = stand.map_or(0, |stand| stand + 1);
-        self.stand.store(word, Ordering::Relaxed);
+    pub(crate) fn set_cpu_slot(&self, cpu_slot: Option<usize>) {
+        let word = cpu_slot.map_or(0, |cpu_slot| cpu_slot + 1);
+        self.cpu_slot.store(word, Ordering::Relaxed);
         if word > 0 {
-            self.last_stand.store(word, Ordering::Relaxed);
+            self.last_cpu_slot.store(word, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn roams(&self) -> bool {
-        self.roams.load(Ordering::Relaxed)
+    pub(crate) fn unpinned(&self) -> bool {
+        self.unpinned.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_roams(&self, roams: bool) {
-        self.roams.store(roams, Ordering::Relaxed);
+    pub(crate) fn set_unpinned(&self, unpinned: bool) {
+        self.unpinned.store(unpinned, Ordering::Relaxed);
     }
 
     pub(crate) fn home(&self) -> Option<usize> {
@@ -328,12 +328,13 @@ impl Worker {
         self.is_rescue() && self.rescue.swap(false, Ordering::Relaxed)
     }
 
-    pub(crate) fn set_regretted(&self) {
-        self.regretted.store(true, Ordering::Relaxed);
+    pub(crate) fn set_unprofitable_steal(&self) {
+        self.unprofitable_steal.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn take_regretted(&self) -> bool {
-        self.regretted.load(Ordering::Relaxed) && self.regretted.swap(false, Ordering::Relaxed)
+    pub(crate) fn take_unprofitable_steal(&self) -> bool {
+        self.unprofitable_steal.load(Ordering::Relaxed)
+            && self.unprofitable_steal.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn is_preempted(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Which worker the calling thread is.
 
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::fmt;
 
 /// Names a worker of a pool.
@@ -37,7 +37,7 @@ impl fmt::Debug for WorkerId {
 /// ```
 #[must_use]
 pub fn current_worker() -> Option<WorkerId> {
-    let current = Current::get()?;
+    let current = WorkerThread::get()?;
     Some(WorkerId {
         pool: current.shared().serial,
         worker: current.index,

@@ -8,15 +8,15 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use support::{Gate, Tally, fib, watched};
-use tidegate::closed::{self, Closed, ClosedPool, Member, Stray};
+use tidegate::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
 use tidegate::{Pool, Queue};
 
 /// A closed pool whose threads are joined, which it does not do by itself.
 struct Joined {
     pool: Option<ClosedPool>,
     threads: Vec<JoinHandle<()>>,
-    /// Stray panics, by origin.
-    strays: Arc<Mutex<Vec<Stray>>>,
+    /// UnhandledPanic panics, by origin.
+    strays: Arc<Mutex<Vec<UnhandledPanic>>>,
 }
 
 impl Joined {
@@ -49,7 +49,7 @@ impl Joined {
     }
 
     /// Drops the pool, waits for its threads and tells of stray panics.
-    fn end(mut self) -> Vec<Stray> {
+    fn end(mut self) -> Vec<UnhandledPanic> {
         drop(self.pool.take());
         for thread in self.threads.drain(..) {
             thread.join().expect("a thread of a pool does not panic");
@@ -85,7 +85,10 @@ fn a_second_half_runs_although_the_first_panics_and_knows_whether_it_was_stolen(
             assert!(stolen.is_some());
             assert!(!steal || stolen == Some(true));
         }
-        assert_eq!(joined.end(), [Stray::Second, Stray::Second]);
+        assert_eq!(
+            joined.end(),
+            [UnhandledPanic::Second, UnhandledPanic::Second]
+        );
     });
 }
 
@@ -128,7 +131,7 @@ fn a_scope_in_place_waits_for_its_tasks_although_its_body_panics() {
         assert_eq!(ran.get(), 1);
         let payload = ended.unwrap_err();
         assert_eq!(payload.downcast_ref::<&str>(), Some(&"the body"));
-        assert_eq!(joined.end(), [Stray::Second]);
+        assert_eq!(joined.end(), [UnhandledPanic::Second]);
     });
 }
 
@@ -173,7 +176,7 @@ fn what_is_spawned_into_a_pool_runs_after_its_handle_is_gone() {
         }
         entry.spawn(|| panic!("nobody waits for this"));
         drop(sender);
-        assert_eq!(joined.end(), [Stray::Task]);
+        assert_eq!(joined.end(), [UnhandledPanic::Task]);
         let mut sent: Vec<_> = receiver.iter().collect();
         sent.sort_unstable();
         assert_eq!(sent, [0, 1, 2, 20, 20, 20, 20, 20, 20]);

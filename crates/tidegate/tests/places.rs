@@ -84,7 +84,7 @@ fn what_is_strictly_placed_runs_nowhere_else() {
                             if !is_at(pool, place) {
                                 astray.come();
                             }
-                            // Stands are left and taken again meanwhile.
+                            // CpuSlots are left and taken again meanwhile.
                             fib(8);
                             s.spawn(|_| ran.come());
                             tidegate::blocking(|| ran.come());
@@ -347,7 +347,7 @@ fn bound_workers_keep_to_the_cpu_of_their_stand() {
                     pool.install_at(place.strict(), allowed_here),
                 );
                 assert_eq!(here, there);
-                // Who takes over a stand takes over its CPU.
+                // Who takes over a CPU slot takes over its CPU.
                 pool.install_at(place.strict(), || {
                     tidegate::blocking(std::thread::yield_now)
                 });

@@ -172,7 +172,7 @@ fn a_preempted_thread_runs_its_part_of_a_broadcast_after_its_task_and_not_in_the
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     thread_local! { static IN_TASK: AtomicBool = const { AtomicBool::new(false) }; }
     watched(|| {
-        // No steward: only `set_workers` preempts here.
+        // No share controller: only `set_workers` preempts here.
         let pool = built(Pool::builder().workers(3).share(tidegate::Share::Off));
         let [busy, release, ready, stop, delivered] =
             std::array::from_fn(|_| Arc::new(Gate::new()));

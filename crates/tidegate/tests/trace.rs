@@ -79,7 +79,7 @@ fn every_rule_decides_again_what_it_has_decided() {
 }
 
 #[test]
-fn a_steward_decides_again_what_it_has_decided() {
+fn a_controller_decides_again_what_it_has_decided() {
     if !cfg!(any(target_os = "linux", target_os = "android")) {
         return;
     }
@@ -94,11 +94,11 @@ fn a_steward_decides_again_what_it_has_decided() {
     ] {
         let trace = traced(&[("share", "on"), ("desire", desire)]);
         replayed(&trace);
-        let steward = trace
+        let controller = trace
             .streams
             .iter()
-            .find(|stream| stream.source == Source::Steward);
-        assert!(steward.is_some(), "{desire}");
+            .find(|stream| stream.source == Source::ShareController);
+        assert!(controller.is_some(), "{desire}");
     }
 }
 

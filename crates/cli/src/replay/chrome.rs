@@ -52,7 +52,7 @@ impl Events<'_> {
         for stream in &trace.streams {
             match stream.source {
                 Source::Worker(index) => self.worker(stream, index)?,
-                Source::Steward => self.steward(stream)?,
+                Source::ShareController => self.share_controller(stream)?,
                 Source::Plan => {}
             }
         }
@@ -103,7 +103,7 @@ impl Events<'_> {
         }))
     }
 
-    fn steward(&mut self, stream: &Stream) -> io::Result<()> {
+    fn share_controller(&mut self, stream: &Stream) -> io::Result<()> {
         let records = stream.records().map_while(Result::ok);
         for (record, decided) in records.zip(stream.decisions()) {
             let name = match record.event {

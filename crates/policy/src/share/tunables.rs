@@ -37,7 +37,7 @@ table! {
         "The longest that a thread waits which is preempted again and again; it then runs for a while, in case that others wait for it.",
         GUESSED;
     STEWARD_SLICE: u64 = time("steward-slice", 100 * US, 100 * MS, 100 * US),
-        "How long a steward runs at a time beside others that want its processor: the shorter, the sooner after it is woken; it needs some 20 us.",
+        "How long a share controller runs at a time beside others that want its processor: the shorter, the sooner after it is woken; it needs some 20 us.",
         Basis::Measured;
     NEIGHBOUR_LOAD: f64 = ratio("neighbour-load", 0.0, 1.0, 0.75),
         "From which part on a processor that programs outside of the table keep busy is left to them.", GUESSED;

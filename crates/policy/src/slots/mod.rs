@@ -11,7 +11,7 @@
 //!
 //! A thread whose grace is over runs without a slot, and is *in debt*: the next slot that is free and that nobody is owed is its own.
 //!
-//! Who holds a slot stands somewhere ([`Stands`]), if it was said where there are stands.
+//! Who holds a slot stands somewhere ([`CpuSlots`]), if it was said where there are CPU slots.
 //!
 //! Invariant: while somebody is owed a slot or in debt, none is free.
 
@@ -23,7 +23,7 @@ mod verbs;
 pub use answers::{Fit, Opened, Wake};
 pub use status::{Status, TRANSITIONS, Verb, diagram};
 
-use crate::stands::Stands;
+use crate::cpu_slots::CpuSlots;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -51,7 +51,7 @@ pub struct Ledger {
     waiting: Vec<usize>,
     owed: VecDeque<usize>,
     debtors: Vec<usize>,
-    stands: Stands,
+    cpu_slots: CpuSlots,
 }
 
 impl Ledger {
@@ -73,7 +73,7 @@ impl Ledger {
             waiting: Vec::new(),
             owed: VecDeque::new(),
             debtors: Vec::new(),
-            stands: Stands::default(),
+            cpu_slots: CpuSlots::default(),
         }
     }
 
@@ -86,10 +86,10 @@ impl Ledger {
         }
     }
 
-    /// The same; who holds a slot stands on one of `stands`.
+    /// The same; who holds a slot stands on one of `cpu_slots`.
     #[must_use]
-    pub fn with_stands(self, stands: Stands) -> Self {
-        Self { stands, ..self }
+    pub fn with_cpu_slots(self, cpu_slots: CpuSlots) -> Self {
+        Self { cpu_slots, ..self }
     }
 
     /// The only place where a status changes.

@@ -1,13 +1,13 @@
 //! What can be read from the ledger.
 
 use super::{Ledger, Status};
-use crate::stands::Stands;
+use crate::cpu_slots::CpuSlots;
 
 impl Ledger {
     /// Where those stand who hold slots.
     #[must_use]
-    pub fn stands(&self) -> &Stands {
-        &self.stands
+    pub fn cpu_slots(&self) -> &CpuSlots {
+        &self.cpu_slots
     }
 
     /// How many slots there are.
@@ -113,7 +113,7 @@ impl Ledger {
     /// The threads of the pool, apart from those that roam (guests, and threads of the user's that never look for work), and what each does.
     pub fn members(&self) -> impl Iterator<Item = (usize, Status)> + '_ {
         let all = self.threads.iter().copied().enumerate();
-        all.filter(|(t, status)| *status != Status::Gone && !self.stands.is_roaming(*t))
+        all.filter(|(t, status)| *status != Status::Gone && !self.cpu_slots.is_unpinned(*t))
     }
 
     /// How many threads are in blocking calls.

@@ -4,15 +4,15 @@ use super::{Fit, Ledger, Opened, Status, Verb, Wake};
 use alloc::vec::Vec;
 
 impl Ledger {
-    /// Whether thread `t` is to have no stand with its slots.
-    pub fn set_roaming(&mut self, t: usize, roams: bool) {
-        self.stands.set_roaming(t, roams);
+    /// Whether thread `t` is to have no CPU slot with its slots.
+    pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
+        self.cpu_slots.set_unpinned(t, unpinned);
     }
 
-    /// Thread `t`, if it holds a slot, goes to a free stand of `group`. Whether it stands there now.
+    /// Thread `t`, if it holds a slot, goes to a free CPU slot of `group`. Whether it stands there now.
     #[must_use]
     pub fn move_to(&mut self, t: usize, group: usize) -> bool {
-        self.threads[t] == Status::Running && self.stands.move_to(t, group)
+        self.threads[t] == Status::Running && self.cpu_slots.move_to(t, group)
     }
 
     /// Admits a new thread that does not run yet (it is `Blocked` until [`ready`](Self::ready)); `None` at the limit.
@@ -49,11 +49,11 @@ impl Ledger {
         self.grant_in(t, verb, None);
     }
 
-    /// The same, on a stand of the group `wanted` if one is free.
+    /// The same, on a CPU slot of the group `wanted` if one is free.
     fn grant_in(&mut self, t: usize, verb: Verb, wanted: Option<usize>) {
         self.held += 1;
         self.mark(t, verb, Status::Running);
-        self.stands.take(t, wanted);
+        self.cpu_slots.take(t, wanted);
     }
 
     /// A surplus thread is about to leave: it may still call its exit handler, and calls [`leave_surplus`](Self::leave_surplus)
@@ -75,7 +75,7 @@ impl Ledger {
         let had_slot = self.threads[t] == Status::Running;
         self.leave(t);
         self.held -= usize::from(had_slot);
-        self.stands.leave(t);
+        self.cpu_slots.leave(t);
         // First the others: who leaves a slot although it could go on is the last to have it back.
         let served = self.serve_owed();
         self.enter(t, Verb::Stop, to);
@@ -90,7 +90,7 @@ impl Ledger {
             Status::Owed => self.owed.push_back(t),
             Status::Blocked => {}
             // The next thread of this number is another one.
-            Status::Gone => self.stands.set_roaming(t, false),
+            Status::Gone => self.cpu_slots.set_unpinned(t, false),
             Status::Running | Status::Overcommitted => unreachable!("stop() is for stopping"),
         }
     }
@@ -209,13 +209,13 @@ impl Ledger {
         }
     }
 
-    /// Work became visible that is for those who stand in `group`: somebody without frames is to look for it from a free stand there, by preference
+    /// Work became visible that is for those who stand in `group`: somebody without frames is to look for it from a free CPU slot there, by preference
     /// one who has stood there last.
     pub fn wake_in(&mut self, group: usize) -> Wake {
-        if !self.has_free() || !self.stands.has_free_in(group) {
+        if !self.has_free() || !self.cpu_slots.has_free_in(group) {
             return Wake::Nobody;
         }
-        let stood_there = |t: &usize| self.stands.was_in(*t, group);
+        let stood_there = |t: &usize| self.cpu_slots.was_in(*t, group);
         let latest = self.idle.iter().rposition(stood_there);
         if let Some(t) = latest
             .map(|at| self.idle.remove(at))
@@ -259,7 +259,7 @@ impl Ledger {
             let giver = giver.unwrap_or(t);
             self.mark(t, Verb::Opened, Status::Running);
             self.mark(giver, Verb::Opened, Status::Overcommitted);
-            self.stands.pass(giver, t);
+            self.cpu_slots.pass(giver, t);
             return Opened::Given;
         }
         self.enter(t, Verb::Opened, Status::Owed);

@@ -37,7 +37,7 @@ macro_rules! events {
 }
 
 events! {
-    /// A worker starts with the state of a new thief, or a pool starts with that of a new steward.
+    /// A worker starts with the state of a new thief, or a pool starts with that of a new controller.
     Begin = 0 "begin",
     /// Not a decision: the worker enters a phase. The input is the number of the phase.
     Phase = 1 "phase",

@@ -41,8 +41,8 @@ pub struct Rules {
 pub enum Source {
     /// The worker of this number.
     Worker(usize),
-    /// The steward.
-    Steward,
+    /// The controller.
+    ShareController,
     /// The plan for memory.
     Plan,
 }
@@ -85,7 +85,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Worker(index) => write!(f, "worker {index}"),
-            Self::Steward => f.write_str("the steward"),
+            Self::ShareController => f.write_str("the share controller"),
             Self::Plan => f.write_str("the plan for memory"),
         }
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Source {
 impl Source {
     const fn code(self) -> u64 {
         match self {
-            Self::Steward => 0,
+            Self::ShareController => 0,
             Self::Plan => 1,
             Self::Worker(index) => 2 + index as u64,
         }
@@ -102,7 +102,7 @@ impl Source {
 
     const fn of(code: u64) -> Self {
         match code {
-            0 => Self::Steward,
+            0 => Self::ShareController,
             1 => Self::Plan,
             worker => Self::Worker(worker as usize - 2),
         }

@@ -1,11 +1,11 @@
 //! Applies the rules to the recorded inputs again and compares the decisions.
 
 use super::bytes::{take, take_bytes};
+use super::controller::{ShareController, Wait};
 use super::event::{Event, Record};
 use super::file::{Damaged, Rules, Source, Stream, Trace};
 use super::orders::Orders;
 use super::recorder::Recorder;
-use super::steward::{Steward, Wait};
 use super::thief::Thief;
 use crate::desire::{DesireState, Seen};
 use crate::space::book::{Lease, Scope, Task, Until};
@@ -96,7 +96,7 @@ impl Recorder for Player {
     }
 }
 
-/// Stands in for the other workers: the player supplies the recorded numbers and never calls this.
+/// CpuSlots in for the other workers: the player supplies the recorded numbers and never calls this.
 struct NoPeers;
 
 impl Peers for NoPeers {
@@ -229,7 +229,7 @@ fn record(rest: &mut &[u8], at: &mut u64) -> Option<Record> {
 /// The rules that a stream was recorded from.
 enum Actor<'p> {
     Thief(Thief, usize),
-    Steward(Steward),
+    ShareController(ShareController),
     Plan(Box<Orders<(), &'p Player>>),
 }
 
@@ -237,7 +237,7 @@ impl<'p> Actor<'p> {
     fn new(rules: &Rules, source: Source, player: &'p Player) -> Result<Self, Damaged> {
         Ok(match source {
             Source::Worker(index) => Self::Thief(new_thief(rules, index, player)?, index),
-            Source::Steward => Self::Steward(new_steward(rules, player)?),
+            Source::ShareController => Self::ShareController(new_controller(rules, player)?),
             Source::Plan => {
                 let orders = Orders::new(rules.space, rules.workers, player);
                 let orders = orders.ok_or_else(|| {
@@ -260,7 +260,9 @@ impl<'p> Actor<'p> {
         }
         match self {
             Self::Thief(thief, index) => replay_thief(thief, *index, rules, event, player),
-            Self::Steward(steward) => replay_steward(steward, rules, event, player),
+            Self::ShareController(controller) => {
+                replay_controller(controller, rules, event, player)
+            }
             Self::Plan(orders) => {
                 orders.could_happen(event, &player.inputs.borrow()) && replay_plan(orders, event)
             }
@@ -273,12 +275,12 @@ fn new_thief(rules: &Rules, index: usize, player: &Player) -> Result<Thief, Dama
     Ok(Thief::new(player, idle, rules.victim, index))
 }
 
-fn new_steward(rules: &Rules, player: &Player) -> Result<Steward, Damaged> {
+fn new_controller(rules: &Rules, player: &Player) -> Result<ShareController, Damaged> {
     let desire = DesireState::new(&rules.desire).map_err(|error| Damaged(format!("{error}")))?;
-    Ok(Steward::new(player, desire))
+    Ok(ShareController::new(player, desire))
 }
 
-/// Stands in for a live input: the player supplies the recorded one and never calls this.
+/// CpuSlots in for a live input: the player supplies the recorded one and never calls this.
 fn unused() -> u64 {
     0
 }
@@ -307,17 +309,22 @@ fn replay_thief(
     true
 }
 
-fn replay_steward(steward: &mut Steward, rules: &Rules, event: Event, player: &Player) -> bool {
+fn replay_controller(
+    controller: &mut ShareController,
+    rules: &Rules,
+    event: Event,
+    player: &Player,
+) -> bool {
     match event {
-        Event::Begin => match new_steward(rules, player) {
-            Ok(fresh) => *steward = fresh,
+        Event::Begin => match new_controller(rules, player) {
+            Ok(fresh) => *controller = fresh,
             Err(_) => return false,
         },
-        Event::Desire => drop(steward.next_desire(player, &Seen::default())),
-        Event::Slots => drop(Steward::slots(player, rules.share, [0; 3])),
-        Event::Cycle => drop(Steward::cycle(player, rules.share, [0; 2])),
-        Event::Lend => drop(steward.lend(player, Wait::default())),
-        Event::ForgetLoans => steward.forget_loans(player),
+        Event::Desire => drop(controller.next_desire(player, &Seen::default())),
+        Event::Slots => drop(ShareController::slots(player, rules.share, [0; 3])),
+        Event::Cycle => drop(ShareController::cycle(player, rules.share, [0; 2])),
+        Event::Lend => drop(controller.lend(player, Wait::default())),
+        Event::ForgetLoans => controller.forget_loans(player),
         _ => return false,
     }
     true
@@ -399,14 +406,14 @@ mod tests {
     }
 
     /// Cycles of a pool of which every worker is busy and has more to do.
-    fn steward(desire: &str) -> Stream {
+    fn controller(desire: &str) -> Stream {
         let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();
-        let mut steward = Steward::new(&recorder, DesireState::new(&rule).unwrap());
+        let mut controller = ShareController::new(&recorder, DesireState::new(&rule).unwrap());
         for _ in 0..5 {
-            steward.next_desire(&recorder, &SEEN);
+            controller.next_desire(&recorder, &SEEN);
         }
-        recorder.borrow().stream(Source::Steward)
+        recorder.borrow().stream(Source::ShareController)
     }
 
     fn replayed(desire: &str, stream: Stream) -> Result<Replayed, Failed> {
@@ -417,16 +424,16 @@ mod tests {
     }
 
     #[test]
-    fn a_steward_under_another_rule_desires_something_else() {
-        let same = replayed("wsap:eta=0.5", steward("wsap:eta=0.5")).unwrap();
+    fn a_controller_under_another_rule_desires_something_else() {
+        let same = replayed("wsap:eta=0.5", controller("wsap:eta=0.5")).unwrap();
         assert_eq!(same.events, 6);
-        let other = replayed("instantaneous", steward("wsap:eta=0.5"));
+        let other = replayed("instantaneous", controller("wsap:eta=0.5"));
         assert!(matches!(other, Err(Failed::Differs(_))), "{other:?}");
     }
 
     #[test]
     fn decisions_that_belong_to_no_question_are_damage() {
-        let mut stream = steward("wsap");
+        let mut stream = controller("wsap");
         stream.decisions.push(7);
         let found = replayed("wsap", stream);
         assert!(matches!(found, Err(Failed::Damaged(_))), "{found:?}");
@@ -437,7 +444,7 @@ mod tests {
         let mut recorder = StreamRecorder::new(1 << 16, || 0);
         recorder.record(Event::Begin, &[]);
         recorder.record(Event::Desire, &[u64::MAX]);
-        let found = replayed("wsap", recorder.stream(Source::Steward));
+        let found = replayed("wsap", recorder.stream(Source::ShareController));
         assert!(matches!(found, Err(Failed::Differs(_))), "{found:?}");
     }
 }

@@ -31,7 +31,7 @@ table! {
         .set_by("TIDEGATE_STACK_SIZE"),
         "Address space of a worker's stack; only touched pages cost memory, deep recursion needs them.", GUESSED;
     TRACE_BYTES: usize = bytes("trace.bytes", 64 * KIB as usize, GIB as usize, 16 * MIB as usize),
-        "How much each worker, the steward and the plan for memory may note of what they ask; what comes later is left out.", GUESSED;
+        "How much each worker, the share controller and the plan for memory may note of what they ask; what comes later is left out.", GUESSED;
     SPAWN_INLINE_LENGTH: usize = count("spawn-inline-length", "tasks", 1, 1 << 24, 1 << 16),
         "Unstarted tasks of a scope beyond which a spawn may run one of them on the spot, so that endless spawning needs \
          bounded memory.", GUESSED;

@@ -69,7 +69,7 @@ impl<D: Dag> Machine<'_, D> {
         self.places.of(w - self.jobs[self.workers[w].job].first)
     }
 
-    pub(super) fn stands_in(&self, w: usize, place: usize) -> bool {
+    pub(super) fn is_in_group(&self, w: usize, place: usize) -> bool {
         self.place_of(w) == place
     }
 

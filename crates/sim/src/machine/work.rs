@@ -158,7 +158,7 @@ impl<D: Dag> Machine<'_, D> {
         let frame = self.frames.get(ready.draft);
         frame.chain = frame.chain.max(ready.chain);
         let put = ready.put.map(|put| put.of(self.places.count()));
-        match put.filter(|&place| !goes_on || !self.stands_in(w, place)) {
+        match put.filter(|&place| !goes_on || !self.is_in_group(w, place)) {
             Some(place) => self.put(w, ready.draft, place),
             None => self.push(w, ready.draft),
         }

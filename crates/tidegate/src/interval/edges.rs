@@ -4,7 +4,7 @@ use super::failure::{Misuse, Wrong};
 use super::node::{Core, MOST_WAITING, PointWords, Which};
 use super::ready::Ready;
 use crate::job::blocks;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::collections::HashSet;
 use std::ptr::{NonNull, without_provenance_mut};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
@@ -43,7 +43,7 @@ impl Edge {
 
     /// # Safety
     /// 1. The edge is in no list any more, and nobody else has it.
-    pub(super) unsafe fn take_out(edge: NonNull<Self>, current: Option<Current<'_>>) -> Self {
+    pub(super) unsafe fn take_out(edge: NonNull<Self>, current: Option<WorkerThread<'_>>) -> Self {
         // SAFETY: 1. placed by `push`, and ours (1).
         unsafe { blocks::take_out(edge, current) }
     }
@@ -81,7 +81,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
         // Pairs with the light one below.
         let _ = barrier::heavy();
     }
-    let current = Current::get();
+    let current = WorkerThread::get();
     let mut ready = Ready::without_hand(current);
     let mut closes = false;
     match (above, push(a.words(from.1), to, current)) {
@@ -182,7 +182,7 @@ pub(super) unsafe fn check_follower(
 }
 
 /// Puts an edge into the list of a point, unless that has occurred.
-fn push(words: &PointWords, to: Place, current: Option<Current<'_>>) -> Option<NonNull<Edge>> {
+fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Option<NonNull<Edge>> {
     // Acquire: if it has occurred, what came before it is visible.
     let mut seen = words.after.load(Ordering::Acquire);
     if seen == Edge::OCCURRED {

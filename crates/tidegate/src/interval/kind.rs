@@ -9,7 +9,7 @@ use super::life;
 use super::node::{Core, mark};
 use crate::job::{Scoped, blocks};
 use crate::scope::ScopeCore;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -22,7 +22,7 @@ pub(super) struct Kind {
     pub(super) drop_body: unsafe fn(NonNull<Core>),
     pub(super) value: unsafe fn(NonNull<Core>) -> NonNull<()>,
     pub(super) drop_value: unsafe fn(NonNull<Core>),
-    pub(super) release: unsafe fn(NonNull<Core>, Option<Current<'_>>),
+    pub(super) release: unsafe fn(NonNull<Core>, Option<WorkerThread<'_>>),
 }
 
 #[repr(C)]
@@ -92,7 +92,7 @@ where
             .with_mut(|slot| unsafe { slot.cast::<T>().drop_in_place() });
     }
 
-    unsafe fn release(core: NonNull<Core>, current: Option<Current<'_>>) {
+    unsafe fn release(core: NonNull<Core>, current: Option<WorkerThread<'_>>) {
         // SAFETY: 1. from `place` in `create`, and the caller has the last reference; 2. closure and value are gone, the rest needs no drop.
         unsafe { blocks::release(core.cast::<Self>(), current) };
     }
@@ -108,7 +108,7 @@ pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
     parent: Option<NonNull<Core>>,
     number: u32,
     body: F,
-    current: Option<Current<'_>>,
+    current: Option<WorkerThread<'_>>,
 ) -> NonNull<Core>
 where
     F: FnOnce(&Body<'scope, 'env>) -> Result<T, BoxError>,

@@ -7,13 +7,13 @@ use super::node::{BODY, Core, DRAFT, mark};
 use super::ready::Ready;
 use crate::job::{Header, Task};
 use crate::unwind;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
 /// The task of a node: runs it and whatever becomes ready by it, one after the other.
-pub(super) unsafe fn run(header: NonNull<Header>, current: Current<'_>) {
+pub(super) unsafe fn run(header: NonNull<Header>, current: WorkerThread<'_>) {
     let mut next = Some(header.cast::<Core>());
     while let Some(node) = next {
         let mut ready = Ready::with_hand(current);
@@ -138,14 +138,14 @@ pub(super) fn schedule(node: NonNull<Core>) {
     let waiting = unsafe { &node.as_ref().start.waiting };
     // AcqRel: releases what the draft was given, and acquires what others before the start have done.
     if waiting.fetch_sub(DRAFT, Ordering::AcqRel) == DRAFT {
-        let mut ready = Ready::without_hand(Current::get());
+        let mut ready = Ready::without_hand(WorkerThread::get());
         start(node, &mut ready);
         ready.settle_all();
     }
 }
 
 /// Whether the worker that has made `node` ready may run it next: nobody counts on it, and it waits at no place.
-pub(super) fn stays_in_hand(node: NonNull<Core>, current: Option<Current<'_>>) -> bool {
+pub(super) fn stays_in_hand(node: NonNull<Core>, current: Option<WorkerThread<'_>>) -> bool {
     // SAFETY: it has not run.
     let core = unsafe { node.as_ref() };
     let scope = core.scope().as_ptr().cast_const();
@@ -166,7 +166,7 @@ fn task_of(node: NonNull<Core>) -> Task {
 }
 
 /// Hands a node that may run to the scheduler.
-pub(super) fn submit(node: NonNull<Core>, current: Option<Current<'_>>) {
+pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
     // SAFETY: it has not run.
     let core = unsafe { node.as_ref() };
     let (scope, task) = (core.live_scope(), task_of(node));

@@ -14,7 +14,7 @@ use crate::job::Scoped;
 use crate::place::PlaceId;
 use crate::scope::ScopeCore;
 use crate::unwind;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::borrow::Cow;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -251,7 +251,7 @@ impl Core {
     ///
     /// # Safety
     /// 1. The caller has it, and does not use the node afterwards.
-    pub(super) unsafe fn let_go(node: NonNull<Self>, current: Option<Current<'_>>) {
+    pub(super) unsafe fn let_go(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
         // SAFETY: the caller's reference keeps it (1).
         let core = unsafe { node.as_ref() };
         // AcqRel: what was done with the node, by whomever, comes before its end. Not a fence, which ThreadSanitizer does not know.
@@ -281,7 +281,7 @@ impl Core {
 
     /// # Safety
     /// 1. No reference is left, and value and extras are gone.
-    pub(super) unsafe fn free(node: NonNull<Self>, current: Option<Current<'_>>) {
+    pub(super) unsafe fn free(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
         // SAFETY: live memory (1).
         let kind = unsafe { node.as_ref() }.kind;
         // SAFETY: of a node of this kind (1).

@@ -3,13 +3,13 @@
 use super::edges::Edge;
 use super::life;
 use super::node::{Core, PointWords, Which};
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::Ordering;
 
 /// A thread's list of what has become ready by what it does.
 pub(super) struct Ready<'a> {
-    current: Option<Current<'a>>,
+    current: Option<WorkerThread<'a>>,
     /// Whether the first node that may run is kept for the caller.
     has_hand: bool,
     hand: Option<NonNull<Core>>,
@@ -23,7 +23,7 @@ enum Todo {
 
 impl<'a> Ready<'a> {
     /// All nodes go to the scheduler.
-    pub(super) fn without_hand(current: Option<Current<'a>>) -> Self {
+    pub(super) fn without_hand(current: Option<WorkerThread<'a>>) -> Self {
         Self {
             current,
             has_hand: false,
@@ -33,13 +33,13 @@ impl<'a> Ready<'a> {
     }
 
     /// All but the first.
-    pub(super) fn with_hand(current: Current<'a>) -> Self {
+    pub(super) fn with_hand(current: WorkerThread<'a>) -> Self {
         let mut ready = Self::without_hand(Some(current));
         ready.has_hand = true;
         ready
     }
 
-    pub(super) fn current(&self) -> Option<Current<'a>> {
+    pub(super) fn current(&self) -> Option<WorkerThread<'a>> {
         self.current
     }
 

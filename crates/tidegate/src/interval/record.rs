@@ -5,7 +5,7 @@
 
 use super::node::{Core, Which};
 use super::{Body, Failure, run_in};
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_policy::Nanos;
 use tidegate_sync::clock;
@@ -166,13 +166,19 @@ impl Recorder {
     }
 
     /// The body of an interval has run since `from`.
-    pub(super) fn ran(&self, core: &Core, from: Nanos, failed: bool, current: Option<Current<'_>>) {
+    pub(super) fn ran(
+        &self,
+        core: &Core,
+        from: Nanos,
+        failed: bool,
+        current: Option<WorkerThread<'_>>,
+    ) {
         let Some((number, current)) = core.recorded_as().zip(current) else {
             return;
         };
         let ran = Ran {
             worker: current.index,
-            place: current.stand().map(|_| current.place().number()),
+            place: current.cpu_slot().map(|_| current.place().number()),
             from: from.saturating_sub(self.begun),
             to: clock::now().saturating_sub(self.begun),
             failed,

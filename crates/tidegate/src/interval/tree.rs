@@ -5,8 +5,8 @@ use super::lock::Lock;
 use super::node::Core;
 use super::record::Recorder;
 use crate::scope::ScopeCore;
-use crate::unwind::{self, Payload, Stray};
-use crate::worker::Current;
+use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::WorkerThread;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -117,7 +117,7 @@ impl Tree {
     /// A panic that the inline interval does not bring to light.
     pub(super) fn report(&self, payload: Payload, node: &Core) {
         let pool = node.live_scope().pool();
-        pool.report_panic(payload, Stray::Second);
+        pool.report_panic(payload, UnhandledPanic::Second);
     }
 
     /// See [`Walk`].
@@ -138,7 +138,7 @@ impl Tree {
     }
 
     /// Frees a node that had children and has no reference left, at once or when nobody walks.
-    pub(super) fn bury(&self, node: NonNull<Core>, current: Option<Current<'_>>) {
+    pub(super) fn bury(&self, node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
         // Relaxed: whoever buries looks again.
         let graves = if self.buried.load(Ordering::Relaxed) > 0 {
             let mut graves = self.graves.lock();
@@ -211,7 +211,7 @@ impl Drop for Graves {
     fn drop(&mut self) {
         for node in self.0.drain(..) {
             // SAFETY: 1. buried when its last reference was gone, and nobody walks: the tree is over, or `bury` has seen so.
-            unsafe { Core::free(node, Current::get()) };
+            unsafe { Core::free(node, WorkerThread::get()) };
         }
     }
 }

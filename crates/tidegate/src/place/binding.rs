@@ -1,6 +1,6 @@
-//! Keeping a thread on the CPU of its stand.
+//! Keeping a thread on the CPU of its CPU slot.
 //!
-//! Only threads that the pool has started are bound, and only while they have a stand; without one they may run wherever the pool may.
+//! Only threads that the pool has started are bound, and only while they have a CPU slot; without one they may run wherever the pool may.
 
 use tidegate_machine::CpuList;
 use tidegate_sync::lock::Mutex;

@@ -1,39 +1,39 @@
-//! How a pool's stands lie on the machine, and into which groups they fall.
+//! How a pool's CPU slots lie on the machine, and into which groups they fall.
 //!
-//! There is a stand for each worker that the pool is made with. The first ones lie on the first hardware thread of each core, further ones on
+//! There is a CPU slot for each worker that the pool is made with. The first ones lie on the first hardware thread of each core, further ones on
 //! the second, and so on round: so a pool smaller than the machine leaves no core idle beside a crowded one. The smallest groups, the
 //! leaves, are what [`PlaceBy`] says; above them stand whatever larger things the machine has, and all workers at last.
 //!
 //! It is made with the pool and never changes; a machine whose processors come and go is read again by the next pool.
 
 use tidegate_machine::{CpuList, Level, LevelKind, Topology};
-use tidegate_policy::{PlaceBy, PlaceTree, Stands};
+use tidegate_policy::{CpuSlots, PlaceBy, PlaceTree};
 use tidegate_sync::serial;
 
-/// Where the stands of a pool lie.
+/// Where the CPU slots of a pool lie.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Tells the places of this pool from those of others.
     pub(crate) serial: u64,
-    /// Of each stand, if the machine was asked.
+    /// Of each CPU slot, if the machine was asked.
     cpus: Vec<usize>,
-    /// The smallest group of each stand.
+    /// The smallest group of each CPU slot.
     leaf: Vec<usize>,
-    /// The leaves first, the group of all stands last; one that lies in another comes before it.
+    /// The leaves first, the group of all CPU slots last; one that lies in another comes before it.
     groups: Vec<Group>,
     leaves: usize,
     tree: PlaceTree,
 }
 
-/// Some stands that share something.
+/// Some CPU slots that share something.
 #[derive(Debug)]
 struct Group {
-    stands: Vec<usize>,
+    cpu_slots: Vec<usize>,
     parent: Option<usize>,
 }
 
 impl Layout {
-    /// Stands on these CPUs of a machine.
+    /// CpuSlots on these CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
         let cpus: Vec<usize> = order.into_iter().cycle().take(workers).collect();
@@ -55,16 +55,16 @@ impl Layout {
         Self::of(workers, cpus, levels, tree)
     }
 
-    /// So many stands in each place, by their numbers.
+    /// Room for so many CPU slots in each place, by their numbers.
     fn of_numbers(cpus: Vec<usize>, size: usize, machine: PlaceTree) -> Self {
-        let stands: Vec<usize> = (0..cpus.len()).collect();
-        let groups: Vec<Vec<usize>> = stands.chunks(size).map(Vec::from).collect();
+        let cpu_slots: Vec<usize> = (0..cpus.len()).collect();
+        let groups: Vec<Vec<usize>> = cpu_slots.chunks(size).map(Vec::from).collect();
         // Where the machine has no structure of its own, that of the places is all there is.
         let by_number = || PlaceTree::from_groups(cpus.len(), std::slice::from_ref(&groups));
         let tree = Some(machine).filter(|machine| machine.height() > 1);
         let tree = tree.map_or_else(by_number, Ok);
         let tree = tree.unwrap_or_else(|_| PlaceTree::flat(cpus.len()));
-        Self::of(stands.len(), cpus, vec![groups], tree)
+        Self::of(cpu_slots.len(), cpus, vec![groups], tree)
     }
 
     /// A machine about which nothing is asked.
@@ -84,19 +84,19 @@ impl Layout {
         let mut leaves = 0;
         for (height, level) in levels.into_iter().enumerate() {
             let below = groups.len();
-            for stands in level {
-                if groups.iter().any(|group| group.stands == stands) {
+            for cpu_slots in level {
+                if groups.iter().any(|group| group.cpu_slots == cpu_slots) {
                     continue;
                 }
                 let number = groups.len();
-                let inside = |group: &Group| group.stands.iter().all(|s| stands.contains(s));
+                let inside = |group: &Group| group.cpu_slots.iter().all(|s| cpu_slots.contains(s));
                 for group in &mut groups[..below] {
                     if group.parent.is_none() && inside(group) {
                         group.parent = Some(number);
                     }
                 }
                 groups.push(Group {
-                    stands,
+                    cpu_slots,
                     parent: None,
                 });
             }
@@ -106,7 +106,10 @@ impl Layout {
         }
         let mut leaf = vec![0; workers];
         for (number, group) in groups[..leaves].iter().enumerate() {
-            group.stands.iter().for_each(|stand| leaf[*stand] = number);
+            group
+                .cpu_slots
+                .iter()
+                .for_each(|cpu_slot| leaf[*cpu_slot] = number);
         }
         Self {
             serial: serial::next(),
@@ -118,9 +121,9 @@ impl Layout {
         }
     }
 
-    pub(crate) fn stands(&self) -> Stands {
-        let groups: Vec<_> = self.groups.iter().map(|g| g.stands.clone()).collect();
-        Stands::new(&groups)
+    pub(crate) fn cpu_slots(&self) -> CpuSlots {
+        let groups: Vec<_> = self.groups.iter().map(|g| g.cpu_slots.clone()).collect();
+        CpuSlots::new(&groups)
     }
 
     /// How many groups there are.
@@ -137,38 +140,40 @@ impl Layout {
         self.groups[group].parent
     }
 
-    /// The groups in which a stand lies, the smallest first; without a stand the group of all.
-    pub(crate) fn around(&self, stand: Option<usize>) -> impl Iterator<Item = usize> {
+    /// The groups in which a CPU slot lies, the smallest first; without a CPU slot the group of all.
+    pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
         let all = self.groups.len() - 1;
-        let first = stand.map_or(all, |stand| self.leaf[stand]);
+        let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);
         std::iter::successors(Some(first), |group| self.parent(*group))
     }
 
-    /// The groups in which a stand does not lie, the nearest first.
-    pub(crate) fn beyond(&self, stand: Option<usize>) -> Vec<usize> {
-        let around: Vec<usize> = self.around(stand).collect();
+    /// The groups in which a CPU slot does not lie, the nearest first.
+    pub(crate) fn beyond(&self, cpu_slot: Option<usize>) -> Vec<usize> {
+        let around: Vec<usize> = self.around(cpu_slot).collect();
         let mut others: Vec<usize> = (0..self.groups())
             .filter(|group| !around.contains(group))
             .collect();
         let distance = |group: &usize| {
-            let there = self.groups[*group].stands.first().copied();
-            self.distance(stand, there)
+            let there = self.groups[*group].cpu_slots.first().copied();
+            self.distance(cpu_slot, there)
         };
         others.sort_by_cached_key(distance);
         others
     }
 
     pub(crate) fn workers_in(&self, group: usize) -> usize {
-        self.groups[group].stands.len()
+        self.groups[group].cpu_slots.len()
     }
 
-    pub(crate) fn cpu(&self, stand: usize) -> Option<usize> {
-        self.cpus.get(stand).copied()
+    pub(crate) fn cpu(&self, cpu_slot: usize) -> Option<usize> {
+        self.cpus.get(cpu_slot).copied()
     }
 
     pub(crate) fn cpus_of(&self, group: usize) -> CpuList {
-        let stands = self.groups[group].stands.iter();
-        stands.filter_map(|stand| self.cpu(*stand)).collect()
+        let cpu_slots = self.groups[group].cpu_slots.iter();
+        cpu_slots
+            .filter_map(|cpu_slot| self.cpu(*cpu_slot))
+            .collect()
     }
 
     /// How far apart two stand; who stands nowhere is near everybody.
@@ -182,11 +187,11 @@ impl Layout {
 
 fn stands_of(cpus: &[usize], lies_there: impl Fn(usize) -> bool) -> Vec<usize> {
     (0..cpus.len())
-        .filter(|stand| lies_there(cpus[*stand]))
+        .filter(|cpu_slot| lies_there(cpus[*cpu_slot]))
         .collect()
 }
 
-/// The CPUs in the order in which stands are given out: of each core the first, then of each the second.
+/// The CPUs in the order in which CPU slots are given out: of each core the first, then of each the second.
 fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     let rank = |cpu: usize| {
         let core = topology.cores().iter().find(|core| core.contains(cpu));

@@ -5,9 +5,9 @@
 //! go back to work afterwards. They leave together, when all handlers have returned and no work is left. So while
 //! any task may still appear, every thread is there to run it. The protocol is in `docs/waiting.md`, "The end of a pool".
 
-use super::Shared;
-use crate::steward::Bell;
-use crate::worker::{Current, Worker};
+use super::PoolInner;
+use crate::share_controller::ControllerHandle;
+use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
 
@@ -37,7 +37,7 @@ impl Stage {
     }
 }
 
-impl Shared {
+impl PoolInner {
     fn stage(&self) -> Stage {
         // Acquire pairs with `let_go` and `advance_end`.
         Stage::ALL[self.stage.load(Ordering::Acquire) as usize]
@@ -48,10 +48,10 @@ impl Shared {
         // Release pairs with `stage`.
         self.stage.store(stage as u32, Ordering::Release);
         if stage == Stage::Over {
-            // The threads leave without another look at their mail: later broadcasts exclude them.
+            // The threads leave without another look at their inbox: later broadcasts exclude them.
             let members = ledger.members().filter_map(|(t, _)| self.worker_if(t));
             members.for_each(|worker| worker.set_guest(true));
-            self.bell.iter().for_each(Bell::pool_ends);
+            self.controller.iter().for_each(ControllerHandle::pool_ends);
         }
         self.workers().for_each(|worker| {
             worker.parker.unpark();
@@ -102,14 +102,14 @@ impl Shared {
     fn may_enter(&self, next: Stage, ledger: &Ledger) -> bool {
         let is_done = |(t, status)| {
             let has_exited = |w: &Worker| next == Stage::Exiting || w.has_exited();
-            let is_free = |w: &Worker| w.mail.len() == 0 && has_exited(w);
+            let is_free = |w: &Worker| w.inbox.len() == 0 && has_exited(w);
             status == Status::Idle && self.worker_if(t).is_some_and(is_free)
         };
         ledger.members().all(is_done) && !self.sees_work(ledger)
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Whether this idle thread of a pool that ends has to call its exit handler, or to leave.
     pub(crate) fn is_dismissed(self) -> bool {
         match self.shared().stage() {

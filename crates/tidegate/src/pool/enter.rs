@@ -1,16 +1,16 @@
 //! How a call comes into a pool: on a thread of it, or on the caller's own stack as a guest.
 
-use super::Shared;
+use super::PoolInner;
 use crate::job::{Installed, Task};
 use crate::latch::Event;
 use crate::unwind;
-use crate::worker::{Admission, Current, Membership};
+use crate::worker::{Admission, Membership, WorkerThread};
 use std::sync::Arc;
 
-impl Shared {
+impl PoolInner {
     /// Runs `f` on a thread of this pool and waits for it.
     pub(crate) fn install<R: Send>(self: &Arc<Self>, f: impl FnOnce() -> R + Send) -> R {
-        if let Some(current) = Current::in_pool(self) {
+        if let Some(current) = WorkerThread::in_pool(self) {
             return current.call(|_| f());
         }
         self.install_by(f, |task| {
@@ -43,9 +43,9 @@ impl Shared {
     #[inline]
     pub(crate) fn take_part<R: Send>(
         self: &Arc<Self>,
-        f: impl FnOnce(Current<'_>) -> R + Send,
+        f: impl FnOnce(WorkerThread<'_>) -> R + Send,
     ) -> R {
-        match Current::get() {
+        match WorkerThread::get() {
             Some(current) if std::ptr::eq(current.shared(), &**self) => f(current),
             Some(_) => self.install_with(f),
             None => match self.admit_guest() {
@@ -57,10 +57,10 @@ impl Shared {
 
     /// Runs `f` on the caller's stack if it is a worker of this pool, now or in a frame below, or can become a guest; else not at all.
     pub(crate) fn run_here(self: &Arc<Self>, f: impl FnOnce()) {
-        if let Some(current) = Current::in_pool(self) {
+        if let Some(current) = WorkerThread::in_pool(self) {
             return current.call(|_| f());
         }
-        let guest = match Current::get() {
+        let guest = match WorkerThread::get() {
             Some(_) => self.admit_if_alone(),
             None => self.admit_guest(),
         };
@@ -69,12 +69,12 @@ impl Shared {
         }
     }
 
-    fn install_with<R: Send>(self: &Arc<Self>, f: impl FnOnce(Current<'_>) -> R + Send) -> R {
-        self.install(|| f(Current::get().expect("install runs on a worker")))
+    fn install_with<R: Send>(self: &Arc<Self>, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
+        self.install(|| f(WorkerThread::get().expect("install runs on a worker")))
     }
 
     /// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
-    fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(Current<'_>) -> R) -> R {
+    fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
         struct Visit(Membership);
         impl Drop for Visit {
             fn drop(&mut self) {
@@ -87,11 +87,11 @@ impl Shared {
                     current.finish();
                 }
                 current.clear_above(0);
-                current.spill();
+                current.flush_to_injector();
                 current.set_must_stop(false);
             }
         }
-        struct Leave<'a>(&'a Shared, usize);
+        struct Leave<'a>(&'a PoolInner, usize);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 if !self.0.is_inherited() {

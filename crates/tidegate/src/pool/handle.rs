@@ -1,6 +1,6 @@
 //! The handle of a pool, and the global pool.
 
-use super::{Shared, UnstartedThread};
+use super::{PoolInner, UnstartedThread};
 use crate::builder::{BuildError, Builder};
 use crate::interval::{self, Body, Failure};
 use crate::options::Options;
@@ -33,7 +33,7 @@ use tidegate_sync::thread::PerProcess;
 /// ```
 pub struct Pool {
     options: Arc<Options>,
-    shared: PerProcess<Arc<Shared>>,
+    shared: PerProcess<Arc<PoolInner>>,
 }
 
 impl Pool {
@@ -45,34 +45,34 @@ impl Pool {
 
     pub(crate) fn start(options: Options) -> Self {
         let options = Arc::new(options);
-        Self::with(Shared::start(options.clone()), options)
+        Self::with(PoolInner::start(options.clone()), options)
     }
 
-    /// The same, its threads started by `start`; see [`Shared::start_by`].
+    /// The same, its threads started by `start`; see [`PoolInner::start_by`].
     pub(crate) fn start_by(
         options: Options,
         with_caller: bool,
         start: impl FnMut(UnstartedThread) -> io::Result<()>,
     ) -> io::Result<Self> {
         let options = Arc::new(options);
-        let shared = Shared::start_by(options.clone(), with_caller, start)?;
+        let shared = PoolInner::start_by(options.clone(), with_caller, start)?;
         Ok(Self::with(shared, options))
     }
 
-    fn with(started: Arc<Shared>, options: Arc<Options>) -> Self {
+    fn with(started: Arc<PoolInner>, options: Arc<Options>) -> Self {
         let shared = PerProcess::new();
         shared.get_or_init(|| started);
         Self { options, shared }
     }
 
     /// The pool's threads in this process; in a child made by `fork` they are made at first use.
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<PoolInner> {
         self.shared
-            .get_or_init(|| Shared::start(self.options.clone()))
+            .get_or_init(|| PoolInner::start(self.options.clone()))
     }
 
     /// The same, to run something in it.
-    pub(crate) fn used(&self) -> &Arc<Shared> {
+    pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
         shared.announce();
         shared
@@ -239,9 +239,9 @@ impl Drop for Pool {
 }
 
 /// The pool that free functions use outside of any other, made at first use.
-pub(crate) fn global() -> &'static Arc<Shared> {
-    static GLOBAL: PerProcess<Arc<Shared>> = PerProcess::new();
-    let shared = GLOBAL.get_or_init(|| Shared::start(Arc::new(Options::global())));
+pub(crate) fn global() -> &'static Arc<PoolInner> {
+    static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
+    let shared = GLOBAL.get_or_init(|| PoolInner::start(Arc::new(Options::global())));
     shared.announce();
     shared
 }

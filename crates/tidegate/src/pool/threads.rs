@@ -1,12 +1,12 @@
 //! The threads of a pool: how they start and live. How the pool ends is in [`super::end`].
 
-use super::Shared;
+use super::PoolInner;
 use crate::events;
 use crate::explain::tell;
 use crate::options::Options;
-use crate::steward::{self, Steward};
+use crate::share_controller::{self, ShareController};
 use crate::unwind;
-use crate::worker::{Admission, Current, Membership, leave_in_child};
+use crate::worker::{Admission, Membership, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
 use tidegate_policy::search::Slotless;
@@ -17,7 +17,7 @@ use tidegate_sync::{barrier, thread};
 /// The handles of a pool's threads.
 #[derive(Default)]
 pub(super) struct Threads {
-    /// Threads that run, each with its number; the steward has none.
+    /// Threads that run, each with its number; the share controller has none.
     running: Vec<(Option<usize>, JoinHandle<()>)>,
     /// The thread that ended last; the one before it was joined by it.
     ended: Option<JoinHandle<()>>,
@@ -40,7 +40,7 @@ impl Threads {
 
 /// A thread of a pool that has its number and a slot, and does not run yet. Dropped without having run it leaves the pool.
 pub struct UnstartedThread {
-    shared: Arc<Shared>,
+    shared: Arc<PoolInner>,
     /// None once it runs.
     admission: Option<Admission>,
     index: usize,
@@ -49,10 +49,10 @@ pub struct UnstartedThread {
 }
 
 impl UnstartedThread {
-    fn new(shared: Arc<Shared>, index: usize) -> Self {
+    fn new(shared: Arc<PoolInner>, index: usize) -> Self {
         shared.worker_or_new(index).set_guest(false);
-        shared.ledger().set_roaming(index, false);
-        shared.worker(index).set_roams(false);
+        shared.ledger().set_unpinned(index, false);
+        shared.worker(index).set_unpinned(false);
         Self {
             handles_exit: !shared.is_ending(),
             shared,
@@ -97,8 +97,8 @@ impl UnstartedThread {
     fn stay(mut self) {
         let admission = self.admission.take().expect("enters once");
         // The thread goes its own ways.
-        self.shared.ledger().set_roaming(self.index, true);
-        self.shared.worker(self.index).set_roams(true);
+        self.shared.ledger().set_unpinned(self.index, true);
+        self.shared.worker(self.index).set_unpinned(true);
         std::mem::forget(Membership::enter(self.shared.clone(), admission));
     }
 
@@ -129,7 +129,7 @@ impl Drop for UnstartedThread {
 }
 
 /// Lets go of a pool whose threads could not all be made.
-struct LetGo<'a>(&'a Shared);
+struct LetGo<'a>(&'a PoolInner);
 
 impl Drop for LetGo<'_> {
     fn drop(&mut self) {
@@ -137,7 +137,7 @@ impl Drop for LetGo<'_> {
     }
 }
 
-impl Shared {
+impl PoolInner {
     /// A pool with its threads, or with as many as the system has let it have.
     pub(super) fn start(options: Arc<Options>) -> Arc<Self> {
         let shared = Self::new(options);
@@ -147,7 +147,7 @@ impl Shared {
             drop(unstarted);
             shared.tell_of_refusal(&error);
         }
-        shared.start_steward();
+        shared.start_controller();
         shared
     }
 
@@ -178,28 +178,28 @@ impl Shared {
             thread.stay();
         }
         std::mem::forget(let_go);
-        shared.start_steward();
+        shared.start_controller();
         Ok(shared)
     }
 
-    /// Starts the pool's steward, if it is to have one. Without it the pool takes no part in dividing the machine.
-    fn start_steward(self: &Arc<Self>) {
-        if self.bell.is_none() {
+    /// Starts the pool's share controller, if it is to have one. Without it the pool takes no part in dividing the machine.
+    fn start_controller(self: &Arc<Self>) {
+        if self.controller.is_none() {
             return;
         }
-        let name = format!("{}-steward", self.options.name);
+        let name = format!("{}-share", self.options.name);
         // Here, and not when a seat is taken: who changes the environment must not do so beside a thread that reads it.
         let location = Location::find();
         let shared = self.clone();
-        let steward = move || {
+        let controller = move || {
             let guard = unwind::AbortOnUnwind;
-            Steward::new(shared, location).run();
+            ShareController::new(shared, location).run();
             std::mem::forget(guard);
         };
-        match thread::start(name, steward::STACK, steward) {
+        match thread::start(name, share_controller::STACK, controller) {
             Ok(handle) => self.threads.lock().running.push((None, handle)),
             Err(error) => tell(format_args!(
-                "pool {}: the system refused the steward: {error}; the machine is not shared",
+                "pool {}: the system refused the share controller: {error}; the machine is not shared",
                 self.options.name,
             )),
         }
@@ -232,22 +232,22 @@ impl Shared {
     }
 
     /// The life of a thread of the pool, from handler to handler.
-    fn live(&self, current: Current<'_>, handles_exit: bool) {
+    fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
         events::start(self, current.index);
-        current.arrive_at_stand();
+        current.take_cpu_slot();
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
             current.plan_leaves();
         }
         if !self.options.bind {
-            current.elsewhere.arrive();
+            current.wake_affinity.arrive();
         }
         let on_exit = self.options.on_exit.as_ref().filter(|_| handles_exit);
         current.set_exited(on_exit.is_none());
         current.live();
         if let Some(handler) = on_exit {
             current.resume_running(Slotless::Owed);
-            current.run_mail();
+            current.run_inbox();
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
             self.rouse();
             current.forget_base();
@@ -256,15 +256,15 @@ impl Shared {
             current.set_exited(true);
             current.live();
         }
-        current.leave_stand();
-        current.elsewhere.depart();
+        current.leave_cpu_slot();
+        current.wake_affinity.depart();
         events::stop(self, current.index);
     }
 
     /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.
     pub(super) fn end(self: &Arc<Self>) {
         self.let_go();
-        if Current::of(self).is_some() || self.is_closed() {
+        if WorkerThread::of(self).is_some() || self.is_closed() {
             // One of its own tasks, for which the threads may wait: they end by themselves.
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::{Scope, ScopeCore};
 use crate::fork::forks::{BADLY, End, WELL, end_of, exit, holding, is_told_alone};
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::{Pool, Queue};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn alone() -> Pool {
 }
 
 /// Runs `body` on the pool. It returns what `fork` did, and whether the child is right.
-fn end_in(pool: &Pool, body: impl FnOnce(Arc<Shared>) -> (Option<i32>, bool) + Send) -> End {
+fn end_in(pool: &Pool, body: impl FnOnce(Arc<PoolInner>) -> (Option<i32>, bool) + Send) -> End {
     let shared = pool.shared().clone();
     let forked = pool.install(|| match body(shared) {
         (None, right) => exit(if right { 0 } else { BADLY }),

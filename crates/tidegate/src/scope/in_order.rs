@@ -6,7 +6,7 @@
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::collections::VecDeque;
 use tidegate_sync::lock::Mutex;
 
@@ -18,7 +18,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Self) + Send + 'scope,
     {
-        let Some(current) = Current::of(self.pool()) else {
+        let Some(current) = WorkerThread::of(self.pool()) else {
             // What comes from outside lies in a queue anyway.
             return self.spawn(f);
         };

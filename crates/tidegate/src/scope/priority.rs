@@ -5,7 +5,7 @@
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use tidegate_sync::lock::Mutex;
@@ -40,7 +40,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let caller = Current::get();
+        let caller = WorkerThread::get();
         // Before the lock, which a thread of the parent may have held.
         let _ = self.core.as_worker(caller);
         let task = self.task(f, caller);

@@ -5,9 +5,9 @@ use super::ordered::Ordered;
 use super::sleepers::Sleepers;
 use crate::allocator;
 use crate::options::Options;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::trace::{Source, Stream};
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::panic::Location;
 use tidegate_policy::Space;
 use tidegate_policy::space::book;
@@ -180,7 +180,7 @@ impl Memory {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Asks for so many bytes, and waits for them. Nothing is charged for none.
     pub(super) fn lease(
         self,
@@ -208,7 +208,7 @@ impl Current<'_> {
     }
 }
 
-impl Shared {
+impl PoolInner {
     /// A part of a lease is over.
     pub(super) fn give_back(&self, part: Part) {
         if self.is_inherited() {
@@ -216,7 +216,7 @@ impl Shared {
         }
         self.memory.undeclare(part.bytes);
         if let Some(lease) = part.lease {
-            let thread = Current::of(self).map(|current| current.index);
+            let thread = WorkerThread::of(self).map(|current| current.index);
             self.with_ordered(|ordered| ordered.give_back(thread, lease, part.bytes));
         }
     }

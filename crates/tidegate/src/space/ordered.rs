@@ -10,11 +10,11 @@ use crate::explain::tell;
 use crate::job::{Header, Task};
 use crate::latch::Event;
 use crate::options::Options;
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::trace::recorder;
 use crate::wait::Awaited;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -192,7 +192,7 @@ impl Memory {
     }
 }
 
-impl Shared {
+impl PoolInner {
     /// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
     pub(super) fn with_ordered<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
         let (result, rises) = self.change_plan(change)?;
@@ -274,7 +274,7 @@ impl Shared {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// The same for this worker, and nothing where the pool has no plan.
     fn plan<R>(self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
         self.shared().memory.is_ordered().then_some(())?;
@@ -309,7 +309,7 @@ impl Current<'_> {
 
     /// Whether this worker, which looks again and again, has something else to do.
     fn is_wanted(self) -> bool {
-        self.mail.len() > 0 || self.is_called() || self.shared().is_ending()
+        self.inbox.len() > 0 || self.is_called() || self.shared().is_ending()
     }
 
     /// What this worker, which waits as all others do, is to do.

@@ -4,15 +4,15 @@
 
 use crate::latch::Event;
 use crate::wait::Awaited;
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
 use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
 
-/// Who sleeps at each stand, and what each thread was granted since it last slept or began a task.
+/// Who sleeps at each CPU slot, and what each thread was granted since it last slept or began a task.
 pub(crate) struct Sleepers {
     policy: Hybrid,
-    stands: Vec<Rounds<Arc<Event>>>,
+    cpu_slots: Vec<Rounds<Arc<Event>>>,
     granted: Vec<u64>,
 }
 
@@ -20,7 +20,7 @@ impl Sleepers {
     pub(super) fn new(policy: Hybrid, workers: usize) -> Self {
         Self {
             policy,
-            stands: (0..workers.max(1)).map(|_| Rounds::default()).collect(),
+            cpu_slots: (0..workers.max(1)).map(|_| Rounds::default()).collect(),
             granted: vec![],
         }
     }
@@ -34,7 +34,7 @@ impl Sleepers {
 
     /// How many rounds the thread is to sleep before so many bytes; if none, they are granted.
     fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
-        let workers = self.stands.len() as u64;
+        let workers = self.cpu_slots.len() as u64;
         let parameters = (self.policy.alpha as u64, self.policy.beta as u64);
         let granted = self.granted(thread);
         let rounds = sleep_rounds(bytes, *granted, parameters, workers);
@@ -42,33 +42,33 @@ impl Sleepers {
         rounds
     }
 
-    fn at(&mut self, stand: usize) -> &mut Rounds<Arc<Event>> {
-        let stands = self.stands.len();
-        &mut self.stands[stand % stands]
+    fn at(&mut self, cpu_slot: usize) -> &mut Rounds<Arc<Event>> {
+        let cpu_slots = self.cpu_slots.len();
+        &mut self.cpu_slots[cpu_slot % cpu_slots]
     }
 
-    /// Nothing else is to be done: the first sleeper of the stand, or else of any.
-    fn skip(&mut self, stand: usize) -> Option<Arc<Event>> {
-        let own = self.at(stand).skip();
-        own.or_else(|| self.stands.iter_mut().find_map(Rounds::skip))
+    /// Nothing else is to be done: the first sleeper of the CPU slot, or else of any.
+    fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
+        let own = self.at(cpu_slot).skip();
+        own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// A round passes at the stand, or else at the first one with sleepers: perhaps nobody has that one any more.
-    fn pass_somewhere(&mut self, stand: usize) -> Option<Arc<Event>> {
-        if !self.at(stand).is_empty() {
-            return self.at(stand).pass();
+    /// A round passes at the CPU slot, or else at the first one with sleepers: perhaps nobody has that one any more.
+    fn pass_somewhere(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
+        if !self.at(cpu_slot).is_empty() {
+            return self.at(cpu_slot).pass();
         }
-        let with_sleepers = |stand: &&mut Rounds<_>| !stand.is_empty();
-        let first = self.stands.iter_mut().find(with_sleepers);
+        let with_sleepers = |cpu_slot: &&mut Rounds<_>| !cpu_slot.is_empty();
+        let first = self.cpu_slots.iter_mut().find(with_sleepers);
         first.and_then(Rounds::pass)
     }
 
     fn any(&self) -> bool {
-        self.stands.iter().any(|stand| !stand.is_empty())
+        self.cpu_slots.iter().any(|cpu_slot| !cpu_slot.is_empty())
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Sleeps for as many rounds as so many bytes are worth.
     pub(super) fn sleep_off(self, bytes: u64) {
         let memory = &self.shared().memory;
@@ -80,7 +80,9 @@ impl Current<'_> {
             return;
         }
         let event = Arc::new(Event::for_this_thread());
-        sleepers.at(self.own_stand()).sleep(rounds, event.clone());
+        sleepers
+            .at(self.own_cpu_slot())
+            .sleep(rounds, event.clone());
         let _ = memory.mirror(true, 0);
         drop(sleepers);
         memory.count_sleep();
@@ -89,17 +91,17 @@ impl Current<'_> {
 
     /// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
     pub(crate) fn pass_round(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.at(self.own_stand()).pass())
+        self.wake_sleeper(|sleepers| sleepers.at(self.own_cpu_slot()).pass())
     }
 
     /// The same after a sweep in which there was nothing to steal, or nobody to steal from.
     pub(crate) fn pass_round_somewhere(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.pass_somewhere(self.own_stand()))
+        self.wake_sleeper(|sleepers| sleepers.pass_somewhere(self.own_cpu_slot()))
     }
 
     /// The same where nothing else is to be done.
     pub(crate) fn skip_rounds(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.skip(self.own_stand()))
+        self.wake_sleeper(|sleepers| sleepers.skip(self.own_cpu_slot()))
     }
 
     fn wake_sleeper(self, due: impl FnOnce(&mut Sleepers) -> Option<Arc<Event>>) -> bool {
@@ -123,7 +125,7 @@ impl Current<'_> {
         }
     }
 
-    fn own_stand(self) -> usize {
-        self.stand().unwrap_or(self.index)
+    fn own_cpu_slot(self) -> usize {
+        self.cpu_slot().unwrap_or(self.index)
     }
 }

@@ -16,21 +16,21 @@
 //!
 //! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the deque from the push until it is popped
 //! or stolen. `join` leaves the frame, by return or by panic, only after it has popped the pointer itself, has taken it back out of a queue
-//! that it was moved to ([`crate::foreign`]; what comes out of one comes out once), or has seen the latch open; each ends
+//! that it was moved to ([`crate::alt_queue`]; what comes out of one comes out once), or has seen the latch open; each ends
 //! every use of the pointer by others. See docs/waiting.md for the waiting.
 
-use super::Current;
-use crate::foreign::Foreign;
+use super::WorkerThread;
+use crate::alt_queue::AltQueue;
 use crate::job::{Half, Header, Task};
 use crate::pool::signal;
-use crate::unwind::{self, Payload, Stray};
+use crate::unwind::{self, Payload, UnhandledPanic};
 use tidegate_deque::split::Cold;
 use tidegate_sync::{barrier, clock};
 
 /// The signals that work answers.
 const FOR_WORK: u32 = signal::FLAG | signal::HUNGRY;
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Takes a task from the own deque, at or above `base`.
     #[inline]
     pub(crate) fn pop(self, base: u64) -> Option<Task> {
@@ -51,8 +51,8 @@ impl Current<'_> {
 
     #[cold]
     fn push_task_cold(self, task: Task, position: u64) -> Result<(), Task> {
-        let is_full = |foreign: &Foreign| foreign.is_full(self.kept.len());
-        if self.foreign.as_ref().is_some_and(is_full) && self.deque().pop_at(position) {
+        let is_full = |alt: &AltQueue| alt.is_full(self.stolen_batch.len());
+        if self.alt_queue.as_ref().is_some_and(is_full) && self.deque().pop_at(position) {
             self.poll();
             return Err(task);
         }
@@ -78,10 +78,10 @@ impl Current<'_> {
     pub(crate) fn join_running<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA,
-        B: FnOnce(Current<'_>) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>) -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(move |current: Current<'_>, _| b(current));
+        let half = Half::new(move |current: WorkerThread<'_>, _| b(current));
         self.join_half(a, &half)
     }
 
@@ -89,7 +89,7 @@ impl Current<'_> {
     fn join_half<A, B, RA, RB>(self, a: A, half: &Half<B, RB>) -> (RA, RB)
     where
         A: FnOnce() -> RA,
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let position = self.push_half(half);
@@ -111,7 +111,7 @@ impl Current<'_> {
         B: FnOnce(bool) -> RB + Send,
         RB: Send,
     {
-        let half = Half::new(move |_: Current<'_>, stolen| b(stolen));
+        let half = Half::new(move |_: WorkerThread<'_>, stolen| b(stolen));
         self.join_both_half(a, &half)
     }
 
@@ -119,7 +119,7 @@ impl Current<'_> {
     fn join_both_half<A, B, RA, RB>(self, a: A, half: &Half<B, RB>) -> (RA, RB)
     where
         A: FnOnce() -> RA,
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let position = self.push_half(half);
@@ -134,7 +134,7 @@ impl Current<'_> {
     #[inline(always)]
     fn second_half<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
     where
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back(position) {
@@ -149,7 +149,7 @@ impl Current<'_> {
     #[inline(always)]
     fn push_half<B, RB>(self, half: &Half<B, RB>) -> u64
     where
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         match self.deque().push(half.as_raw()) {
@@ -163,7 +163,7 @@ impl Current<'_> {
     #[inline(never)]
     fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
     where
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         let ended = if self.take_back_cold(half.header(), position) {
@@ -177,7 +177,7 @@ impl Current<'_> {
             unsafe { half.take_result() }
         };
         if let Err(second) = unwind::catch(|| ended.map(drop)).and_then(|ended| ended) {
-            self.shared().report_panic(second, Stray::Second);
+            self.shared().report_panic(second, UnhandledPanic::Second);
         }
         unwind::resume(payload)
     }
@@ -200,7 +200,7 @@ impl Current<'_> {
 
     /// Whether the half was moved out of the deque, and lies there still.
     fn take_back_moved(self, half: &Header, position: u64) -> bool {
-        let taken = self.take_back_foreign(half);
+        let taken = self.take_back_alt(half);
         if taken {
             self.deque().settle(position);
         }
@@ -249,8 +249,8 @@ impl Current<'_> {
             return;
         }
         let deque = self.deque();
-        if let Some(foreign) = &self.worker().foreign {
-            self.move_out(foreign);
+        if let Some(alt) = &self.worker().alt_queue {
+            self.move_out(alt);
         } else if signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
                 // They wait for work.
@@ -279,7 +279,7 @@ impl Current<'_> {
     #[cold]
     fn join_stolen<B, RB>(self, half: &Half<B, RB>, position: u64) -> RB
     where
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back_moved(half.header(), position) {
@@ -302,17 +302,17 @@ pub(crate) const FULL: u64 = u64::MAX - 1;
 /// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
 struct Abandon<'a, B, RB>
 where
-    B: FnOnce(Current<'_>, bool) -> RB + Send,
+    B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
     RB: Send,
 {
-    current: Current<'a>,
+    current: WorkerThread<'a>,
     half: &'a Half<B, RB>,
     position: u64,
 }
 
 impl<B, RB> Drop for Abandon<'_, B, RB>
 where
-    B: FnOnce(Current<'_>, bool) -> RB + Send,
+    B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
     RB: Send,
 {
     // Inlined, so that the fields stay in registers while all goes well.
@@ -322,12 +322,12 @@ where
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     #[cold]
     #[inline(never)]
     fn abandon<B, RB>(self, half: &Half<B, RB>, position: u64)
     where
-        B: FnOnce(Current<'_>, bool) -> RB + Send,
+        B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
         RB: Send,
     {
         if self.take_back_cold(half.header(), position) {
@@ -342,7 +342,7 @@ impl Current<'_> {
         }
         // SAFETY: 1. waited for; 2. the join is not going on.
         if let Err(payload) = unsafe { half.take_result() } {
-            self.shared().report_panic(payload, Stray::Second);
+            self.shared().report_panic(payload, UnhandledPanic::Second);
         }
     }
 }

@@ -85,9 +85,9 @@ fn a_thief_accepts_any_input() {
 }
 
 #[test]
-fn a_steward_accepts_any_input() {
+fn a_controller_accepts_any_input() {
     assert!(
-        replay_all(Source::Steward, 100, |code| code == 0
+        replay_all(Source::ShareController, 100, |code| code == 0
             || (32..48).contains(&code))
             > 0
     );

@@ -30,7 +30,7 @@ fn workers_stand_on_every_core_once_before_they_share_one() {
     assert_eq!([two.cpu(0), two.cpu(1)], [Some(0), Some(2)]);
     let more = layout(apart, 6, PlaceBy::Core);
     assert_eq!(
-        [4, 5].map(|stand| more.cpu(stand)),
+        [4, 5].map(|cpu_slot| more.cpu(cpu_slot)),
         [Some(0), Some(2)],
         "round again"
     );

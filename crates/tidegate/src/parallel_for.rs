@@ -6,7 +6,7 @@
 //!
 //! `map_reduce` instead has a fixed tree over [`MAP_REDUCE_BLOCKS`] blocks, because the shape of the reduction is promised.
 
-use crate::worker::Current;
+use crate::worker::WorkerThread;
 use std::ops::Range;
 use tidegate_policy::tunables::MAP_REDUCE_BLOCKS;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
@@ -130,7 +130,12 @@ impl Pace {
 }
 
 /// Visits `items`, splitting them as long as they are more than a block.
-fn split<I: Items>(current: Current<'_>, items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
+fn split<I: Items>(
+    current: WorkerThread<'_>,
+    items: I,
+    f: &(impl Fn(I::Item) + Sync),
+    pace: &Pace,
+) {
     if items.count() <= pace.block() {
         items.each(f);
     } else {
@@ -139,7 +144,12 @@ fn split<I: Items>(current: Current<'_>, items: I, f: &(impl Fn(I::Item) + Sync)
 }
 
 /// Offers the far half and works off the near one.
-fn halve<I: Items>(current: Current<'_>, items: I, f: &(impl Fn(I::Item) + Sync), pace: &Pace) {
+fn halve<I: Items>(
+    current: WorkerThread<'_>,
+    items: I,
+    f: &(impl Fn(I::Item) + Sync),
+    pace: &Pace,
+) {
     let half = items.count().div_ceil(2);
     let (near, far) = items.cut(half);
     current.join_running(
@@ -150,7 +160,7 @@ fn halve<I: Items>(current: Current<'_>, items: I, f: &(impl Fn(I::Item) + Sync)
 
 /// Visits `items` block by block, and splits what is left when somebody asks.
 fn work_off<I: Items>(
-    current: Current<'_>,
+    current: WorkerThread<'_>,
     mut items: I,
     f: &(impl Fn(I::Item) + Sync),
     pace: &Pace,
@@ -185,7 +195,7 @@ pub fn for_each<I: Items, F: Fn(I::Item) + Sync>(items: I, f: F) {
     }
     let pace = Pace::new();
     let (f, pace) = (&f, &pace);
-    match Current::get() {
+    match WorkerThread::get() {
         Some(current) => split(current, items, f, pace),
         None => for_each_outside(items, f, pace),
     }
@@ -231,7 +241,7 @@ where
         map: &map,
         reduce: &reduce,
     };
-    if let Some(current) = Current::get() {
+    if let Some(current) = WorkerThread::get() {
         return Some(tree.parallel(current, 0..count, None));
     }
     let from = clock::now();
@@ -276,7 +286,7 @@ where
         (self.reduce)(left, right)
     }
 
-    fn parallel(&self, current: Current<'_>, blocks: Range<usize>, first: Option<T>) -> T {
+    fn parallel(&self, current: WorkerThread<'_>, blocks: Range<usize>, first: Option<T>) -> T {
         if blocks.len() == 1 {
             return first.unwrap_or_else(|| self.block(blocks.start));
         }

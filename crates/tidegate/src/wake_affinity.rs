@@ -11,7 +11,7 @@ use tidegate_sync::thread::{CpuSet, Tid, current_cpu};
 
 /// Off which processor a thread is kept until it runs.
 #[derive(Default)]
-pub(crate) struct Elsewhere(Mutex<State>);
+pub(crate) struct WakeAffinity(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -21,7 +21,7 @@ struct State {
     off: Option<usize>,
 }
 
-impl Elsewhere {
+impl WakeAffinity {
     /// The calling thread may be moved from now on.
     pub(crate) fn arrive(&self) {
         *self.0.lock() = State {

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::job::{Blocks, Header};
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -18,12 +18,12 @@ worker_local!(static CURRENT: Cell<*const Worker> = Cell::new(null()));
 
 /// The calling thread as a worker of its pool.
 #[derive(Clone, Copy)]
-pub(crate) struct Current<'a> {
+pub(crate) struct WorkerThread<'a> {
     worker: &'a Worker,
     not_send: PhantomData<*mut ()>,
 }
 
-impl<'a> std::ops::Deref for Current<'a> {
+impl<'a> std::ops::Deref for WorkerThread<'a> {
     type Target = Worker;
 
     #[inline(always)]
@@ -32,7 +32,7 @@ impl<'a> std::ops::Deref for Current<'a> {
     }
 }
 
-impl<'a> Current<'a> {
+impl<'a> WorkerThread<'a> {
     /// The worker that the calling thread is, if it is one.
     #[inline(always)]
     pub(crate) fn get() -> Option<Self> {
@@ -48,12 +48,12 @@ impl<'a> Current<'a> {
 
     /// The worker of `pool` that the calling thread is, if it is one now.
     #[inline]
-    pub(crate) fn of(pool: &Shared) -> Option<Self> {
+    pub(crate) fn of(pool: &PoolInner) -> Option<Self> {
         Self::get().filter(|current| std::ptr::eq(current.shared(), pool))
     }
 
     /// The worker of `pool` that the calling thread is, now or in a frame below.
-    pub(crate) fn in_pool(pool: &Shared) -> Option<Self> {
+    pub(crate) fn in_pool(pool: &PoolInner) -> Option<Self> {
         let mut here = Self::get();
         while let Some(current) = here {
             if std::ptr::eq(current.shared(), pool) {
@@ -81,7 +81,7 @@ impl<'a> Current<'a> {
 
     /// Calls `f` as this worker, which the thread is in a frame below if not now.
     pub(crate) fn call<R>(self, f: impl FnOnce(Self) -> R) -> R {
-        struct Back<'a>(*const Worker, &'a Shared);
+        struct Back<'a>(*const Worker, &'a PoolInner);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
                 become_again(self.0, self.1);
@@ -94,10 +94,10 @@ impl<'a> Current<'a> {
 
     /// The pool that this worker belongs to.
     #[inline]
-    pub(crate) fn shared(self) -> &'a Shared {
+    pub(crate) fn shared(self) -> &'a PoolInner {
         // Relaxed: written by this very thread.
         let shared = self.worker.shared.load(Ordering::Relaxed);
-        // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `Current` can exist.
+        // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `WorkerThread` can exist.
         unsafe { &*shared }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Current<'a> {
     /// The owner's side of this worker's deque.
     #[inline(always)]
     pub(crate) fn deque(self) -> Owner<'a, Header> {
-        // SAFETY: only the thread that is this worker has a `Current`, and membership passes from thread to thread
+        // SAFETY: only the thread that is this worker has a `WorkerThread`, and membership passes from thread to thread
         // under the pool's ledger lock.
         unsafe { self.worker.deque.owner() }
     }
@@ -215,19 +215,19 @@ impl<'a> Current<'a> {
 pub(crate) struct Runner(NonNull<Worker>);
 
 impl Runner {
-    pub(crate) fn of(current: Current<'_>) -> Self {
+    pub(crate) fn of(current: WorkerThread<'_>) -> Self {
         Self(NonNull::from(current.worker))
     }
 
-    /// That worker. Unlike [`Current::get`] it finds the worker in a child made by `fork`, too.
+    /// That worker. Unlike [`WorkerThread::get`] it finds the worker in a child made by `fork`, too.
     ///
     /// # Safety
     /// 1. The caller runs on the thread for which this was made, in a frame above the one that made it.
-    pub(crate) unsafe fn current(&self) -> Current<'_> {
+    pub(crate) unsafe fn current(&self) -> WorkerThread<'_> {
         // SAFETY: the thread's time as this worker, during which the pool keeps the worker, lasts until that frame ends (1).
         let worker = unsafe { self.0.as_ref() };
         let not_send = PhantomData;
-        Current { worker, not_send }
+        WorkerThread { worker, not_send }
     }
 }
 
@@ -240,7 +240,7 @@ pub(crate) struct Context {
 
 /// Makes the calling thread the worker that it was before it became one of `shared`. What was a worker before a fork is none
 /// in the child.
-fn become_again(before: *const Worker, shared: &Shared) {
+fn become_again(before: *const Worker, shared: &PoolInner) {
     let before = if shared.is_inherited() {
         null()
     } else {
@@ -258,7 +258,7 @@ pub(crate) extern "C" fn leave_in_child() {
 pub(crate) struct Admission(usize);
 
 impl Admission {
-    /// For the ledger's keepers alone (`Shared::admit_guest`, `Shared::start_thread`): the ledger has just admitted worker
+    /// For the ledger's keepers alone (`PoolInner::admit_guest`, `PoolInner::start_thread`): the ledger has just admitted worker
     /// `index`, and no thread is it.
     pub(crate) fn granted(index: usize) -> Self {
         Self(index)
@@ -267,13 +267,13 @@ impl Admission {
 
 /// A thread's time as a worker. It may be one of another pool before and after.
 pub(crate) struct Membership {
-    shared: Arc<Shared>,
+    shared: Arc<PoolInner>,
     index: usize,
 }
 
 impl Membership {
     /// Makes the calling thread a worker of the pool.
-    pub(crate) fn enter(shared: Arc<Shared>, admission: Admission) -> Self {
+    pub(crate) fn enter(shared: Arc<PoolInner>, admission: Admission) -> Self {
         let Admission(index) = admission;
         let worker = shared.worker_or_new(index);
         // Relaxed: read by this thread only.
@@ -288,23 +288,23 @@ impl Membership {
             .store(before.cast_mut(), Ordering::Relaxed);
         worker.set_gone(false);
         worker.tally.arrive();
-        if shared.bell.is_some() {
+        if shared.controller.is_some() {
             worker.computed.take();
         }
         worker.set_unasked_until(None);
         let membership = Self { shared, index };
         membership.current().forget_base();
         membership.current().forget_preemptions();
-        if barrier::available() != Some(true) || membership.current().foreign.is_some() {
+        if barrier::available() != Some(true) || membership.current().alt_queue.is_some() {
             // Nobody can expose our work by force, now or ever, or it goes elsewhere: each push goes the cold way.
             membership.current().deque().shut();
         }
         membership
     }
 
-    pub(crate) fn current(&self) -> Current<'_> {
+    pub(crate) fn current(&self) -> WorkerThread<'_> {
         let worker = self.shared.worker(self.index);
-        Current {
+        WorkerThread {
             worker,
             not_send: PhantomData,
         }

@@ -1,6 +1,6 @@
 //! The thread that makes a pool use as many processors as it is entitled to. The protocol and its argument are docs/steward.md.
 //!
-//! [`Bell`] is what the pool has of it: the workers ring when the pool begins to do something, and read the cap. The estimate of the
+//! [`ControllerHandle`] is what the pool has of it: the workers ring when the pool begins to do something, and read the cap. The estimate of the
 //! desire and the rules are `tidegate_policy`'s, the table of jobs is `tidegate_share`'s; here the counters are read ([`sight`]), those who
 //! run are watched ([`holders`]) and slots are moved.
 //!
@@ -11,7 +11,7 @@ mod presence;
 mod sight;
 
 use crate::options::{Options, Sharing, machine};
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::trace::Notes;
 use holders::Holders;
 use presence::Presence;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_machine::Limits;
 use tidegate_policy::Nanos;
-use tidegate_policy::trace::{NoTrace, Steward as Rules, Wait};
+use tidegate_policy::trace::{NoTrace, ShareController as Rules, Wait};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
 use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,23 +30,23 @@ use tidegate_sync::lock::Mutex;
 use tidegate_sync::park::Parker;
 use tidegate_sync::thread::shorten_slice;
 
-/// What others have of a pool's steward.
-pub(crate) struct Bell {
-    /// The steward is parked until the pool does something; written under the ledger's lock.
+/// What others have of a pool's share controller.
+pub(crate) struct ControllerHandle {
+    /// The share controller is parked until the pool does something; written under the ledger's lock.
     asleep: AtomicBool,
-    /// The pool has done something since the steward's last look; written under the ledger's lock.
+    /// The pool has done something since the share controller's last look; written under the ledger's lock.
     active: AtomicBool,
     parker: Parker,
-    /// Ends the steward's wait for a change of the table.
+    /// Ends the share controller's wait for a change of the table.
     waker: Mutex<Option<Waker>>,
     /// How many slots others leave to the pool, and how many are lent beyond them; written under the ledger's lock.
     cap: AtomicUsize,
     lent: AtomicUsize,
-    /// What the steward asks the rules.
+    /// What the share controller asks the rules.
     pub(crate) notes: Notes,
 }
 
-impl Bell {
+impl ControllerHandle {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             asleep: AtomicBool::new(false),
@@ -87,9 +87,9 @@ impl Bell {
     }
 }
 
-/// The steward of a pool; lives on a thread of its own.
-pub(crate) struct Steward {
-    shared: Arc<Shared>,
+/// The share controller of a pool; lives on a thread of its own.
+pub(crate) struct ShareController {
+    shared: Arc<PoolInner>,
     rules: Rules,
     sight: Sight,
     presence: Presence,
@@ -106,9 +106,9 @@ pub(crate) struct Steward {
 /// Address space of its stack. It reads files and formats a line; nothing of the user's runs there.
 pub(crate) const STACK: usize = 256 * 1024;
 
-impl Steward {
-    /// The steward of a pool that takes its seat at `location`.
-    pub(crate) fn new(shared: Arc<Shared>, location: Result<Location, Refusal>) -> Self {
+impl ShareController {
+    /// The share controller of a pool that takes its seat at `location`.
+    pub(crate) fn new(shared: Arc<PoolInner>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
             rules: Rules::new(&NoTrace, sharing.desire_state.clone()),
@@ -126,8 +126,8 @@ impl Steward {
         }
     }
 
-    fn bell(&self) -> &Bell {
-        bell(&self.shared)
+    fn controller(&self) -> &ControllerHandle {
+        controller(&self.shared)
     }
 
     /// Until the pool ends.
@@ -151,13 +151,13 @@ impl Steward {
                     return false;
                 }
                 // Relaxed, both: ordered by the ledger's lock.
-                let acts = ledger.is_active() || self.bell().active.load(Ordering::Relaxed);
-                self.bell().asleep.store(!acts, Ordering::Relaxed);
+                let acts = ledger.is_active() || self.controller().active.load(Ordering::Relaxed);
+                self.controller().asleep.store(!acts, Ordering::Relaxed);
                 if acts {
                     return true;
                 }
             }
-            self.bell().parker.park();
+            self.controller().parker.park();
         }
     }
 
@@ -167,7 +167,7 @@ impl Steward {
             return false;
         }
         let desire = sharing(&self.shared).desire_state.clone();
-        self.rules = Rules::new(&self.bell().notes, desire);
+        self.rules = Rules::new(&self.controller().notes, desire);
         self.sight = Sight::of(&self.shared);
         self.holders = Holders::default();
         self.calm = 0;
@@ -177,13 +177,13 @@ impl Steward {
     /// Whether the pool still works after a cycle, or does so again in the next.
     fn goes_on(&self) -> bool {
         let cycle = Duration::from_nanos(EST_CYCLE.default);
-        self.bell().parker.park_timeout(cycle);
+        self.controller().parker.park_timeout(cycle);
         let _ = self.acts();
         if self.shared.ledger().is_active() {
             return true;
         }
         if !self.shared.is_over() {
-            self.bell().parker.park_timeout(cycle);
+            self.controller().parker.park_timeout(cycle);
         }
         self.acts()
     }
@@ -204,10 +204,10 @@ impl Steward {
         }
         let share = sharing(&self.shared).share;
         let calm = [self.shares.others, self.calm];
-        self.wait(from + Rules::cycle(&self.bell().notes, share, calm));
+        self.wait(from + Rules::cycle(&self.controller().notes, share, calm));
         let before = self.rules.desire();
         let seen = self.sight.look(&self.shared, self.shares);
-        let notes = &bell(&self.shared).notes;
+        let notes = &controller(&self.shared).notes;
         let calm = self.rules.next_desire(notes, &seen.seen()) == before;
         self.calm = if calm { self.calm + 1 } else { 0 };
         true
@@ -217,7 +217,7 @@ impl Steward {
     fn acts(&self) -> bool {
         let ledger = self.shared.ledger();
         // Relaxed: ordered by the ledger's lock.
-        let active = &self.bell().active;
+        let active = &self.controller().active;
         let acts = active.load(Ordering::Relaxed) || ledger.is_active();
         active.store(false, Ordering::Relaxed);
         acts
@@ -239,7 +239,7 @@ impl Steward {
         }
         self.presence
             .look(sharing(&self.shared).share, self.shares.others);
-        *self.bell().waker.lock() = self.presence.waker();
+        *self.controller().waker.lock() = self.presence.waker();
     }
 
     /// Publishes what the pool is up to. One that does not act any more has nothing to say but that, whatever has begun since: it may be
@@ -276,7 +276,7 @@ impl Steward {
             true => wanted,
             false => {
                 let counts = [wanted, self.shares.allotment, self.shares.others];
-                Rules::slots(&self.bell().notes, share, counts)
+                Rules::slots(&self.controller().notes, share, counts)
             }
         };
         // All of them, whatever number is wanted in a moment.
@@ -284,10 +284,10 @@ impl Steward {
         let lent = self.lend(fair, now);
         let changes = {
             let _ledger = self.shared.ledger();
-            let bell = self.bell();
+            let controller = self.controller();
             // Relaxed, both: ordered by the ledger's lock.
-            let before = bell.cap.swap(cap, Ordering::Relaxed);
-            bell.lent.swap(lent, Ordering::Relaxed) != lent || before != cap
+            let before = controller.cap.swap(cap, Ordering::Relaxed);
+            controller.lent.swap(lent, Ordering::Relaxed) != lent || before != cap
         };
         if changes {
             self.shared.resize();
@@ -304,7 +304,7 @@ impl Steward {
         self.shared.ask_holders(&ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
-            self.rules.forget_loans(&bell(&self.shared).notes);
+            self.rules.forget_loans(&controller(&self.shared).notes);
             return 0;
         }
         self.holders.take_turns(&self.shared, &ledger, now);
@@ -321,7 +321,7 @@ impl Steward {
             room,
             now,
         };
-        self.rules.lend(&bell(&self.shared).notes, wait)
+        self.rules.lend(&controller(&self.shared).notes, wait)
     }
 
     /// Sleeps until `until`; when the table changes meanwhile, follows it.
@@ -339,7 +339,7 @@ impl Steward {
                 } else {
                     until - now
                 };
-                self.bell()
+                self.controller()
                     .parker
                     .park_timeout(Duration::from_nanos(length));
                 return;
@@ -357,24 +357,29 @@ impl Steward {
                 return;
             }
             let gap = CHANGE_GAP.default.min(until.saturating_sub(clock::now()));
-            self.bell().parker.park_timeout(Duration::from_nanos(gap));
+            self.controller()
+                .parker
+                .park_timeout(Duration::from_nanos(gap));
         }
     }
 
     /// The pool ends.
     fn leave(&mut self) {
-        *self.bell().waker.lock() = None;
+        *self.controller().waker.lock() = None;
         self.presence.leave();
     }
 }
 
-fn bell(shared: &Shared) -> &Bell {
-    shared.bell.as_ref().expect("the pool has a steward")
+fn controller(shared: &PoolInner) -> &ControllerHandle {
+    shared
+        .controller
+        .as_ref()
+        .expect("the pool has a share controller")
 }
 
-fn sharing(shared: &Shared) -> &Sharing {
+fn sharing(shared: &PoolInner) -> &Sharing {
     let sharing = shared.options.share.as_ref();
-    sharing.expect("a pool that takes no part has no steward")
+    sharing.expect("a pool that takes no part has no share controller")
 }
 
 #[cfg(all(test, not(any(loom, miri))))]
@@ -383,11 +388,11 @@ mod tests {
     use crate::Pool;
     use crate::options::Options;
 
-    fn bare() -> Arc<Shared> {
+    fn bare() -> Arc<PoolInner> {
         let builder = Pool::builder()
             .workers(4)
             .share(tidegate_policy::Share::Auto);
-        Shared::bare(Options::of(builder).unwrap())
+        PoolInner::bare(Options::of(builder).unwrap())
     }
 
     /// Between `wake_for_work`, which gives the slot under the ledger's lock, and `start_thread`, which makes the worker after it.
@@ -400,8 +405,8 @@ mod tests {
             .ledger()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never);
         assert_eq!(wake, tidegate_policy::slots::Wake::Start(0));
-        let mut steward = Steward::new(shared.clone(), Location::find());
-        assert_eq!(steward.lend(1, 0), 0);
+        let mut controller = ShareController::new(shared.clone(), Location::find());
+        assert_eq!(controller.lend(1, 0), 0);
         std::mem::forget(shared);
     }
 
@@ -427,34 +432,34 @@ mod tests {
         assert_eq!(queued(), 1);
     }
 
-    /// A task begins after the steward has asked whether the pool acts, and is over before it asks again.
+    /// A task begins after the share controller has asked whether the pool acts, and is over before it asks again.
     #[test]
     fn a_pool_that_is_idle_when_the_steward_parks_desires_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::at(folder.path().join("table"));
         let shared = bare();
-        let mut steward = Steward::new(shared.clone(), Ok(location.clone()));
-        steward.look_around(clock::now());
-        let acts = steward.acts();
+        let mut controller = ShareController::new(shared.clone(), Ok(location.clone()));
+        controller.look_around(clock::now());
+        let acts = controller.acts();
         assert!(!acts);
         let t = shared.admit_all(1)[0];
-        steward.say(acts);
-        let _ = steward.apply(clock::now());
+        controller.say(acts);
+        let _ = controller.apply(clock::now());
         shared.dismiss(t);
-        assert!(steward.sleep_until_active());
-        assert!(!steward.begin(), "it is done already");
+        assert!(controller.sleep_until_active());
+        assert!(!controller.begin(), "it is done already");
         let observer = tidegate_share::Observer::open(&location).unwrap();
         let desire = observer.unwrap().jobs().unwrap()[0].desire;
-        std::mem::forget((steward, shared));
+        std::mem::forget((controller, shared));
         assert_eq!(desire, 0);
     }
 
     #[test]
     fn a_loan_adds_nothing_to_what_is_wanted() {
         let shared = bare();
-        let bell = shared.bell.as_ref().unwrap();
-        bell.cap.store(1, Ordering::Relaxed);
-        bell.lent.store(3, Ordering::Relaxed);
+        let controller = shared.controller.as_ref().unwrap();
+        controller.cap.store(1, Ordering::Relaxed);
+        controller.lent.store(3, Ordering::Relaxed);
         shared.want(2, true);
         let slots = shared.slots();
         std::mem::forget(shared);

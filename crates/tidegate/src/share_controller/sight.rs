@@ -1,6 +1,6 @@
 //! What a pool sees of itself in a cycle: its counters, and what has been added to them.
 
-use crate::pool::Shared;
+use crate::pool::PoolInner;
 use crate::stats::Phase;
 use tidegate_policy::Nanos;
 use tidegate_policy::desire::Seen;
@@ -41,7 +41,7 @@ pub(super) struct Cycle {
 }
 
 impl Totals {
-    fn of(shared: &Shared) -> Self {
+    fn of(shared: &PoolInner) -> Self {
         let mut sum = Self::default();
         for worker in shared.workers() {
             let tally = &worker.tally;
@@ -68,7 +68,7 @@ impl Totals {
 
 impl Sight {
     /// A first look, with nothing to compare it with.
-    pub(super) fn of(shared: &Shared) -> Self {
+    pub(super) fn of(shared: &PoolInner) -> Self {
         Self {
             at: clock::now(),
             totals: Totals::of(shared),
@@ -77,7 +77,7 @@ impl Sight {
     }
 
     /// What happened since the last look, in a pool that divides the machine by `shares`.
-    pub(super) fn look(&mut self, shared: &Shared, shares: Shares) -> &Cycle {
+    pub(super) fn look(&mut self, shared: &PoolInner, shares: Shares) -> &Cycle {
         let (now, totals) = (clock::now(), Totals::of(shared));
         let cycle = &mut self.cycle;
         cycle.length = now.saturating_sub(self.at);
@@ -90,9 +90,9 @@ impl Sight {
         cycle.added = totals.since(&self.totals);
         cycle.deques.clear();
         cycle.deques.extend(
-            shared
-                .workers()
-                .map(|w| w.deque.waiting() as usize + w.kept.len() + usize::from(w.offers())),
+            shared.workers().map(|w| {
+                w.deque.waiting() as usize + w.stolen_batch.len() + usize::from(w.offers())
+            }),
         );
         cycle.queued = shared.queued() + ready;
         // Relaxed: a number by itself.

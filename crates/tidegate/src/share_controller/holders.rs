@@ -1,6 +1,6 @@
-//! Those who have slots, as the steward sees them from cycle to cycle: who is stuck, and whose turn is over.
+//! Those who have slots, as the share controller sees them from cycle to cycle: who is stuck, and whose turn is over.
 
-use crate::pool::{Shared, signal};
+use crate::pool::{PoolInner, signal};
 use crate::worker::Worker;
 use tidegate_policy::Nanos;
 use tidegate_policy::share::{is_next_turn, is_stuck};
@@ -30,7 +30,7 @@ impl Holders {
     /// How many of those who have a slot are stuck, and how many poll nothing. While something `waits` for one, all who run are probed.
     pub(super) fn look(
         &mut self,
-        shared: &Shared,
+        shared: &PoolInner,
         ledger: &Ledger,
         waits: bool,
         now: Nanos,
@@ -62,7 +62,7 @@ impl Holders {
     }
 
     /// Asks as many as are owed a slot, of those who have one, to leave, if it is time.
-    pub(super) fn take_turns(&mut self, shared: &Shared, ledger: &Ledger, now: Nanos) {
+    pub(super) fn take_turns(&mut self, shared: &PoolInner, ledger: &Ledger, now: Nanos) {
         if !ledger.owes() {
             self.turned = None;
             return;

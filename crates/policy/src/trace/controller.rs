@@ -1,4 +1,4 @@
-//! The recorded rules of a pool's steward: the desired processors, the number of slots, and loans.
+//! The recorded rules of a pool's share controller: the desired processors, the number of slots, and loans.
 
 use super::event::Event;
 use super::recorder::Recorder;
@@ -8,14 +8,14 @@ use crate::limits::MOST_THREADS;
 use crate::share::{Loans, Share, cycle, slots};
 use alloc::vec::Vec;
 
-/// The state of one steward.
+/// The state of one controller.
 #[derive(Clone, Debug)]
-pub struct Steward {
+pub struct ShareController {
     desire: DesireState,
     loans: Loans,
 }
 
-/// What the steward knows of threads that wait for a slot.
+/// What the share controller knows of threads that wait for a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wait {
     /// Whether a thread waits for a slot while none is free.
@@ -30,8 +30,8 @@ pub struct Wait {
     pub now: Nanos,
 }
 
-impl Steward {
-    /// A steward that has not estimated a desire yet.
+impl ShareController {
+    /// A share controller that has not estimated a desire yet.
     pub fn new(recorder: &impl Recorder, desire: DesireState) -> Self {
         recorder.begin(Event::Begin);
         recorder.end(0);

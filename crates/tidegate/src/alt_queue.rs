@@ -10,7 +10,7 @@
 use crate::job::{Header, Task};
 use crate::latch::State;
 use crate::wait::Awaited;
-use crate::worker::{Current, Worker, steal_one};
+use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::claim::{self, Cell};
 use tidegate_deque::split::capacity;
 use tidegate_deque::{
@@ -22,7 +22,7 @@ use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 
 /// Where a worker keeps its tasks, if not in its deque.
-pub(crate) enum Foreign {
+pub(crate) enum AltQueue {
     /// In a queue of its own.
     Own(Own),
     /// In the pool's.
@@ -115,7 +115,7 @@ impl Own {
     }
 }
 
-impl Foreign {
+impl AltQueue {
     /// That of a worker of a pool with this queue.
     pub(crate) fn of(queue: Queue) -> Option<Self> {
         Some(Self::Own(match queue {
@@ -152,16 +152,16 @@ impl Foreign {
     }
 }
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Moves what the deque holds into the queue in its place.
-    pub(crate) fn move_out(self, foreign: &Foreign) {
+    pub(crate) fn move_out(self, alt: &AltQueue) {
         self.deque().expose_all();
         let (mut moved, mut gives_way) = (0, None);
         let tasks = std::iter::from_fn(|| steal_one(self.worker(), None).1).inspect(|_| moved += 1);
-        match foreign {
-            Foreign::Own(own) => tasks.for_each(|task| self.put(own, task)),
-            Foreign::Shared => tasks.for_each(|task| self.pass_on(task)),
-            Foreign::Planned => gives_way = self.put_planned(tasks),
+        match alt {
+            AltQueue::Own(own) => tasks.for_each(|task| self.put(own, task)),
+            AltQueue::Shared => tasks.for_each(|task| self.pass_on(task)),
+            AltQueue::Planned => gives_way = self.put_planned(tasks),
         }
         self.deque().shut();
         if moved > 0 {
@@ -184,7 +184,7 @@ impl Current<'_> {
     }
 
     /// Takes a task out of the queue in place of the deque.
-    pub(crate) fn take_foreign(self) -> Option<Task> {
+    pub(crate) fn take_alt(self) -> Option<Task> {
         let own = self.own_queue()?;
         let task = own.take();
         if own.offers() {
@@ -195,32 +195,32 @@ impl Current<'_> {
     }
 
     /// The same if the next one is `wanted`; another is kept where everybody finds it.
-    pub(crate) fn take_foreign_if(self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
-        let task = self.take_foreign()?;
+    pub(crate) fn take_alt_if(self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let task = self.take_alt()?;
         if wanted(&task) {
             return Some(task);
         }
-        self.keep_own(task);
+        self.push_back_batch(task);
         None
     }
 
     /// Keeps a task among those that this worker has stolen and not begun, where all may have it but those who run what lies in the
     /// pool's queues on top of a wait: it may descend from the frames below.
-    pub(crate) fn keep_own(self, task: Task) {
-        self.keep_stolen(task);
+    pub(crate) fn push_back_batch(self, task: Task) {
+        self.keep_in_batch(task);
         self.shared().work_visible(Some(self.worker()));
     }
 
     /// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.
-    pub(crate) fn take_back_foreign(self, half: &Header) -> bool {
-        match self.foreign {
+    pub(crate) fn take_back_alt(self, half: &Header) -> bool {
+        match self.alt_queue {
             None => return false,
-            Some(Foreign::Planned) => return self.take_back_planned(half),
-            Some(Foreign::Own(_) | Foreign::Shared) => {}
+            Some(AltQueue::Planned) => return self.take_back_planned(half),
+            Some(AltQueue::Own(_) | AltQueue::Shared) => {}
         }
         match half.latch.state() {
             State::Kept(keeper) if keeper == self.index => {
-                self.kept.take(half).is_some() || self.dig_out(half)
+                self.stolen_batch.take(half).is_some() || self.pop_until(half)
             }
             State::Queued => self.shared().injector.take(half).is_some(),
             _ => false,
@@ -229,43 +229,39 @@ impl Current<'_> {
 
     /// Takes tasks out of the own queue until this half comes. What comes before was spawned inside the first half; or is older, where the owner
     /// gets the oldest first.
-    fn dig_out(self, half: &Header) -> bool {
-        while let Some(task) = self.take_foreign() {
+    fn pop_until(self, half: &Header) -> bool {
+        while let Some(task) = self.take_alt() {
             if std::ptr::eq(task.header(), half) {
                 return true;
             }
-            self.keep_own(task);
+            self.push_back_batch(task);
         }
         false
     }
 
     /// Whoever is about to stop in the middle of a task leaves what it owns where others find it: not every queue gives thieves everything.
-    pub(crate) fn bring_out(self) {
-        while let Some(task) = self.take_foreign() {
-            self.keep_own(task);
+    pub(crate) fn flush_to_stealable(self) {
+        while let Some(task) = self.take_alt() {
+            self.push_back_batch(task);
         }
     }
 
     /// The same for who has no frames and leaves.
-    pub(crate) fn spill(self) {
-        while let Some(task) = self.take_foreign() {
+    pub(crate) fn flush_to_injector(self) {
+        while let Some(task) = self.take_alt() {
             self.pass_on(task);
         }
     }
 
     /// Moves the youngest own tasks that belong to nobody to the pool's queues.
-    pub(crate) fn spill_detached(self) {
-        while let Some(task) = self.take_foreign_if(|task| task.header().latch.is_detached()) {
+    pub(crate) fn flush_detached(self) {
+        while let Some(task) = self.take_alt_if(|task| task.header().latch.is_detached()) {
             self.pass_on(task);
         }
     }
 
     /// Tries to take a task out of the queue that `victim` has in place of its deque.
-    pub(crate) fn steal_foreign(
-        self,
-        victim: &Worker,
-        cursors: &mut Cursors,
-    ) -> Result<Task, Miss> {
+    pub(crate) fn steal_alt(self, victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
         let own = victim.own_queue().ok_or(Miss::Empty)?;
         own.steal(cursors.of(victim.index))
     }

@@ -4,13 +4,13 @@
 //! whose joiner is in a frame below. So the oldest task is stolen from there like a thief would, and not popped: the joiner then finds
 //! that its half was taken, and its latch open.
 
-use crate::foreign::Cursors;
+use crate::alt_queue::Cursors;
 use crate::job::Task;
-use crate::worker::{Current, Worker, steal_one};
+use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
 use tidegate_sync::clock;
 
-impl Current<'_> {
+impl WorkerThread<'_> {
     /// Runs a task of the own deque, or a part of a broadcast for this thread. Whether there was one.
     pub(crate) fn run_own(self) -> bool {
         self.poll();
@@ -42,13 +42,10 @@ impl Current<'_> {
         if !self.deque().is_empty() {
             self.deque().expose_half();
         }
-        let own = take_oldest(self.worker()).or_else(|| self.kept.pop());
-        let oldest = || {
-            self.steal_foreign(self.worker(), &mut Cursors::default())
-                .ok()
-        };
-        let own = own.or_else(oldest).or_else(|| self.take_foreign());
-        own.or_else(|| self.mail.pop())
+        let own = take_oldest(self.worker()).or_else(|| self.stolen_batch.pop());
+        let oldest = || self.steal_alt(self.worker(), &mut Cursors::default()).ok();
+        let own = own.or_else(oldest).or_else(|| self.take_alt());
+        own.or_else(|| self.inbox.pop())
     }
 
     /// The caller wants work now: a victim that has only private work is not asked for some.
@@ -56,8 +53,8 @@ impl Current<'_> {
         if victim.deque.has_private() && self.shared().expose_turn(clock::now()) {
             victim.deque.force_expose();
         }
-        let kept = take_oldest(victim).or_else(|| victim.kept.pop());
-        let task = kept.or_else(|| self.steal_foreign(victim, &mut Cursors::default()).ok());
+        let kept = take_oldest(victim).or_else(|| victim.stolen_batch.pop());
+        let task = kept.or_else(|| self.steal_alt(victim, &mut Cursors::default()).ok());
         if task.is_some() {
             self.count_steal(victim, 1);
         }

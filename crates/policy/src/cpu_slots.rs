@@ -1,0 +1,234 @@
+//! Where the holders of slots stand.
+//!
+//! A *CPU slot* is a position on the machine for one running thread, and lies in one or more *groups* of CPU slots: places, and places of
+//! places. Who gets a slot gets a CPU slot, and leaves it with the slot; so a place has as many workers as it has processors, whichever threads
+//! those are (docs/places.md). [`Ledger`](crate::slots::Ledger) calls the verbs; this module chooses among the CPU slots that are free.
+//!
+//! It knows nothing of caches and CPUs, and binds nobody.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Who stands where; see the module.
+///
+/// ```
+/// use tidegate_policy::CpuSlots;
+///
+/// // Two places of two CPU slots each, and the group of all.
+/// let mut cpu_slots = CpuSlots::new(&[vec![0, 1], vec![2, 3], vec![0, 1, 2, 3]]);
+/// cpu_slots.take(7, Some(1));
+/// assert_eq!(cpu_slots.at(7), Some(2));
+/// cpu_slots.leave(7);
+/// cpu_slots.take(7, None);
+/// assert_eq!(cpu_slots.at(7), Some(2), "the one that it had last");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CpuSlots {
+    groups: Box<[Box<[usize]>]>,
+    /// The smallest group of each CPU slot.
+    leaf: Box<[usize]>,
+    taken: Box<[bool]>,
+    threads: Vec<Thread>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Thread {
+    at: Option<usize>,
+    last: Option<usize>,
+    /// It takes none: it belongs to somebody else and goes where it likes.
+    unpinned: bool,
+}
+
+impl CpuSlots {
+    /// All CPU slots free. Each group is a list of CPU slots `0..n`; the last group holds all of them, and of two groups with a common CPU slot
+    /// the one that comes first lies in the other.
+    #[must_use]
+    pub fn new(groups: &[Vec<usize>]) -> Self {
+        let count = groups.last().map_or(0, Vec::len);
+        let leaf_of = |cpu_slot| groups.iter().position(|group| group.contains(&cpu_slot));
+        Self {
+            groups: groups.iter().map(|group| group.clone().into()).collect(),
+            leaf: (0..count).map(|s| leaf_of(s).unwrap_or(0)).collect(),
+            taken: vec![false; count].into(),
+            threads: Vec::new(),
+        }
+    }
+
+    /// Where thread `t` stands.
+    #[must_use]
+    pub fn at(&self, t: usize) -> Option<usize> {
+        self.threads.get(t)?.at
+    }
+
+    /// Whether thread `t` has stood in `group` last, or stands there.
+    #[must_use]
+    pub fn was_in(&self, t: usize, group: usize) -> bool {
+        let last = self.threads.get(t).and_then(|thread| thread.last);
+        last.is_some_and(|cpu_slot| self.groups[group].contains(&cpu_slot))
+    }
+
+    /// Whether a CPU slot of `group` is free.
+    #[must_use]
+    pub fn has_free_in(&self, group: usize) -> bool {
+        self.free_in(group).is_some()
+    }
+
+    fn free_in(&self, group: usize) -> Option<usize> {
+        let mut cpu_slots = self.groups.get(group)?.iter().copied();
+        cpu_slots.find(|cpu_slot| !self.taken[*cpu_slot])
+    }
+
+    /// Thread `t`, which has no CPU slot, gets one if there is any: in the group `wanted` if that has one, the one that it had last, or one near
+    /// that.
+    pub fn take(&mut self, t: usize, wanted: Option<usize>) {
+        if self.taken.is_empty() || self.thread(t).unpinned {
+            return;
+        }
+        let last = self.threads[t].last;
+        let fits = |group| self.was_in(t, group);
+        let again = last.filter(|cpu_slot| !self.taken[*cpu_slot] && wanted.is_none_or(fits));
+        let near = || self.free_in(self.leaf[last?]);
+        let any = || self.free_in(self.groups.len() - 1);
+        let cpu_slot = again
+            .or_else(|| self.free_in(wanted?))
+            .or_else(near)
+            .or_else(any);
+        self.set(t, cpu_slot);
+    }
+
+    fn thread(&mut self, t: usize) -> &mut Thread {
+        if self.threads.len() <= t {
+            self.threads.resize(t + 1, Thread::default());
+        }
+        &mut self.threads[t]
+    }
+
+    /// Whether thread `t` has no CPU slot with its slots, see [`set_unpinned`](Self::set_unpinned).
+    #[must_use]
+    pub fn is_unpinned(&self, t: usize) -> bool {
+        self.threads.get(t).is_some_and(|thread| thread.unpinned)
+    }
+
+    /// Whether thread `t` is to have no CPU slot from now on.
+    pub fn set_unpinned(&mut self, t: usize, unpinned: bool) {
+        if unpinned {
+            self.leave(t);
+        }
+        self.thread(t).unpinned = unpinned;
+    }
+
+    /// Thread `t` leaves its CPU slot, if it has one.
+    pub fn leave(&mut self, t: usize) {
+        if let Some(cpu_slot) = self.at(t) {
+            self.taken[cpu_slot] = false;
+            self.threads[t].at = None;
+        }
+    }
+
+    /// Thread `t`, which has no CPU slot, gets one in place of `giver`.
+    pub fn pass(&mut self, giver: usize, t: usize) {
+        self.leave(giver);
+        self.take(t, None);
+    }
+
+    /// Thread `t` goes to a free CPU slot of `group`. Whether there was one for it.
+    pub fn move_to(&mut self, t: usize, group: usize) -> bool {
+        let unpinned = self.thread(t).unpinned;
+        let Some(cpu_slot) = self.free_in(group).filter(|_| !unpinned) else {
+            return false;
+        };
+        self.leave(t);
+        self.set(t, Some(cpu_slot));
+        true
+    }
+
+    fn set(&mut self, t: usize, cpu_slot: Option<usize>) {
+        if let Some(cpu_slot) = cpu_slot {
+            self.taken[cpu_slot] = true;
+            let thread = &mut self.threads[t];
+            (thread.at, thread.last) = (Some(cpu_slot), Some(cpu_slot));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_pairs() -> CpuSlots {
+        CpuSlots::new(&[vec![0, 1], vec![2, 3], vec![0, 1, 2, 3]])
+    }
+
+    #[test]
+    fn who_comes_back_stands_where_it_stood_or_near_by() {
+        let mut cpu_slots = two_pairs();
+        for t in 0..4 {
+            cpu_slots.take(t, None);
+        }
+        assert_eq!(
+            [0, 1, 2, 3].map(|t| cpu_slots.at(t)),
+            [0, 1, 2, 3].map(Some)
+        );
+        (0..4).for_each(|t| cpu_slots.leave(t));
+        cpu_slots.take(3, None);
+        assert_eq!(cpu_slots.at(3), Some(3));
+        cpu_slots.leave(3);
+        cpu_slots.take(4, Some(1));
+        cpu_slots.take(2, None);
+        assert_eq!(
+            (cpu_slots.at(4), cpu_slots.at(2)),
+            (Some(2), Some(3)),
+            "the other one of the pair"
+        );
+    }
+
+    #[test]
+    fn who_finds_no_stand_where_it_is_wanted_gets_another() {
+        let mut cpu_slots = two_pairs();
+        for t in 0..3 {
+            cpu_slots.take(t, Some(0));
+        }
+        assert_eq!(cpu_slots.at(2), Some(2));
+        assert!(!cpu_slots.has_free_in(0) && cpu_slots.has_free_in(1) && cpu_slots.has_free_in(2));
+        cpu_slots.take(3, None);
+        cpu_slots.take(4, None);
+        assert_eq!((cpu_slots.at(3), cpu_slots.at(4)), (Some(3), None));
+    }
+
+    #[test]
+    fn a_stand_is_handed_on_when_no_other_is_free() {
+        let mut cpu_slots = two_pairs();
+        (0..4).for_each(|t| cpu_slots.take(t, None));
+        cpu_slots.pass(1, 9);
+        assert_eq!((cpu_slots.at(1), cpu_slots.at(9)), (None, Some(1)));
+        assert!(!cpu_slots.move_to(9, 1));
+        cpu_slots.leave(3);
+        assert!(cpu_slots.move_to(9, 1));
+        assert_eq!(cpu_slots.at(9), Some(3));
+        assert!(cpu_slots.has_free_in(0));
+    }
+
+    #[test]
+    fn who_roams_takes_no_stand() {
+        let mut cpu_slots = two_pairs();
+        cpu_slots.set_unpinned(5, true);
+        cpu_slots.take(5, Some(0));
+        assert!(cpu_slots.at(5).is_none() && !cpu_slots.move_to(5, 1));
+        cpu_slots.take(0, None);
+        cpu_slots.pass(0, 5);
+        assert_eq!((cpu_slots.at(0), cpu_slots.at(5)), (None, None));
+        cpu_slots.set_unpinned(5, false);
+        cpu_slots.take(5, Some(1));
+        assert_eq!(cpu_slots.at(5), Some(2));
+    }
+
+    #[test]
+    fn without_stands_nobody_stands_anywhere() {
+        let mut cpu_slots = CpuSlots::default();
+        cpu_slots.take(0, None);
+        cpu_slots.leave(0);
+        cpu_slots.pass(0, 1);
+        assert_eq!((cpu_slots.at(0), cpu_slots.at(1)), (None, None));
+    }
+}
