@@ -26,9 +26,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 use tidegate::{Amount, Pool, Queue};
 
-/// How long a test may take before it counts as hanging, times [`soak_scale`]; the longest needs a few seconds on a busy
-/// machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test may take before it counts as hanging, times [`soak_scale`]. The longest needs a few seconds, and ten times that
+/// under ThreadSanitizer.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(tidegate_tsan) { 300 } else { 30 });
 
 /// Runs a test's body, and fails instead of hanging.
 pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
