@@ -9,7 +9,7 @@
 
 use crate::job::{Header, Task};
 use crate::latch::State;
-use crate::wait::Awaited;
+use crate::worker::wait::Awaited;
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::claim::{self, Cell};
 use tidegate_deque::split::capacity;

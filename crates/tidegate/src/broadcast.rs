@@ -94,7 +94,7 @@ impl WorkerThread<'_> {
         if !rises {
             return false;
         }
-        self.set_needs_no_slot();
+        self.sleeper.set_needs_no_slot();
         self.run_inbox();
         self.flush_to_stealable();
         self.stop_running(status);

@@ -14,11 +14,11 @@
 //! Beside the first four stands whether the joiner sleeps, and its number; only the joiner changes that.
 //!
 //! `open` is one swap and the last touch of the frame that the latch lies in: whom to wake is in the old word.
-//! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::wait`].
+//! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::worker::wait`].
 
 use crate::pool::PoolInner;
-use crate::wait::Awaited;
 use crate::worker::WorkerThread;
+use crate::worker::wait::Awaited;
 use std::cell::OnceCell;
 use std::fmt;
 use std::ptr::NonNull;

@@ -315,7 +315,7 @@ fn loom_a_robber_of_a_reused_number_gets_nothing() {
             loom::thread::yield_now();
         }
         let (number, generation) = shared.take_part(|guest| {
-            assert!(guest.is_guest());
+            assert!(guest.membership.is_guest.get());
             (guest.index, guest.deque().generation())
         });
         loom::explore();

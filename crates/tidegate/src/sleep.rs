@@ -1,4 +1,10 @@
-//! Giving the slot up, and sleeping. The protocol and its argument are docs/sleep.md; waking others is in [`crate::wake`].
+//! Giving the slot up, and sleeping. The protocol and its argument are docs/sleep.md; waking others is in [`crate::sleep::wake`].
+
+mod sleeper;
+pub(crate) mod wake;
+mod wake_affinity;
+
+pub(crate) use sleeper::Sleeper;
 
 use crate::events;
 use crate::job::{Header, Task};
@@ -6,7 +12,7 @@ use crate::latch::{Latch, State};
 use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
-use crate::wait::Awaited;
+use crate::worker::wait::Awaited;
 use crate::worker::{Worker, WorkerThread};
 use std::time::Duration;
 use tidegate_policy::search::Slotless;
@@ -75,7 +81,7 @@ impl WorkerThread<'_> {
         self.set_must_stop(false);
         let served = {
             let mut ledger = shared.ledger();
-            self.set_unasked_until(None);
+            self.sleeper.set_unasked_until(None);
             let served = ledger.stop(self.index, Status::Idle);
             self.set_cpu_slot(None);
             shared.publish(&ledger);
@@ -98,7 +104,9 @@ impl WorkerThread<'_> {
             if self.may_run(&mut shared.ledger(), |ledger| shared.sees_published(ledger)) {
                 return true;
             }
-            self.parker.park_timeout(Duration::from_nanos(backoff));
+            self.sleeper
+                .parker
+                .park_timeout(Duration::from_nanos(backoff));
             let ledger = shared.ledger();
             if ledger.status(self.index) == Status::Idle && ledger.has_vacancy() {
                 shared.raise_hunger(&ledger);
@@ -128,7 +136,7 @@ impl WorkerThread<'_> {
                 looks = Looks::begin();
             } else {
                 looks.park(
-                    &self.parker,
+                    &self.sleeper.parker,
                     is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
                 );
             }
@@ -142,19 +150,19 @@ impl WorkerThread<'_> {
         if !is_idle || self.stolen_batch.len() + self.inbox.len() > 0 {
             return false;
         }
-        if !self.is_retiring() {
+        if !self.membership.is_retiring.get() {
             let idle_for = clock::now().saturating_sub(since);
             if !ledger.has_surplus() || idle_for < SURPLUS_KEEP_ALIVE.default {
                 return false;
             }
             ledger.retire();
-            self.set_retiring(true);
+            self.membership.is_retiring.set(true);
         }
-        if self.has_exited() {
+        if self.membership.has_exited.get() {
             ledger.leave_surplus(self.index);
-            self.set_retiring(false);
+            self.membership.is_retiring.set(false);
             // Under the lock, so that later broadcasts exclude this thread.
-            self.set_guest(true);
+            self.membership.is_guest.set(true);
         }
         true
     }
@@ -175,7 +183,7 @@ impl WorkerThread<'_> {
     /// overcommitted.
     pub(crate) fn sleep_until(self, awaited: Awaited<'_>) {
         self.expose();
-        self.set_awaited(awaited);
+        self.waiting.set_awaited(awaited, self.runs_queued(awaited));
         self.stop_running(Status::Waiting);
         let asleep = || self.asleep(awaited.phase(), || self.park_waiting(awaited));
         match awaited.latch() {
@@ -207,17 +215,18 @@ impl WorkerThread<'_> {
             }
             if self.run_mail_asleep(Status::Waiting) {
                 // What it ran may itself have waited, and used signals up.
-                self.set_awaited(awaited);
+                self.waiting.set_awaited(awaited, self.runs_queued(awaited));
                 looks = Looks::none();
             } else if let Some(since) = silent.filter(|_| looks.0 <= 1) {
-                self.parker
+                self.sleeper
+                    .parker
                     .park_timeout(Duration::from_nanos(SPACE_STALL.default));
                 if clock::now() - since >= SPACE_STALL.default {
                     silent = None;
                     self.report_stall();
                 }
             } else {
-                looks.park(&self.parker, None);
+                looks.park(&self.sleeper.parker, None);
             }
         }
     }
@@ -238,7 +247,7 @@ impl WorkerThread<'_> {
         if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
             shared.raise_hunger(&shared.ledger());
         } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
-            self.set_waits_for(Some(thief));
+            self.waiting.set_thief(Some(thief));
             shared.worker(thief.worker).deque.raise(signal::HUNGRY);
         }
         shared.rouse();
@@ -270,7 +279,7 @@ impl WorkerThread<'_> {
     pub(crate) fn stop_running(self, to: Status) {
         let shared = self.shared();
         self.set_must_stop(false);
-        self.set_unasked_until(None);
+        self.sleeper.set_unasked_until(None);
         let mut ledger = shared.ledger();
         let served = ledger.stop(self.index, to);
         self.set_cpu_slot(None);
@@ -319,7 +328,9 @@ impl WorkerThread<'_> {
         let until = clock::now() + why.grace();
         loop {
             let left = until.saturating_sub(clock::now());
-            self.parker.park_timeout(Duration::from_nanos(left.max(1)));
+            self.sleeper
+                .parker
+                .park_timeout(Duration::from_nanos(left.max(1)));
             if why == Slotless::Owed {
                 // On top of a call that waits. Who is preempted is in the middle of a task, which may hold what its part of a broadcast wants.
                 self.run_mail_asleep(Status::Owed);
@@ -328,7 +339,8 @@ impl WorkerThread<'_> {
             if left == 0 && ledger.overcommit(self.index) {
                 // To be paid back when its next task begins or waits.
                 self.tally.overcommits.add(1);
-                self.set_unasked_until(Some(clock::now() + why.spell()));
+                self.sleeper
+                    .set_unasked_until(Some(clock::now() + why.spell()));
             }
             if ledger.status(self.index) != Status::Owed {
                 return shared.on_start_running(&ledger, self.worker());
@@ -339,7 +351,7 @@ impl WorkerThread<'_> {
     /// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
     pub(crate) fn make_way(self) {
         let shared = self.shared();
-        if (shared.owes() || self.unasked_until().is_some()) && !shared.is_ending() {
+        if (shared.owes() || self.sleeper.unasked_until().is_some()) && !shared.is_ending() {
             self.set_must_stop(self.is_in_excess());
         }
     }
@@ -358,7 +370,7 @@ impl WorkerThread<'_> {
     fn repay(self, ledger: &mut Ledger) -> bool {
         let has_slot = ledger.repay(self.index);
         if has_slot {
-            self.set_unasked_until(None);
+            self.sleeper.set_unasked_until(None);
             self.set_must_stop(false);
             self.set_cpu_slot(ledger.cpu_slots().at(self.index));
         }
@@ -368,7 +380,7 @@ impl WorkerThread<'_> {
     /// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
     /// time is over for which it may, or its slot went to another.
     pub(crate) fn give_up(self, turn: bool) {
-        if self.needs_no_slot() {
+        if self.sleeper.needs_no_slot() {
             return;
         }
         let must = {
@@ -377,35 +389,37 @@ impl WorkerThread<'_> {
                 ledger.excess() > 0 || (turn && ledger.owes())
             } else {
                 let over = |until| until <= clock::now();
-                self.must_stop() || self.unasked_until().is_some_and(over)
+                self.must_stop() || self.sleeper.unasked_until().is_some_and(over)
             }
         };
         self.bind();
         if must {
             let before = self.add_preemption();
-            let outer = self.set_preempted(true);
+            let outer = self.sleeper.is_preempted.replace(true);
             self.sleep_owed(Slotless::Preempted { before });
-            self.set_preempted(outer);
+            self.sleeper.is_preempted.replace(outer);
         }
     }
 
     /// A timed sleep between two looks, the slot kept.
     pub(crate) fn nap(self, nanos: u64) {
         self.asleep(Phase::Nap, || {
-            self.parker.park_timeout(Duration::from_nanos(nanos));
+            self.sleeper
+                .parker
+                .park_timeout(Duration::from_nanos(nanos));
         });
     }
 
     /// Sleeps, in phase `why`. From the moment at which it is woken until it runs it counts as switching.
     fn asleep<R>(self, why: Phase, sleep: impl FnOnce() -> R) -> R {
-        let _ = self.take_woken_at();
+        let _ = self.sleeper.take_woken_at();
         events::park(self.shared(), self.index, why);
         let before = self.enter_phase(why);
-        self.wake_affinity.fall_asleep();
+        self.sleeper.wake_affinity.fall_asleep();
         let result = sleep();
-        self.wake_affinity.let_back();
+        self.sleeper.wake_affinity.let_back();
         self.tally.sleeps.add(1);
-        if let Some(woken) = self.take_woken_at() {
+        if let Some(woken) = self.sleeper.take_woken_at() {
             let _ = self.tally.phases.enter_at(Phase::Switching, woken);
         }
         let _ = self.enter_phase(before);

@@ -251,7 +251,7 @@ impl PoolInner {
         match caller {
             Some(current) if std::ptr::eq(current.shared(), &**self) => {
                 // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
-                let stays = current.alt_queue.is_none() || current.is_busy();
+                let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
                 if stays {
                     current.push_or_pass_on(task);
                 } else {

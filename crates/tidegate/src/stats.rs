@@ -285,7 +285,7 @@ impl WorkerStats {
             tasks_per_steal: ratio(tally.stolen_tasks.get(), steals),
             sleeps: tally.sleeps.get(),
             asleep_seconds: tally.asleep(),
-            wakes: worker.wakes(),
+            wakes: worker.sleeper.wakes(),
             handovers: tally.handovers.get(),
             max_depth: tally.max_depth.get().max(worker.deque.deepest()),
             overcommits: tally.overcommits.get(),

@@ -50,11 +50,11 @@ impl PoolInner {
         if stage == Stage::Over {
             // The threads leave without another look at their inbox: later broadcasts exclude them.
             let members = ledger.members().filter_map(|(t, _)| self.worker_if(t));
-            members.for_each(|worker| worker.set_guest(true));
+            members.for_each(|worker| worker.membership.is_guest.set(true));
             self.controller.iter().for_each(ControllerHandle::pool_ends);
         }
         self.workers().for_each(|worker| {
-            worker.parker.unpark();
+            worker.sleeper.parker.unpark();
         });
     }
 
@@ -101,7 +101,7 @@ impl PoolInner {
 
     fn may_enter(&self, next: Stage, ledger: &Ledger) -> bool {
         let is_done = |(t, status)| {
-            let has_exited = |w: &Worker| next == Stage::Exiting || w.has_exited();
+            let has_exited = |w: &Worker| next == Stage::Exiting || w.membership.has_exited.get();
             let is_free = |w: &Worker| w.inbox.len() == 0 && has_exited(w);
             status == Status::Idle && self.worker_if(t).is_some_and(is_free)
         };
@@ -114,7 +114,7 @@ impl WorkerThread<'_> {
     pub(crate) fn is_dismissed(self) -> bool {
         match self.shared().stage() {
             Stage::Open | Stage::Draining => false,
-            Stage::Exiting => !self.has_exited(),
+            Stage::Exiting => !self.membership.has_exited.get(),
             Stage::Over => true,
         }
     }

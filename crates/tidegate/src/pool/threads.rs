@@ -50,7 +50,7 @@ pub struct UnstartedThread {
 
 impl UnstartedThread {
     fn new(shared: Arc<PoolInner>, index: usize) -> Self {
-        shared.worker_or_new(index).set_guest(false);
+        shared.worker_or_new(index).membership.is_guest.set(false);
         shared.ledger().set_unpinned(index, false);
         shared.worker(index).set_unpinned(false);
         Self {
@@ -240,10 +240,10 @@ impl PoolInner {
             current.plan_leaves();
         }
         if !self.options.bind {
-            current.wake_affinity.arrive();
+            current.sleeper.wake_affinity.arrive();
         }
         let on_exit = self.options.on_exit.as_ref().filter(|_| handles_exit);
-        current.set_exited(on_exit.is_none());
+        current.membership.has_exited.set(on_exit.is_none());
         current.live();
         if let Some(handler) = on_exit {
             current.resume_running(Slotless::Owed);
@@ -253,11 +253,11 @@ impl PoolInner {
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
             current.plan_leaves();
-            current.set_exited(true);
+            current.membership.has_exited.set(true);
             current.live();
         }
         current.leave_cpu_slot();
-        current.wake_affinity.depart();
+        current.sleeper.wake_affinity.depart();
         events::stop(self, current.index);
     }
 

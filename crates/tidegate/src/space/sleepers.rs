@@ -3,8 +3,8 @@
 //! Nobody is forgotten: a sleeper counts as work that a searcher may find, and one that finds nothing else lets rounds pass until the first is due.
 
 use crate::latch::Event;
-use crate::wait::Awaited;
 use crate::worker::WorkerThread;
+use crate::worker::wait::Awaited;
 use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
 use tidegate_policy::space::rounds::{Rounds, sleep_rounds};

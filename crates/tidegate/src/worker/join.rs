@@ -7,7 +7,7 @@
 //! 3. It runs the first closure. If that panics, [`Abandon`] drops the second closure or waits for its thief.
 //! 4. It pops the half (`take_back`). Usually nobody has taken it, so it runs the second closure and returns.
 //! 5. If the half has been moved to a queue, the worker takes it out there. If a thief has it, the worker waits
-//!    ([`crate::wait`]) and takes the result out of the half (`join_stolen`).
+//!    ([`crate::worker::wait`]) and takes the result out of the half (`join_stolen`).
 //!
 //! Steps 2 to 5 are a function of their own, `join_half`, which is never inlined. Inlined, its values live in registers
 //! that the user's function has to save on entry, in every call, even if that call turns out not to fork; half of all calls in

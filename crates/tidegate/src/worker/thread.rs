@@ -59,8 +59,7 @@ impl<'a> WorkerThread<'a> {
             if std::ptr::eq(current.shared(), pool) {
                 break;
             }
-            // Relaxed: written by this thread.
-            let before = current.worker.own.before.load(Ordering::Relaxed);
+            let before = current.worker.own.before.get();
             // SAFETY: as in `get`: the guard that made the thread that worker lies in a frame below.
             let worker = unsafe { before.as_ref() };
             here = worker.map(|worker| Self {
@@ -95,8 +94,7 @@ impl<'a> WorkerThread<'a> {
     /// The pool that this worker belongs to.
     #[inline]
     pub(crate) fn shared(self) -> &'a PoolInner {
-        // Relaxed: written by this very thread.
-        let shared = self.worker.shared.load(Ordering::Relaxed);
+        let shared = self.worker.pool.get();
         // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `WorkerThread` can exist.
         unsafe { &*shared }
     }
@@ -117,14 +115,12 @@ impl<'a> WorkerThread<'a> {
     /// The scope whose tasks in this deque need no count of their own, see [`mod@crate::scope`].
     #[inline]
     pub(crate) fn covers(self) -> *const ScopeCore {
-        // Relaxed: only this thread uses it.
-        self.worker.own.covers.load(Ordering::Relaxed)
+        self.worker.own.covers.get()
     }
 
     /// Where in the deque the innermost context began: what lies below belongs to frames below.
     pub(crate) fn floor(self) -> u64 {
-        // Relaxed: only this thread uses it.
-        self.worker.own.floor.load(Ordering::Relaxed)
+        self.worker.own.floor.get()
     }
 
     /// Begins a context that covers `scope`, with what the deque will hold from here on; the one that it interrupts.
@@ -145,57 +141,49 @@ impl<'a> WorkerThread<'a> {
     #[inline]
     pub(crate) fn set_context(self, context: Context) {
         let own = &self.worker.own;
-        // Relaxed, both: only this thread uses them.
-        own.covers
-            .store(context.covers.cast_mut(), Ordering::Relaxed);
-        own.floor.store(context.floor, Ordering::Relaxed);
+        own.covers.set(context.covers);
+        own.floor.set(context.floor);
     }
 
     pub(crate) fn must_stop(self) -> bool {
-        // Relaxed: only this thread uses it.
-        self.worker.own.must_stop.load(Ordering::Relaxed)
+        self.worker.own.must_stop.get()
     }
 
     pub(crate) fn set_must_stop(self, must: bool) {
-        // Relaxed: only this thread uses it.
-        self.worker.own.must_stop.store(must, Ordering::Relaxed);
+        self.worker.own.must_stop.set(must);
     }
 
     pub(crate) fn exposed_at(self) -> Nanos {
-        // Relaxed: only this thread uses it.
-        self.worker.own.exposed_at.load(Ordering::Relaxed)
+        self.worker.own.exposed_at.get()
     }
 
     pub(crate) fn set_exposed_at(self, now: Nanos) {
-        // Relaxed: only this thread uses it.
-        self.worker.own.exposed_at.store(now, Ordering::Relaxed);
+        self.worker.own.exposed_at.set(now);
     }
 
     /// One preemption more; how many there were before in a row.
     pub(crate) fn add_preemption(self) -> usize {
         let (own, now) = (&self.worker.own, clock::now());
-        // Relaxed, all: only this thread uses them.
-        let last = own.preempted_at.swap(now, Ordering::Relaxed);
-        if !is_in_a_row(last, now) {
-            own.preemptions.store(0, Ordering::Relaxed);
-        }
-        own.preemptions.fetch_add(1, Ordering::Relaxed)
+        let last = own.preempted_at.replace(now);
+        let before = match is_in_a_row(last, now) {
+            true => own.preemptions.get(),
+            false => 0,
+        };
+        own.preemptions.set(before + 1);
+        before
     }
 
     /// What begins now has a slot of its own.
     pub(crate) fn forget_preemptions(self) {
-        // Relaxed: only this thread uses it.
-        self.worker.own.preemptions.store(0, Ordering::Relaxed);
+        self.worker.own.preemptions.set(0);
     }
 
     pub(crate) fn is_blocking(self) -> bool {
-        // Relaxed: only this thread uses it.
-        self.worker.own.blocking.load(Ordering::Relaxed)
+        self.worker.own.blocking.get()
     }
 
     pub(crate) fn set_blocking(self, blocking: bool) {
-        // Relaxed: only this thread uses it.
-        self.worker.own.blocking.store(blocking, Ordering::Relaxed);
+        self.worker.own.blocking.set(blocking);
     }
 
     /// The memory that this worker keeps for tasks.
@@ -206,8 +194,7 @@ impl<'a> WorkerThread<'a> {
 
     /// Returns what it was.
     pub(crate) fn set_inlining(self, inlining: bool) -> bool {
-        // Relaxed: only this thread uses it.
-        self.worker.own.inlining.swap(inlining, Ordering::Relaxed)
+        self.worker.own.inlining.replace(inlining)
     }
 }
 
@@ -276,22 +263,15 @@ impl Membership {
     pub(crate) fn enter(shared: Arc<PoolInner>, admission: Admission) -> Self {
         let Admission(index) = admission;
         let worker = shared.worker_or_new(index);
-        // Relaxed: read by this thread only.
-        worker
-            .shared
-            .store(Arc::as_ptr(&shared).cast_mut(), Ordering::Relaxed);
+        worker.pool.set(Arc::as_ptr(&shared));
         let before = CURRENT.with(|current| current.replace(worker));
-        // Relaxed: read by this thread only.
-        worker
-            .own
-            .before
-            .store(before.cast_mut(), Ordering::Relaxed);
-        worker.set_gone(false);
+        worker.own.before.set(before);
+        worker.membership.is_gone.set(false);
         worker.tally.arrive();
         if shared.controller.is_some() {
             worker.computed.take();
         }
-        worker.set_unasked_until(None);
+        worker.sleeper.set_unasked_until(None);
         let membership = Self { shared, index };
         membership.current().forget_base();
         membership.current().forget_preemptions();
@@ -314,9 +294,8 @@ impl Membership {
 impl Drop for Membership {
     fn drop(&mut self) {
         let worker = self.shared.worker(self.index);
-        // Relaxed: written by this thread.
-        become_again(worker.own.before.load(Ordering::Relaxed), &self.shared);
+        become_again(worker.own.before.get(), &self.shared);
         worker.tally.depart();
-        worker.set_gone(true);
+        worker.membership.is_gone.set(true);
     }
 }

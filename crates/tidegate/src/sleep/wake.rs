@@ -9,7 +9,7 @@ use crate::job::Task;
 use crate::place::FreeGroups;
 use crate::pool::{PoolInner, signal};
 use crate::share_controller::ControllerHandle;
-use crate::wait::HOPS;
+use crate::worker::wait::HOPS;
 use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};
@@ -115,7 +115,7 @@ impl PoolInner {
         self.bind_woken(&ledger, wake);
         if let Wake::Rescue(t) = wake {
             // Under the lock: the waiter sees it when it sees that it runs.
-            self.worker(t).set_rescue();
+            self.worker(t).sleeper.set_rescue();
         }
         drop(ledger);
         self.carry_out(wake, publisher);
@@ -129,21 +129,24 @@ impl PoolInner {
         // Who stands nowhere is given no strict task, and would only take the slot from one who is.
         let strict = !waiter.unpinned();
         let placed = || self.places.offer(&seen.free, strict, |_| true);
-        let awaited = |task: &Task| waiter.awaits_task(task);
-        let own = || waiter.awaits_a_scope() && self.places.offer(&seen.free, strict, awaited);
+        let awaited = |task: &Task| waiter.waiting.is_for(task);
+        let own =
+            || waiter.waiting.is_for_a_scope() && self.places.offer(&seen.free, strict, awaited);
         let helps_any = || publisher.is_some() || self.sees_unplaced() || placed();
         let robs = || match self.options.wait {
-            Wait::HelpAny => waiter.may_help() && helps_any(),
-            Wait::Descendants => self.may_rob(t, publisher) || (waiter.may_help() && own()),
+            Wait::HelpAny => waiter.waiting.may_help.get() && helps_any(),
+            Wait::Descendants => {
+                self.may_rob(t, publisher) || (waiter.waiting.may_help.get() && own())
+            }
         };
         if !rouses && robs() {
             Fit::Robs
-        } else if !waiter.may_help() || !(seen.queued || placed()) {
+        } else if !waiter.waiting.may_help.get() || !(seen.queued || placed()) {
             Fit::Never
-        } else if seen.runs && waiter.awaits_memory() && self.memory.has_parked() {
+        } else if seen.runs && waiter.waiting.for_memory.get() && self.memory.has_parked() {
             // Or somebody else who does, and has a thread.
             Fit::Queued
-        } else if !rouses && waiter.may_run_queued() {
+        } else if !rouses && waiter.waiting.may_run_queued.get() {
             Fit::Queued
         } else {
             Fit::Rescue
@@ -177,7 +180,12 @@ impl PoolInner {
 
     /// Asks those who run without a slot, and not for a while that is theirs, to stop while none is free.
     pub(crate) fn ask_overcommitted(&self, ledger: &Ledger, now: Nanos) {
-        let is_over = |worker: &Worker| worker.unasked_until().is_none_or(|until| until <= now);
+        let is_over = |worker: &Worker| {
+            worker
+                .sleeper
+                .unasked_until()
+                .is_none_or(|until| until <= now)
+        };
         let to_stop = |t: &usize| {
             ledger.status(*t) == Status::Overcommitted && self.worker_if(*t).is_some_and(is_over)
         };
@@ -214,7 +222,7 @@ impl PoolInner {
             Wake::Thread(t) | Wake::Rescue(t) => {
                 if publisher.is_some() {
                     // It goes on computing where it is.
-                    self.worker(t).wake_affinity.keep_off_here();
+                    self.worker(t).sleeper.wake_affinity.keep_off_here();
                 }
                 self.unpark(t);
             }
@@ -227,7 +235,7 @@ impl PoolInner {
 
     pub(crate) fn unpark(&self, t: usize) {
         events::wake(self, t);
-        self.worker(t).wake();
+        self.worker(t).sleeper.wake();
     }
 
     /// Somebody else has a half now whose joiner sleeps: it looks again.
@@ -240,7 +248,7 @@ impl PoolInner {
     /// Whether waiter `t` may rob what `publisher` has made visible; without a publisher, what anybody has.
     pub(crate) fn may_rob(&self, t: usize, publisher: Option<&Worker>) -> bool {
         let waiter = self.worker(t);
-        if !waiter.may_help() {
+        if !waiter.waiting.may_help.get() {
             return false;
         }
         if self.options.wait == Wait::HelpAny {
@@ -251,8 +259,9 @@ impl PoolInner {
             Some(publisher) if publisher.alt_queue.is_some() => waiter.awaits_scope_of(publisher),
             Some(publisher) => self.leads_to(waiter, publisher),
             None => {
-                let awaited = |task: &Task| waiter.awaits_task(task);
-                let kept = |w: &Worker| waiter.awaits_a_scope() && w.stolen_batch.holds(awaited);
+                let awaited = |task: &Task| waiter.waiting.is_for(task);
+                let kept =
+                    |w: &Worker| waiter.waiting.is_for_a_scope() && w.stolen_batch.holds(awaited);
                 let offers = |w: &Worker| w.offers() && waiter.awaits_scope_of(w);
                 let robs = |w: &Worker| w.has_work() && self.leads_to(waiter, w);
                 self.workers().any(|w| robs(w) || offers(w) || kept(w))
@@ -265,7 +274,7 @@ impl PoolInner {
         if waiter.awaits_scope_of(worker) {
             return true;
         }
-        let mut next = waiter.waits_for();
+        let mut next = waiter.waiting.thief();
         for hop in 0..HOPS {
             let Some((thief, generation)) = next.and_then(|thief| thief.robbable(hop)) else {
                 return false;
@@ -277,7 +286,7 @@ impl PoolInner {
             if thief.index == worker.index {
                 return true;
             }
-            next = thief.waits_for();
+            next = thief.waiting.thief();
         }
         false
     }
@@ -322,7 +331,7 @@ impl PoolInner {
 
     /// Whether the worker is a guest of a pool that ends: what it still forks it runs itself.
     fn is_leaving(&self, worker: &Worker) -> bool {
-        self.is_ending() && worker.is_guest()
+        self.is_ending() && worker.membership.is_guest.get()
     }
 
     /// The latch that worker `t` waits for was opened; by worker `giver` of this pool, if by one.
@@ -379,7 +388,7 @@ impl PoolInner {
             let worker = self.worker(thread);
             worker.inbox.push(task);
             // A sleeper looks at its inbox after each park, and the bit stays set until a park has taken it. One that is preempted looks later.
-            worker.parker.unpark();
+            worker.sleeper.parker.unpark();
         }
         // Before the user's closure is dropped that `task` may own.
         drop(ledger);
@@ -409,7 +418,7 @@ impl PoolInner {
         }
         self.publish(&ledger);
         let worker = self.worker_or_new(t);
-        worker.set_guest(true);
+        worker.membership.is_guest.set(true);
         worker.set_cpu_slot(None);
         worker.set_unpinned(true);
         self.on_start_running(&ledger, worker);
@@ -435,7 +444,8 @@ impl PoolInner {
 
     /// The threads that belong to the pool, guests left out.
     fn threads_in(&self, ledger: &Ledger) -> impl Iterator<Item = usize> {
-        let here = |w: &&Worker| ledger.status(w.index) != Status::Gone && !w.is_guest();
+        let here =
+            |w: &&Worker| ledger.status(w.index) != Status::Gone && !w.membership.is_guest.get();
         self.workers().filter(here).map(|w| w.index)
     }
 

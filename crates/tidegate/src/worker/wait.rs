@@ -6,8 +6,8 @@
 use crate::job::{Header, Task};
 use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
-use crate::search::Flags;
 use crate::stats::Phase;
+use crate::worker::search::Flags;
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
 use tidegate_deque::split::Gen;
@@ -84,7 +84,11 @@ impl WorkerThread<'_> {
         let thief = self.wait(Awaited::Half(half));
         let (worked, waited) = (from.saturating_sub(self.exposed_at()), clock::now() - from);
         if let Some(thief) = thief.filter(|_| waited > worked) {
-            self.shared().worker(thief.worker).set_unprofitable_steal();
+            self.shared()
+                .worker(thief.worker)
+                .victim
+                .unprofitable_steal
+                .set(true);
         }
     }
 
@@ -119,9 +123,9 @@ impl WorkerThread<'_> {
     /// Waits; whatever this worker did before, it does again afterwards. The thief of what was awaited, if it was ever seen.
     pub(crate) fn wait(self, awaited: Awaited<'_>) -> Option<Thief> {
         self.tally.max_depth.raise_to(self.deque().bottom());
-        let outer = self.waits_for();
-        self.set_waits_for(None);
-        let busy = self.set_busy(false);
+        let outer = self.waiting.thief();
+        self.waiting.set_thief(None);
+        let busy = self.victim.is_busy.replace(false);
         let blocked = self.leave_blocking();
         let phase = self.enter_phase(Phase::Stealing);
         if self.runs_queued(awaited) {
@@ -131,14 +135,14 @@ impl WorkerThread<'_> {
         self.look_and_sleep(awaited);
         self.plan_goes_on(awaited);
         // The rescue may have come when the wait was over.
-        let _ = self.take_rescue();
+        let _ = self.sleeper.take_rescue();
         let _ = self.enter_phase(phase);
         if blocked {
             self.enter_blocking();
         }
-        let thief = self.waits_for();
-        self.set_waits_for(outer);
-        self.set_busy(busy);
+        let thief = self.waiting.thief();
+        self.waiting.set_thief(outer);
+        self.victim.is_busy.replace(busy);
         thief
     }
 
@@ -166,7 +170,7 @@ impl WorkerThread<'_> {
             if at_once || gives_slot_up(*since.get_or_insert(now), now) {
                 self.sleep_until(awaited);
                 since = None;
-                if at_once && !awaited.is_over() && !self.is_rescue() {
+                if at_once && !awaited.is_over() && !self.sleeper.is_rescue() {
                     self.resume_parked();
                 }
             }
@@ -199,17 +203,17 @@ impl WorkerThread<'_> {
         self.tally.tasks.add(1);
         let generation = self.deque().is_empty().then(|| self.deque().generation());
         self.tell_that_we_run(&task, generation, true);
-        self.set_busy(true);
+        self.victim.is_busy.replace(true);
         // Nobody follows this worker's outer wait while something else runs on top of it.
-        self.set_waits_for(None);
+        self.waiting.set_thief(None);
         let _ = self.enter_phase(Phase::Busy);
         self.run_on_top(task);
         let _ = self.enter_phase(Phase::Stealing);
-        self.set_busy(false);
+        self.victim.is_busy.replace(false);
     }
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
-        if self.take_rescue() || self.runs_queued(awaited) {
+        if self.sleeper.take_rescue() || self.runs_queued(awaited) {
             if self.skip_rounds() {
                 return None;
             }
@@ -235,7 +239,7 @@ impl WorkerThread<'_> {
         match awaited {
             Awaited::Half(half) => {
                 if let State::Taken(thief) = half.latch.state() {
-                    self.set_waits_for(Some(thief));
+                    self.waiting.set_thief(Some(thief));
                     return self.rob(thief, None, flags);
                 }
                 self.unbegun_task(awaited)
@@ -286,8 +290,8 @@ impl WorkerThread<'_> {
     /// below may have what it forks.
     pub(crate) fn run_stranger(self, task: Task) {
         let deque = self.deque();
-        let (waits_for, generation) = (self.waits_for(), deque.generation());
-        self.set_waits_for(None);
+        let (waits_for, generation) = (self.waiting.thief(), deque.generation());
+        self.waiting.set_thief(None);
         // Relaxed: only this thread writes it.
         let scope = self.base_scope.load(Ordering::Relaxed);
         let alone = deque.is_empty();
@@ -295,16 +299,16 @@ impl WorkerThread<'_> {
         // Older tasks of this worker lie in front of the stranger's descendants, unless it is alone.
         self.tell_that_we_run(&task, alone.then_some(own), true);
         self.tally.tasks.add(1);
-        let busy = self.set_busy(true);
+        let busy = self.victim.is_busy.replace(true);
         let phase = self.enter_phase(Phase::Busy);
         self.run_on_top(task);
         let _ = self.enter_phase(phase);
-        self.set_busy(busy);
+        self.victim.is_busy.replace(busy);
         // Nothing of the stranger's is left in the deque.
         deque.set_generation(generation);
         // Release, after the generation: as in `enter_base`.
         self.base_scope.store(scope, Ordering::Release);
-        self.set_waits_for(waits_for);
+        self.waiting.set_thief(waits_for);
     }
 
     /// Unrelated work, by the user's wish.
@@ -364,7 +368,7 @@ impl WorkerThread<'_> {
                     return self.keep_or_pass_on(task, scope);
                 }
             }
-            let next = victim.waits_for()?;
+            let next = victim.waiting.thief()?;
             // After that load: while the generation lasts, what the victim waits for is descended from its base.
             if victim.deque.generation() != generation || next == thief {
                 return None;

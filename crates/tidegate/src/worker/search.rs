@@ -123,7 +123,7 @@ impl Peers for PeersOf<'_> {
     fn is_candidate(&self, worker: usize) -> bool {
         self.0
             .worker_if(worker)
-            .is_some_and(|worker| !worker.is_gone())
+            .is_some_and(|worker| !worker.membership.is_gone.get())
     }
 
     fn distance(&self, thief: usize, victim: usize) -> u32 {
@@ -131,7 +131,7 @@ impl Peers for PeersOf<'_> {
     }
 
     fn last_victim(&self, worker: usize) -> Option<usize> {
-        self.0.worker_if(worker)?.last_victim()
+        self.0.worker_if(worker)?.victim.last_victim.get()
     }
 }
 
@@ -183,20 +183,20 @@ impl WorkerThread<'_> {
     fn run_at_base(self, task: Task, searcher: &mut Searcher) {
         let started = searcher.found.take();
         self.tally.tasks.add(1);
-        if self.unasked_until().is_none() {
+        if self.sleeper.unasked_until().is_none() {
             self.forget_preemptions();
         }
         self.forget_granted();
         self.enter_base(&task);
-        self.set_busy(true);
+        self.victim.is_busy.replace(true);
         self.run_taken(task);
         self.shared().check_process();
-        self.set_busy(false);
+        self.victim.is_busy.replace(false);
         if self.home().is_some() {
             self.set_home(None);
         }
         if let Some(started) = started {
-            let unprofitable_steal = self.take_unprofitable_steal();
+            let unprofitable_steal = self.victim.unprofitable_steal.swap(false);
             let gap = &mut searcher.flags.gap;
             gap.task_ran(clock::now() - started, unprofitable_steal);
         }
@@ -319,7 +319,9 @@ impl WorkerThread<'_> {
             let Some(victim) = shared.worker_if(victim) else {
                 continue;
             };
-            if victim.is_preempted() && shared.ledger().status(victim.index) == Status::Owed {
+            if victim.sleeper.is_preempted.get()
+                && shared.ledger().status(victim.index) == Status::Owed
+            {
                 // It goes on itself, with the slot that this worker leaves by resting.
                 self.set_must_stop(true);
                 return None;
@@ -353,7 +355,7 @@ impl WorkerThread<'_> {
         searcher
             .thief
             .stolen_from(&self.notes, || victim.index as u64);
-        self.set_last_victim(victim.index);
+        self.victim.last_victim.set(Some(victim.index));
         searcher.found = Some(clock::now());
         Some(task)
     }
@@ -394,7 +396,7 @@ impl WorkerThread<'_> {
                         }
                         Err(Miss::Empty) => {}
                     }
-                    let busy = victim.is_busy() || victim.deque.has_private();
+                    let busy = victim.victim.is_busy.get() || victim.deque.has_private();
                     if busy {
                         self.tally.partly_failed.add(1);
                     } else {

@@ -1,0 +1,103 @@
+//! Single values that a worker keeps, in two kinds: hints for other threads, and the owner's private ones.
+//!
+//! Workers are shared, so both are atomics. Neither orders anything else: every access is Relaxed, and code that needs
+//! an ordering uses an atomic of its own and names the partner.
+
+use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+/// A type that fits into an atomic. The default of the atomic means the default of the type.
+pub(crate) trait Scalar: Copy {
+    type Atomic: Default;
+
+    fn load(atomic: &Self::Atomic) -> Self;
+    fn store(self, atomic: &Self::Atomic);
+    fn swap(self, atomic: &Self::Atomic) -> Self;
+}
+
+/// A value that other threads may read at any time. It may be out of date, so it decides nothing by itself.
+#[derive(Default)]
+pub(crate) struct Hint<T: Scalar>(T::Atomic);
+
+impl<T: Scalar> Hint<T> {
+    #[inline]
+    pub(crate) fn get(&self) -> T {
+        T::load(&self.0)
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, value: T) {
+        value.store(&self.0);
+    }
+
+    /// Returns the old value. Any thread may call this at the same time: each old value is returned once.
+    pub(crate) fn swap(&self, value: T) -> T {
+        value.swap(&self.0)
+    }
+
+    /// Like `swap`, but only for the one thread that writes this hint, and cheaper.
+    #[inline]
+    pub(crate) fn replace(&self, value: T) -> T {
+        let old = self.get();
+        self.set(value);
+        old
+    }
+}
+
+/// A value that only the thread of its worker reads and writes.
+#[derive(Default)]
+pub(crate) struct OwnerCell<T: Scalar>(T::Atomic);
+
+impl<T: Scalar> OwnerCell<T> {
+    #[inline(always)]
+    pub(crate) fn get(&self) -> T {
+        T::load(&self.0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, value: T) {
+        value.store(&self.0);
+    }
+
+    /// Returns the old value.
+    #[inline]
+    pub(crate) fn replace(&self, value: T) -> T {
+        let old = self.get();
+        self.set(value);
+        old
+    }
+}
+
+macro_rules! scalar {
+    ($([$($generic:ident)?] $type:ty, $atomic:ty, $load:expr, $store:expr;)*) => {$(
+        impl$(<$generic>)? Scalar for $type {
+            type Atomic = $atomic;
+
+            #[inline(always)]
+            fn load(atomic: &Self::Atomic) -> Self {
+                // Relaxed: see the module.
+                $load(atomic.load(Ordering::Relaxed))
+            }
+
+            #[inline(always)]
+            fn store(self, atomic: &Self::Atomic) {
+                // Relaxed: see the module.
+                atomic.store($store(self), Ordering::Relaxed);
+            }
+
+            #[inline(always)]
+            fn swap(self, atomic: &Self::Atomic) -> Self {
+                // Relaxed: see the module.
+                $load(atomic.swap($store(self), Ordering::Relaxed))
+            }
+        }
+    )*};
+}
+
+scalar! {
+    [] bool, AtomicBool, |word| word, |value| value;
+    [] u64, AtomicU64, |word| word, |value| value;
+    [] usize, AtomicUsize, |word| word, |value| value;
+    // 0 stands for None.
+    [] Option<usize>, AtomicUsize, |word: usize| word.checked_sub(1), |value: Option<usize>| value.map_or(0, |n| n + 1);
+    [T] *const T, AtomicPtr<T>, <*mut T>::cast_const, <*const T>::cast_mut;
+}
