@@ -14,6 +14,45 @@ use tunables::{
     REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
 };
 
+/// Something that may have a task for a worker that has none of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// What was put at the places of this worker, the smallest place first.
+    OwnPlaces,
+    /// The pool's injector, then the queues of scopes.
+    Queues,
+    /// What was put strictly at a place where no worker can come, because all slots are held.
+    UnservedPlaces,
+    /// The memory plan, which knows every task that has not begun.
+    Plan,
+    /// Workers of other places that run a task of this worker's place, for what it has forked there.
+    TakersOfOwn,
+    /// The deques of the other workers.
+    Victims,
+    /// What was put at other places, the nearest place first.
+    OtherPlaces,
+}
+
+/// The sources in the order in which a worker without a task looks into them. `placed`: tasks were put at places, or run far from theirs.
+/// `planned`: the memory plan keeps the order of tasks, so no deque holds any.
+#[must_use]
+pub const fn sources(placed: bool, planned: bool) -> &'static [Source] {
+    use Source::{OtherPlaces, OwnPlaces, Plan, Queues, TakersOfOwn, UnservedPlaces, Victims};
+    match (placed, planned) {
+        (false, false) => &[Queues, Victims],
+        (true, false) => &[
+            OwnPlaces,
+            Queues,
+            UnservedPlaces,
+            TakersOfOwn,
+            Victims,
+            OtherPlaces,
+        ],
+        (false, true) => &[Queues, Plan],
+        (true, true) => &[OwnPlaces, Queues, UnservedPlaces, Plan, OtherPlaces],
+    }
+}
+
 /// How many workers may search at once when `active` hold slots: at most half of them, but up to four in any case.
 ///
 /// More would find little more and keep the others' cache lines busy. In a small pool a worker that is turned away costs more than

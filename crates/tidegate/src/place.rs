@@ -127,6 +127,13 @@ impl Places {
         self.placed.load(Ordering::Acquire)
     }
 
+    /// Whether a task waits in any place, or a worker runs one of a place in which it does not stand.
+    #[inline]
+    pub(crate) fn in_use(&self) -> bool {
+        // Relaxed: a hint, the second as well as the sum.
+        self.len() > 0 || self.away.load(Ordering::Relaxed) > 0
+    }
+
     fn queue(&self, group: usize, strict: bool) -> &Queue {
         let group = &self.groups[group];
         if strict { &group.strict } else { &group.open }

@@ -4,20 +4,24 @@
 //! never leaves it. A thread is a worker from [`Membership::enter`] until that guard is dropped; a thread of the pool for
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
+mod flags;
 mod join;
 mod local;
-pub(crate) mod search;
+mod search;
+mod steal;
 mod thread;
 pub(crate) mod wait;
 mod waiting;
 
+pub(crate) use search::Search;
+pub(crate) use steal::steal_one;
 pub(crate) use thread::{Admission, Membership, Runner, WorkerThread, leave_in_child};
 
 pub use local::WorkerLocal;
 
 use crate::alt_queue::{self, AltQueue};
 use crate::cells::{Hint, OwnerCell};
-use crate::job::{Blocks, Header, Task};
+use crate::job::{Blocks, Header};
 use crate::place::Binding;
 use crate::pool::PoolInner;
 use crate::queue;
@@ -25,7 +29,6 @@ use crate::scope::ScopeCore;
 use crate::sleep::Sleeper;
 use crate::stats::Tally;
 use crate::trace::Notes;
-use std::ptr::NonNull;
 use tidegate_deque::Split;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
@@ -221,34 +224,4 @@ impl Worker {
         let base = other.base_scope.load(Ordering::Relaxed);
         !base.is_null() && std::ptr::eq(self.waiting.scope.get(), base)
     }
-}
-
-/// Takes tasks out of others' deques.
-pub(crate) fn steal_from(
-    victim: &Worker,
-    amount: impl FnOnce(u64) -> u64,
-    only: Option<tidegate_deque::split::Gen>,
-    mut sink: impl FnMut(Task),
-) -> tidegate_deque::Steal {
-    // SAFETY: what is in a deque is a live task, and the deque hands each to one taker.
-    let sink = |header: NonNull<Header>| sink(unsafe { Task::from_raw(header) });
-    victim.deque.steal(amount, only, sink)
-}
-
-/// Takes the oldest task out of another's deque.
-pub(crate) fn steal_one(
-    victim: &Worker,
-    only: Option<tidegate_deque::split::Gen>,
-) -> (tidegate_deque::Steal, Option<Task>) {
-    let mut oldest = None;
-    let got = steal_from(
-        victim,
-        |_| 1,
-        only,
-        |task| {
-            task.count();
-            oldest = Some(task);
-        },
-    );
-    (got, oldest)
 }

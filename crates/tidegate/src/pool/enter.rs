@@ -4,7 +4,7 @@ use super::PoolInner;
 use crate::job::{Installed, Task};
 use crate::latch::Event;
 use crate::unwind;
-use crate::worker::{Admission, Membership, WorkerThread};
+use crate::worker::{Admission, Membership, Search, WorkerThread};
 use std::sync::Arc;
 
 impl PoolInner {
@@ -84,7 +84,7 @@ impl PoolInner {
                 }
                 current.plan_leaves();
                 if current.shared().is_alone() {
-                    current.finish();
+                    Search::new(current).finish();
                 }
                 current.clear_above(0);
                 current.flush_to_injector();

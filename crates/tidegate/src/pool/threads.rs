@@ -6,7 +6,7 @@ use crate::explain::tell;
 use crate::options::Options;
 use crate::share_controller::{self, ShareController};
 use crate::unwind;
-use crate::worker::{Admission, Membership, WorkerThread, leave_in_child};
+use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
 use tidegate_policy::search::Slotless;
@@ -244,7 +244,7 @@ impl PoolInner {
         }
         let on_exit = self.options.on_exit.as_ref().filter(|_| handles_exit);
         current.membership.has_exited.set(on_exit.is_none());
-        current.live();
+        Search::new(current).live();
         if let Some(handler) = on_exit {
             current.resume_running(Slotless::Owed);
             current.run_inbox();
@@ -254,7 +254,7 @@ impl PoolInner {
             self.call_handler("on_exit", || handler(current.index));
             current.plan_leaves();
             current.membership.has_exited.set(true);
-            current.live();
+            Search::new(current).live();
         }
         current.leave_cpu_slot();
         current.sleeper.wake_affinity.depart();

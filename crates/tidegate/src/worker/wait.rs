@@ -3,12 +3,13 @@
 //! The protocol is docs/waiting.md. A waiter robs only those who run descendants of what it waits for, spins a little, then
 //! gives its slot up and sleeps on the latch ([`crate::sleep`]).
 
+use super::flags::Flags;
+use super::steal::steal_one;
+use super::{Worker, WorkerThread};
 use crate::job::{Header, Task};
 use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
-use crate::worker::search::Flags;
-use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;

@@ -5,9 +5,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,23 @@ pub const WELL: End = End::Exit(0);
 pub const BADLY: i32 = 1;
 pub const PANICKED: i32 = 2;
 
+/// Makes panics in children print nothing. The default hook takes locks, which another thread may have held at the
+/// fork: one that prints the backtrace of a panic of its own holds them for long.
+fn silence_children() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let (parent, print) = (std::process::id(), take_hook());
+        set_hook(Box::new(move |panic| {
+            if std::process::id() == parent {
+                print(panic);
+            }
+        }));
+    });
+}
+
 /// Whether this is the child, and its number if not.
 pub fn fork() -> Option<libc::pid_t> {
+    silence_children();
     // SAFETY: the child goes on in Rust code that allocates and starts threads, which the C library makes possible after
     // a fork from a process with threads; it takes no lock of the test harness, which other threads could have held.
     match unsafe { libc::fork() } {

@@ -1,0 +1,133 @@
+//! Taking tasks out of another worker's deque and queues.
+
+use super::flags::Flags;
+use super::{Worker, WorkerThread};
+use crate::events;
+use crate::job::{Header, Task};
+use std::cell::Cell;
+use std::ptr::NonNull;
+use tidegate_deque::split::Gen;
+use tidegate_deque::{Miss, Steal};
+use tidegate_policy::trace::Thief;
+use tidegate_policy::tunables::STEAL_RETRIES;
+
+impl WorkerThread<'_> {
+    /// The youngest task that this worker has.
+    pub(super) fn own_task(self) -> Option<Task> {
+        let own = self.pop(0).or_else(|| self.take_alt());
+        own.or_else(|| self.stolen_batch.pop_last())
+    }
+
+    /// Tries to steal from one victim.
+    pub(super) fn attempt(self, victim: &Worker, flags: &mut Flags) -> Option<Task> {
+        for _ in 0..=STEAL_RETRIES.default {
+            self.tally.attempts.add(1);
+            if self.shared().options.counts_lengths() {
+                self.tally.lengths_seen.add(victim.deque.waiting());
+            }
+            let (got, youngest, older) = self.take_batch(victim);
+            match got {
+                Steal::Success(k) => {
+                    flags.answered(victim);
+                    self.count_steal(victim, k);
+                    if !older.is_empty() {
+                        older.into_iter().for_each(|task| self.keep_in_batch(task));
+                        // While they were in our hands a last look has not seen them.
+                        self.shared().work_visible(Some(self.worker()));
+                    }
+                    return youngest;
+                }
+                Steal::Lost => self.tally.partly_failed.add(1),
+                Steal::Empty => {
+                    if let Some(task) = victim.stolen_batch.pop() {
+                        self.count_steal(victim, 1);
+                        return Some(task);
+                    }
+                    match self.steal_alt(victim, &mut flags.cursors) {
+                        Ok(task) => {
+                            self.count_steal(victim, 1);
+                            return Some(task);
+                        }
+                        Err(Miss::Lost) => {
+                            self.tally.partly_failed.add(1);
+                            continue;
+                        }
+                        Err(Miss::Empty) => {}
+                    }
+                    let busy = victim.victim.is_busy.get() || victim.deque.has_private();
+                    if busy {
+                        self.tally.partly_failed.add(1);
+                    } else {
+                        self.tally.purely_failed.add(1);
+                    }
+                    if !busy || !flags.press(self.shared(), victim) {
+                        return None;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Steals as many tasks as the steal amount says; the youngest of them, and the others.
+    fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
+        let mut youngest = None;
+        let older = Cell::new(Vec::new());
+        let amount = |waiting| {
+            let amount = Thief::take(&self.notes, self.shared().options.amount, || waiting);
+            // Before the theft: the victim may wait for us afterwards.
+            older.set(Vec::with_capacity(amount.saturating_sub(1)));
+            amount as u64
+        };
+        let got = steal_from(victim, amount, None, |task| {
+            task.count();
+            let mut tasks = older.take();
+            tasks.extend(youngest.replace(task));
+            older.set(tasks);
+        });
+        (got, youngest, older.into_inner())
+    }
+
+    pub(crate) fn count_steal(self, victim: &Worker, tasks: u64) {
+        self.tally.steals.add(1);
+        self.tally.stolen_tasks.add(tasks);
+        self.note_steal(victim, tasks);
+        events::steal(self.shared(), self.index, victim.index, tasks);
+    }
+
+    /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's
+    /// descendants and hide them from those who wait for them.
+    pub(crate) fn keep_in_batch(self, task: Task) {
+        let joiner = self
+            .stolen_batch
+            .push_named(task, |latch| latch.set_keeper(self.index));
+        self.shared().tell_joiner(joiner);
+    }
+}
+
+/// Takes tasks out of others' deques.
+pub(crate) fn steal_from(
+    victim: &Worker,
+    amount: impl FnOnce(u64) -> u64,
+    only: Option<Gen>,
+    mut sink: impl FnMut(Task),
+) -> Steal {
+    // SAFETY: what is in a deque is a live task, and the deque hands each to one taker.
+    let sink = |header: NonNull<Header>| sink(unsafe { Task::from_raw(header) });
+    victim.deque.steal(amount, only, sink)
+}
+
+/// Takes the oldest task out of another's deque.
+pub(crate) fn steal_one(victim: &Worker, only: Option<Gen>) -> (Steal, Option<Task>) {
+    let mut oldest = None;
+    let got = steal_from(
+        victim,
+        |_| 1,
+        only,
+        |task| {
+            task.count();
+            oldest = Some(task);
+        },
+    );
+    (got, oldest)
+}
