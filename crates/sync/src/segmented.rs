@@ -75,7 +75,7 @@ impl<T> SegmentedArray<T> {
     }
 
     fn take(&mut self, segment: usize) -> Option<Box<[T]>> {
-        let first = std::mem::take(self.segments[segment].get_mut());
+        let first = std::mem::replace(self.segments[segment].get_mut(), ptr::null_mut());
         if first.is_null() {
             return None;
         }

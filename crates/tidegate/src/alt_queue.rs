@@ -9,7 +9,7 @@
 
 use crate::job::{Header, Task};
 use crate::latch::State;
-use crate::worker::wait::Awaited;
+use crate::worker::wait::{self, Awaited};
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::claim::{self, Cell};
 use tidegate_deque::split::capacity;
@@ -168,7 +168,7 @@ impl WorkerThread<'_> {
             self.shared().work_visible(Some(self.worker()));
         }
         if let Some(turn) = gives_way {
-            self.wait(Awaited::Memory(&turn));
+            wait::until(self, Awaited::Memory(&turn));
         }
     }
 

@@ -8,6 +8,7 @@
 use crate::pool::PoolInner;
 use crate::scope::Scope;
 use crate::worker::WorkerThread;
+use crate::worker::wait;
 use std::sync::Arc;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
@@ -77,7 +78,7 @@ impl WorkerThread<'_> {
             let Some(task) = self.inbox.pop() else {
                 return;
             };
-            self.run_stranger(task);
+            wait::run_unrelated(self, task);
         }
     }
 

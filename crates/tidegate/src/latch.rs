@@ -18,7 +18,7 @@
 
 use crate::pool::PoolInner;
 use crate::worker::WorkerThread;
-use crate::worker::wait::Awaited;
+use crate::worker::wait::{self, Awaited};
 use std::cell::OnceCell;
 use std::fmt;
 use std::ptr::NonNull;
@@ -281,7 +281,7 @@ impl Event {
             }
             Waiter::Worker(..) => {
                 let current = WorkerThread::get().expect("the worker that made the event");
-                current.wait(Awaited::Outside(self));
+                wait::until(current, Awaited::Outside(self));
             }
         }
     }

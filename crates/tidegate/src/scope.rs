@@ -26,7 +26,7 @@ use crate::pool::PoolInner;
 use crate::queue::Queue;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::WorkerThread;
-use crate::worker::wait::Awaited;
+use crate::worker::wait::{self, Awaited};
 use in_order::InOrder;
 use priority::Waiting;
 use std::marker::PhantomData;
@@ -413,7 +413,7 @@ impl<'a> WorkerThread<'a> {
         self.drain(core);
         self.set_context(outer);
         if !ScopeCore::drop_one(&core.count) {
-            self.wait(Awaited::Scope(core));
+            wait::until(self, Awaited::Scope(core));
         }
         scope.core.end(result)
     }
@@ -435,7 +435,7 @@ impl<'a> WorkerThread<'a> {
         }
         if let Some(task) = scope.pop_queued() {
             // The frames below may be those of another task, of which that one is no descendant.
-            self.run_stranger(task);
+            wait::run_unrelated(self, task);
         }
         self.set_inlining(false);
     }

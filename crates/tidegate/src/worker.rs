@@ -7,12 +7,14 @@
 mod flags;
 mod join;
 mod local;
+mod rob;
 mod search;
 mod steal;
 mod thread;
 pub(crate) mod wait;
 mod waiting;
 
+pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
 pub(crate) use steal::steal_one;
 pub(crate) use thread::{Admission, Membership, Runner, WorkerThread, leave_in_child};

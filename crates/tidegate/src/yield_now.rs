@@ -6,6 +6,7 @@
 
 use crate::alt_queue::Cursors;
 use crate::job::Task;
+use crate::worker::wait;
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
 use tidegate_sync::clock;
@@ -32,7 +33,7 @@ impl WorkerThread<'_> {
     fn run_found(self, task: Option<Task>) -> bool {
         let found = task.is_some();
         if let Some(task) = task {
-            self.run_stranger(task);
+            wait::run_unrelated(self, task);
             self.regain_slot();
         }
         found

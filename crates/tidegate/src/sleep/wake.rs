@@ -9,7 +9,7 @@ use crate::job::Task;
 use crate::place::FreeGroups;
 use crate::pool::{PoolInner, signal};
 use crate::share_controller::ControllerHandle;
-use crate::worker::wait::HOPS;
+use crate::worker::HOPS;
 use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::search::{max_searchers, wakes_another};
 use tidegate_policy::slots::{Fit, Ledger, Opened, Status, Wake};

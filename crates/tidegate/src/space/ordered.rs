@@ -14,7 +14,7 @@ use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::trace::recorder;
 use crate::worker::WorkerThread;
-use crate::worker::wait::Awaited;
+use crate::worker::wait::{self, Awaited};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -460,7 +460,7 @@ impl WorkerThread<'_> {
             Err(event) => event,
         };
         self.shared().memory.count_sleep();
-        self.wait(Awaited::Memory(&event));
+        wait::until(self, Awaited::Memory(&event));
         let answered = self.plan(|ordered| {
             ordered.asks[self.index].pop();
             let answer = ordered.plan.answer(self.index).expect("why it was woken");

@@ -4,7 +4,7 @@
 
 use crate::latch::Event;
 use crate::worker::WorkerThread;
-use crate::worker::wait::Awaited;
+use crate::worker::wait::{self, Awaited};
 use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
 use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
@@ -86,7 +86,7 @@ impl WorkerThread<'_> {
         let _ = memory.mirror(true, 0);
         drop(sleepers);
         memory.count_sleep();
-        self.wait(Awaited::Memory(&event));
+        wait::until(self, Awaited::Memory(&event));
     }
 
     /// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.

@@ -19,7 +19,7 @@
 //! that it was moved to ([`crate::alt_queue`]; what comes out of one comes out once), or has seen the latch open; each ends
 //! every use of the pointer by others. See docs/waiting.md for the waiting.
 
-use super::WorkerThread;
+use super::{WorkerThread, wait};
 use crate::alt_queue::AltQueue;
 use crate::job::{Half, Header, Task};
 use crate::pool::signal;
@@ -171,7 +171,7 @@ impl WorkerThread<'_> {
             let b = unsafe { half.take_closure() };
             unwind::catch(|| b(self, false))
         } else {
-            self.wait_for_half(half.header());
+            wait::for_half(self, half.header());
             self.deque().settle(position);
             // SAFETY: 1. waited for; 2. the join is not going on.
             unsafe { half.take_result() }
@@ -287,7 +287,7 @@ impl WorkerThread<'_> {
             let b = unsafe { half.take_closure() };
             return b(self, false);
         }
-        self.wait_for_half(half.header());
+        wait::for_half(self, half.header());
         self.deque().settle(position);
         // SAFETY: 1. waited for; 2. once.
         match unsafe { half.take_result() } {
@@ -334,7 +334,7 @@ impl WorkerThread<'_> {
             // SAFETY: 1. taken back just now; 2. the join is not going on.
             return drop(unsafe { half.take_closure() });
         }
-        let unstarted = self.wait_unwinding(half.header());
+        let unstarted = wait::for_half_unwinding(self, half.header());
         self.deque().settle(position);
         if unstarted {
             // SAFETY: 1. taken back just now; 2. the join is not going on.

@@ -4,7 +4,7 @@
 //! How long to go on and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
 
 use super::flags::Flags;
-use super::{Worker, WorkerThread};
+use super::{Worker, WorkerThread, wait};
 use crate::job::Task;
 use crate::pool::{PoolInner, signal};
 use crate::stats::Phase;
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         // Release, after the new generation as `forget_base` is before it: a robber that acquires the new generation does
         // not see the old scope, see docs/waiting.md.
         worker.base_scope.store(scope, Ordering::Release);
-        worker.tell_that_we_run(task, alone.then_some(generation), false);
+        wait::tell_that_we_run(worker, task, alone.then_some(generation), false);
     }
 
     /// Looks for work until the idle policy says to park, or a part of a broadcast arrives.

@@ -4,6 +4,7 @@ use super::flags::Flags;
 use super::{Worker, WorkerThread};
 use crate::events;
 use crate::job::{Header, Task};
+use crate::latch::State;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
@@ -86,6 +87,15 @@ impl WorkerThread<'_> {
             older.set(tasks);
         });
         (got, youngest, older.into_inner())
+    }
+
+    /// Takes a half that no thread has begun out of the queue that its latch names.
+    pub(super) fn take_unbegun_half(self, half: &Header) -> Option<Task> {
+        match half.latch.state() {
+            State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.take(half),
+            State::Queued => self.shared().injector.take(half),
+            State::New | State::Taken(_) | State::Open | State::Spawned => None,
+        }
     }
 
     pub(crate) fn count_steal(self, victim: &Worker, tasks: u64) {

@@ -1,0 +1,184 @@
+//! What a waiting worker may run: parts of what it waits for, found by leapfrogging over other workers' waits.
+//!
+//! The rules and their argument are docs/waiting.md.
+
+use super::flags::Flags;
+use super::steal::steal_one;
+use super::wait::{Awaited, tell_that_we_run};
+use super::{Worker, WorkerThread};
+use crate::job::Task;
+use crate::latch::{State, Thief};
+use crate::scope::ScopeCore;
+use tidegate_deque::Steal;
+
+/// How many waits a robber follows from worker to worker.
+pub(crate) const HOPS: usize = 8;
+
+/// A worker that waits, and looks for something that it may run meanwhile.
+pub(super) struct Robber<'a> {
+    pub(super) worker: WorkerThread<'a>,
+    pub(super) awaited: Awaited<'a>,
+    flags: Flags,
+}
+
+impl<'a> Robber<'a> {
+    pub(super) fn new(worker: WorkerThread<'a>, awaited: Awaited<'a>) -> Self {
+        let flags = Flags::default();
+        Self {
+            worker,
+            awaited,
+            flags,
+        }
+    }
+
+    /// A task that descends from what is awaited.
+    pub(super) fn descendant(&mut self) -> Option<Task> {
+        let worker = self.worker;
+        if worker.shared().memory.is_ordered() {
+            // What it has forked lies in the plan.
+            let scope = self.awaited.scope()?;
+            let planned = worker.take_planned_of(scope);
+            let queued = planned.or_else(|| scope.pop_queued());
+            return queued.or_else(|| worker.take_placed_of(scope));
+        }
+        match self.awaited {
+            Awaited::Half(half) => {
+                if let State::Taken(thief) = half.latch.state() {
+                    worker.waiting.set_thief(Some(thief));
+                    return self.rob(thief, None);
+                }
+                self.unbegun()
+            }
+            Awaited::Scope(scope) => self.unbegun().or_else(|| self.rob_scope(scope)),
+            Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
+        }
+    }
+
+    /// What is awaited, or a task of it, if it lies in a queue.
+    pub(super) fn unbegun(&self) -> Option<Task> {
+        let worker = self.worker;
+        match self.awaited {
+            Awaited::Half(half) => worker.take_unbegun_half(half),
+            Awaited::Scope(scope) => {
+                let batched = || {
+                    let mut workers = worker.shared().workers();
+                    workers.find_map(|w| w.stolen_batch.take_first(|task| task.is_of(scope)))
+                };
+                let own = || worker.take_alt_if(|task| task.is_of(scope));
+                let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
+                queued.or_else(|| worker.take_placed_of(scope))
+            }
+            Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
+        }
+    }
+
+    /// Any task, because the user's wait policy allows it.
+    pub(super) fn any_task(&mut self) -> Option<Task> {
+        let worker = self.worker;
+        // One at a time, the own deque included: older tasks of a batch would lie above this frame.
+        let mut of = |victim: &Worker| {
+            let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
+            let batched = robbed.or_else(|| victim.stolen_batch.pop());
+            batched.or_else(|| worker.steal_alt(victim, &mut self.flags.cursors).ok())
+        };
+        worker
+            .take_queued()
+            .or_else(|| worker.shared().workers().find_map(&mut of))
+            .or_else(|| worker.take_alt())
+    }
+
+    /// Robs each worker that runs a task of the scope.
+    fn rob_scope(&mut self, scope: &ScopeCore) -> Option<Task> {
+        for victim in self.worker.shared().workers() {
+            let generation = victim.deque.generation();
+            // After the generation: see `Search::enter_base`.
+            if victim.runs_task_of(scope) {
+                let thief = Thief {
+                    worker: victim.index,
+                    generation: Some(generation),
+                    on_top: false,
+                };
+                let robbed = self.rob(thief, Some(scope));
+                let task = robbed.or_else(|| self.rob_alt(victim, scope));
+                if task.is_some() {
+                    return task;
+                }
+            }
+        }
+        None
+    }
+
+    /// Robs the queue that the victim has in place of its deque. A task of the scope that we wait for names it; a half names
+    /// nothing.
+    fn rob_alt(&mut self, victim: &Worker, scope: &ScopeCore) -> Option<Task> {
+        let worker = self.worker;
+        let task = worker.steal_alt(victim, &mut self.flags.cursors).ok()?;
+        worker.count_steal(victim, 1);
+        if task.is_of(scope) {
+            return Some(task);
+        }
+        worker.push_back_batch(task);
+        None
+    }
+
+    /// Robs the worker that has what we wait for, or the one that it waits for in turn.
+    fn rob(&mut self, first: Thief, scope: Option<&ScopeCore>) -> Option<Task> {
+        let worker = self.worker;
+        let mut thief = first;
+        for hop in 0..HOPS {
+            let (victim, generation) = thief.robbable(hop)?;
+            let victim = worker.shared().worker(victim);
+            if victim.index != worker.index {
+                if let Some(task) = self.rob_one(victim, thief) {
+                    return self.keep_or_pass_on(task, scope);
+                }
+            }
+            let next = victim.waiting.thief()?;
+            // After that load: while the generation lasts, what the victim waits for is descended from its base.
+            if victim.deque.generation() != generation || next == thief {
+                return None;
+            }
+            thief = next;
+        }
+        None
+    }
+
+    fn rob_one(&mut self, victim: &Worker, thief: Thief) -> Option<Task> {
+        let worker = self.worker;
+        worker.tally.attempts.add(1);
+        let (got, robbed) = steal_one(victim, thief.generation);
+        match got {
+            Steal::Success(_) => worker.count_steal(victim, 1),
+            Steal::Lost => worker.tally.partly_failed.add(1),
+            Steal::Empty => {
+                worker.tally.partly_failed.add(1);
+                let current = victim.deque.generation();
+                if victim.deque.has_private() && thief.generation.is_none_or(|g| g == current) {
+                    let _ = self.flags.press(worker.shared(), victim);
+                }
+            }
+        }
+        robbed
+    }
+
+    /// A robber runs halves, and tasks of the scope that it waits for; other tasks go to their queues.
+    fn keep_or_pass_on(&self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
+        let wanted = match (task.scope(), scope) {
+            (Some(_), Some(scope)) => task.is_of(scope),
+            (None, _) => task.header().latch.is_half(),
+            (Some(_), None) => false,
+        };
+        if wanted {
+            return Some(task);
+        }
+        self.worker.pass_on(task);
+        None
+    }
+
+    /// Says in the latch that this worker runs the task on top of its wait.
+    pub(super) fn tell_that_we_run_on_top(&self, task: &Task) {
+        let deque = self.worker.deque();
+        let generation = deque.is_empty().then(|| deque.generation());
+        tell_that_we_run(self.worker, task, generation, true);
+    }
+}
