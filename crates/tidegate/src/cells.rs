@@ -15,8 +15,13 @@ pub(crate) trait Scalar: Copy {
 }
 
 /// A value that other threads may read at any time. It may be out of date, so it decides nothing by itself.
-#[derive(Default)]
 pub(crate) struct Hint<T: Scalar>(T::Atomic);
+
+impl<T: Scalar> Default for Hint<T> {
+    fn default() -> Self {
+        Self(T::Atomic::default())
+    }
+}
 
 impl<T: Scalar> Hint<T> {
     #[inline]
@@ -44,8 +49,13 @@ impl<T: Scalar> Hint<T> {
 }
 
 /// A value that only the thread of its worker reads and writes.
-#[derive(Default)]
 pub(crate) struct OwnerCell<T: Scalar>(T::Atomic);
+
+impl<T: Scalar> Default for OwnerCell<T> {
+    fn default() -> Self {
+        Self(T::Atomic::default())
+    }
+}
 
 impl<T: Scalar> OwnerCell<T> {
     #[inline(always)]
