@@ -32,61 +32,57 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     if current.shared().has_no_spares() || current.is_blocking() {
         return f();
     }
-    current.enter_blocking();
+    enter_blocking(current);
     let phase = current.enter_phase(Phase::Blocked);
     let result = unwind::catch(f);
     let _ = current.enter_phase(phase);
-    current.leave_blocking();
+    leave_blocking(current);
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-impl PoolInner {
-    /// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
-    #[cold]
-    pub(crate) fn report_exhausted(&self) {
-        // Relaxed: a counter.
-        if self.blocking_limit_hits.fetch_add(1, Ordering::Relaxed) > 0 {
-            return;
-        }
-        // Relaxed: see `admit_if_alone`.
-        let why = match self.refused.load(Ordering::Relaxed) {
-            true => "the system refuses more threads".to_owned(),
-            false => format!("the limit is {}", self.options.max_blocking_threads),
-        };
-        // Not while the line is written, which may take long.
-        let blocked = self.ledger().blocked();
-        tell(format_args!(
-            "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
-             (Builder::max_blocking_threads or {})",
-            self.options.name.escape_debug(),
-            blocked,
-            MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
-        ));
+/// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
+#[cold]
+pub(crate) fn report_exhausted(pool: &PoolInner) {
+    // Relaxed: a counter.
+    if pool.blocking_limit_hits.fetch_add(1, Ordering::Relaxed) > 0 {
+        return;
     }
+    // Relaxed: see `admit_if_alone`.
+    let why = match pool.refused.load(Ordering::Relaxed) {
+        true => "the system refuses more threads".to_owned(),
+        false => format!("the limit is {}", pool.options.max_blocking_threads),
+    };
+    // Not while the line is written, which may take long.
+    let blocked = pool.ledger().blocked();
+    tell(format_args!(
+        "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
+         (Builder::max_blocking_threads or {})",
+        pool.options.name.escape_debug(),
+        blocked,
+        MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
+    ));
 }
 
-impl WorkerThread<'_> {
-    /// Gives the slot away and goes on without one. What is forked from here on is public at once.
-    pub(crate) fn enter_blocking(self) {
-        self.set_blocking(true);
-        self.plan_blocks(true);
-        self.expose();
-        self.deque().shut();
-        self.stop_running(Status::Blocked);
-        self.shared().rouse();
-    }
+/// Gives the slot away and goes on without one. What is forked from here on is public at once.
+pub(crate) fn enter_blocking(worker: WorkerThread<'_>) {
+    worker.set_blocking(true);
+    worker.plan_blocks(true);
+    worker.expose();
+    worker.deque().shut();
+    worker.stop_running(Status::Blocked);
+    worker.shared().rouse();
+}
 
-    /// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.
-    pub(crate) fn leave_blocking(self) -> bool {
-        if !self.is_blocking() || self.shared().is_inherited() {
-            return false;
-        }
-        self.set_blocking(false);
-        self.plan_blocks(false);
-        self.resume_running(Slotless::Owed);
-        self.poll();
-        true
+/// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.
+pub(crate) fn leave_blocking(worker: WorkerThread<'_>) -> bool {
+    if !worker.is_blocking() || worker.shared().is_inherited() {
+        return false;
     }
+    worker.set_blocking(false);
+    worker.plan_blocks(false);
+    worker.resume_running(Slotless::Owed);
+    worker.poll();
+    true
 }
 
 /// Answers what other workers have asked of this one, in a leaf that runs long without forking.

@@ -7,50 +7,49 @@
 
 use crate::pool::PoolInner;
 use crate::scope::Scope;
+use crate::spawn;
 use crate::worker::WorkerThread;
 use crate::worker::wait;
 use std::sync::Arc;
 use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
 
-impl PoolInner {
-    /// Calls `f` once on each thread, with the part's number and the number of parts.
-    pub(crate) fn broadcast<R: Send>(
-        self: &Arc<Self>,
-        f: impl Fn(usize, usize) -> R + Sync,
-    ) -> Vec<R> {
-        let results: Mutex<Vec<Option<R>>> = Mutex::default();
-        let (f, slots) = (&f, &results);
-        self.scope_in_place(|scope| {
-            self.deliver_to_all(|threads| {
-                slots.lock().resize_with(threads, || None);
-                move |number| {
-                    let part = move |_: &Scope<'_>| {
-                        let result = f(number, threads);
-                        slots.lock()[number] = Some(result);
-                    };
-                    self.expect_planned(scope.core());
-                    scope.task(part, WorkerThread::get())
-                }
-            });
-        });
-        results
-            .into_inner()
-            .into_iter()
-            .map(|r| r.expect("each part ran"))
-            .collect()
-    }
-
-    /// The same without waiting; the pool lives until all parts have run.
-    pub(crate) fn spawn_broadcast(&self, f: impl Fn(usize, usize) + Send + Sync + 'static) {
-        let f = Arc::new(f);
-        self.deliver_to_all(|threads| {
+/// Calls `f` once on each thread, with the part's number and the number of parts.
+pub(crate) fn broadcast<R: Send>(
+    pool: &Arc<PoolInner>,
+    f: impl Fn(usize, usize) -> R + Sync,
+) -> Vec<R> {
+    let results: Mutex<Vec<Option<R>>> = Mutex::default();
+    let (f, slots) = (&f, &results);
+    pool.scope_in_place(|scope| {
+        pool.deliver_to_all(|threads| {
+            slots.lock().resize_with(threads, || None);
             move |number| {
-                let f = f.clone();
-                self.task_alone(move || f(number, threads))
+                let part = move |_: &Scope<'_>| {
+                    let result = f(number, threads);
+                    slots.lock()[number] = Some(result);
+                };
+                pool.expect_planned(scope.core());
+                scope.task(part, WorkerThread::get())
             }
         });
-    }
+    });
+    results
+        .into_inner()
+        .into_iter()
+        .map(|r| r.expect("each part ran"))
+        .collect()
+}
+
+/// The same without waiting; the pool lives until all parts have run.
+pub(crate) fn spawn_broadcast(pool: &PoolInner, f: impl Fn(usize, usize) + Send + Sync + 'static) {
+    let f = Arc::new(f);
+    pool.deliver_to_all(|threads| {
+        move |number| {
+            let f = f.clone();
+            spawn::task_alone(pool, move || f(number, threads))
+        }
+    });
 }
 
 impl<'scope> Scope<'scope> {
@@ -71,36 +70,34 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-impl WorkerThread<'_> {
-    /// Runs what lies in this thread's inbox. In a child made by `fork` that is the parent's.
-    pub(crate) fn run_inbox(self) {
-        while !self.shared().is_inherited() {
-            let Some(task) = self.inbox.pop() else {
-                return;
-            };
-            wait::run_unrelated(self, task);
-        }
-    }
-
-    /// The same for a thread that sleeps: it runs its inbox without a slot, then goes on sleeping as `status`. Whether
-    /// there was any.
-    pub(crate) fn run_mail_asleep(self, status: Status) -> bool {
-        let shared = self.shared();
-        let rises = self.inbox.len() > 0 && {
-            let mut ledger = shared.ledger.lock();
-            let rises = ledger.rise(self.index);
-            shared.publish(&ledger);
-            rises
+/// Runs what lies in this thread's inbox. In a child made by `fork` that is the parent's.
+pub(crate) fn run_inbox(worker: WorkerThread<'_>) {
+    while !worker.shared().is_inherited() {
+        let Some(task) = worker.inbox.pop() else {
+            return;
         };
-        if !rises {
-            return false;
-        }
-        self.sleeper.set_needs_no_slot();
-        self.run_inbox();
-        self.flush_to_stealable();
-        self.stop_running(status);
-        true
+        wait::run_unrelated(worker, task);
     }
+}
+
+/// The same for a thread that sleeps: it runs its inbox without a slot, then goes on sleeping as `status`. Whether
+/// there was any.
+pub(crate) fn run_mail_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
+    let shared = worker.shared();
+    let rises = worker.inbox.len() > 0 && {
+        let mut ledger = shared.ledger.lock();
+        let rises = ledger.rise(worker.index);
+        shared.publish(&ledger);
+        rises
+    };
+    if !rises {
+        return false;
+    }
+    worker.sleeper.set_needs_no_slot();
+    run_inbox(worker);
+    worker.flush_to_stealable();
+    worker.stop_running(status);
+    true
 }
 
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
@@ -118,12 +115,12 @@ mod tests {
         let (tell, told) = channel();
         let busy = delivered.clone();
         drop(pool.spawn(move || _ = busy.wait()));
-        pool.shared().spawn_broadcast(move |_, _| {
+        super::spawn_broadcast(pool.shared(), move |_, _| {
             if let Some(child) = fork() {
                 tell.send(end_of(child)).unwrap();
             }
         });
-        pool.shared().spawn_broadcast(move |_, _| {
+        super::spawn_broadcast(pool.shared(), move |_, _| {
             if std::process::id() != parent {
                 exit(BADLY);
             }

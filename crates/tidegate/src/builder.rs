@@ -4,8 +4,8 @@
 //! that methods may be called in any order and an error names everything that it is about.
 
 use crate::closed::Closed;
+use crate::handle::Pool;
 use crate::options::{Options, PanicHandler, ThreadHandler};
-use crate::pool::Pool;
 use std::fmt;
 use tidegate_machine::Topology;
 use tidegate_policy::{

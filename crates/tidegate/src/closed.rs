@@ -14,11 +14,14 @@
 pub use crate::pool::UnstartedThread;
 pub use crate::unwind::UnhandledPanic;
 
+use crate::broadcast;
 use crate::builder::{BuildError, Builder};
+use crate::handle::Pool;
 use crate::options::Options;
-use crate::pool::{Pool, PoolInner};
+use crate::pool::PoolInner;
 use crate::scope::Scope;
 use crate::worker::WorkerThread;
+use crate::yield_now;
 use std::any::Any;
 use std::fmt;
 use std::io;
@@ -143,23 +146,23 @@ impl Entry {
         if self.0.is_breadth_first() {
             self.spawn_fifo(f);
         } else {
-            self.0.spawn_alone(f);
+            crate::spawn::spawn_alone(&self.0, f);
         }
     }
 
     /// The same; of the tasks that one thread spawns like this the older ones begin first.
     pub fn spawn_fifo(&self, f: impl FnOnce() + Send + 'static) {
-        self.0.spawn_fifo(f);
+        crate::spawn::spawn_fifo(&self.0, f);
     }
 
     /// Calls `f` once on each thread, with its number and how many there are. Results in the order of the numbers.
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize, usize) -> R + Sync) -> Vec<R> {
-        self.0.broadcast(f)
+        broadcast::broadcast(&self.0, f)
     }
 
     /// The same without waiting.
     pub fn spawn_broadcast(&self, f: impl Fn(usize, usize) + Send + Sync + 'static) {
-        self.0.spawn_broadcast(f);
+        broadcast::spawn_broadcast(&self.0, f);
     }
 }
 
@@ -230,12 +233,12 @@ impl<'a> Member<'a> {
 
     /// Runs one task of its own on top of the caller's frame. Whether there was one.
     pub fn run_own(self) -> bool {
-        self.0.run_own()
+        yield_now::run_own(self.0)
     }
 
     /// Runs one task of anybody's in the pool on top of the caller's frame. Whether there was one.
     pub fn run_any(self) -> bool {
-        self.0.run_any()
+        yield_now::run_any(self.0)
     }
 }
 

@@ -14,25 +14,23 @@ use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 pub(crate) use tidegate_sync::stderr::print_line as tell;
 
-impl PoolInner {
-    /// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.
-    #[inline]
-    pub(crate) fn announce(&self) {
-        // Relaxed: a mark that carries no data.
-        if self.unexplained.load(Ordering::Relaxed) {
-            self.explain();
-        }
+/// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.
+#[inline]
+pub(crate) fn announce(pool: &PoolInner) {
+    // Relaxed: a mark that carries no data.
+    if pool.unexplained.load(Ordering::Relaxed) {
+        explain(pool);
     }
+}
 
-    #[cold]
-    fn explain(&self) {
-        // Relaxed: only one caller finds it set.
-        if self.unexplained.swap(false, Ordering::Relaxed) {
-            tell(format_args!(
-                "{}",
-                explanation(&self.options, self.wanted())
-            ));
-        }
+#[cold]
+fn explain(pool: &PoolInner) {
+    // Relaxed: only one caller finds it set.
+    if pool.unexplained.swap(false, Ordering::Relaxed) {
+        tell(format_args!(
+            "{}",
+            explanation(&pool.options, pool.wanted())
+        ));
     }
 }
 

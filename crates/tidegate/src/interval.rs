@@ -41,8 +41,8 @@ pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Ran, Recorded, Recording};
 pub(crate) use tree::Tree;
 
+use crate::handle::global;
 use crate::place::PlaceId;
-use crate::pool::global;
 use crate::unwind;
 use crate::worker::{Runner, WorkerThread};
 use edges::Place;

@@ -132,6 +132,7 @@ mod environment;
 mod events;
 mod explain;
 mod fork;
+mod handle;
 pub mod interval;
 mod job;
 mod latch;
@@ -156,9 +157,9 @@ mod yield_now;
 
 pub use blocking::{blocking, yield_point};
 pub use builder::{BuildError, Builder};
+pub use handle::Pool;
 pub use parallel_for::{Items, for_each, map_reduce};
 pub use place::{PlaceId, current_place, places};
-pub use pool::Pool;
 pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, SpaceStats, Stats, WorkerStats};
@@ -226,7 +227,7 @@ where
 #[cold]
 #[inline(never)]
 fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    pool::global().take_part(f)
+    handle::global().take_part(f)
 }
 
 /// Runs `f` with a [`Scope`] into which it may spawn tasks that borrow what outlives this call, and waits for them.
@@ -301,8 +302,8 @@ where
     T: Send + 'static,
 {
     match WorkerThread::get() {
-        Some(current) => current.shared().as_arc().spawn(f),
-        None => pool::global().spawn(f),
+        Some(current) => spawn::spawn(&current.shared().as_arc(), f),
+        None => spawn::spawn(handle::global(), f),
     }
 }
 
@@ -323,8 +324,8 @@ where
 pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let f = |number, _| f(number);
     match WorkerThread::get() {
-        Some(current) => current.shared().as_arc().broadcast(f),
-        None => pool::global().broadcast(f),
+        Some(current) => broadcast::broadcast(&current.shared().as_arc(), f),
+        None => broadcast::broadcast(handle::global(), f),
     }
 }
 
@@ -342,6 +343,6 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 pub fn stats() -> Stats {
     match WorkerThread::get() {
         Some(current) => Stats::of(current.shared()),
-        None => Stats::of(pool::global()),
+        None => Stats::of(handle::global()),
     }
 }

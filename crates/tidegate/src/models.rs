@@ -4,6 +4,7 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
+use crate::spawn;
 use crate::worker::{WorkerThread, steal_one};
 use loom::model::Builder;
 use std::time::Instant;
@@ -142,7 +143,7 @@ fn loom_a_dropped_pool_finishes_what_was_spawned() {
         let pool = pool(1);
         let once = Once::new();
         let task = once.clone();
-        drop(pool.spawn(move || task.happen()));
+        drop(spawn::spawn(pool, move || task.happen()));
         drop(pool);
         once.check();
     });
@@ -152,7 +153,7 @@ fn loom_a_dropped_pool_finishes_what_was_spawned() {
 fn loom_a_handle_is_joined_by_a_thread_of_no_pool() {
     check(|| {
         let pool = pool(1);
-        assert_eq!(pool.spawn(|| 5).join(), 5);
+        assert_eq!(spawn::spawn(pool, || 5).join(), 5);
     });
 }
 

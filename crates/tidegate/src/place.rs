@@ -11,8 +11,9 @@ mod layout;
 pub(crate) use binding::Binding;
 pub(crate) use layout::Layout;
 
+use crate::handle::global;
 use crate::job::Task;
-use crate::pool::{PoolInner, global};
+use crate::pool::PoolInner;
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
 use crate::worker::{Worker, WorkerThread};

@@ -2,11 +2,8 @@
 
 mod end;
 mod enter;
-mod handle;
 mod threads;
 
-pub use handle::Pool;
-pub(crate) use handle::global;
 use threads::Threads;
 pub use threads::UnstartedThread;
 
@@ -293,7 +290,7 @@ impl PoolInner {
         self.me.upgrade().expect("alive while borrowed")
     }
 
-    fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
+    pub(crate) fn set_workers(&self, workers: usize) -> Result<(), BuildError> {
         let named = Tunable {
             name: "Pool::set_workers",
             variable: None,

@@ -6,6 +6,7 @@ mod wake_affinity;
 
 pub(crate) use sleeper::Sleeper;
 
+use crate::broadcast;
 use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
@@ -130,7 +131,7 @@ impl WorkerThread<'_> {
                 }
                 ledger.has_surplus()
             };
-            if self.run_mail_asleep(Status::Idle) {
+            if broadcast::run_mail_asleep(self, Status::Idle) {
                 // Signals may have been used up meanwhile.
                 shared.rouse();
                 looks = Looks::begin();
@@ -213,7 +214,7 @@ impl WorkerThread<'_> {
             }) {
                 return;
             }
-            if self.run_mail_asleep(Status::Waiting) {
+            if broadcast::run_mail_asleep(self, Status::Waiting) {
                 // What it ran may itself have waited, and used signals up.
                 self.waiting.set_awaited(awaited, self.runs_queued(awaited));
                 looks = Looks::none();
@@ -333,7 +334,7 @@ impl WorkerThread<'_> {
                 .park_timeout(Duration::from_nanos(left.max(1)));
             if why == Slotless::Owed {
                 // On top of a call that waits. Who is preempted is in the middle of a task, which may hold what its part of a broadcast wants.
-                self.run_mail_asleep(Status::Owed);
+                broadcast::run_mail_asleep(self, Status::Owed);
             }
             let mut ledger = shared.ledger();
             if left == 0 && ledger.overcommit(self.index) {

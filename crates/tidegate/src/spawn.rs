@@ -196,88 +196,90 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
-impl PoolInner {
-    pub(crate) fn spawn<T, F>(self: &Arc<Self>, f: F) -> Handle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let packet = Arc::new(Packet {
-            state: Mutex::new(State::Unstarted(Unstarted {
-                closure: Box::new(f),
-                waiter: None,
-            })),
-            dropped: AtomicBool::new(false),
-        });
-        let own = packet.clone();
-        self.submit(move |current| own.run(current.shared()));
-        Handle {
-            packet: Some(packet),
-            pool: self.clone(),
-        }
+pub(crate) fn spawn<T, F>(pool: &Arc<PoolInner>, f: F) -> Handle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let packet = Arc::new(Packet {
+        state: Mutex::new(State::Unstarted(Unstarted {
+            closure: Box::new(f),
+            waiter: None,
+        })),
+        dropped: AtomicBool::new(false),
+    });
+    let own = packet.clone();
+    submit(pool, move |current| own.run(current.shared()));
+    Handle {
+        packet: Some(packet),
+        pool: pool.clone(),
     }
+}
 
-    /// Spawns a task that borrows nothing; its panic is nobody's.
-    pub(crate) fn spawn_alone(self: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
-        self.submit(move |current| run_alone(f, current));
-    }
+/// Spawns a task that borrows nothing; its panic is nobody's.
+pub(crate) fn spawn_alone(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
+    submit(pool, move |current| run_alone(f, current));
+}
 
-    /// The same; of the tasks that one worker spawns like this the older ones begin first.
-    ///
-    /// Each has a stand-in in the deque, which may be run by anybody and in any order; whoever runs it runs the oldest.
-    pub(crate) fn spawn_fifo(self: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
-        let Some(current) = WorkerThread::of(self) else {
-            // What comes from outside lies in a queue anyway.
-            return self.spawn_alone(f);
-        };
-        let spawner = current.index;
-        let body = move |current: WorkerThread<'_>| run_alone(f, current);
-        current.in_order.push(Task::detached(body, Some(current)));
-        self.submit(move |current| {
-            let oldest = current.shared().worker(spawner).in_order.pop();
-            oldest.expect("one for each cpu_slot-in").run(current);
-        });
-    }
+/// The same; of the tasks that one worker spawns like this the older ones begin first.
+///
+/// Each has a stand-in in the deque, which may be run by anybody and in any order; whoever runs it runs the oldest.
+pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'static) {
+    let Some(current) = WorkerThread::of(pool) else {
+        // What comes from outside lies in a queue anyway.
+        return spawn_alone(pool, f);
+    };
+    let spawner = current.index;
+    let body = move |current: WorkerThread<'_>| run_alone(f, current);
+    current.in_order.push(Task::detached(body, Some(current)));
+    submit(pool, move |current| {
+        let oldest = current.shared().worker(spawner).in_order.pop();
+        oldest.expect("one for each cpu_slot-in").run(current);
+    });
+}
 
-    /// A task of nobody that holds the pool until it has run, not yet to be found by anybody.
-    pub(crate) fn task_alone(&self, f: impl FnOnce() + Send + 'static) -> Task {
-        self.held_task(move |current| run_alone(f, current), WorkerThread::get())
-    }
+/// A task of nobody that holds the pool until it has run, not yet to be found by anybody.
+pub(crate) fn task_alone(pool: &PoolInner, f: impl FnOnce() + Send + 'static) -> Task {
+    held_task(
+        pool,
+        move |current| run_alone(f, current),
+        WorkerThread::get(),
+    )
+}
 
-    /// Hands a task of nobody, which does not unwind, to the pool, which does not end before that has run.
-    fn submit(self: &Arc<Self>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
-        let caller = WorkerThread::get();
-        let task = self.held_task(f, caller);
-        match caller {
-            Some(current) if std::ptr::eq(current.shared(), &**self) => {
-                // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
-                let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
-                if stays {
-                    current.push_or_pass_on(task);
-                } else {
-                    current.pass_on(task);
-                }
-            }
-            _ => {
-                self.injector.push(task);
-                self.work_visible(None);
-                self.work_off_alone();
+/// Hands a task of nobody, which does not unwind, to the pool, which does not end before that has run.
+fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'static) {
+    let caller = WorkerThread::get();
+    let task = held_task(pool, f, caller);
+    match caller {
+        Some(current) if std::ptr::eq(current.shared(), &**pool) => {
+            // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
+            let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
+            if stays {
+                current.push_or_pass_on(task);
+            } else {
+                current.pass_on(task);
             }
         }
+        _ => {
+            pool.injector.push(task);
+            pool.work_visible(None);
+            pool.work_off_alone();
+        }
     }
+}
 
-    fn held_task(
-        &self,
-        f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
-        caller: Option<WorkerThread<'_>>,
-    ) -> Task {
-        self.hold();
-        let body = move |current: WorkerThread<'_>| {
-            f(current);
-            current.shared().let_go();
-        };
-        Task::detached(body, caller)
-    }
+fn held_task(
+    pool: &PoolInner,
+    f: impl FnOnce(WorkerThread<'_>) + Send + 'static,
+    caller: Option<WorkerThread<'_>>,
+) -> Task {
+    pool.hold();
+    let body = move |current: WorkerThread<'_>| {
+        f(current);
+        current.shared().let_go();
+    };
+    Task::detached(body, caller)
 }
 
 /// Runs a closure of nobody.

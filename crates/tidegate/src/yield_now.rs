@@ -11,56 +11,58 @@ use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
 use tidegate_sync::clock;
 
-impl WorkerThread<'_> {
-    /// Runs a task of the own deque, or a part of a broadcast for this thread. Whether there was one.
-    pub(crate) fn run_own(self) -> bool {
-        self.poll();
-        self.run_found(self.take_own())
-    }
+/// Runs a task of the own deque, or a part of a broadcast for this thread. Whether there was one.
+pub(crate) fn run_own(worker: WorkerThread<'_>) -> bool {
+    worker.poll();
+    run_found(worker, take_own(worker))
+}
 
-    /// Runs a task of anybody's. Whether there was one.
-    pub(crate) fn run_any(self) -> bool {
-        self.poll();
-        let shared = self.shared();
-        let others = || {
-            let mut others = shared.workers().filter(|w| w.index != self.index);
-            others.find_map(|worker| self.take_from(worker))
-        };
-        let task = self.take_own().or_else(|| self.take_queued());
-        self.run_found(task.or_else(others))
-    }
+/// Runs a task of anybody's. Whether there was one.
+pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
+    worker.poll();
+    let shared = worker.shared();
+    let others = || {
+        let mut others = shared.workers().filter(|w| w.index != worker.index);
+        others.find_map(|victim| take_from(worker, victim))
+    };
+    let task = take_own(worker).or_else(|| worker.take_queued());
+    run_found(worker, task.or_else(others))
+}
 
-    fn run_found(self, task: Option<Task>) -> bool {
-        let found = task.is_some();
-        if let Some(task) = task {
-            wait::run_unrelated(self, task);
-            self.regain_slot();
-        }
-        found
+fn run_found(worker: WorkerThread<'_>, task: Option<Task>) -> bool {
+    let found = task.is_some();
+    if let Some(task) = task {
+        wait::run_unrelated(worker, task);
+        worker.regain_slot();
     }
+    found
+}
 
-    fn take_own(self) -> Option<Task> {
-        if !self.deque().is_empty() {
-            self.deque().expose_half();
-        }
-        let own = take_oldest(self.worker()).or_else(|| self.stolen_batch.pop());
-        let oldest = || self.steal_alt(self.worker(), &mut Cursors::default()).ok();
-        let own = own.or_else(oldest).or_else(|| self.take_alt());
-        own.or_else(|| self.inbox.pop())
+fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
+    if !worker.deque().is_empty() {
+        worker.deque().expose_half();
     }
+    let own = take_oldest(worker.worker()).or_else(|| worker.stolen_batch.pop());
+    let oldest = || {
+        worker
+            .steal_alt(worker.worker(), &mut Cursors::default())
+            .ok()
+    };
+    let own = own.or_else(oldest).or_else(|| worker.take_alt());
+    own.or_else(|| worker.inbox.pop())
+}
 
-    /// The caller wants work now: a victim that has only private work is not asked for some.
-    fn take_from(self, victim: &Worker) -> Option<Task> {
-        if victim.deque.has_private() && self.shared().expose_turn(clock::now()) {
-            victim.deque.force_expose();
-        }
-        let kept = take_oldest(victim).or_else(|| victim.stolen_batch.pop());
-        let task = kept.or_else(|| self.steal_alt(victim, &mut Cursors::default()).ok());
-        if task.is_some() {
-            self.count_steal(victim, 1);
-        }
-        task
+/// The caller wants work now: a victim that has only private work is not asked for some.
+fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
+    if victim.deque.has_private() && worker.shared().expose_turn(clock::now()) {
+        victim.deque.force_expose();
     }
+    let kept = take_oldest(victim).or_else(|| victim.stolen_batch.pop());
+    let task = kept.or_else(|| worker.steal_alt(victim, &mut Cursors::default()).ok());
+    if task.is_some() {
+        worker.count_steal(victim, 1);
+    }
+    task
 }
 
 fn take_oldest(victim: &Worker) -> Option<Task> {

@@ -1,6 +1,7 @@
 //! The threads of a pool: how they start and live. How the pool ends is in [`super::end`].
 
 use super::PoolInner;
+use crate::broadcast;
 use crate::events;
 use crate::explain::tell;
 use crate::options::Options;
@@ -139,7 +140,7 @@ impl Drop for LetGo<'_> {
 
 impl PoolInner {
     /// A pool with its threads, or with as many as the system has let it have.
-    pub(super) fn start(options: Arc<Options>) -> Arc<Self> {
+    pub(crate) fn start(options: Arc<Options>) -> Arc<Self> {
         let shared = Self::new(options);
         // All are admitted before one runs, which could wake or start others.
         let mut unstarted = shared.recruit().into_iter();
@@ -156,7 +157,7 @@ impl PoolInner {
     ///
     /// # Errors
     /// The first of `start`; the threads that run already end.
-    pub(super) fn start_by(
+    pub(crate) fn start_by(
         options: Arc<Options>,
         with_caller: bool,
         mut start: impl FnMut(UnstartedThread) -> io::Result<()>,
@@ -247,7 +248,7 @@ impl PoolInner {
         Search::new(current).live();
         if let Some(handler) = on_exit {
             current.resume_running(Slotless::Owed);
-            current.run_inbox();
+            broadcast::run_inbox(current);
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
             self.rouse();
             current.forget_base();
@@ -262,7 +263,7 @@ impl PoolInner {
     }
 
     /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.
-    pub(super) fn end(self: &Arc<Self>) {
+    pub(crate) fn end(self: &Arc<Self>) {
         self.let_go();
         if WorkerThread::of(self).is_some() || self.is_closed() {
             // One of its own tasks, for which the threads may wait: they end by themselves.

@@ -400,7 +400,9 @@ mod tests {
     fn a_thread_that_has_a_slot_and_no_worker_yet_is_looked_at_without_a_panic() {
         let shared = bare();
         let _ = shared.ledger().set_slots(1);
-        shared.injector.push(shared.task_alone(|| ()));
+        shared
+            .injector
+            .push(crate::spawn::task_alone(&shared, || ()));
         let wake = shared
             .ledger()
             .wake_for_work(|_| tidegate_policy::slots::Fit::Never);

@@ -4,6 +4,7 @@
 //! All moves of slots go through the ledger ([`tidegate_policy::slots`]) under one lock, which is taken on the way to sleep
 //! and on the way back only. `vacancy` and `searching` mirror what publishers must know without the lock.
 
+use crate::blocking;
 use crate::events;
 use crate::job::Task;
 use crate::place::FreeGroups;
@@ -229,7 +230,7 @@ impl PoolInner {
             Wake::Start(t) => {
                 self.start_thread(t);
             }
-            Wake::Exhausted => self.report_exhausted(),
+            Wake::Exhausted => blocking::report_exhausted(self),
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::flags::Flags;
 use super::{Worker, WorkerThread, wait};
+use crate::broadcast;
 use crate::job::Task;
 use crate::pool::{PoolInner, signal};
 use crate::stats::Phase;
@@ -75,7 +76,7 @@ impl<'a> Search<'a> {
             } else if worker.inbox.len() > 0 {
                 // Other threads may have left work to this worker's search.
                 worker.shared().rouse();
-                worker.run_inbox();
+                broadcast::run_inbox(worker);
                 worker.shared().check_process();
             } else if !worker.rest(self.flags.rest()) {
                 return;

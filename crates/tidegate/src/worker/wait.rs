@@ -5,6 +5,8 @@
 
 use super::WorkerThread;
 use super::rob::Robber;
+use crate::blocking;
+use crate::broadcast;
 use crate::job::{Header, Task};
 use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
@@ -116,7 +118,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let outer = worker.waiting.thief();
     worker.waiting.set_thief(None);
     let busy = worker.victim.is_busy.replace(false);
-    let blocked = worker.leave_blocking();
+    let blocked = blocking::leave_blocking(worker);
     let phase = worker.enter_phase(Phase::Stealing);
     if worker.runs_queued(awaited) {
         worker.queue_detached();
@@ -128,7 +130,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let _ = worker.sleeper.take_rescue();
     let _ = worker.enter_phase(phase);
     if blocked {
-        worker.enter_blocking();
+        blocking::enter_blocking(worker);
     }
     let thief = worker.waiting.thief();
     worker.waiting.set_thief(outer);
@@ -191,7 +193,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             worker.sleep_until(awaited);
             continue;
         }
-        worker.run_inbox();
+        broadcast::run_inbox(worker);
         if let Some(task) = helpful_task(robber) {
             help(robber, task);
             since = None;

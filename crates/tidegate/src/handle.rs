@@ -1,12 +1,14 @@
 //! The handle of a pool, and the global pool.
 
-use super::{PoolInner, UnstartedThread};
+use crate::broadcast;
 use crate::builder::{BuildError, Builder};
+use crate::explain;
 use crate::interval::{self, Body, Failure};
 use crate::options::Options;
 use crate::place::PlaceId;
+use crate::pool::{PoolInner, UnstartedThread};
 use crate::scope::Scope;
-use crate::spawn::Handle;
+use crate::spawn::{self, Handle};
 use crate::stats::Stats;
 use crate::trace::Trace;
 use std::fmt;
@@ -74,7 +76,7 @@ impl Pool {
     /// The same, to run something in it.
     pub(crate) fn used(&self) -> &Arc<PoolInner> {
         let shared = self.shared();
-        shared.announce();
+        explain::announce(shared);
         shared
     }
 
@@ -162,12 +164,12 @@ impl Pool {
 
     /// [`spawn`](fn@crate::spawn) on this pool.
     pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        self.used().spawn(f)
+        spawn::spawn(self.used(), f)
     }
 
     /// [`broadcast`](fn@crate::broadcast) on this pool.
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        self.used().broadcast(|number, _| f(number))
+        broadcast::broadcast(self.used(), |number, _| f(number))
     }
 
     /// What the pool has done so far.
@@ -242,6 +244,6 @@ impl Drop for Pool {
 pub(crate) fn global() -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
     let shared = GLOBAL.get_or_init(|| PoolInner::start(Arc::new(Options::global())));
-    shared.announce();
+    explain::announce(shared);
     shared
 }
