@@ -1,6 +1,5 @@
 //! Calls that block, and polls in long leaves.
 
-use crate::explain::tell;
 use crate::pool::PoolInner;
 use crate::stats::Phase;
 use crate::unwind;
@@ -9,6 +8,7 @@ use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
 use tidegate_sync::atomic::Ordering;
+use tidegate_sync::stderr::print_line;
 
 /// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
 ///
@@ -54,7 +54,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
     };
     // Not while the line is written, which may take long.
     let blocked = pool.ledger().blocked();
-    tell(format_args!(
+    print_line(format_args!(
         "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
          (Builder::max_blocking_threads or {})",
         pool.options.name.escape_debug(),

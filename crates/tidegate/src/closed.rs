@@ -11,41 +11,22 @@
 //! * A spawn never runs another task on the spot.
 //! * Every panic that nothing can carry goes to one handler, those of handlers too.
 
+pub use crate::options::Closed;
 pub use crate::pool::UnstartedThread;
 pub use crate::unwind::UnhandledPanic;
 
 use crate::broadcast;
-use crate::builder::{BuildError, Builder};
 use crate::handle::Pool;
-use crate::options::Options;
+use crate::options::{BuildError, Builder, Options};
 use crate::pool::PoolInner;
 use crate::scope::Scope;
 use crate::worker::WorkerThread;
 use crate::yield_now;
-use std::any::Any;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use tidegate_policy::Share;
 use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
-
-/// What a closed pool has beside the options of any pool.
-pub struct Closed {
-    /// Called with every stray panic.
-    pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync>,
-    /// Who has set the number of threads, if the builder has one.
-    pub threads_by: &'static str,
-    /// Tasks that a thread spawns begin in the order of their spawns, not the last one first.
-    pub breadth_first: bool,
-    /// A bad variable, or a thread that is refused after another has been started, is told on standard error and is no error.
-    pub forgiving: bool,
-}
-
-impl fmt::Debug for Closed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Closed").finish_non_exhaustive()
-    }
-}
 
 /// Why a closed pool could not be made.
 #[derive(Debug)]
@@ -268,23 +249,6 @@ pub fn spawn_broadcast<'scope>(
     f: impl Fn(&Scope<'scope>, usize, usize) + Send + Sync + 'scope,
 ) {
     scope.spawn_broadcast(f);
-}
-
-impl PoolInner {
-    /// The number of threads if the pool is a closed one, else 0.
-    pub(crate) fn closed_threads(&self) -> usize {
-        let closed = self.options.closed.as_ref();
-        closed.map_or(0, |_| self.options.workers)
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.options.closed.is_some()
-    }
-
-    fn is_breadth_first(&self) -> bool {
-        let closed = self.options.closed.as_ref();
-        closed.is_some_and(|closed| closed.breadth_first)
-    }
 }
 
 #[cfg(all(test, not(any(loom, miri))))]

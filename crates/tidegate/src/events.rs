@@ -4,7 +4,6 @@
 //! emitted outside of the runtime's locks, by the thread that they are about unless a field says otherwise, and never
 //! on the working path. A subscriber must not run anything in the pool, nor panic.
 
-use crate::pool::PoolInner;
 use crate::stats::Phase;
 
 /// Defines a function for each event; in braces the fields that the event has beside the pool's name, as `tracing`
@@ -13,12 +12,12 @@ macro_rules! events {
     ($($(#[doc = $doc:literal])* $level:ident $name:ident($($argument:ident: $type:ty),*) {$($fields:tt)*})*) => {$(
         $(#[doc = $doc])*
         #[inline(always)]
-        pub(crate) fn $name(pool: &PoolInner, $($argument: $type),*) {
+        pub(crate) fn $name(pool: &str, $($argument: $type),*) {
             #[cfg(feature = "tracing")]
             tracing::event!(
                 target: "tidegate",
                 tracing::Level::$level,
-                pool = pool.options.name.as_str(),
+                pool = pool,
                 $($fields)*,
                 stringify!($name)
             );

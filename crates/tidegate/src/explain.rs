@@ -12,7 +12,7 @@ use crate::pool::PoolInner;
 use tidegate_policy::Share;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
-pub(crate) use tidegate_sync::stderr::print_line as tell;
+use tidegate_sync::stderr::print_line;
 
 /// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.
 #[inline]
@@ -27,7 +27,7 @@ pub(crate) fn announce(pool: &PoolInner) {
 fn explain(pool: &PoolInner) {
     // Relaxed: only one caller finds it set.
     if pool.unexplained.swap(false, Ordering::Relaxed) {
-        tell(format_args!(
+        print_line(format_args!(
             "{}",
             explanation(&pool.options, pool.wanted())
         ));

@@ -40,35 +40,7 @@
 //! Code that may run in a child gets the worker that runs it as an argument: `WorkerThread::get` finds none.
 //! Parents pay nothing in a join: the checks are where a pool is entered from outside, and on slow paths.
 
-use crate::pool::PoolInner;
-use tidegate_sync::thread::{Process, abort_child};
-
 /// What tests do with children.
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 #[path = "../tests/support/forks.rs"]
 pub(crate) mod forks;
-
-impl PoolInner {
-    /// Whether the threads of this pool are those of an ancestor of this process.
-    pub(crate) fn is_inherited(&self) -> bool {
-        self.process != Process::this()
-    }
-
-    /// Ends the process if this pool's threads are not here, instead of waiting for them.
-    #[inline]
-    pub(crate) fn check_process(&self) {
-        if self.is_inherited() {
-            self.abort_child();
-        }
-    }
-
-    /// Ends the process, in which this pool's threads are missing.
-    #[cold]
-    pub(crate) fn abort_child(&self) -> ! {
-        abort_child(format_args!(
-            "pool {}: a task that called fork() went on in the child until it needed the pool's threads, which only the \
-             parent has",
-            self.options.name.escape_debug()
-        ));
-    }
-}

@@ -1,12 +1,11 @@
 //! The handle of a pool, and the global pool.
 
 use crate::broadcast;
-use crate::builder::{BuildError, Builder};
 use crate::explain;
 use crate::interval::{self, Body, Failure};
-use crate::options::Options;
+use crate::options::{BuildError, Builder, Options};
 use crate::place::PlaceId;
-use crate::pool::{PoolInner, UnstartedThread};
+use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope::Scope;
 use crate::spawn::{self, Handle};
 use crate::stats::Stats;
@@ -36,6 +35,31 @@ use tidegate_sync::thread::PerProcess;
 pub struct Pool {
     options: Arc<Options>,
     shared: PerProcess<Arc<PoolInner>>,
+}
+
+impl Builder {
+    /// Makes the pool and starts its threads.
+    ///
+    /// # Errors
+    /// An option, or the environment variable that stands in for one, has a value that is not allowed, or two of them
+    /// contradict each other; the error names them and what is allowed.
+    ///
+    /// ```
+    /// let error = tidegate::Pool::builder().workers(4).max_threads(2).build().unwrap_err();
+    /// assert!(error.to_string().starts_with("Builder::max_threads: 2 is less than the number of workers, 4"));
+    /// ```
+    pub fn build(self) -> Result<Pool, BuildError> {
+        Ok(Pool::start(Options::of(self)?))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Pool {
@@ -179,7 +203,7 @@ impl Pool {
     /// and in the number of sleeps when it is over.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        Stats::of(self.shared())
+        observe::stats(self.shared())
     }
 
     /// What the pool has asked its rules so far, and what they have decided, if [`Builder::trace`] says so.
@@ -194,7 +218,7 @@ impl Pool {
     /// ```
     #[must_use]
     pub fn trace(&self) -> Option<Trace> {
-        self.shared().trace()
+        observe::trace(self.shared())
     }
 
     /// Changes the number of workers while the pool runs.

@@ -124,11 +124,9 @@ mod allocator;
 mod alt_queue;
 mod blocking;
 mod broadcast;
-mod builder;
 mod cells;
 #[doc(hidden)]
 pub mod closed;
-mod environment;
 mod events;
 mod explain;
 mod fork;
@@ -139,6 +137,7 @@ mod latch;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
+mod panics;
 mod parallel_for;
 mod place;
 mod pool;
@@ -156,8 +155,8 @@ mod worker_id;
 mod yield_now;
 
 pub use blocking::{blocking, yield_point};
-pub use builder::{BuildError, Builder};
 pub use handle::Pool;
+pub use options::{BuildError, Builder};
 pub use parallel_for::{Items, for_each, map_reduce};
 pub use place::{PlaceId, current_place, places};
 pub use scope::Scope;
@@ -171,6 +170,7 @@ pub use tidegate_policy::{
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 
+use pool::observe;
 use worker::WorkerThread;
 
 /// What README shows must run.
@@ -342,7 +342,7 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 #[must_use]
 pub fn stats() -> Stats {
     match WorkerThread::get() {
-        Some(current) => Stats::of(current.shared()),
-        None => Stats::of(handle::global()),
+        Some(current) => observe::stats(current.shared()),
+        None => observe::stats(handle::global()),
     }
 }

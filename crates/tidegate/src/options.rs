@@ -3,12 +3,19 @@
 //! Each option is the builder's value, else the environment's ([`Environment`]), else the default. The number of spare threads and the
 //! limit on threads are one option in two forms.
 
-use crate::builder::{BuildError, Builder};
-use crate::closed::Closed;
-use crate::environment::Environment;
+mod builder;
+mod closed;
+mod environment;
+mod error;
+
+pub use builder::Builder;
+pub use closed::Closed;
+pub use error::BuildError;
+
 use crate::latch::MAX_WORKERS;
 use crate::place::Layout;
 use crate::unwind::Payload;
+use environment::Environment;
 use std::fmt::Display;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};

@@ -2,15 +2,16 @@
 
 mod end;
 mod enter;
+pub(crate) mod observe;
 mod threads;
 
 use threads::Threads;
 pub use threads::UnstartedThread;
 
 use crate::alt_queue::AltQueue;
-use crate::builder::BuildError;
 use crate::job::Task;
-use crate::options::{Options, Source};
+use crate::options::{BuildError, Options, Source};
+use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::queue::Queue;
 use crate::share_controller::ControllerHandle;
@@ -26,7 +27,7 @@ use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
-use tidegate_sync::thread::Process;
+use tidegate_sync::thread::{Process, abort_child};
 
 /// What others ask of a worker through its signal word.
 pub(crate) mod signal {
@@ -87,7 +88,7 @@ pub(crate) struct PoolInner {
     /// A [`Stage`].
     stage: AtomicU32,
     last_exposure: AtomicU64,
-    pub(crate) panics: AtomicU64,
+    pub(crate) panics: PanicReporter,
     threads: Mutex<Threads>,
     me: std::sync::Weak<PoolInner>,
 }
@@ -134,11 +135,53 @@ impl PoolInner {
             holds: AtomicUsize::new(1),
             stage: AtomicU32::new(Stage::Open as u32),
             last_exposure: AtomicU64::new(0),
-            panics: AtomicU64::new(0),
+            panics: PanicReporter::new(options.clone()),
             threads: Mutex::default(),
             options,
             me: me.clone(),
         })
+    }
+
+    /// Whether the threads of this pool are those of an ancestor of this process.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.process != Process::this()
+    }
+
+    /// Ends the process if this pool's threads are not here, instead of waiting for them.
+    #[inline]
+    pub(crate) fn check_process(&self) {
+        if self.is_inherited() {
+            self.abort_child();
+        }
+    }
+
+    /// Ends the process, in which this pool's threads are missing.
+    #[cold]
+    pub(crate) fn abort_child(&self) -> ! {
+        abort_child(format_args!(
+            "pool {}: a task that called fork() went on in the child until it needed the pool's threads, which only the \
+             parent has",
+            self.options.name.escape_debug()
+        ));
+    }
+
+    /// The number of threads if the pool is a closed one, else 0.
+    pub(crate) fn closed_threads(&self) -> usize {
+        let closed = self.options.closed.as_ref();
+        closed.map_or(0, |_| self.options.workers)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.options.closed.is_some()
+    }
+
+    pub(crate) fn is_breadth_first(&self) -> bool {
+        let closed = self.options.closed.as_ref();
+        closed.is_some_and(|closed| closed.breadth_first)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.options.name
     }
 
     /// One without threads, for tests.

@@ -158,7 +158,7 @@ impl ScopeCore {
             (Ok(_), Some(payload)) => unwind::resume(payload),
             (Err(payload), later) => {
                 if let Some(later) = later {
-                    self.pool().report_panic(later, UnhandledPanic::Second);
+                    self.pool().panics.report(later, UnhandledPanic::Second);
                 }
                 unwind::resume(payload)
             }
@@ -168,7 +168,10 @@ impl ScopeCore {
     /// Keeps the first panic; later ones are reported.
     fn store_panic(&self, payload: Payload, current: WorkerThread<'_>) {
         if let (_, Some(later)) = self.panic.insert(payload) {
-            current.shared().report_panic(later, UnhandledPanic::Second);
+            current
+                .shared()
+                .panics
+                .report(later, UnhandledPanic::Second);
         }
     }
 }

@@ -63,7 +63,7 @@ impl WorkerThread<'_> {
     pub(crate) fn latch_opened(self, joiner: usize) {
         if self.shared().latch_opened(joiner, Some(self.index)) {
             self.tally.handovers.add(1);
-            events::hand_over(self.shared(), self.index, joiner);
+            events::hand_over(self.shared().name(), self.index, joiner);
             self.set_must_stop(true);
         }
     }
@@ -414,7 +414,7 @@ impl WorkerThread<'_> {
     /// Sleeps, in phase `why`. From the moment at which it is woken until it runs it counts as switching.
     fn asleep<R>(self, why: Phase, sleep: impl FnOnce() -> R) -> R {
         let _ = self.sleeper.take_woken_at();
-        events::park(self.shared(), self.index, why);
+        events::park(self.shared().name(), self.index, why);
         let before = self.enter_phase(why);
         self.sleeper.wake_affinity.fall_asleep();
         let result = sleep();

@@ -91,7 +91,7 @@ impl<T: Send> Packet<T> {
         // Nobody holds the handle: a panic is reported, and the result is dropped where it was made.
         match unwind::catch(|| result.map(drop)) {
             Ok(Ok(())) => {}
-            Ok(Err(payload)) | Err(payload) => pool.report_panic(payload, UnhandledPanic::Task),
+            Ok(Err(payload)) | Err(payload) => pool.panics.report(payload, UnhandledPanic::Task),
         }
     }
 }
@@ -185,7 +185,7 @@ impl<T> Drop for Handle<T> {
             }
         };
         if let State::Finished(Err(payload)) = finished {
-            self.pool.report_panic(payload, UnhandledPanic::Task);
+            self.pool.panics.report(payload, UnhandledPanic::Task);
         }
     }
 }
@@ -285,6 +285,9 @@ fn held_task(
 /// Runs a closure of nobody.
 fn run_alone(f: impl FnOnce(), current: WorkerThread<'_>) {
     if let Err(payload) = unwind::catch(f) {
-        current.shared().report_panic(payload, UnhandledPanic::Task);
+        current
+            .shared()
+            .panics
+            .report(payload, UnhandledPanic::Task);
     }
 }

@@ -4,8 +4,6 @@
 //! working path counts nothing and reads no clock. [`Stats`] is taken without stopping anybody: numbers that belong together
 //! may be a few events apart.
 
-use crate::pool::PoolInner;
-use crate::worker::Worker;
 use tidegate_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
@@ -272,8 +270,8 @@ impl Tally {
 }
 
 impl WorkerStats {
-    fn of(worker: &Worker) -> Self {
-        let tally = &worker.tally;
+    /// `deepest`: the most tasks that the deque ever held.
+    pub(crate) fn of(tally: &Tally, wakes: u64, deepest: u64) -> Self {
         let steals = tally.steals.get();
         let counters = Counters {
             tasks: tally.tasks.get(),
@@ -285,9 +283,9 @@ impl WorkerStats {
             tasks_per_steal: ratio(tally.stolen_tasks.get(), steals),
             sleeps: tally.sleeps.get(),
             asleep_seconds: tally.asleep(),
-            wakes: worker.sleeper.wakes(),
+            wakes,
             handovers: tally.handovers.get(),
-            max_depth: tally.max_depth.get().max(worker.deque.deepest()),
+            max_depth: tally.max_depth.get().max(deepest),
             overcommits: tally.overcommits.get(),
             helped_any: tally.helped_any.get(),
         };
@@ -317,7 +315,7 @@ fn ratio(a: u64, b: u64) -> f64 {
 }
 
 impl Counters {
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         let stolen =
             self.tasks_per_steal * self.steals as f64 + other.tasks_per_steal * other.steals as f64;
         self.tasks += other.tasks;
@@ -338,38 +336,5 @@ impl Counters {
         self.max_depth = self.max_depth.max(other.max_depth);
         self.overcommits += other.overcommits;
         self.helped_any += other.helped_any;
-    }
-}
-
-impl Stats {
-    pub(crate) fn of(shared: &PoolInner) -> Self {
-        let (declared, peak, sleeps) = shared.memory.figures();
-        let mut sum = Self {
-            space: SpaceStats {
-                declared,
-                peak,
-                sleeps,
-            },
-            workers: shared.wanted(),
-            allotment: shared.slots(),
-            panics: shared.panics(),
-            // Relaxed: a counter.
-            blocking_limit_hits: shared.blocking_limit_hits.load(Ordering::Relaxed),
-            ..Self::default()
-        };
-        for worker in shared.workers().map(WorkerStats::of) {
-            sum.counters.add(&worker.counters);
-            sum.breakdown.busy += worker.breakdown.busy;
-            sum.breakdown.stealing += worker.breakdown.stealing;
-            sum.breakdown.asleep += worker.breakdown.asleep;
-            sum.breakdown.switching += worker.breakdown.switching;
-            sum.slotless.no_work += worker.slotless.no_work;
-            sum.slotless.latch += worker.slotless.latch;
-            sum.slotless.memory += worker.slotless.memory;
-            sum.slotless.blocked += worker.slotless.blocked;
-            sum.slotless.ready += worker.slotless.ready;
-            sum.per_worker.push(worker);
-        }
-        sum
     }
 }

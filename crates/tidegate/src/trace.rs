@@ -8,9 +8,7 @@ pub use tidegate_policy::trace::{
 };
 
 use crate::options::Options;
-use crate::pool::PoolInner;
 use crate::stats::Phase;
-use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::trace::{Recorder, StreamRecorder};
 use tidegate_policy::tunables::TRACE_BYTES;
 use tidegate_sync::clock;
@@ -44,13 +42,13 @@ impl Notes {
         stay();
     }
 
-    fn note(&self, what: Event, numbers: &[u64]) {
+    pub(crate) fn note(&self, what: Event, numbers: &[u64]) {
         if let Some(mut recorder) = self.recorder() {
             recorder.record(what, numbers);
         }
     }
 
-    fn stream(&self, source: Source) -> Option<Stream> {
+    pub(crate) fn stream(&self, source: Source) -> Option<Stream> {
         Some(self.recorder()?.stream(source))
     }
 }
@@ -97,41 +95,8 @@ pub fn phase(number: u64) -> Option<&'static str> {
     })
 }
 
-impl WorkerThread<'_> {
-    /// Begins a phase; what this worker did before.
-    pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
-        self.notes.note(Event::Phase, &[phase as u64]);
-        self.tally.phases.enter(phase)
-    }
-
-    /// Tasks were stolen.
-    pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
-        self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
-    }
-}
-
-impl PoolInner {
-    /// All notes so far, if any are taken.
-    pub(crate) fn trace(&self) -> Option<Trace> {
-        let options = &self.options;
-        options.trace.then(|| {
-            let workers = self
-                .workers()
-                .filter_map(|worker| worker.notes.stream(Source::Worker(worker.index)));
-            let controller = self.controller.as_ref();
-            let controller =
-                controller.and_then(|controller| controller.notes.stream(Source::ShareController));
-            let plan = self.memory.trace();
-            Trace {
-                rules: options.rules(),
-                streams: workers.chain(controller).chain(plan).collect(),
-            }
-        })
-    }
-}
-
 impl Options {
-    fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> Rules {
         let share = self.share.as_ref();
         Rules {
             idle: self.idle,

@@ -3,11 +3,8 @@
 //! A task's panic is caught here and resumed where its result is asked for. A panic inside the runtime itself would leave
 //! frames that others point to, so it aborts.
 
-use crate::explain::tell;
-use crate::pool::PoolInner;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
-use tidegate_sync::atomic::Ordering;
 
 /// Where a panic came from that no join, scope or handle can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,67 +53,8 @@ impl Drop for AbortOnUnwind {
 }
 
 /// Drops what a panic carried. A payload whose drop panics too is let go of: nothing may unwind from here.
-fn let_go(payload: Payload) {
+pub(crate) fn let_go(payload: Payload) {
     if let Err(payload) = catch(|| drop(payload)) {
         std::mem::forget(payload);
-    }
-}
-
-impl PoolInner {
-    pub(crate) fn panics(&self) -> u64 {
-        // Relaxed: a statistic.
-        self.panics.load(Ordering::Relaxed)
-    }
-
-    /// A panic that no join, scope or handle can carry.
-    pub(crate) fn report_panic(&self, payload: Payload, from: UnhandledPanic) {
-        if let Some(closed) = &self.options.closed {
-            // Frames below may be pointed to by others.
-            let guard = AbortOnUnwind;
-            (closed.on_panic)(payload, from);
-            std::mem::forget(guard);
-            return;
-        }
-        if let UnhandledPanic::Handler(name) = from {
-            return self.tell_of_handler(name, payload);
-        }
-        // Relaxed: a statistic.
-        let number = self.panics.fetch_add(1, Ordering::Relaxed) + 1;
-        match &self.options.on_panic {
-            Some(handler) => {
-                if let Err(payload) = catch(|| handler(payload, number)) {
-                    self.tell_of_handler("on_panic", payload);
-                }
-            }
-            None => {
-                let (pool, message) = (&self.options.name, message(&payload));
-                let whose = match from {
-                    UnhandledPanic::Second => "beside one that goes on",
-                    UnhandledPanic::Task | UnhandledPanic::Handler(_) => "of a detached task",
-                };
-                tell(format_args!(
-                    "pool {pool}: panic {number} {whose}: {message}"
-                ));
-                let_go(payload);
-            }
-        }
-    }
-
-    /// Calls a handler for the start or end of a thread, whose panic is nobody's.
-    pub(crate) fn call_handler(&self, name: &'static str, handler: impl FnOnce()) {
-        if let Err(payload) = catch(handler) {
-            self.report_panic(payload, UnhandledPanic::Handler(name));
-        }
-        self.check_process();
-    }
-
-    /// A handler's own panic is told and goes no further.
-    fn tell_of_handler(&self, name: &str, payload: Payload) {
-        let message = message(&payload);
-        tell(format_args!(
-            "pool {}: the handler {name} panicked: {message}",
-            self.options.name
-        ));
-        let_go(payload);
     }
 }

@@ -117,7 +117,7 @@ impl Tree {
     /// A panic that the inline interval does not bring to light.
     pub(super) fn report(&self, payload: Payload, node: &Core) {
         let pool = node.live_scope().pool();
-        pool.report_panic(payload, UnhandledPanic::Second);
+        pool.panics.report(payload, UnhandledPanic::Second);
     }
 
     /// See [`Walk`].

@@ -3,15 +3,15 @@
 use super::PoolInner;
 use crate::broadcast;
 use crate::events;
-use crate::explain::tell;
 use crate::options::Options;
 use crate::share_controller::{self, ShareController};
-use crate::unwind;
+use crate::unwind::{self, UnhandledPanic};
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
 use tidegate_policy::search::Slotless;
 use tidegate_share::Location;
+use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
 use tidegate_sync::{barrier, thread};
 
@@ -139,6 +139,14 @@ impl Drop for LetGo<'_> {
 }
 
 impl PoolInner {
+    /// Calls a user's handler for the start or end of a thread.
+    fn call_handler(&self, name: &'static str, handler: impl FnOnce()) {
+        if let Err(payload) = unwind::catch(handler) {
+            self.panics.report(payload, UnhandledPanic::Handler(name));
+        }
+        self.check_process();
+    }
+
     /// A pool with its threads, or with as many as the system has let it have.
     pub(crate) fn start(options: Arc<Options>) -> Arc<Self> {
         let shared = Self::new(options);
@@ -199,7 +207,7 @@ impl PoolInner {
         };
         match thread::start(name, share_controller::STACK, controller) {
             Ok(handle) => self.threads.lock().running.push((None, handle)),
-            Err(error) => tell(format_args!(
+            Err(error) => print_line(format_args!(
                 "pool {}: the system refused the share controller: {error}; the machine is not shared",
                 self.options.name,
             )),
@@ -225,7 +233,7 @@ impl PoolInner {
 
     fn tell_of_refusal(&self, error: &io::Error) {
         let threads = self.thread_count();
-        tell(format_args!(
+        print_line(format_args!(
             "pool {}: the system refused thread {}: {error}; going on with {threads}",
             self.options.name,
             threads + 1,
@@ -234,7 +242,7 @@ impl PoolInner {
 
     /// The life of a thread of the pool, from handler to handler.
     fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
-        events::start(self, current.index);
+        events::start(self.name(), current.index);
         current.take_cpu_slot();
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
@@ -259,7 +267,7 @@ impl PoolInner {
         }
         current.leave_cpu_slot();
         current.sleeper.wake_affinity.depart();
-        events::stop(self, current.index);
+        events::stop(self.name(), current.index);
     }
 
     /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.

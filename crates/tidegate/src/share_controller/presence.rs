@@ -1,10 +1,10 @@
 //! The pool's seat in the table of jobs, or the reason why it has none.
 
-use crate::explain::tell;
 use crate::options::Options;
 use std::time::Duration;
 use tidegate_policy::Share;
 use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, Waker};
+use tidegate_sync::stderr::print_line;
 
 /// Whether the pool has a seat.
 pub(super) struct Presence {
@@ -86,7 +86,7 @@ impl Presence {
 
     fn say(&mut self, what: String) {
         if self.explain && self.said.as_ref() != Some(&what) {
-            tell(format_args!("pool {}: {what}", self.pool.escape_debug()));
+            print_line(format_args!("pool {}: {what}", self.pool.escape_debug()));
             self.said = Some(what);
         }
     }

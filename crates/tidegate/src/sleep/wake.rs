@@ -235,7 +235,7 @@ impl PoolInner {
     }
 
     pub(crate) fn unpark(&self, t: usize) {
-        events::wake(self, t);
+        events::wake(self.name(), t);
         self.worker(t).sleeper.wake();
     }
 

@@ -5,11 +5,9 @@
 
 use super::error::{Holder, Holders, LeaseError, Size};
 use super::memory::Memory;
-use crate::builder::BuildError;
-use crate::explain::tell;
 use crate::job::{Header, Task};
 use crate::latch::Event;
-use crate::options::Options;
+use crate::options::{BuildError, Options};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::trace::recorder;
@@ -26,6 +24,7 @@ use tidegate_policy::space::book::{self, Answer, Book, Until};
 use tidegate_policy::space::plan::Next;
 use tidegate_policy::trace::{Orders, StreamRecorder};
 use tidegate_sync::seed;
+use tidegate_sync::stderr::print_line;
 
 /// The plan, and what its names stand for.
 pub(crate) struct Ordered {
@@ -480,7 +479,7 @@ impl WorkerThread<'_> {
             Some((asks, ordered.book().declared(), budget, ordered.holders()))
         });
         if let Some(((bytes, at), declared, budget, holders)) = seen.flatten() {
-            tell(format_args!(
+            print_line(format_args!(
                 "pool {pool}: a task waits for memory: for {} at {at}, and {} of {} are declared; {}",
                 Size(bytes),
                 Size(declared),

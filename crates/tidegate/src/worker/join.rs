@@ -177,7 +177,7 @@ impl WorkerThread<'_> {
             unsafe { half.take_result() }
         };
         if let Err(second) = unwind::catch(|| ended.map(drop)).and_then(|ended| ended) {
-            self.shared().report_panic(second, UnhandledPanic::Second);
+            self.shared().panics.report(second, UnhandledPanic::Second);
         }
         unwind::resume(payload)
     }
@@ -342,7 +342,7 @@ impl WorkerThread<'_> {
         }
         // SAFETY: 1. waited for; 2. the join is not going on.
         if let Err(payload) = unsafe { half.take_result() } {
-            self.shared().report_panic(payload, UnhandledPanic::Second);
+            self.shared().panics.report(payload, UnhandledPanic::Second);
         }
     }
 }

@@ -102,7 +102,7 @@ impl WorkerThread<'_> {
         self.tally.steals.add(1);
         self.tally.stolen_tasks.add(tasks);
         self.note_steal(victim, tasks);
-        events::steal(self.shared(), self.index, victim.index, tasks);
+        events::steal(self.shared().name(), self.index, victim.index, tasks);
     }
 
     /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's

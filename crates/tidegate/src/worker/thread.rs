@@ -4,6 +4,7 @@ use super::Worker;
 use crate::job::{Blocks, Header};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
+use crate::stats::Phase;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null, null_mut};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use tidegate_deque::split::{Gen, Owner};
 use tidegate_policy::Nanos;
 use tidegate_policy::search::is_in_a_row;
+use tidegate_policy::trace::Event;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, clock, worker_local};
 
@@ -190,6 +192,17 @@ impl<'a> WorkerThread<'a> {
     #[inline]
     pub(crate) fn blocks(self) -> &'a Blocks {
         &self.worker.own.blocks
+    }
+
+    /// Begins a phase; what this worker did before.
+    pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
+        self.notes.note(Event::Phase, &[phase as u64]);
+        self.tally.phases.enter(phase)
+    }
+
+    /// Tasks were stolen.
+    pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
+        self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
     }
 
     /// Returns what it was.

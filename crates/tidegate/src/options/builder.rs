@@ -1,46 +1,13 @@
 //! How a pool is configured: builder, then environment, then defaults.
 //!
-//! The builder only collects. What it collected is checked and completed in [`crate::options`] when the pool is built, so
+//! The builder only collects. What it collected is checked and completed in [`super`] when the pool is built, so
 //! that methods may be called in any order and an error names everything that it is about.
 
-use crate::closed::Closed;
-use crate::handle::Pool;
-use crate::options::{Options, PanicHandler, ThreadHandler};
-use std::fmt;
+use super::{Closed, PanicHandler, ThreadHandler};
 use tidegate_machine::Topology;
-use tidegate_policy::{
-    Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait,
-};
+use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim, Wait};
 
-/// Why a pool could not be made.
-#[derive(Debug)]
-pub struct BuildError {
-    message: String,
-}
-
-impl BuildError {
-    pub(crate) fn new(message: String) -> Self {
-        Self { message }
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<ParseError> for BuildError {
-    fn from(error: ParseError) -> Self {
-        Self {
-            message: error.to_string(),
-        }
-    }
-}
-
-/// Collects the options of a pool; from [`Pool::builder`].
+/// Collects the options of a pool; from [`Pool::builder`](crate::Pool::builder).
 ///
 /// What is not set here is taken from the environment variable that the method names, else it is the default. All is
 /// checked in [`build`](Self::build).
@@ -289,28 +256,5 @@ impl Builder {
     ) -> Self {
         self.on_panic = Some(Box::new(f));
         self
-    }
-
-    /// Makes the pool and starts its threads.
-    ///
-    /// # Errors
-    /// An option, or the environment variable that stands in for one, has a value that is not allowed, or two of them
-    /// contradict each other; the error names them and what is allowed.
-    ///
-    /// ```
-    /// let error = tidegate::Pool::builder().workers(4).max_threads(2).build().unwrap_err();
-    /// assert!(error.to_string().starts_with("Builder::max_threads: 2 is less than the number of workers, 4"));
-    /// ```
-    pub fn build(self) -> Result<Pool, BuildError> {
-        Ok(Pool::start(Options::of(self)?))
-    }
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("workers", &self.workers)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
     }
 }

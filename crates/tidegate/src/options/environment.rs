@@ -8,12 +8,11 @@
 //! to, since a program that only calls [`join`](crate::join) has not asked for a pool and cannot do anything about the
 //! environment; so there a bad value is reported on standard error and the default is used.
 
-use crate::builder::BuildError;
-use crate::explain::tell;
-use crate::options::Source;
+use super::{BuildError, Source};
 use std::fmt;
 use tidegate_policy::Tunable;
 use tidegate_policy::tunables::Setting;
+use tidegate_sync::stderr::print_line;
 
 /// Makes pools explain themselves; see [`crate::explain`].
 const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
@@ -81,7 +80,7 @@ impl Environment {
         match self {
             Self::Strict => Err(error),
             Self::Forgiving => {
-                tell(format_args!("{error}; going on with {instead}"));
+                print_line(format_args!("{error}; going on with {instead}"));
                 Ok(())
             }
         }

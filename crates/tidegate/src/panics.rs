@@ -1,0 +1,71 @@
+//! Panics that no join, scope or handle can carry.
+
+use crate::options::Options;
+use crate::unwind::{AbortOnUnwind, Payload, UnhandledPanic, catch, let_go, message};
+use std::sync::Arc;
+use tidegate_sync::atomic::{AtomicU64, Ordering};
+use tidegate_sync::stderr::print_line;
+
+/// Gives them to the user's handler, or prints them.
+pub(crate) struct PanicReporter {
+    options: Arc<Options>,
+    count: AtomicU64,
+}
+
+impl PanicReporter {
+    pub(crate) fn new(options: Arc<Options>) -> Self {
+        Self {
+            options,
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// How many panics of tasks were reported.
+    pub(crate) fn count(&self) -> u64 {
+        // Relaxed: a statistic.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn report(&self, payload: Payload, from: UnhandledPanic) {
+        if let Some(closed) = &self.options.closed {
+            // Other threads may point to frames below, so this must not unwind.
+            let guard = AbortOnUnwind;
+            (closed.on_panic)(payload, from);
+            std::mem::forget(guard);
+            return;
+        }
+        if let UnhandledPanic::Handler(name) = from {
+            return self.print_handler(name, payload);
+        }
+        // Relaxed: a statistic.
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        match &self.options.on_panic {
+            Some(handler) => {
+                if let Err(payload) = catch(|| handler(payload, number)) {
+                    self.print_handler("on_panic", payload);
+                }
+            }
+            None => {
+                let (pool, message) = (&self.options.name, message(&payload));
+                let whose = match from {
+                    UnhandledPanic::Second => "beside one that goes on",
+                    UnhandledPanic::Task | UnhandledPanic::Handler(_) => "of a detached task",
+                };
+                print_line(format_args!(
+                    "pool {pool}: panic {number} {whose}: {message}"
+                ));
+                let_go(payload);
+            }
+        }
+    }
+
+    /// A handler's own panic goes no further.
+    fn print_handler(&self, name: &str, payload: Payload) {
+        let message = message(&payload);
+        print_line(format_args!(
+            "pool {}: the handler {name} panicked: {message}",
+            self.options.name
+        ));
+        let_go(payload);
+    }
+}

@@ -1,0 +1,66 @@
+//! What a pool tells about itself: counters and traces.
+
+use super::PoolInner;
+use crate::stats::{SpaceStats, Stats, WorkerStats};
+use crate::trace::Trace;
+use crate::worker::Worker;
+use tidegate_policy::trace::Source;
+use tidegate_sync::atomic::Ordering;
+
+/// What the pool has done since it was made.
+pub(crate) fn stats(pool: &PoolInner) -> Stats {
+    let (declared, peak, sleeps) = pool.memory.figures();
+    let mut sum = Stats {
+        space: SpaceStats {
+            declared,
+            peak,
+            sleeps,
+        },
+        workers: pool.wanted(),
+        allotment: pool.slots(),
+        panics: pool.panics.count(),
+        // Relaxed: a counter.
+        blocking_limit_hits: pool.blocking_limit_hits.load(Ordering::Relaxed),
+        ..Stats::default()
+    };
+    for worker in pool.workers().map(of_worker) {
+        sum.counters.add(&worker.counters);
+        sum.breakdown.busy += worker.breakdown.busy;
+        sum.breakdown.stealing += worker.breakdown.stealing;
+        sum.breakdown.asleep += worker.breakdown.asleep;
+        sum.breakdown.switching += worker.breakdown.switching;
+        sum.slotless.no_work += worker.slotless.no_work;
+        sum.slotless.latch += worker.slotless.latch;
+        sum.slotless.memory += worker.slotless.memory;
+        sum.slotless.blocked += worker.slotless.blocked;
+        sum.slotless.ready += worker.slotless.ready;
+        sum.per_worker.push(worker);
+    }
+    sum
+}
+
+/// All notes so far, if any are taken.
+pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
+    let options = &pool.options;
+    options.trace.then(|| {
+        let workers = pool
+            .workers()
+            .filter_map(|worker| worker.notes.stream(Source::Worker(worker.index)));
+        let controller = pool.controller.as_ref();
+        let controller =
+            controller.and_then(|controller| controller.notes.stream(Source::ShareController));
+        let plan = pool.memory.trace();
+        Trace {
+            rules: options.rules(),
+            streams: workers.chain(controller).chain(plan).collect(),
+        }
+    })
+}
+
+fn of_worker(worker: &Worker) -> WorkerStats {
+    WorkerStats::of(
+        &worker.tally,
+        worker.sleeper.wakes(),
+        worker.deque.deepest(),
+    )
+}
