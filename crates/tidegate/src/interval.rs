@@ -44,7 +44,7 @@ pub(crate) use tree::Tree;
 use crate::handle::global;
 use crate::place::PlaceId;
 use crate::unwind;
-use crate::worker::{Runner, WorkerThread};
+use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
 use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
@@ -206,7 +206,7 @@ impl Drop for Handle {
 /// An interval from inside: what its closure gets, to create subintervals with.
 pub struct Body<'scope, 'env: 'scope> {
     node: NonNull<Core>,
-    runner: Runner,
+    runner: FrameWorker,
     children: Cell<u32>,
     /// Invariant in both: closures are taken and given with these lifetimes.
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
@@ -217,7 +217,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
     fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
         Self {
             node,
-            runner: Runner::of(current),
+            runner: FrameWorker::of(current),
             children: Cell::new(0),
             marker: PhantomData,
         }

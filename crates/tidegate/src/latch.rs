@@ -16,17 +16,10 @@
 //! `open` is one swap and the last touch of the frame that the latch lies in: whom to wake is in the old word.
 //! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::worker::wait`].
 
-use crate::pool::PoolInner;
-use crate::worker::WorkerThread;
-use crate::worker::wait::{self, Awaited};
-use std::cell::OnceCell;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use tidegate_deque::split::Gen;
-use tidegate_sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tidegate_sync::park::Parker;
-use tidegate_sync::worker_local;
+use tidegate_sync::atomic::{AtomicU64, Ordering};
 
 /// The word, from its low end: kind, whether the joiner sleeps, the joiner; at its high end the taker.
 const KIND_BITS: u32 = 3;
@@ -207,128 +200,21 @@ impl Latch {
             .ok()
     }
 
-    /// Opens the latch and wakes the joiner if it sleeps.
+    /// Opens the latch. Returns the joiner if it sleeps: the caller must wake it.
     ///
     /// # Safety
-    /// 1. `this` is live until it is opened. 2. The joiner, if asleep, is a worker of `current`'s pool.
-    pub(crate) unsafe fn open(this: NonNull<Self>, current: WorkerThread<'_>) {
+    /// 1. `this` is live until it is opened.
+    #[must_use]
+    pub(crate) unsafe fn open(this: NonNull<Self>) -> Option<usize> {
         // SAFETY: live up to and including the swap (1); nothing behind it touches the latch.
         let word = unsafe { &this.as_ref().0 };
         // AcqRel: releases the result to the joiner's Acquire; acquires nothing but the joiner's number.
-        let before = word.swap(OPEN, Ordering::AcqRel);
-        if let Some(joiner) = sleeper(before) {
-            current.latch_opened(joiner);
-        }
+        sleeper(word.swap(OPEN, Ordering::AcqRel))
     }
 }
 
 impl fmt::Debug for Latch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.state().fmt(f)
-    }
-}
-
-/// Who waits for an [`Event`].
-enum Waiter {
-    /// A thread of no pool.
-    Thread(Arc<Parker>),
-    /// A worker, of the runner's pool or of another.
-    Worker(Arc<PoolInner>, usize),
-}
-
-worker_local!(
-    /// For a thread of no pool that waits for one; made when it first does.
-    static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
-);
-
-/// The calling thread's parker; a fresh one while the thread's own values are being destroyed.
-fn parker() -> Arc<Parker> {
-    let own = PARKER.try_with(|cell| cell.get_or_init(Arc::default).clone());
-    own.unwrap_or_default()
-}
-
-/// A latch for a waiter outside the runner's pool, or for one that waits for a task by handle.
-pub(crate) struct Event {
-    open: AtomicBool,
-    waiter: Arc<Waiter>,
-}
-
-impl Event {
-    /// An event that the calling thread will wait for.
-    pub(crate) fn for_this_thread() -> Self {
-        let waiter = match WorkerThread::get() {
-            Some(current) => Waiter::Worker(current.shared().as_arc(), current.index),
-            None => Waiter::Thread(parker()),
-        };
-        Self {
-            open: AtomicBool::new(false),
-            waiter: Arc::new(waiter),
-        }
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        // Acquire pairs with `open`.
-        self.open.load(Ordering::Acquire)
-    }
-
-    /// Waits on the thread for which the event was made.
-    pub(crate) fn wait(&self) {
-        match &*self.waiter {
-            Waiter::Thread(parker) => {
-                while !self.is_open() {
-                    parker.park();
-                }
-            }
-            Waiter::Worker(..) => {
-                let current = WorkerThread::get().expect("the worker that made the event");
-                wait::until(current, Awaited::Outside(self));
-            }
-        }
-    }
-
-    /// Opens an event that whoever opens it keeps alive.
-    pub(crate) fn open_kept(self: &Arc<Self>) {
-        // SAFETY: 1. the caller's reference counts.
-        unsafe { Self::open(NonNull::from(&**self)) };
-    }
-
-    /// The same by somebody who goes on running: the waiter gets a free slot or is owed one.
-    pub(crate) fn open_owed(self: &Arc<Self>) {
-        // SAFETY: 1. as in `open_kept`.
-        unsafe { Self::open_by(NonNull::from(&**self), None) };
-    }
-
-    /// Opens the event and wakes the waiter. A worker that opens it may lose its slot to a waiter of its pool.
-    ///
-    /// # Safety
-    /// 1. `this` is live until it is opened.
-    pub(crate) unsafe fn open(this: NonNull<Self>) {
-        // SAFETY: 1. the caller's.
-        unsafe { Self::open_by(this, WorkerThread::get()) };
-    }
-
-    /// The same; the waiter may have the slot of `giver`.
-    unsafe fn open_by(this: NonNull<Self>, giver: Option<WorkerThread<'_>>) {
-        // Kept alive beyond the store, which is the last touch of the frame that the event lies in.
-        // SAFETY: live (1).
-        let waiter = unsafe { this.as_ref() }.waiter.clone();
-        // No reference to the whole event lasts beyond the store.
-        // SAFETY: live (1).
-        let open = unsafe { &this.as_ref().open };
-        // Release pairs with `is_open`.
-        open.store(true, Ordering::Release);
-        match (&*waiter, giver) {
-            (Waiter::Thread(parker), _) => {
-                parker.unpark();
-            }
-            (Waiter::Worker(pool, worker), Some(current))
-                if std::ptr::eq(current.shared(), &**pool) =>
-            {
-                current.latch_opened(*worker);
-            }
-            (Waiter::Worker(pool, worker), _) => {
-                pool.latch_opened(*worker, None);
-            }
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod end;
 mod enter;
+mod installed;
 pub(crate) mod observe;
 mod threads;
 

@@ -17,14 +17,16 @@
 mod forked;
 mod in_order;
 mod priority;
+mod task;
 
 use crate::interval::Tree;
 use crate::job::Task;
-use crate::latch::{Event, Latch};
+use crate::latch::Latch;
 use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::queue::Queue;
 use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::wait::{self, Awaited};
 use in_order::InOrder;
@@ -32,6 +34,7 @@ use priority::Waiting;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
+pub(crate) use task::Scoped;
 use tidegate_policy::Wait;
 use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
 use tidegate_sync::OnceBox;
@@ -196,7 +199,10 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
         // SAFETY: as above.
         let latch = NonNull::from(unsafe { &scope.as_ref().latch });
         // SAFETY: 1. as above; 2. an owner without an event waits as a worker of the pool that runs the tasks.
-        unsafe { Latch::open(latch, current) };
+        let sleeper = unsafe { Latch::open(latch) };
+        if let Some(owner) = sleeper {
+            current.latch_opened(owner);
+        }
     }
 }
 
@@ -273,7 +279,7 @@ impl<'scope> Scope<'scope> {
     {
         let stand_in = |scope: &Self, runner: WorkerThread<'_>| {
             let task = next(&scope.core).expect("one for each cpu_slot-in");
-            task.run(runner);
+            task.run(runner.as_runner());
         };
         let task = self.task_told(stand_in, caller);
         self.core.submit(task, caller);
@@ -400,7 +406,7 @@ impl PoolInner {
         if !ScopeCore::drop_one(&core.count) {
             self.check_process();
             self.work_off_alone();
-            core.outside.as_ref().expect("made above").wait();
+            wait::for_event(core.outside.as_ref().expect("made above"));
         }
         scope.core.end(result)
     }
@@ -458,7 +464,7 @@ impl<'a> WorkerThread<'a> {
     fn run_covered(self, scope: &ScopeCore, base: u64) {
         while let Some(task) = self.pop(base) {
             if task.is_covered_by(scope) {
-                task.run(self);
+                task.run(self.as_runner());
             } else if self.helps_any() {
                 self.run_on_top(task);
             } else {
@@ -480,7 +486,7 @@ impl<'a> WorkerThread<'a> {
             // A half says itself that it has ended, before its joiner goes on.
             let says_so = task.header().latch.is_half();
             let outer = self.enter_context(std::ptr::null());
-            task.run(self);
+            task.run(self.as_runner());
             self.set_context(outer);
             if !says_so {
                 self.plan_ends();
@@ -489,7 +495,7 @@ impl<'a> WorkerThread<'a> {
         };
         task.count();
         let outer = self.enter_context(scope.as_ptr());
-        let ended = unwind::catch(|| task.run(self));
+        let ended = unwind::catch(|| task.run(self.as_runner()));
         // SAFETY: the task's count is now this context's, so the scope waits.
         let core = unsafe { scope.as_ref() };
         if let Err(payload) = ended {

@@ -4,14 +4,16 @@
 //! it: a worker, or [`Handle::join`] itself if nobody has started it. All of it is under one small lock; a spawn is not
 //! on the price list of a join.
 
+mod detached;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked;
 
 use crate::job::Task;
-use crate::latch::Event;
 use crate::pool::PoolInner;
 use crate::unwind::{self, Payload, UnhandledPanic};
+use crate::worker::Event;
 use crate::worker::WorkerThread;
+use crate::worker::wait;
 use std::fmt;
 use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
@@ -115,7 +117,7 @@ impl<T: Send> Handle<T> {
         let packet = self.packet.clone().expect("join consumes the handle");
         self.begin(&packet);
         if let Some(event) = self.register(&packet) {
-            event.wait();
+            wait::for_event(&event);
         }
         // Not before: a panic up to here drops the handle like any other.
         self.packet = None;
@@ -234,7 +236,9 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     current.in_order.push(Task::detached(body, Some(current)));
     submit(pool, move |current| {
         let oldest = current.shared().worker(spawner).in_order.pop();
-        oldest.expect("one for each cpu_slot-in").run(current);
+        oldest
+            .expect("one for each cpu_slot-in")
+            .run(current.as_runner());
     });
 }
 

@@ -4,7 +4,9 @@
 //! never leaves it. A thread is a worker from [`Membership::enter`] until that guard is dropped; a thread of the pool for
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
+mod event;
 mod flags;
+mod half;
 mod join;
 mod local;
 mod rob;
@@ -14,10 +16,11 @@ mod thread;
 pub(crate) mod wait;
 mod waiting;
 
+pub(crate) use event::Event;
 pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
 pub(crate) use steal::steal_one;
-pub(crate) use thread::{Admission, Membership, Runner, WorkerThread, leave_in_child};
+pub(crate) use thread::{Admission, FrameWorker, Membership, WorkerThread, leave_in_child};
 
 pub use local::WorkerLocal;
 

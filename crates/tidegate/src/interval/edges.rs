@@ -45,7 +45,7 @@ impl Edge {
     /// 1. The edge is in no list any more, and nobody else has it.
     pub(super) unsafe fn take_out(edge: NonNull<Self>, current: Option<WorkerThread<'_>>) -> Self {
         // SAFETY: 1. placed by `push`, and ours (1).
-        unsafe { blocks::take_out(edge, current) }
+        unsafe { blocks::take_out(edge, current.map(WorkerThread::blocks)) }
     }
 }
 
@@ -192,7 +192,7 @@ fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Opt
         target: AtomicPtr::new(Edge::encode(to)),
         after: AtomicPtr::new(seen),
     };
-    let edge = blocks::place(edge, current);
+    let edge = blocks::place(edge, current.map(WorkerThread::blocks));
     loop {
         // SAFETY: placed above, and in no list yet.
         let after = unsafe { &edge.as_ref().after };

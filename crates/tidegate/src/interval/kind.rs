@@ -7,8 +7,9 @@ use super::Body;
 use super::failure::BoxError;
 use super::life;
 use super::node::{Core, mark};
-use crate::job::{Scoped, blocks};
+use crate::job::blocks;
 use crate::scope::ScopeCore;
+use crate::scope::Scoped;
 use crate::worker::WorkerThread;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -94,7 +95,7 @@ where
 
     unsafe fn release(core: NonNull<Core>, current: Option<WorkerThread<'_>>) {
         // SAFETY: 1. from `place` in `create`, and the caller has the last reference; 2. closure and value are gone, the rest needs no drop.
-        unsafe { blocks::release(core.cast::<Self>(), current) };
+        unsafe { blocks::release(core.cast::<Self>(), current.map(WorkerThread::blocks)) };
     }
 }
 
@@ -122,5 +123,5 @@ where
     });
     let marker = PhantomData;
     let node = Node::<'scope, 'env, F, T> { core, slot, marker };
-    blocks::place(node, current).cast()
+    blocks::place(node, current.map(WorkerThread::blocks)).cast()
 }

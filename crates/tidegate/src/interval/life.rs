@@ -5,7 +5,7 @@ use super::failure::Cause;
 use super::lock;
 use super::node::{BODY, Core, DRAFT, mark};
 use super::ready::Ready;
-use crate::job::{Header, Task};
+use crate::job::{Header, Runner, Task};
 use crate::unwind;
 use crate::worker::WorkerThread;
 use std::ptr::NonNull;
@@ -13,7 +13,8 @@ use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
 /// The task of a node: runs it and whatever becomes ready by it, one after the other.
-pub(super) unsafe fn run(header: NonNull<Header>, current: WorkerThread<'_>) {
+pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
+    let current = WorkerThread::from(runner);
     let mut next = Some(header.cast::<Core>());
     while let Some(node) = next {
         let mut ready = Ready::with_hand(current);

@@ -5,7 +5,6 @@
 //! [`KEPT`] bytes, so what wanders goes back to the allocator. What does not fit has memory of its own. Tasks take the large blocks; the small ones
 //! are for the edges between intervals.
 
-use crate::worker::WorkerThread;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -35,13 +34,12 @@ const fn fits<T>(size: usize) -> bool {
     size_of::<T>() <= size && align_of::<T>() <= ALIGN
 }
 
-/// Moves `value` to memory of its own; `current` is the calling thread, if it is a worker.
+/// Moves `value` to memory of its own; `blocks` are those of the calling thread, if it is a worker.
 #[inline]
-pub(crate) fn place<T>(value: T, current: Option<WorkerThread<'_>>) -> NonNull<T> {
+pub(crate) fn place<T>(value: T, blocks: Option<&Blocks>) -> NonNull<T> {
     if !fits::<T>(LARGE) {
         return NonNull::from(Box::leak(Box::new(value)));
     }
-    let blocks = current.map(WorkerThread::blocks);
     let block = if fits::<T>(SMALL) {
         let kept = blocks.and_then(|blocks| blocks.small.take());
         kept.unwrap_or_else(fresh::<SMALL>)
@@ -60,11 +58,11 @@ pub(crate) fn place<T>(value: T, current: Option<WorkerThread<'_>>) -> NonNull<T
 /// # Safety
 /// 1. `placed` is from [`place`], and nobody uses it any more.
 #[inline]
-pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, current: Option<WorkerThread<'_>>) -> T {
+pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<&Blocks>) -> T {
     // SAFETY: filled by `place`, read once (1).
     let value = unsafe { placed.read() };
     // SAFETY: 1. the caller's; 2. moved out just now.
-    unsafe { release(placed, current) };
+    unsafe { release(placed, blocks) };
     value
 }
 
@@ -73,13 +71,13 @@ pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, current: Option<WorkerThrea
 /// # Safety
 /// 1. `placed` is from [`place`], and nobody uses it any more. 2. The value was moved out or dropped.
 #[inline]
-pub(crate) unsafe fn release<T>(placed: NonNull<T>, current: Option<WorkerThread<'_>>) {
+pub(crate) unsafe fn release<T>(placed: NonNull<T>, blocks: Option<&Blocks>) {
     if !fits::<T>(LARGE) {
         let memory = placed.cast::<std::mem::MaybeUninit<T>>();
         // SAFETY: leaked by `place`, which asks the same (1); what is dropped here has no value any more (2).
         return drop(unsafe { Box::from_raw(memory.as_ptr()) });
     }
-    let (block, blocks) = (placed.cast(), current.map(WorkerThread::blocks));
+    let block = placed.cast();
     if fits::<T>(SMALL) {
         // SAFETY: 1. a block of this size, which is free now.
         unsafe { List::<SMALL>::give(blocks.map(|blocks| &blocks.small), block) };

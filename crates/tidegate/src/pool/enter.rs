@@ -1,9 +1,10 @@
 //! How a call comes into a pool: on a thread of it, or on the caller's own stack as a guest.
 
 use super::PoolInner;
-use crate::job::{Installed, Task};
-use crate::latch::Event;
+use super::installed::Installed;
+use crate::job::Task;
 use crate::unwind;
+use crate::worker::Event;
 use crate::worker::{Admission, Membership, Search, WorkerThread};
 use std::sync::Arc;
 

@@ -6,11 +6,11 @@
 use super::error::{Holder, Holders, LeaseError, Size};
 use super::memory::Memory;
 use crate::job::{Header, Task};
-use crate::latch::Event;
 use crate::options::{BuildError, Options};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::trace::recorder;
+use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::wait::{self, Awaited};
 use std::cell::RefCell;

@@ -2,7 +2,7 @@
 //!
 //! Nobody is forgotten: a sleeper counts as work that a searcher may find, and one that finds nothing else lets rounds pass until the first is due.
 
-use crate::latch::Event;
+use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::wait::{self, Awaited};
 use std::sync::Arc;

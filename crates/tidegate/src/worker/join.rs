@@ -19,9 +19,10 @@
 //! that it was moved to ([`crate::alt_queue`]; what comes out of one comes out once), or has seen the latch open; each ends
 //! every use of the pointer by others. See docs/waiting.md for the waiting.
 
+use super::half::Half;
 use super::{WorkerThread, wait};
 use crate::alt_queue::AltQueue;
-use crate::job::{Half, Header, Task};
+use crate::job::{Header, Task};
 use crate::pool::signal;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use tidegate_deque::split::Cold;

@@ -1,7 +1,7 @@
 //! A thread's own view of itself as a worker, and how it becomes one.
 
 use super::Worker;
-use crate::job::{Blocks, Header};
+use crate::job::{Blocks, Header, Runner};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
@@ -99,6 +99,13 @@ impl<'a> WorkerThread<'a> {
         let shared = self.worker.pool.get();
         // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `WorkerThread` can exist.
         unsafe { &*shared }
+    }
+
+    /// This worker, for [`Task::run`](crate::job::Task::run).
+    #[inline(always)]
+    pub(crate) fn as_runner(self) -> Runner<'a> {
+        // SAFETY: 1. this thread is the worker for all of 'a.
+        unsafe { Runner::new(NonNull::from(self.worker).cast()) }
     }
 
     #[inline(always)]
@@ -211,10 +218,20 @@ impl<'a> WorkerThread<'a> {
     }
 }
 
-/// The worker that runs a body, for frames above that body.
-pub(crate) struct Runner(NonNull<Worker>);
+impl<'a> From<Runner<'a>> for WorkerThread<'a> {
+    #[inline(always)]
+    fn from(runner: Runner<'a>) -> Self {
+        // SAFETY: made by `WorkerThread::as_runner` alone, from a worker that this thread is for all of 'a.
+        let worker = unsafe { runner.as_ptr().cast::<Worker>().as_ref() };
+        let not_send = PhantomData;
+        Self { worker, not_send }
+    }
+}
 
-impl Runner {
+/// The worker that runs a body, for frames above that body.
+pub(crate) struct FrameWorker(NonNull<Worker>);
+
+impl FrameWorker {
     pub(crate) fn of(current: WorkerThread<'_>) -> Self {
         Self(NonNull::from(current.worker))
     }

@@ -4,11 +4,12 @@
 //! gives its slot up and sleeps on the latch ([`crate::sleep`]).
 
 use super::WorkerThread;
+use super::event::{Event, Waiter};
 use super::rob::Robber;
 use crate::blocking;
 use crate::broadcast;
 use crate::job::{Header, Task};
-use crate::latch::{Event, Latch, State, Thief};
+use crate::latch::{Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
@@ -108,6 +109,21 @@ pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> boo
             State::New | State::Taken(_) | State::Spawned => {
                 until(worker, Awaited::HalfUnwinding(half));
             }
+        }
+    }
+}
+
+/// Waits on the thread for which the event was made.
+pub(crate) fn for_event(event: &Event) {
+    match &*event.waiter {
+        Waiter::Thread(parker) => {
+            while !event.is_open() {
+                parker.park();
+            }
+        }
+        Waiter::Worker(..) => {
+            let worker = WorkerThread::get().expect("the worker that made the event");
+            until(worker, Awaited::Outside(event));
         }
     }
 }

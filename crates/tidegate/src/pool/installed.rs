@@ -1,0 +1,62 @@
+//! A call from outside the pool, which lies in the caller's frame.
+
+use crate::job::{Header, Runner, Task};
+use crate::latch::Latch;
+use crate::unwind::{self, Payload};
+use crate::worker::{Event, wait};
+use std::ptr::NonNull;
+use tidegate_sync::UnsafeCell;
+
+/// A closure in the frame of a thread that waits for it from outside the pool.
+#[repr(C)]
+pub(crate) struct Installed<F, R> {
+    header: Header,
+    closure: UnsafeCell<Option<F>>,
+    result: UnsafeCell<Option<Result<R, Payload>>>,
+    done: Event,
+}
+
+impl<F, R> Installed<F, R>
+where
+    F: FnOnce() -> R + Send,
+    R: Send,
+{
+    pub(crate) fn new(closure: F, done: Event) -> Self {
+        Self {
+            header: Header::new(Self::run_installed, Latch::detached()),
+            closure: UnsafeCell::new(Some(closure)),
+            result: UnsafeCell::new(None),
+            done,
+        }
+    }
+
+    /// Offers the task and waits until it has run.
+    pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
+        // Our frame may not end before the task has run, not even by a panic of the runtime.
+        let guard = unwind::AbortOnUnwind;
+        // SAFETY: one task, live until it has run: we stay here until then.
+        offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
+        wait::for_event(&self.done);
+        std::mem::forget(guard);
+        self.result.into_inner().expect("the event is open")
+    }
+
+    unsafe fn run_installed(header: NonNull<Header>, _: Runner<'_>) {
+        let installed: NonNull<Self> = header.cast();
+        // SAFETY: the caller waits for `done`, its frame is live.
+        let this = unsafe { installed.as_ref() };
+        let closure = this.closure.with_mut(|closure| {
+            // SAFETY: only the one run looks at the closure.
+            let closure = unsafe { &mut *closure };
+            closure.take()
+        });
+        let result = unwind::catch(closure.expect("a task runs once"));
+        this.result.with_mut(|slot| {
+            // SAFETY: the caller looks only after `done`.
+            let slot = unsafe { &mut *slot };
+            *slot = Some(result);
+        });
+        // SAFETY: 1. the caller keeps its frame until the event is open.
+        unsafe { Event::open(NonNull::from(&this.done)) };
+    }
+}

@@ -1,0 +1,141 @@
+//! Tasks that were spawned into a scope.
+
+use super::ScopeCore;
+use crate::job::{Header, Runner, Task, blocks};
+use crate::latch::Latch;
+use crate::worker::WorkerThread;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// What a task spawned into a scope begins with.
+#[repr(C)]
+pub(crate) struct Scoped {
+    header: Header,
+    scope: NonNull<ScopeCore>,
+    /// Whether the task has a count of its own in its scope, see [`mod@crate::scope`]. Belongs to whoever holds the task.
+    counted: Cell<bool>,
+}
+
+impl Scoped {
+    /// The beginning of a task of `scope`, not yet counted there.
+    ///
+    /// # Safety
+    /// 1. `scope` lasts until the task has run. 2. `run` may be called once with what begins with this.
+    pub(crate) unsafe fn new(
+        scope: NonNull<ScopeCore>,
+        run: unsafe fn(NonNull<Header>, Runner<'_>),
+    ) -> Self {
+        let latch = Latch::for_scoped();
+        Self {
+            header: Header::new(run, latch),
+            scope,
+            counted: Cell::new(false),
+        }
+    }
+
+    /// Whether the task has no count of its own; for who holds it.
+    pub(crate) fn is_uncounted(&self) -> bool {
+        !self.counted.get()
+    }
+
+    /// Gives the task a count of its own, if it has none; for who holds the task.
+    pub(crate) fn count(&self) {
+        // SAFETY: the scope waits for the task, which has not run.
+        let scope = unsafe { self.scope.as_ref() };
+        if !self.counted.replace(true) {
+            scope.add_one();
+        }
+    }
+
+    /// Takes the task's own count away; for who holds the task, where something else keeps the scope.
+    pub(crate) fn uncount(&self) {
+        // SAFETY: the scope waits for the task.
+        let scope = unsafe { self.scope.as_ref() };
+        if self.counted.replace(false) {
+            scope.take_one();
+        }
+    }
+
+    /// The scope whose task this begins, while it lasts.
+    pub(crate) fn scope(&self) -> NonNull<ScopeCore> {
+        self.scope
+    }
+}
+
+#[repr(C)]
+struct ScopedTask<F> {
+    scoped: Scoped,
+    closure: F,
+}
+
+impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
+    unsafe fn run_placed(header: NonNull<Header>, runner: Runner<'_>) {
+        let current = WorkerThread::from(runner);
+        let task: NonNull<Self> = header.cast();
+        // SAFETY: 1. from `blocks::place` in `Task::scoped`; a task runs once.
+        let Self { scoped, closure } = unsafe { blocks::take_out(task, Some(current.blocks())) };
+        closure(scoped.scope, current);
+    }
+}
+
+impl Task {
+    /// A task of `scope`, not yet counted there. `current` is the calling thread, if it is a worker.
+    ///
+    /// # Safety
+    /// 1. What `closure` borrows, and `scope`, stay live until it has run.
+    #[inline]
+    pub(crate) unsafe fn scoped<F>(
+        scope: NonNull<ScopeCore>,
+        closure: F,
+        current: Option<WorkerThread<'_>>,
+    ) -> Self
+    where
+        F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send,
+    {
+        // SAFETY: 1. the caller's (1); 2. it begins a task of this type, which is run once.
+        let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };
+        let placed = blocks::place(
+            ScopedTask { scoped, closure },
+            current.map(WorkerThread::blocks),
+        );
+        // SAFETY: 1. placed here and taken out by the one run.
+        unsafe { Self::from_raw(placed.cast()) }
+    }
+
+    #[inline]
+    fn as_scoped(&self) -> Option<&Scoped> {
+        // SAFETY: the latch of a task says what it begins with, and tasks of this kind begin with a `Scoped`; live as
+        // long as the task.
+        self.header()
+            .latch
+            .is_scoped()
+            .then(|| unsafe { self.as_raw().cast().as_ref() })
+    }
+
+    /// The scope that this task was spawned into.
+    pub(crate) fn scope(&self) -> Option<&ScopeCore> {
+        // SAFETY: the scope waits for its tasks, and this one has not run.
+        self.as_scoped()
+            .map(|scoped| unsafe { scoped.scope.as_ref() })
+    }
+
+    /// Whether the task is one of `scope`.
+    pub(crate) fn is_of(&self, scope: &ScopeCore) -> bool {
+        self.scope().is_some_and(|own| std::ptr::eq(own, scope))
+    }
+
+    /// Gives the task a count of its own in its scope, if it has none and has a scope.
+    pub(crate) fn count(&self) {
+        if let Some(scoped) = self.as_scoped() {
+            scoped.count();
+        }
+    }
+
+    /// Whether the task is one of `scope`, covered by the count of the worker in whose deque it lies.
+    #[inline]
+    pub(crate) fn is_covered_by(&self, scope: &ScopeCore) -> bool {
+        self.as_scoped().is_some_and(|scoped| {
+            !scoped.counted.get() && std::ptr::eq(scoped.scope.as_ptr(), scope)
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! Tasks that belong to no frame and no scope.
+
+use crate::job::{Header, Runner, Task, blocks};
+use crate::latch::Latch;
+use crate::worker::WorkerThread;
+use std::ptr::NonNull;
+
+#[repr(C)]
+struct Detached<F> {
+    header: Header,
+    closure: F,
+}
+
+impl<F: FnOnce(WorkerThread<'_>) + Send + 'static> Detached<F> {
+    unsafe fn run_placed(header: NonNull<Header>, runner: Runner<'_>) {
+        let current = WorkerThread::from(runner);
+        let task: NonNull<Self> = header.cast();
+        // SAFETY: 1. from `blocks::place` in `Task::detached`; a task runs once.
+        let Self { closure, .. } = unsafe { blocks::take_out(task, Some(current.blocks())) };
+        closure(current);
+    }
+}
+
+impl Task {
+    /// A task that no scope or joiner waits for. The closure must not unwind. `current` is the calling thread, if it is a worker.
+    pub(crate) fn detached<F>(closure: F, current: Option<WorkerThread<'_>>) -> Self
+    where
+        F: FnOnce(WorkerThread<'_>) + Send + 'static,
+    {
+        let header = Header::new(Detached::<F>::run_placed, Latch::detached());
+        let placed = blocks::place(
+            Detached { header, closure },
+            current.map(WorkerThread::blocks),
+        );
+        // SAFETY: 1. placed here and taken out by the one run.
+        unsafe { Self::from_raw(placed.cast()) }
+    }
+}

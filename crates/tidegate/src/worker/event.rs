@@ -1,0 +1,100 @@
+//! Latches for waiters outside the runner's pool, and for threads that wait for a task by its handle.
+
+use super::WorkerThread;
+use crate::pool::PoolInner;
+use std::cell::OnceCell;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use tidegate_sync::atomic::{AtomicBool, Ordering};
+use tidegate_sync::park::Parker;
+use tidegate_sync::worker_local;
+
+/// Who waits for an [`Event`].
+pub(super) enum Waiter {
+    /// A thread of no pool.
+    Thread(Arc<Parker>),
+    /// A worker, of the runner's pool or of another.
+    Worker(Arc<PoolInner>, usize),
+}
+
+worker_local!(
+    /// For a thread of no pool that waits for one; made when it first does.
+    static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
+);
+
+/// The calling thread's parker; a fresh one while the thread's own values are being destroyed.
+fn parker() -> Arc<Parker> {
+    let own = PARKER.try_with(|cell| cell.get_or_init(Arc::default).clone());
+    own.unwrap_or_default()
+}
+
+/// A latch for a waiter outside the runner's pool, or for one that waits for a task by handle.
+pub(crate) struct Event {
+    open: AtomicBool,
+    pub(super) waiter: Arc<Waiter>,
+}
+
+impl Event {
+    /// An event that the calling thread will wait for.
+    pub(crate) fn for_this_thread() -> Self {
+        let waiter = match WorkerThread::get() {
+            Some(current) => Waiter::Worker(current.shared().as_arc(), current.index),
+            None => Waiter::Thread(parker()),
+        };
+        Self {
+            open: AtomicBool::new(false),
+            waiter: Arc::new(waiter),
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        // Acquire pairs with `open`.
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Opens an event that whoever opens it keeps alive.
+    pub(crate) fn open_kept(self: &Arc<Self>) {
+        // SAFETY: 1. the caller's reference counts.
+        unsafe { Self::open(NonNull::from(&**self)) };
+    }
+
+    /// The same by somebody who goes on running: the waiter gets a free slot or is owed one.
+    pub(crate) fn open_owed(self: &Arc<Self>) {
+        // SAFETY: 1. as in `open_kept`.
+        unsafe { Self::open_by(NonNull::from(&**self), None) };
+    }
+
+    /// Opens the event and wakes the waiter. A worker that opens it may lose its slot to a waiter of its pool.
+    ///
+    /// # Safety
+    /// 1. `this` is live until it is opened.
+    pub(crate) unsafe fn open(this: NonNull<Self>) {
+        // SAFETY: 1. the caller's.
+        unsafe { Self::open_by(this, WorkerThread::get()) };
+    }
+
+    /// The same; the waiter may have the slot of `giver`.
+    unsafe fn open_by(this: NonNull<Self>, giver: Option<WorkerThread<'_>>) {
+        // Kept alive beyond the store, which is the last touch of the frame that the event lies in.
+        // SAFETY: live (1).
+        let waiter = unsafe { this.as_ref() }.waiter.clone();
+        // No reference to the whole event lasts beyond the store.
+        // SAFETY: live (1).
+        let open = unsafe { &this.as_ref().open };
+        // Release pairs with `is_open`.
+        open.store(true, Ordering::Release);
+        match (&*waiter, giver) {
+            (Waiter::Thread(parker), _) => {
+                parker.unpark();
+            }
+            (Waiter::Worker(pool, worker), Some(current))
+                if std::ptr::eq(current.shared(), &**pool) =>
+            {
+                current.latch_opened(*worker);
+            }
+            (Waiter::Worker(pool, worker), _) => {
+                pool.latch_opened(*worker, None);
+            }
+        }
+    }
+}

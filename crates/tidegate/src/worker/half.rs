@@ -1,0 +1,91 @@
+//! The second half of a join, which lies in the joiner's frame.
+
+use super::WorkerThread;
+use crate::job::{Header, Runner};
+use crate::latch::Latch;
+use crate::unwind::{self, Payload};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+use tidegate_sync::UnsafeCell;
+
+/// The second half of a join.
+#[repr(C)]
+pub(crate) struct Half<F, R> {
+    header: Header,
+    closure: UnsafeCell<ManuallyDrop<F>>,
+    result: UnsafeCell<MaybeUninit<Result<R, Payload>>>,
+}
+
+impl<F, R> Half<F, R>
+where
+    F: FnOnce(WorkerThread<'_>, bool) -> R + Send,
+    R: Send,
+{
+    /// A half whose closure gets the worker that runs it, and whether it was stolen.
+    #[inline(always)]
+    pub(crate) fn new(closure: F) -> Self {
+        Self {
+            header: Header::new(Self::run_stolen, Latch::for_half()),
+            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_raw(&self) -> NonNull<Header> {
+        NonNull::from(self).cast()
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Takes the closure out, to be run or dropped by its own worker.
+    ///
+    /// # Safety
+    /// 1. The half was taken back from the deque, or never pushed. 2. Nobody calls this twice.
+    #[inline(always)]
+    pub(crate) unsafe fn take_closure(&self) -> F {
+        self.closure.with_mut(|closure| {
+            // SAFETY: the pointer is to our own field, and nobody else looks at it (1).
+            let closure = unsafe { &mut *closure };
+            // SAFETY: taken once (1, 2).
+            unsafe { ManuallyDrop::take(closure) }
+        })
+    }
+
+    /// The result that the thief left.
+    ///
+    /// # Safety
+    /// 1. The latch was seen open. 2. Nobody calls this twice.
+    pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
+        self.result.with(|result| {
+            // SAFETY: the thief wrote it before it opened the latch (1), and is gone.
+            let result = unsafe { &*result };
+            // SAFETY: written, see above; read once (2).
+            unsafe { result.assume_init_read() }
+        })
+    }
+
+    unsafe fn run_stolen(header: NonNull<Header>, runner: Runner<'_>) {
+        let current = WorkerThread::from(runner);
+        let half: NonNull<Self> = header.cast();
+        // SAFETY: the caller of Task::run holds the task, so the joiner waits and its frame is live.
+        let this = unsafe { half.as_ref() };
+        // SAFETY: 1. whoever runs a task has taken it from the deque; 2. a task runs once.
+        let closure = unsafe { this.take_closure() };
+        let result = unwind::catch(|| closure(current, true));
+        this.result.with_mut(|slot| {
+            // SAFETY: the joiner does not look before the latch is open, and no one else does.
+            let slot = unsafe { &mut *slot };
+            slot.write(result);
+        });
+        current.plan_ends();
+        let latch = NonNull::from(&this.header.latch);
+        // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
+        let sleeper = unsafe { Latch::open(latch) };
+        if let Some(joiner) = sleeper {
+            current.latch_opened(joiner);
+        }
+    }
+}
