@@ -7,9 +7,11 @@ use crate::options::{BuildError, Builder, Options};
 use crate::place::PlaceId;
 use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope::Scope;
+use crate::share_controller;
 use crate::spawn::{self, Handle};
 use crate::stats::Stats;
 use crate::trace::Trace;
+use crate::worker::WorkerThread;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -35,6 +37,13 @@ use tidegate_sync::thread::PerProcess;
 pub struct Pool {
     options: Arc<Options>,
     shared: PerProcess<Arc<PoolInner>>,
+}
+
+/// A pool with its threads, among them its share controller if it takes part in dividing the machine.
+fn start(options: Arc<Options>) -> Arc<PoolInner> {
+    let pool = PoolInner::start(options);
+    share_controller::start(&pool);
+    pool
 }
 
 impl Builder {
@@ -71,7 +80,7 @@ impl Pool {
 
     pub(crate) fn start(options: Options) -> Self {
         let options = Arc::new(options);
-        Self::with(PoolInner::start(options.clone()), options)
+        Self::with(start(options.clone()), options)
     }
 
     /// The same, its threads started by `start`; see [`PoolInner::start_by`].
@@ -82,6 +91,7 @@ impl Pool {
     ) -> io::Result<Self> {
         let options = Arc::new(options);
         let shared = PoolInner::start_by(options.clone(), with_caller, start)?;
+        share_controller::start(&shared);
         Ok(Self::with(shared, options))
     }
 
@@ -93,8 +103,7 @@ impl Pool {
 
     /// The pool's threads in this process; in a child made by `fork` they are made at first use.
     pub(crate) fn shared(&self) -> &Arc<PoolInner> {
-        self.shared
-            .get_or_init(|| PoolInner::start(self.options.clone()))
+        self.shared.get_or_init(|| start(self.options.clone()))
     }
 
     /// The same, to run something in it.
@@ -267,7 +276,24 @@ impl Drop for Pool {
 /// The pool that free functions use outside of any other, made at first use.
 pub(crate) fn global() -> &'static Arc<PoolInner> {
     static GLOBAL: PerProcess<Arc<PoolInner>> = PerProcess::new();
-    let shared = GLOBAL.get_or_init(|| PoolInner::start(Arc::new(Options::global())));
+    let shared = GLOBAL.get_or_init(|| start(Arc::new(Options::global())));
     explain::announce(shared);
     shared
+}
+
+/// The smallest place that the worker stands in which runs the calling task. None outside of a pool.
+///
+/// A task may find itself in another place after it has waited: places belong to those who run.
+#[must_use]
+pub fn current_place() -> Option<PlaceId> {
+    WorkerThread::get().map(WorkerThread::place)
+}
+
+/// The smallest places of the pool whose task calls this, else of the global pool; see [`Pool::places`](crate::Pool::places).
+#[must_use]
+pub fn places() -> Vec<PlaceId> {
+    match WorkerThread::get() {
+        Some(current) => current.shared().places(),
+        None => global().places(),
+    }
 }

@@ -136,7 +136,7 @@ where
 {
     let (result, root) = current.scope(|scope| {
         let core = scope.core();
-        core.set_tree(&tree);
+        core.set_extension(std::ptr::from_ref(&tree).cast());
         let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.

@@ -127,6 +127,7 @@ mod broadcast;
 mod cells;
 #[doc(hidden)]
 pub mod closed;
+mod controller_handle;
 mod events;
 mod explain;
 mod fork;
@@ -134,6 +135,7 @@ mod handle;
 pub mod interval;
 mod job;
 mod latch;
+mod layout;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
@@ -155,10 +157,10 @@ mod worker_id;
 mod yield_now;
 
 pub use blocking::{blocking, yield_point};
-pub use handle::Pool;
+pub use handle::{Pool, current_place, places};
 pub use options::{BuildError, Builder};
 pub use parallel_for::{Items, for_each, map_reduce};
-pub use place::{PlaceId, current_place, places};
+pub use place::PlaceId;
 pub use scope::Scope;
 pub use spawn::Handle;
 pub use stats::{Breakdown, Counters, Slotless, SpaceStats, Stats, WorkerStats};

@@ -13,7 +13,7 @@ pub use closed::Closed;
 pub use error::BuildError;
 
 use crate::latch::MAX_WORKERS;
-use crate::place::Layout;
+use crate::layout::Layout;
 use crate::unwind::Payload;
 use environment::Environment;
 use std::fmt::Display;

@@ -6,13 +6,11 @@
 //! It does not choose places for tasks that name none: those stay where they were forked, and thieves come from near by first.
 
 mod binding;
-mod layout;
 
 pub(crate) use binding::Binding;
-pub(crate) use layout::Layout;
 
-use crate::handle::global;
 use crate::job::Task;
+use crate::layout::Layout;
 use crate::pool::PoolInner;
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
@@ -72,23 +70,6 @@ impl PlaceId {
     #[must_use]
     pub fn is_strict(self) -> bool {
         self.strict
-    }
-}
-
-/// The smallest place that the worker stands in which runs the calling task. None outside of a pool.
-///
-/// A task may find itself in another place after it has waited: places belong to those who run.
-#[must_use]
-pub fn current_place() -> Option<PlaceId> {
-    WorkerThread::get().map(WorkerThread::place)
-}
-
-/// The smallest places of the pool whose task calls this, else of the global pool; see [`Pool::places`](crate::Pool::places).
-#[must_use]
-pub fn places() -> Vec<PlaceId> {
-    match WorkerThread::get() {
-        Some(current) => current.shared().places(),
-        None => global().places(),
     }
 }
 

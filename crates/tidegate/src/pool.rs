@@ -10,12 +10,12 @@ use threads::Threads;
 pub use threads::UnstartedThread;
 
 use crate::alt_queue::AltQueue;
+use crate::controller_handle::ControllerHandle;
 use crate::job::Task;
 use crate::options::{BuildError, Options, Source};
 use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::queue::Queue;
-use crate::share_controller::ControllerHandle;
 use crate::space::Memory;
 use crate::trace::Notes;
 use crate::worker::Worker;

@@ -19,7 +19,6 @@ mod in_order;
 mod priority;
 mod task;
 
-use crate::interval::Tree;
 use crate::job::Task;
 use crate::latch::Latch;
 use crate::place::PlaceId;
@@ -53,8 +52,8 @@ pub(crate) struct ScopeCore {
     waiting: OnceBox<Waiting>,
     /// The first panic of a task.
     panic: OnceBox<Payload>,
-    /// What the tasks have in common if they are intervals.
-    tree: AtomicPtr<Tree>,
+    /// See [`set_extension`](Self::set_extension).
+    extension: AtomicPtr<()>,
     /// The pool whose workers run the tasks.
     pool: NonNull<PoolInner>,
 }
@@ -73,23 +72,22 @@ impl ScopeCore {
             in_order: OnceBox::new(),
             waiting: OnceBox::new(),
             panic: OnceBox::new(),
-            tree: AtomicPtr::default(),
+            extension: AtomicPtr::default(),
         }
     }
 
-    /// The tasks of this scope are intervals of `tree`, which outlasts the scope; said before there is one.
-    pub(crate) fn set_tree(&self, tree: &Tree) {
+    /// Gives the scope something that its tasks have in common. It must outlast the scope. For the scope's maker, before the
+    /// first task.
+    pub(crate) fn set_extension(&self, extension: *const ()) {
         // Relaxed: passed on with the first task.
-        self.tree
-            .store(std::ptr::from_ref(tree).cast_mut(), Ordering::Relaxed);
+        self.extension
+            .store(extension.cast_mut(), Ordering::Relaxed);
     }
 
-    /// The tree of the interval that asks.
-    pub(crate) fn tree(&self) -> &Tree {
-        // Relaxed: as in `set_tree`.
-        let tree = self.tree.load(Ordering::Relaxed);
-        // SAFETY: set before the first interval was made, and it outlasts the scope.
-        unsafe { tree.as_ref() }.expect("a scope of intervals")
+    /// What the scope's maker gave it, or null.
+    pub(crate) fn extension(&self) -> *const () {
+        // Relaxed: as in `set_extension`.
+        self.extension.load(Ordering::Relaxed)
     }
 
     pub(crate) fn latch(&self) -> &Latch {

@@ -153,7 +153,9 @@ impl Core {
     }
 
     pub(super) fn tree(&self) -> &Tree {
-        self.live_scope().tree()
+        let tree = self.live_scope().extension().cast::<Tree>();
+        // SAFETY: `inline_in` gave it its tree, which outlasts it, before the first interval was made.
+        unsafe { tree.as_ref() }.expect("a scope of intervals")
     }
 
     pub(super) fn scope(&self) -> NonNull<ScopeCore> {

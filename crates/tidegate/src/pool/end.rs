@@ -6,7 +6,7 @@
 //! any task may still appear, every thread is there to run it. The protocol is in `docs/waiting.md`, "The end of a pool".
 
 use super::PoolInner;
-use crate::share_controller::ControllerHandle;
+use crate::controller_handle::ControllerHandle;
 use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;

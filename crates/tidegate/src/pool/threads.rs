@@ -4,13 +4,11 @@ use super::PoolInner;
 use crate::broadcast;
 use crate::events;
 use crate::options::Options;
-use crate::share_controller::{self, ShareController};
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
 use tidegate_policy::search::Slotless;
-use tidegate_share::Location;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
 use tidegate_sync::{barrier, thread};
@@ -156,7 +154,6 @@ impl PoolInner {
             drop(unstarted);
             shared.tell_of_refusal(&error);
         }
-        shared.start_controller();
         shared
     }
 
@@ -187,31 +184,7 @@ impl PoolInner {
             thread.stay();
         }
         std::mem::forget(let_go);
-        shared.start_controller();
         Ok(shared)
-    }
-
-    /// Starts the pool's share controller, if it is to have one. Without it the pool takes no part in dividing the machine.
-    fn start_controller(self: &Arc<Self>) {
-        if self.controller.is_none() {
-            return;
-        }
-        let name = format!("{}-share", self.options.name);
-        // Here, and not when a seat is taken: who changes the environment must not do so beside a thread that reads it.
-        let location = Location::find();
-        let shared = self.clone();
-        let controller = move || {
-            let guard = unwind::AbortOnUnwind;
-            ShareController::new(shared, location).run();
-            std::mem::forget(guard);
-        };
-        match thread::start(name, share_controller::STACK, controller) {
-            Ok(handle) => self.threads.lock().running.push((None, handle)),
-            Err(error) => print_line(format_args!(
-                "pool {}: the system refused the share controller: {error}; the machine is not shared",
-                self.options.name,
-            )),
-        }
     }
 
     /// The pool's first threads, each with a slot.
@@ -222,6 +195,11 @@ impl PoolInner {
         admitted
             .map(|index| UnstartedThread::new(self.clone(), index))
             .collect()
+    }
+
+    /// The end of the pool waits for this thread, which is none of its workers.
+    pub(crate) fn add_thread(&self, handle: thread::JoinHandle<()>) {
+        self.threads.lock().running.push((None, handle));
     }
 
     /// Starts thread `t`, which the ledger has given a slot, if the system lets us.

@@ -1,4 +1,4 @@
-//! The thread that makes a pool use as many processors as it is entitled to. The protocol and its argument are docs/steward.md.
+//! The thread that makes a pool use as many processors as it is entitled to. The protocol and its argument are docs/share-controller.md.
 //!
 //! [`ControllerHandle`] is what the pool has of it: the workers ring when the pool begins to do something, and read the cap. The estimate of the
 //! desire and the rules are `tidegate_policy`'s, the table of jobs is `tidegate_share`'s; here the counters are read ([`sight`]), those who
@@ -10,9 +10,10 @@ mod holders;
 mod presence;
 mod sight;
 
-use crate::options::{Options, Sharing, machine};
+use crate::controller_handle::ControllerHandle;
+use crate::options::{Sharing, machine};
 use crate::pool::PoolInner;
-use crate::trace::Notes;
+use crate::unwind;
 use holders::Holders;
 use presence::Presence;
 use sight::Sight;
@@ -23,72 +24,14 @@ use tidegate_machine::Limits;
 use tidegate_policy::Nanos;
 use tidegate_policy::trace::{NoTrace, ShareController as Rules, Wait};
 use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};
-use tidegate_share::{CpuMask, Location, Refusal, Report, Shares, Waker};
-use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
+use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
-use tidegate_sync::lock::Mutex;
-use tidegate_sync::park::Parker;
-use tidegate_sync::thread::shorten_slice;
-
-/// What others have of a pool's share controller.
-pub(crate) struct ControllerHandle {
-    /// The share controller is parked until the pool does something; written under the ledger's lock.
-    asleep: AtomicBool,
-    /// The pool has done something since the share controller's last look; written under the ledger's lock.
-    active: AtomicBool,
-    parker: Parker,
-    /// Ends the share controller's wait for a change of the table.
-    waker: Mutex<Option<Waker>>,
-    /// How many slots others leave to the pool, and how many are lent beyond them; written under the ledger's lock.
-    cap: AtomicUsize,
-    lent: AtomicUsize,
-    /// What the share controller asks the rules.
-    pub(crate) notes: Notes,
-}
-
-impl ControllerHandle {
-    pub(crate) fn new(options: &Options) -> Self {
-        Self {
-            asleep: AtomicBool::new(false),
-            active: AtomicBool::new(false),
-            parker: Parker::new(),
-            waker: Mutex::default(),
-            cap: AtomicUsize::new(usize::MAX),
-            lent: AtomicUsize::new(0),
-            notes: Notes::new(options),
-        }
-    }
-
-    /// A slot is held. Under the ledger's lock.
-    pub(crate) fn pool_acts(&self) {
-        // Relaxed, here and below: ordered by the ledger's lock.
-        if !self.active.load(Ordering::Relaxed) {
-            self.active.store(true, Ordering::Relaxed);
-        }
-        if self.asleep.load(Ordering::Relaxed) {
-            self.asleep.store(false, Ordering::Relaxed);
-            self.parker.unpark();
-        }
-    }
-
-    /// How many slots the pool has that wants so many, and may have `most`. Under the ledger's lock.
-    pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
-        // Relaxed, both: ordered by the ledger's lock.
-        let fair = wanted.min(self.cap.load(Ordering::Relaxed));
-        most.min(fair + self.lent.load(Ordering::Relaxed))
-    }
-
-    /// The pool ends.
-    pub(crate) fn pool_ends(&self) {
-        self.parker.unpark();
-        if let Some(waker) = &*self.waker.lock() {
-            waker.wake();
-        }
-    }
-}
+use tidegate_sync::stderr::print_line;
+use tidegate_sync::thread::{self, shorten_slice};
 
 /// The share controller of a pool; lives on a thread of its own.
-pub(crate) struct ShareController {
+struct ShareController {
     shared: Arc<PoolInner>,
     rules: Rules,
     sight: Sight,
@@ -104,7 +47,7 @@ pub(crate) struct ShareController {
 }
 
 /// Address space of its stack. It reads files and formats a line; nothing of the user's runs there.
-pub(crate) const STACK: usize = 256 * 1024;
+const STACK: usize = 256 * 1024;
 
 impl ShareController {
     /// The share controller of a pool that takes its seat at `location`.
@@ -375,6 +318,29 @@ fn controller(shared: &PoolInner) -> &ControllerHandle {
         .controller
         .as_ref()
         .expect("the pool has a share controller")
+}
+
+/// Starts the pool's share controller, if it is to have one. Without it the pool takes no part in dividing the machine.
+pub(crate) fn start(pool: &Arc<PoolInner>) {
+    if pool.controller.is_none() {
+        return;
+    }
+    let name = format!("{}-share", pool.options.name);
+    // Here, and not when a seat is taken: who changes the environment must not do so beside a thread that reads it.
+    let location = Location::find();
+    let shared = pool.clone();
+    let controller = move || {
+        let guard = unwind::AbortOnUnwind;
+        ShareController::new(shared, location).run();
+        std::mem::forget(guard);
+    };
+    match thread::start(name, STACK, controller) {
+        Ok(handle) => pool.add_thread(handle),
+        Err(error) => print_line(format_args!(
+            "pool {}: the system refused the share controller: {error}; the machine is not shared",
+            pool.options.name,
+        )),
+    }
 }
 
 fn sharing(shared: &PoolInner) -> &Sharing {

@@ -5,11 +5,11 @@
 //! and on the way back only. `vacancy` and `searching` mirror what publishers must know without the lock.
 
 use crate::blocking;
+use crate::controller_handle::ControllerHandle;
 use crate::events;
 use crate::job::Task;
 use crate::place::FreeGroups;
 use crate::pool::{PoolInner, signal};
-use crate::share_controller::ControllerHandle;
 use crate::worker::HOPS;
 use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::search::{max_searchers, wakes_another};

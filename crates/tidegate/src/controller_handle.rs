@@ -1,0 +1,66 @@
+//! What a pool and its share controller have in common: the workers wake the controller when the pool begins to do
+//! something, and the controller sets how many slots the pool may have.
+
+use crate::options::Options;
+use crate::trace::Notes;
+use tidegate_share::Waker;
+use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tidegate_sync::lock::Mutex;
+use tidegate_sync::park::Parker;
+
+/// What others have of a pool's share controller.
+pub(crate) struct ControllerHandle {
+    /// The share controller is parked until the pool does something; written under the ledger's lock.
+    pub(crate) asleep: AtomicBool,
+    /// The pool has done something since the share controller's last look; written under the ledger's lock.
+    pub(crate) active: AtomicBool,
+    pub(crate) parker: Parker,
+    /// Ends the share controller's wait for a change of the table.
+    pub(crate) waker: Mutex<Option<Waker>>,
+    /// How many slots others leave to the pool, and how many are lent beyond them; written under the ledger's lock.
+    pub(crate) cap: AtomicUsize,
+    pub(crate) lent: AtomicUsize,
+    /// What the share controller asks the rules.
+    pub(crate) notes: Notes,
+}
+
+impl ControllerHandle {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            asleep: AtomicBool::new(false),
+            active: AtomicBool::new(false),
+            parker: Parker::new(),
+            waker: Mutex::default(),
+            cap: AtomicUsize::new(usize::MAX),
+            lent: AtomicUsize::new(0),
+            notes: Notes::new(options),
+        }
+    }
+
+    /// A slot is held. Under the ledger's lock.
+    pub(crate) fn pool_acts(&self) {
+        // Relaxed, here and below: ordered by the ledger's lock.
+        if !self.active.load(Ordering::Relaxed) {
+            self.active.store(true, Ordering::Relaxed);
+        }
+        if self.asleep.load(Ordering::Relaxed) {
+            self.asleep.store(false, Ordering::Relaxed);
+            self.parker.unpark();
+        }
+    }
+
+    /// How many slots the pool has that wants so many, and may have `most`. Under the ledger's lock.
+    pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
+        // Relaxed, both: ordered by the ledger's lock.
+        let fair = wanted.min(self.cap.load(Ordering::Relaxed));
+        most.min(fair + self.lent.load(Ordering::Relaxed))
+    }
+
+    /// The pool ends.
+    pub(crate) fn pool_ends(&self) {
+        self.parker.unpark();
+        if let Some(waker) = &*self.waker.lock() {
+            waker.wake();
+        }
+    }
+}
