@@ -1,14 +1,9 @@
 //! Calls that block, and polls in long leaves.
 
-use crate::pool::PoolInner;
+use crate::sleep::blocking;
 use crate::stats::Phase;
 use crate::unwind;
 use crate::worker::WorkerThread;
-use tidegate_policy::search::Slotless;
-use tidegate_policy::slots::Status;
-use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
-use tidegate_sync::atomic::Ordering;
-use tidegate_sync::stderr::print_line;
 
 /// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
 ///
@@ -32,57 +27,12 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     if current.shared().has_no_spares() || current.is_blocking() {
         return f();
     }
-    enter_blocking(current);
+    blocking::enter(current);
     let phase = current.enter_phase(Phase::Blocked);
     let result = unwind::catch(f);
     let _ = current.enter_phase(phase);
-    leave_blocking(current);
+    blocking::leave(current);
     result.unwrap_or_else(|payload| unwind::resume(payload))
-}
-
-/// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
-#[cold]
-pub(crate) fn report_exhausted(pool: &PoolInner) {
-    // Relaxed: a counter.
-    if pool.blocking_limit_hits.fetch_add(1, Ordering::Relaxed) > 0 {
-        return;
-    }
-    // Relaxed: see `admit_if_alone`.
-    let why = match pool.refused.load(Ordering::Relaxed) {
-        true => "the system refuses more threads".to_owned(),
-        false => format!("the limit is {}", pool.options.max_blocking_threads),
-    };
-    // Not while the line is written, which may take long.
-    let blocked = pool.ledger().blocked();
-    print_line(format_args!(
-        "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
-         (Builder::max_blocking_threads or {})",
-        pool.options.name.escape_debug(),
-        blocked,
-        MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
-    ));
-}
-
-/// Gives the slot away and goes on without one. What is forked from here on is public at once.
-pub(crate) fn enter_blocking(worker: WorkerThread<'_>) {
-    worker.set_blocking(true);
-    worker.plan_blocks(true);
-    worker.expose();
-    worker.deque().shut();
-    worker.stop_running(Status::Blocked);
-    worker.shared().rouse();
-}
-
-/// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.
-pub(crate) fn leave_blocking(worker: WorkerThread<'_>) -> bool {
-    if !worker.is_blocking() || worker.shared().is_inherited() {
-        return false;
-    }
-    worker.set_blocking(false);
-    worker.plan_blocks(false);
-    worker.resume_running(Slotless::Owed);
-    worker.poll();
-    true
 }
 
 /// Answers what other workers have asked of this one, in a leaf that runs long without forking.

@@ -9,9 +9,7 @@ use crate::pool::PoolInner;
 use crate::scope::Scope;
 use crate::spawn;
 use crate::worker::WorkerThread;
-use crate::worker::wait;
 use std::sync::Arc;
-use tidegate_policy::slots::Status;
 use tidegate_sync::lock::Mutex;
 
 /// Calls `f` once on each thread, with the part's number and the number of parts.
@@ -68,36 +66,6 @@ impl<'scope> Scope<'scope> {
             }
         });
     }
-}
-
-/// Runs what lies in this thread's inbox. In a child made by `fork` that is the parent's.
-pub(crate) fn run_inbox(worker: WorkerThread<'_>) {
-    while !worker.shared().is_inherited() {
-        let Some(task) = worker.inbox.pop() else {
-            return;
-        };
-        wait::run_unrelated(worker, task);
-    }
-}
-
-/// The same for a thread that sleeps: it runs its inbox without a slot, then goes on sleeping as `status`. Whether
-/// there was any.
-pub(crate) fn run_mail_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
-    let shared = worker.shared();
-    let rises = worker.inbox.len() > 0 && {
-        let mut ledger = shared.ledger.lock();
-        let rises = ledger.rise(worker.index);
-        shared.publish(&ledger);
-        rises
-    };
-    if !rises {
-        return false;
-    }
-    worker.sleeper.set_needs_no_slot();
-    run_inbox(worker);
-    worker.flush_to_stealable();
-    worker.stop_running(status);
-    true
 }
 
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]

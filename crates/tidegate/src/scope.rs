@@ -24,9 +24,11 @@ use crate::latch::Latch;
 use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::queue::Queue;
+use crate::sleep;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
+use crate::worker::alt;
 use crate::worker::wait::{self, Awaited};
 use in_order::InOrder;
 use priority::Waiting;
@@ -199,7 +201,7 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
         // SAFETY: 1. as above; 2. an owner without an event waits as a worker of the pool that runs the tasks.
         let sleeper = unsafe { Latch::open(latch) };
         if let Some(owner) = sleeper {
-            current.latch_opened(owner);
+            sleep::latch_opened(current, owner);
         }
     }
 }
@@ -525,7 +527,7 @@ impl<'a> WorkerThread<'a> {
 
     /// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
     pub(crate) fn queue_detached(self) {
-        self.flush_detached();
+        alt::flush_detached(self);
         while let Some(task) = self.pop(self.floor()) {
             if task.header().latch.is_detached() {
                 self.pass_on(task);

@@ -1,18 +1,20 @@
 //! Giving the slot up, and sleeping. The protocol and its argument are docs/sleep.md; waking others is in [`crate::sleep::wake`].
 
+pub(crate) mod blocking;
 mod sleeper;
 pub(crate) mod wake;
 mod wake_affinity;
 
 pub(crate) use sleeper::Sleeper;
 
-use crate::broadcast;
 use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
+use crate::worker::alt;
+use crate::worker::inbox;
 use crate::worker::wait::Awaited;
 use crate::worker::{Worker, WorkerThread};
 use std::time::Duration;
@@ -58,372 +60,387 @@ impl Looks {
     }
 }
 
-impl WorkerThread<'_> {
-    /// Opens a latch of this pool: the joiner gets a free slot, or this worker's own.
-    pub(crate) fn latch_opened(self, joiner: usize) {
-        if self.shared().latch_opened(joiner, Some(self.index)) {
-            self.tally.handovers.add(1);
-            events::hand_over(self.shared().name(), self.index, joiner);
-            self.set_must_stop(true);
+/// Opens a latch of this pool: the joiner gets a free slot, or this worker's own.
+pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
+    if worker.shared().latch_opened(joiner, Some(worker.index)) {
+        worker.tally.handovers.add(1);
+        events::hand_over(worker.shared().name(), worker.index, joiner);
+        worker.set_must_stop(true);
+    }
+}
+
+/// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `backoff` for a while with what is made public
+/// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
+pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
+    let shared = worker.shared();
+    worker.plan_leaves();
+    let _ = worker.skip_rounds();
+    if worker.must_stop() {
+        // What is left here is for whoever has a slot; this thread has no frames and is owed none.
+        worker.clear_above(0);
+        alt::flush_to_injector(worker);
+    }
+    worker.set_must_stop(false);
+    let served = {
+        let mut ledger = shared.ledger();
+        worker.sleeper.set_unasked_until(None);
+        let served = ledger.stop(worker.index, Status::Idle);
+        worker.set_cpu_slot(None);
+        shared.publish(&ledger);
+        if ledger.has_vacancy() && backoff == 0 {
+            shared.raise_hunger(&ledger);
+        }
+        served
+    };
+    served.into_iter().for_each(|t| shared.unpark(t));
+    let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff));
+    worker.bind();
+    stays
+}
+
+fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
+    let shared = worker.shared();
+    if backoff > 0 && !shared.is_ending() {
+        // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
+        barrier::full();
+        if may_run(worker, &mut shared.ledger(), |ledger| {
+            shared.sees_published(ledger)
+        }) {
+            return true;
+        }
+        worker
+            .sleeper
+            .parker
+            .park_timeout(Duration::from_nanos(backoff));
+        let ledger = shared.ledger();
+        if ledger.status(worker.index) == Status::Idle && ledger.has_vacancy() {
+            shared.raise_hunger(&ledger);
         }
     }
-
-    /// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `backoff` for a while with what is made public
-    /// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
-    pub(crate) fn rest(self, backoff: Nanos) -> bool {
-        let shared = self.shared();
-        self.plan_leaves();
-        let _ = self.skip_rounds();
-        if self.must_stop() {
-            // What is left here is for whoever has a slot; this thread has no frames and is owed none.
-            self.clear_above(0);
-            self.flush_to_injector();
-        }
-        self.set_must_stop(false);
-        let served = {
+    let since = clock::now();
+    let mut looks = Looks::begin();
+    loop {
+        let is_surplus = {
             let mut ledger = shared.ledger();
-            self.sleeper.set_unasked_until(None);
-            let served = ledger.stop(self.index, Status::Idle);
-            self.set_cpu_slot(None);
-            shared.publish(&ledger);
-            if ledger.has_vacancy() && backoff == 0 {
-                shared.raise_hunger(&ledger);
-            }
-            served
-        };
-        served.into_iter().for_each(|t| shared.unpark(t));
-        let stays = self.asleep(Phase::NoWork, || self.park_idle(backoff));
-        self.bind();
-        stays
-    }
-
-    fn park_idle(self, backoff: Nanos) -> bool {
-        let shared = self.shared();
-        if backoff > 0 && !shared.is_ending() {
-            // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
-            barrier::full();
-            if self.may_run(&mut shared.ledger(), |ledger| shared.sees_published(ledger)) {
+            let ending = shared.is_ending();
+            let look = looks.remain() || ending;
+            if may_run(worker, &mut ledger, |ledger| {
+                look && shared.sees_work(ledger)
+            }) {
                 return true;
             }
-            self.sleeper
-                .parker
-                .park_timeout(Duration::from_nanos(backoff));
-            let ledger = shared.ledger();
-            if ledger.status(self.index) == Status::Idle && ledger.has_vacancy() {
-                shared.raise_hunger(&ledger);
+            if ending {
+                shared.advance_end(&ledger);
             }
-        }
-        let since = clock::now();
-        let mut looks = Looks::begin();
-        loop {
-            let is_surplus = {
-                let mut ledger = shared.ledger();
-                let ending = shared.is_ending();
-                let look = looks.remain() || ending;
-                if self.may_run(&mut ledger, |ledger| look && shared.sees_work(ledger)) {
-                    return true;
-                }
-                if ending {
-                    shared.advance_end(&ledger);
-                }
-                if self.is_dismissed() || self.retires(&mut ledger, since) {
-                    return false;
-                }
-                ledger.has_surplus()
-            };
-            if broadcast::run_mail_asleep(self, Status::Idle) {
-                // Signals may have been used up meanwhile.
-                shared.rouse();
-                looks = Looks::begin();
-            } else {
-                looks.park(
-                    &self.sleeper.parker,
-                    is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
-                );
-            }
-        }
-    }
-
-    /// Whether this thread, idle `since` then, retires from a pool that has more threads than its limit because calls that
-    /// blocked have returned. First it calls its exit handler; once that has returned, it leaves as soon as it is idle.
-    fn retires(self, ledger: &mut Ledger, since: Nanos) -> bool {
-        let is_idle = ledger.status(self.index) == Status::Idle;
-        if !is_idle || self.stolen_batch.len() + self.inbox.len() > 0 {
-            return false;
-        }
-        if !self.membership.is_retiring.get() {
-            let idle_for = clock::now().saturating_sub(since);
-            if !ledger.has_surplus() || idle_for < SURPLUS_KEEP_ALIVE.default {
+            if worker.is_dismissed() || retires(worker, &mut ledger, since) {
                 return false;
             }
-            ledger.retire();
-            self.membership.is_retiring.set(true);
-        }
-        if self.membership.has_exited.get() {
-            ledger.leave_surplus(self.index);
-            self.membership.is_retiring.set(false);
-            // Under the lock, so that later broadcasts exclude this thread.
-            self.membership.is_guest.set(true);
-        }
-        true
-    }
-
-    /// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.
-    fn may_run(self, ledger: &mut Ledger, sees_work: impl FnOnce(&Ledger) -> bool) -> bool {
-        let shared = self.shared();
-        let given = ledger.status(self.index) == Status::Running;
-        let runs = given || (sees_work(ledger) && ledger.ready_if_free(self.index));
-        if runs {
-            shared.publish(ledger);
-            shared.on_start_running(ledger, self.worker());
-        }
-        runs
-    }
-
-    /// Gives the slot up and sleeps until what is awaited is over, or there is something to rob. Returns with a slot, or
-    /// overcommitted.
-    pub(crate) fn sleep_until(self, awaited: Awaited<'_>) {
-        self.expose();
-        self.waiting.set_awaited(awaited, self.runs_queued(awaited));
-        self.stop_running(Status::Waiting);
-        let asleep = || self.asleep(awaited.phase(), || self.park_waiting(awaited));
-        match awaited.latch() {
-            Some(latch) => {
-                if latch.fall_asleep(self.index) {
-                    asleep();
-                    latch.get_up();
-                }
-            }
-            None => asleep(),
-        }
-        self.resume_running(Slotless::Owed);
-    }
-
-    /// Parks until what is awaited is over or a slot was given.
-    fn park_waiting(self, awaited: Awaited<'_>) {
-        let shared = self.shared();
-        let mut looks = Looks::none();
-        let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
-        while shared.ledger().status(self.index) == Status::Waiting && !self.can_go_on(awaited) {
-            if !looks.remain() {
-                // At first; and after each wake-up, because it may mean that somebody else has what we wait for.
-                looks = self.tell_hunger(awaited);
-            }
-            if self.may_run(&mut shared.ledger(), |ledger| {
-                self.sees_help(awaited, ledger)
-            }) {
-                return;
-            }
-            if broadcast::run_mail_asleep(self, Status::Waiting) {
-                // What it ran may itself have waited, and used signals up.
-                self.waiting.set_awaited(awaited, self.runs_queued(awaited));
-                looks = Looks::none();
-            } else if let Some(since) = silent.filter(|_| looks.0 <= 1) {
-                self.sleeper
-                    .parker
-                    .park_timeout(Duration::from_nanos(SPACE_STALL.default));
-                if clock::now() - since >= SPACE_STALL.default {
-                    silent = None;
-                    self.report_stall();
-                }
-            } else {
-                looks.park(&self.sleeper.parker, None);
-            }
-        }
-    }
-
-    /// Whether what is awaited is over, or is a half that nobody has begun: its joiner is owed a slot to run it.
-    fn can_go_on(self, awaited: Awaited<'_>) -> bool {
-        let unstarted = |half: &Header| match half.latch.state() {
-            State::Kept(keeper) => self.shared().worker(keeper).stolen_batch.len() > 0,
-            State::Queued => self.shared().injector.len() > 0,
-            State::New | State::Taken(_) | State::Open | State::Spawned => false,
+            ledger.has_surplus()
         };
-        awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
-    }
-
-    /// Whoever has what this waiter may run is to publish at its next push; and a slot is free now.
-    fn tell_hunger(self, awaited: Awaited<'_>) -> Looks {
-        let shared = self.shared();
-        if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
-            shared.raise_hunger(&shared.ledger());
-        } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
-            self.waiting.set_thief(Some(thief));
-            shared.worker(thief.worker).deque.raise(signal::HUNGRY);
+        if inbox::run_asleep(worker, Status::Idle) {
+            // Signals may have been used up meanwhile.
+            shared.rouse();
+            looks = Looks::begin();
+        } else {
+            looks.park(
+                &worker.sleeper.parker,
+                is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
+            );
         }
-        shared.rouse();
-        Looks::begin()
     }
+}
 
-    /// Whether there is something that this waiter may run.
-    fn sees_help(self, awaited: Awaited<'_>, ledger: &Ledger) -> bool {
-        let shared = self.shared();
-        if !awaited.may_help() {
+/// Whether this thread, idle `since` then, retires from a pool that has more threads than its limit because calls that
+/// blocked have returned. First it calls its exit handler; once that has returned, it leaves as soon as it is idle.
+fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool {
+    let is_idle = ledger.status(worker.index) == Status::Idle;
+    if !is_idle || worker.stolen_batch.len() + worker.inbox.len() > 0 {
+        return false;
+    }
+    if !worker.membership.is_retiring.get() {
+        let idle_for = clock::now().saturating_sub(since);
+        if !ledger.has_surplus() || idle_for < SURPLUS_KEEP_ALIVE.default {
             return false;
         }
-        let placed = || shared.places.offers(ledger, !self.unpinned(), |_| true);
-        if shared.options.wait == Wait::HelpAny {
-            return shared.sees_unplaced() || placed();
-        }
-        let unstarted = |scope: &ScopeCore| {
-            let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));
-            let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
-            let own = |task: &Task| task.is_of(scope);
-            let placed = || shared.places.offers(ledger, !self.unpinned(), own);
-            scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
-        };
-        let queued = || self.runs_queued(awaited) && (shared.has_queued() || placed());
-        awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(self.index, None)
+        ledger.retire();
+        worker.membership.is_retiring.set(true);
     }
-
-    /// Stops running in the ledger.
-    pub(crate) fn stop_running(self, to: Status) {
-        let shared = self.shared();
-        self.set_must_stop(false);
-        self.sleeper.set_unasked_until(None);
-        let mut ledger = shared.ledger();
-        let served = ledger.stop(self.index, to);
-        self.set_cpu_slot(None);
-        shared.publish(&ledger);
-        drop(ledger);
-        served.into_iter().for_each(|t| shared.unpark(t));
+    if worker.membership.has_exited.get() {
+        ledger.leave_surplus(worker.index);
+        worker.membership.is_retiring.set(false);
+        // Under the lock, so that later broadcasts exclude this thread.
+        worker.membership.is_guest.set(true);
     }
+    true
+}
 
-    /// Runs again: at once if a slot is free, else when one is handed over or the grace is over.
-    pub(crate) fn resume_running(self, why: Slotless) {
-        let shared = self.shared();
-        let mut ledger = shared.ledger();
-        let has_slot = ledger.ready(self.index);
-        shared.publish(&ledger);
-        shared.on_start_running(&ledger, self.worker());
-        drop(ledger);
-        if !has_slot {
-            self.asleep(Phase::Switching, || self.park_owed(why));
-        }
-        self.bind();
+/// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.
+fn may_run(
+    worker: WorkerThread<'_>,
+    ledger: &mut Ledger,
+    sees_work: impl FnOnce(&Ledger) -> bool,
+) -> bool {
+    let shared = worker.shared();
+    let given = ledger.status(worker.index) == Status::Running;
+    let runs = given || (sees_work(ledger) && ledger.ready_if_free(worker.index));
+    if runs {
+        shared.publish(ledger);
+        shared.on_start_running(ledger, worker.worker());
     }
+    runs
+}
 
-    /// Leaves all that waits here to others.
-    pub(crate) fn expose(self) {
-        self.deque().expose_all();
-        self.flush_to_stealable();
-    }
-
-    /// Gives the slot up although it could go on.
-    pub(crate) fn sleep_owed(self, why: Slotless) {
-        self.expose();
-        self.stop_running(Status::Owed);
-        self.shared().rouse();
-        self.resume_running(why);
-    }
-
-    /// What was run on top of the caller's frame may have opened a latch, and the slot went along: waits for another.
-    pub(crate) fn regain_slot(self) {
-        if self.must_stop() {
-            self.sleep_owed(Slotless::Owed);
-        }
-    }
-
-    fn park_owed(self, why: Slotless) {
-        let shared = self.shared();
-        let until = clock::now() + why.grace();
-        loop {
-            let left = until.saturating_sub(clock::now());
-            self.sleeper
-                .parker
-                .park_timeout(Duration::from_nanos(left.max(1)));
-            if why == Slotless::Owed {
-                // On top of a call that waits. Who is preempted is in the middle of a task, which may hold what its part of a broadcast wants.
-                broadcast::run_mail_asleep(self, Status::Owed);
-            }
-            let mut ledger = shared.ledger();
-            if left == 0 && ledger.overcommit(self.index) {
-                // To be paid back when its next task begins or waits.
-                self.tally.overcommits.add(1);
-                self.sleeper
-                    .set_unasked_until(Some(clock::now() + why.spell()));
-            }
-            if ledger.status(self.index) != Status::Owed {
-                return shared.on_start_running(&ledger, self.worker());
+/// Gives the slot up and sleeps until what is awaited is over, or there is something to rob. Returns with a slot, or
+/// overcommitted.
+pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    expose(worker);
+    worker
+        .waiting
+        .set_awaited(awaited, worker.runs_queued(awaited));
+    stop_running(worker, Status::Waiting);
+    let asleep = || asleep(worker, awaited.phase(), || park_waiting(worker, awaited));
+    match awaited.latch() {
+        Some(latch) => {
+            if latch.fall_asleep(worker.index) {
+                asleep();
+                latch.get_up();
             }
         }
+        None => asleep(),
     }
+    resume_running(worker, Slotless::Owed);
+}
 
-    /// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
-    pub(crate) fn make_way(self) {
-        let shared = self.shared();
-        if (shared.owes() || self.sleeper.unasked_until().is_some()) && !shared.is_ending() {
-            self.set_must_stop(self.is_in_excess());
+/// Parks until what is awaited is over or a slot was given.
+fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    let shared = worker.shared();
+    let mut looks = Looks::none();
+    let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
+    while shared.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
+        if !looks.remain() {
+            // At first; and after each wake-up, because it may mean that somebody else has what we wait for.
+            looks = tell_hunger(worker, awaited);
         }
-    }
-
-    /// Whether this worker, at its base, must stop running: too many slots are held, somebody else is owed one, or it holds none.
-    pub(crate) fn is_in_excess(self) -> bool {
-        let must = {
-            let mut ledger = self.shared().ledger();
-            !self.repay(&mut ledger) || ledger.excess() > 0 || ledger.owes()
-        };
-        self.bind();
-        must
-    }
-
-    /// Takes a free slot if this worker runs without one. Whether it has one now.
-    fn repay(self, ledger: &mut Ledger) -> bool {
-        let has_slot = ledger.repay(self.index);
-        if has_slot {
-            self.sleeper.set_unasked_until(None);
-            self.set_must_stop(false);
-            self.set_cpu_slot(ledger.cpu_slots().at(self.index));
-        }
-        has_slot
-    }
-
-    /// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
-    /// time is over for which it may, or its slot went to another.
-    pub(crate) fn give_up(self, turn: bool) {
-        if self.sleeper.needs_no_slot() {
+        if may_run(worker, &mut shared.ledger(), |ledger| {
+            sees_help(worker, awaited, ledger)
+        }) {
             return;
         }
-        let must = {
-            let mut ledger = self.shared().ledger();
-            if self.repay(&mut ledger) {
-                ledger.excess() > 0 || (turn && ledger.owes())
-            } else {
-                let over = |until| until <= clock::now();
-                self.must_stop() || self.sleeper.unasked_until().is_some_and(over)
-            }
-        };
-        self.bind();
-        if must {
-            let before = self.add_preemption();
-            let outer = self.sleeper.is_preempted.replace(true);
-            self.sleep_owed(Slotless::Preempted { before });
-            self.sleeper.is_preempted.replace(outer);
-        }
-    }
-
-    /// A timed sleep between two looks, the slot kept.
-    pub(crate) fn nap(self, nanos: u64) {
-        self.asleep(Phase::Nap, || {
-            self.sleeper
+        if inbox::run_asleep(worker, Status::Waiting) {
+            // What it ran may itself have waited, and used signals up.
+            worker
+                .waiting
+                .set_awaited(awaited, worker.runs_queued(awaited));
+            looks = Looks::none();
+        } else if let Some(since) = silent.filter(|_| looks.0 <= 1) {
+            worker
+                .sleeper
                 .parker
-                .park_timeout(Duration::from_nanos(nanos));
-        });
-    }
-
-    /// Sleeps, in phase `why`. From the moment at which it is woken until it runs it counts as switching.
-    fn asleep<R>(self, why: Phase, sleep: impl FnOnce() -> R) -> R {
-        let _ = self.sleeper.take_woken_at();
-        events::park(self.shared().name(), self.index, why);
-        let before = self.enter_phase(why);
-        self.sleeper.wake_affinity.fall_asleep();
-        let result = sleep();
-        self.sleeper.wake_affinity.let_back();
-        self.tally.sleeps.add(1);
-        if let Some(woken) = self.sleeper.take_woken_at() {
-            let _ = self.tally.phases.enter_at(Phase::Switching, woken);
+                .park_timeout(Duration::from_nanos(SPACE_STALL.default));
+            if clock::now() - since >= SPACE_STALL.default {
+                silent = None;
+                worker.report_stall();
+            }
+        } else {
+            looks.park(&worker.sleeper.parker, None);
         }
-        let _ = self.enter_phase(before);
-        result
     }
+}
+
+/// Whether what is awaited is over, or is a half that nobody has begun: its joiner is owed a slot to run it.
+fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
+    let unstarted = |half: &Header| match half.latch.state() {
+        State::Kept(keeper) => worker.shared().worker(keeper).stolen_batch.len() > 0,
+        State::Queued => worker.shared().injector.len() > 0,
+        State::New | State::Taken(_) | State::Open | State::Spawned => false,
+    };
+    awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
+}
+
+/// Whoever has what this waiter may run is to publish at its next push; and a slot is free now.
+fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
+    let shared = worker.shared();
+    if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
+        shared.raise_hunger(&shared.ledger());
+    } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
+        worker.waiting.set_thief(Some(thief));
+        shared.worker(thief.worker).deque.raise(signal::HUNGRY);
+    }
+    shared.rouse();
+    Looks::begin()
+}
+
+/// Whether there is something that this waiter may run.
+fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) -> bool {
+    let shared = worker.shared();
+    if !awaited.may_help() {
+        return false;
+    }
+    let placed = || shared.places.offers(ledger, !worker.unpinned(), |_| true);
+    if shared.options.wait == Wait::HelpAny {
+        return shared.sees_unplaced() || placed();
+    }
+    let unstarted = |scope: &ScopeCore| {
+        let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));
+        let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
+        let own = |task: &Task| task.is_of(scope);
+        let placed = || shared.places.offers(ledger, !worker.unpinned(), own);
+        scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
+    };
+    let queued = || worker.runs_queued(awaited) && (shared.has_queued() || placed());
+    awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(worker.index, None)
+}
+
+/// Stops running in the ledger.
+pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
+    let shared = worker.shared();
+    worker.set_must_stop(false);
+    worker.sleeper.set_unasked_until(None);
+    let mut ledger = shared.ledger();
+    let served = ledger.stop(worker.index, to);
+    worker.set_cpu_slot(None);
+    shared.publish(&ledger);
+    drop(ledger);
+    served.into_iter().for_each(|t| shared.unpark(t));
+}
+
+/// Runs again: at once if a slot is free, else when one is handed over or the grace is over.
+pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
+    let shared = worker.shared();
+    let mut ledger = shared.ledger();
+    let has_slot = ledger.ready(worker.index);
+    shared.publish(&ledger);
+    shared.on_start_running(&ledger, worker.worker());
+    drop(ledger);
+    if !has_slot {
+        asleep(worker, Phase::Switching, || park_owed(worker, why));
+    }
+    worker.bind();
+}
+
+/// Leaves all that waits here to others.
+pub(crate) fn expose(worker: WorkerThread<'_>) {
+    worker.deque().expose_all();
+    alt::flush_to_stealable(worker);
+}
+
+/// Gives the slot up although it could go on.
+pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Slotless) {
+    expose(worker);
+    stop_running(worker, Status::Owed);
+    worker.shared().rouse();
+    resume_running(worker, why);
+}
+
+/// What was run on top of the caller's frame may have opened a latch, and the slot went along: waits for another.
+pub(crate) fn regain_slot(worker: WorkerThread<'_>) {
+    if worker.must_stop() {
+        sleep_owed(worker, Slotless::Owed);
+    }
+}
+
+fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
+    let shared = worker.shared();
+    let until = clock::now() + why.grace();
+    loop {
+        let left = until.saturating_sub(clock::now());
+        worker
+            .sleeper
+            .parker
+            .park_timeout(Duration::from_nanos(left.max(1)));
+        if why == Slotless::Owed {
+            // On top of a call that waits. Who is preempted is in the middle of a task, which may hold what its part of a broadcast wants.
+            inbox::run_asleep(worker, Status::Owed);
+        }
+        let mut ledger = shared.ledger();
+        if left == 0 && ledger.overcommit(worker.index) {
+            // To be paid back when its next task begins or waits.
+            worker.tally.overcommits.add(1);
+            worker
+                .sleeper
+                .set_unasked_until(Some(clock::now() + why.spell()));
+        }
+        if ledger.status(worker.index) != Status::Owed {
+            return shared.on_start_running(&ledger, worker.worker());
+        }
+    }
+}
+
+/// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
+pub(crate) fn make_way(worker: WorkerThread<'_>) {
+    let shared = worker.shared();
+    if (shared.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
+        worker.set_must_stop(is_in_excess(worker));
+    }
+}
+
+/// Whether this worker, at its base, must stop running: too many slots are held, somebody else is owed one, or it holds none.
+pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
+    let must = {
+        let mut ledger = worker.shared().ledger();
+        !repay(worker, &mut ledger) || ledger.excess() > 0 || ledger.owes()
+    };
+    worker.bind();
+    must
+}
+
+/// Takes a free slot if this worker runs without one. Whether it has one now.
+fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
+    let has_slot = ledger.repay(worker.index);
+    if has_slot {
+        worker.sleeper.set_unasked_until(None);
+        worker.set_must_stop(false);
+        worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    }
+    has_slot
+}
+
+/// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
+/// time is over for which it may, or its slot went to another.
+pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
+    if worker.sleeper.needs_no_slot() {
+        return;
+    }
+    let must = {
+        let mut ledger = worker.shared().ledger();
+        if repay(worker, &mut ledger) {
+            ledger.excess() > 0 || (turn && ledger.owes())
+        } else {
+            let over = |until| until <= clock::now();
+            worker.must_stop() || worker.sleeper.unasked_until().is_some_and(over)
+        }
+    };
+    worker.bind();
+    if must {
+        let before = worker.add_preemption();
+        let outer = worker.sleeper.is_preempted.replace(true);
+        sleep_owed(worker, Slotless::Preempted { before });
+        worker.sleeper.is_preempted.replace(outer);
+    }
+}
+
+/// A timed sleep between two looks, the slot kept.
+pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
+    asleep(worker, Phase::Nap, || {
+        worker
+            .sleeper
+            .parker
+            .park_timeout(Duration::from_nanos(nanos));
+    });
+}
+
+/// Sleeps, in phase `why`. From the moment at which it is woken until it runs it counts as switching.
+fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) -> R {
+    let _ = worker.sleeper.take_woken_at();
+    events::park(worker.shared().name(), worker.index, why);
+    let before = worker.enter_phase(why);
+    worker.sleeper.wake_affinity.fall_asleep();
+    let result = sleep();
+    worker.sleeper.wake_affinity.let_back();
+    worker.tally.sleeps.add(1);
+    if let Some(woken) = worker.sleeper.take_woken_at() {
+        let _ = worker.tally.phases.enter_at(Phase::Switching, woken);
+    }
+    let _ = worker.enter_phase(before);
+    result
 }

@@ -4,9 +4,11 @@
 //! never leaves it. A thread is a worker from [`Membership::enter`] until that guard is dropped; a thread of the pool for
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
+pub(crate) mod alt;
 mod event;
 mod flags;
 mod half;
+pub(crate) mod inbox;
 mod join;
 mod local;
 mod rob;

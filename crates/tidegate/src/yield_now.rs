@@ -6,6 +6,8 @@
 
 use crate::alt_queue::Cursors;
 use crate::job::Task;
+use crate::sleep;
+use crate::worker::alt;
 use crate::worker::wait;
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
@@ -33,7 +35,7 @@ fn run_found(worker: WorkerThread<'_>, task: Option<Task>) -> bool {
     let found = task.is_some();
     if let Some(task) = task {
         wait::run_unrelated(worker, task);
-        worker.regain_slot();
+        sleep::regain_slot(worker);
     }
     found
 }
@@ -43,12 +45,8 @@ fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
         worker.deque().expose_half();
     }
     let own = take_oldest(worker.worker()).or_else(|| worker.stolen_batch.pop());
-    let oldest = || {
-        worker
-            .steal_alt(worker.worker(), &mut Cursors::default())
-            .ok()
-    };
-    let own = own.or_else(oldest).or_else(|| worker.take_alt());
+    let oldest = || alt::steal(worker.worker(), &mut Cursors::default()).ok();
+    let own = own.or_else(oldest).or_else(|| alt::take(worker));
     own.or_else(|| worker.inbox.pop())
 }
 
@@ -58,7 +56,7 @@ fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
         victim.deque.force_expose();
     }
     let kept = take_oldest(victim).or_else(|| victim.stolen_batch.pop());
-    let task = kept.or_else(|| worker.steal_alt(victim, &mut Cursors::default()).ok());
+    let task = kept.or_else(|| alt::steal(victim, &mut Cursors::default()).ok());
     if task.is_some() {
         worker.count_steal(victim, 1);
     }

@@ -5,6 +5,7 @@ use super::installed::Installed;
 use crate::job::Task;
 use crate::unwind;
 use crate::worker::Event;
+use crate::worker::alt;
 use crate::worker::{Admission, Membership, Search, WorkerThread};
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ impl PoolInner {
                     Search::new(current).finish();
                 }
                 current.clear_above(0);
-                current.flush_to_injector();
+                alt::flush_to_injector(current);
                 current.set_must_stop(false);
             }
         }

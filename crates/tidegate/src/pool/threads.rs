@@ -1,10 +1,11 @@
 //! The threads of a pool: how they start and live. How the pool ends is in [`super::end`].
 
 use super::PoolInner;
-use crate::broadcast;
 use crate::events;
 use crate::options::Options;
+use crate::sleep;
 use crate::unwind::{self, UnhandledPanic};
+use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
@@ -233,8 +234,8 @@ impl PoolInner {
         current.membership.has_exited.set(on_exit.is_none());
         Search::new(current).live();
         if let Some(handler) = on_exit {
-            current.resume_running(Slotless::Owed);
-            broadcast::run_inbox(current);
+            sleep::resume_running(current, Slotless::Owed);
+            inbox::run(current);
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
             self.rouse();
             current.forget_base();

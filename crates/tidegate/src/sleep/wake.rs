@@ -4,7 +4,7 @@
 //! All moves of slots go through the ledger ([`tidegate_policy::slots`]) under one lock, which is taken on the way to sleep
 //! and on the way back only. `vacancy` and `searching` mirror what publishers must know without the lock.
 
-use crate::blocking;
+use super::blocking;
 use crate::controller_handle::ControllerHandle;
 use crate::events;
 use crate::job::Task;

@@ -2,6 +2,7 @@
 
 use super::WorkerThread;
 use crate::pool::PoolInner;
+use crate::sleep;
 use std::cell::OnceCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -90,7 +91,7 @@ impl Event {
             (Waiter::Worker(pool, worker), Some(current))
                 if std::ptr::eq(current.shared(), &**pool) =>
             {
-                current.latch_opened(*worker);
+                sleep::latch_opened(current, *worker);
             }
             (Waiter::Worker(pool, worker), _) => {
                 pool.latch_opened(*worker, None);

@@ -3,6 +3,7 @@
 use super::WorkerThread;
 use crate::job::{Header, Runner};
 use crate::latch::Latch;
+use crate::sleep;
 use crate::unwind::{self, Payload};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
@@ -85,7 +86,7 @@ where
         // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
         let sleeper = unsafe { Latch::open(latch) };
         if let Some(joiner) = sleeper {
-            current.latch_opened(joiner);
+            sleep::latch_opened(current, joiner);
         }
     }
 }

@@ -19,11 +19,13 @@
 //! that it was moved to ([`crate::alt_queue`]; what comes out of one comes out once), or has seen the latch open; each ends
 //! every use of the pointer by others. See docs/waiting.md for the waiting.
 
+use super::alt;
 use super::half::Half;
 use super::{WorkerThread, wait};
 use crate::alt_queue::AltQueue;
 use crate::job::{Header, Task};
 use crate::pool::signal;
+use crate::sleep;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use tidegate_deque::split::Cold;
 use tidegate_sync::{barrier, clock};
@@ -201,7 +203,7 @@ impl WorkerThread<'_> {
 
     /// Whether the half was moved out of the deque, and lies there still.
     fn take_back_moved(self, half: &Header, position: u64) -> bool {
-        let taken = self.take_back_alt(half);
+        let taken = alt::take_back(self, half);
         if taken {
             self.deque().settle(position);
         }
@@ -251,7 +253,7 @@ impl WorkerThread<'_> {
         }
         let deque = self.deque();
         if let Some(alt) = &self.worker().alt_queue {
-            self.move_out(alt);
+            alt::move_out(self, alt);
         } else if signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
                 // They wait for work.
@@ -264,10 +266,10 @@ impl WorkerThread<'_> {
             }
         }
         if signals & signal::LEAVE != 0 && !self.is_blocking() {
-            self.give_up(signals & signal::TURN != 0);
+            sleep::give_up(self, signals & signal::TURN != 0);
         }
         if self.is_blocking() {
-            self.expose();
+            sleep::expose(self);
             deque.shut();
             self.shared().work_visible(Some(self.worker()));
         } else if barrier::available() != Some(true) {

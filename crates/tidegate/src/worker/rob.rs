@@ -2,6 +2,7 @@
 //!
 //! The rules and their argument are docs/waiting.md.
 
+use super::alt;
 use super::flags::Flags;
 use super::steal::steal_one;
 use super::wait::{Awaited, tell_that_we_run};
@@ -64,7 +65,7 @@ impl<'a> Robber<'a> {
                     let mut workers = worker.shared().workers();
                     workers.find_map(|w| w.stolen_batch.take_first(|task| task.is_of(scope)))
                 };
-                let own = || worker.take_alt_if(|task| task.is_of(scope));
+                let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
                 queued.or_else(|| worker.take_placed_of(scope))
             }
@@ -79,12 +80,12 @@ impl<'a> Robber<'a> {
         let mut of = |victim: &Worker| {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
             let batched = robbed.or_else(|| victim.stolen_batch.pop());
-            batched.or_else(|| worker.steal_alt(victim, &mut self.flags.cursors).ok())
+            batched.or_else(|| alt::steal(victim, &mut self.flags.cursors).ok())
         };
         worker
             .take_queued()
             .or_else(|| worker.shared().workers().find_map(&mut of))
-            .or_else(|| worker.take_alt())
+            .or_else(|| alt::take(worker))
     }
 
     /// Robs each worker that runs a task of the scope.
@@ -112,12 +113,12 @@ impl<'a> Robber<'a> {
     /// nothing.
     fn rob_alt(&mut self, victim: &Worker, scope: &ScopeCore) -> Option<Task> {
         let worker = self.worker;
-        let task = worker.steal_alt(victim, &mut self.flags.cursors).ok()?;
+        let task = alt::steal(victim, &mut self.flags.cursors).ok()?;
         worker.count_steal(victim, 1);
         if task.is_of(scope) {
             return Some(task);
         }
-        worker.push_back_batch(task);
+        alt::push_back_batch(worker, task);
         None
     }
 

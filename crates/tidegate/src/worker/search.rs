@@ -4,10 +4,11 @@
 //! How long to go on and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
 
 use super::flags::Flags;
+use super::inbox;
 use super::{Worker, WorkerThread, wait};
-use crate::broadcast;
 use crate::job::Task;
 use crate::pool::{PoolInner, signal};
+use crate::sleep;
 use crate::stats::Phase;
 use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
@@ -67,8 +68,8 @@ impl<'a> Search<'a> {
         let worker = self.worker;
         loop {
             self.poll_at_base();
-            worker.make_way();
-            if worker.must_stop() && !worker.rest(self.flags.rest()) {
+            sleep::make_way(worker);
+            if worker.must_stop() && !sleep::rest(worker, self.flags.rest()) {
                 return;
             }
             if let Some(task) = worker.own_task().or_else(|| self.search()) {
@@ -76,9 +77,9 @@ impl<'a> Search<'a> {
             } else if worker.inbox.len() > 0 {
                 // Other threads may have left work to this worker's search.
                 worker.shared().rouse();
-                broadcast::run_inbox(worker);
+                inbox::run(worker);
                 worker.shared().check_process();
-            } else if !worker.rest(self.flags.rest()) {
+            } else if !sleep::rest(worker, self.flags.rest()) {
                 return;
             }
         }
@@ -102,7 +103,7 @@ impl<'a> Search<'a> {
         }
         let signals = worker.deque().answer();
         if signals & signal::LEAVE != 0 {
-            worker.set_must_stop(worker.is_in_excess());
+            worker.set_must_stop(sleep::is_in_excess(worker));
         }
         worker.act_on(signals & !signal::LEAVE);
     }
@@ -179,7 +180,7 @@ impl<'a> Search<'a> {
                 break Some(task);
             }
             self.poll_at_base();
-            worker.make_way();
+            sleep::make_way(worker);
             if worker.must_stop() || pool.is_ending() || worker.inbox.len() > 0 {
                 break None;
             }
@@ -204,7 +205,7 @@ impl<'a> Search<'a> {
             Rest::Sleep(nanos) => {
                 // A task that sleeps for memory comes first.
                 if !self.worker.skip_rounds() {
-                    self.worker.nap(nanos);
+                    sleep::nap(self.worker, nanos);
                 }
             }
             Rest::Park => return false,

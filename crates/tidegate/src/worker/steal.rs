@@ -1,5 +1,6 @@
 //! Taking tasks out of another worker's deque and queues.
 
+use super::alt;
 use super::flags::Flags;
 use super::{Worker, WorkerThread};
 use crate::events;
@@ -15,7 +16,7 @@ use tidegate_policy::tunables::STEAL_RETRIES;
 impl WorkerThread<'_> {
     /// The youngest task that this worker has.
     pub(super) fn own_task(self) -> Option<Task> {
-        let own = self.pop(0).or_else(|| self.take_alt());
+        let own = self.pop(0).or_else(|| alt::take(self));
         own.or_else(|| self.stolen_batch.pop_last())
     }
 
@@ -44,7 +45,7 @@ impl WorkerThread<'_> {
                         self.count_steal(victim, 1);
                         return Some(task);
                     }
-                    match self.steal_alt(victim, &mut flags.cursors) {
+                    match alt::steal(victim, &mut flags.cursors) {
                         Ok(task) => {
                             self.count_steal(victim, 1);
                             return Some(task);

@@ -5,12 +5,13 @@
 
 use super::WorkerThread;
 use super::event::{Event, Waiter};
+use super::inbox;
 use super::rob::Robber;
-use crate::blocking;
-use crate::broadcast;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
 use crate::scope::ScopeCore;
+use crate::sleep;
+use crate::sleep::blocking;
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
@@ -134,7 +135,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let outer = worker.waiting.thief();
     worker.waiting.set_thief(None);
     let busy = worker.victim.is_busy.replace(false);
-    let blocked = blocking::leave_blocking(worker);
+    let blocked = blocking::leave(worker);
     let phase = worker.enter_phase(Phase::Stealing);
     if worker.runs_queued(awaited) {
         worker.queue_detached();
@@ -146,7 +147,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let _ = worker.sleeper.take_rescue();
     let _ = worker.enter_phase(phase);
     if blocked {
-        blocking::enter_blocking(worker);
+        blocking::enter(worker);
     }
     let thief = worker.waiting.thief();
     worker.waiting.set_thief(outer);
@@ -206,10 +207,10 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             continue;
         }
         if worker.must_stop() || !awaited.may_help() {
-            worker.sleep_until(awaited);
+            sleep::sleep_until(worker, awaited);
             continue;
         }
-        broadcast::run_inbox(worker);
+        inbox::run(worker);
         if let Some(task) = helpful_task(robber) {
             help(robber, task);
             since = None;
@@ -219,7 +220,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
         let now = clock::now();
         let at_once = matches!(awaited, Awaited::Memory(_));
         if at_once || gives_slot_up(*since.get_or_insert(now), now) {
-            worker.sleep_until(awaited);
+            sleep::sleep_until(worker, awaited);
             since = None;
             if at_once && !awaited.is_over() && !worker.sleeper.is_rescue() {
                 worker.resume_parked();
@@ -227,7 +228,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
         }
     }
     if !worker.shared().is_inherited() {
-        worker.regain_slot();
+        sleep::regain_slot(worker);
     }
 }
 

@@ -1,0 +1,55 @@
+//! A worker's slot while its task is in a call that blocks.
+
+use crate::pool::PoolInner;
+use crate::sleep;
+use crate::worker::WorkerThread;
+use tidegate_policy::search::Slotless;
+use tidegate_policy::slots::Status;
+use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
+use tidegate_sync::atomic::Ordering;
+use tidegate_sync::stderr::print_line;
+
+/// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
+#[cold]
+pub(crate) fn report_exhausted(pool: &PoolInner) {
+    // Relaxed: a counter.
+    if pool.blocking_limit_hits.fetch_add(1, Ordering::Relaxed) > 0 {
+        return;
+    }
+    // Relaxed: see `admit_if_alone`.
+    let why = match pool.refused.load(Ordering::Relaxed) {
+        true => "the system refuses more threads".to_owned(),
+        false => format!("the limit is {}", pool.options.max_blocking_threads),
+    };
+    // Not while the line is written, which may take long.
+    let blocked = pool.ledger().blocked();
+    print_line(format_args!(
+        "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
+         (Builder::max_blocking_threads or {})",
+        pool.options.name.escape_debug(),
+        blocked,
+        MAX_BLOCKING_THREADS.variable.unwrap_or_default(),
+    ));
+}
+
+/// Gives the slot away and goes on without one. What is forked from here on is public at once.
+pub(crate) fn enter(worker: WorkerThread<'_>) {
+    worker.set_blocking(true);
+    worker.plan_blocks(true);
+    sleep::expose(worker);
+    worker.deque().shut();
+    sleep::stop_running(worker, Status::Blocked);
+    worker.shared().rouse();
+}
+
+/// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.
+pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
+    if !worker.is_blocking() || worker.shared().is_inherited() {
+        return false;
+    }
+    worker.set_blocking(false);
+    worker.plan_blocks(false);
+    sleep::resume_running(worker, Slotless::Owed);
+    worker.poll();
+    true
+}

@@ -1,0 +1,121 @@
+//! What a worker does whose tasks lie in another queue than its deque ([`crate::alt_queue`]).
+
+use super::wait::{self, Awaited};
+use super::{Worker, WorkerThread, steal_one};
+use crate::alt_queue::{AltQueue, Cursors, Own};
+use crate::job::{Header, Task};
+use crate::latch::State;
+use tidegate_deque::Miss;
+
+/// Moves what the deque holds into the queue in its place.
+pub(crate) fn move_out(worker: WorkerThread<'_>, alt: &AltQueue) {
+    worker.deque().expose_all();
+    let (mut moved, mut gives_way) = (0, None);
+    let tasks = std::iter::from_fn(|| steal_one(worker.worker(), None).1).inspect(|_| moved += 1);
+    match alt {
+        AltQueue::Own(own) => tasks.for_each(|task| put(worker, own, task)),
+        AltQueue::Shared => tasks.for_each(|task| worker.pass_on(task)),
+        AltQueue::Planned => gives_way = worker.put_planned(tasks),
+    }
+    worker.deque().shut();
+    if moved > 0 {
+        worker.shared().work_visible(Some(worker.worker()));
+    }
+    if let Some(turn) = gives_way {
+        wait::until(worker, Awaited::Memory(&turn));
+    }
+}
+
+fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
+    let latch = &task.header().latch;
+    if latch.is_half() {
+        // Its joiner is this thread, or waits for it: nobody sleeps on it.
+        let _ = latch.set_keeper(worker.index);
+    }
+    if let Err(task) = own.put(task) {
+        worker.pass_on(task);
+    }
+}
+
+/// Takes a task out of the queue in place of the deque.
+pub(crate) fn take(worker: WorkerThread<'_>) -> Option<Task> {
+    let own = worker.own_queue()?;
+    let task = own.take();
+    if own.offers() {
+        // A take may give thieves something that was only the owner's.
+        worker.shared().work_visible(Some(worker.worker()));
+    }
+    task
+}
+
+/// The same if the next one is `wanted`; another is kept where everybody finds it.
+pub(crate) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+    let task = take(worker)?;
+    if wanted(&task) {
+        return Some(task);
+    }
+    push_back_batch(worker, task);
+    None
+}
+
+/// Keeps a task among those that this worker has stolen and not begun, where all may have it but those who run what lies in the
+/// pool's queues on top of a wait: it may descend from the frames below.
+pub(crate) fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
+    worker.keep_in_batch(task);
+    worker.shared().work_visible(Some(worker.worker()));
+}
+
+/// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.
+pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
+    match worker.alt_queue {
+        None => return false,
+        Some(AltQueue::Planned) => return worker.take_back_planned(half),
+        Some(AltQueue::Own(_) | AltQueue::Shared) => {}
+    }
+    match half.latch.state() {
+        State::Kept(keeper) if keeper == worker.index => {
+            worker.stolen_batch.take(half).is_some() || pop_until(worker, half)
+        }
+        State::Queued => worker.shared().injector.take(half).is_some(),
+        _ => false,
+    }
+}
+
+/// Takes tasks out of the own queue until this half comes. What comes before was spawned inside the first half; or is older, where the owner
+/// gets the oldest first.
+fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
+    while let Some(task) = take(worker) {
+        if std::ptr::eq(task.header(), half) {
+            return true;
+        }
+        push_back_batch(worker, task);
+    }
+    false
+}
+
+/// Whoever is about to stop in the middle of a task leaves what it owns where others find it: not every queue gives thieves everything.
+pub(crate) fn flush_to_stealable(worker: WorkerThread<'_>) {
+    while let Some(task) = take(worker) {
+        push_back_batch(worker, task);
+    }
+}
+
+/// The same for who has no frames and leaves.
+pub(crate) fn flush_to_injector(worker: WorkerThread<'_>) {
+    while let Some(task) = take(worker) {
+        worker.pass_on(task);
+    }
+}
+
+/// Moves the youngest own tasks that belong to nobody to the pool's queues.
+pub(crate) fn flush_detached(worker: WorkerThread<'_>) {
+    while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
+        worker.pass_on(task);
+    }
+}
+
+/// Tries to take a task out of the queue that `victim` has in place of its deque.
+pub(crate) fn steal(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
+    let own = victim.own_queue().ok_or(Miss::Empty)?;
+    own.steal(cursors.of(victim.index))
+}

@@ -1,0 +1,36 @@
+//! A thread's inbox: its parts of broadcasts.
+
+use super::alt;
+use super::{WorkerThread, wait};
+use crate::sleep;
+use tidegate_policy::slots::Status;
+
+/// Runs what lies there. In a child made by `fork` that belongs to the parent.
+pub(crate) fn run(worker: WorkerThread<'_>) {
+    while !worker.shared().is_inherited() {
+        let Some(task) = worker.inbox.pop() else {
+            return;
+        };
+        wait::run_unrelated(worker, task);
+    }
+}
+
+/// Like `run`, but for a thread that sleeps: it runs the parts without a slot, then goes on sleeping as `status`. Returns whether
+/// there was any.
+pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
+    let shared = worker.shared();
+    let rises = worker.inbox.len() > 0 && {
+        let mut ledger = shared.ledger.lock();
+        let rises = ledger.rise(worker.index);
+        shared.publish(&ledger);
+        rises
+    };
+    if !rises {
+        return false;
+    }
+    worker.sleeper.set_needs_no_slot();
+    run(worker);
+    alt::flush_to_stealable(worker);
+    sleep::stop_running(worker, status);
+    true
+}
