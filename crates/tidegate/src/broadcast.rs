@@ -1,11 +1,12 @@
 //! One closure on every thread of a pool.
 //!
-//! A part for each thread is put into that thread's inbox, all under one lock (`PoolInner::deliver_to_all`), so that two
+//! A part for each thread is put into that thread's inbox, all under one lock (`members::deliver_to_all`), so that two
 //! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
 //! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one when it has nothing else left in
 //! its deque; one that was preempted when its task waits or is over.
 
 use crate::pool::PoolInner;
+use crate::pool::members;
 use crate::scope::Scope;
 use crate::spawn;
 use crate::worker::WorkerThread;
@@ -20,7 +21,7 @@ pub(crate) fn broadcast<R: Send>(
     let results: Mutex<Vec<Option<R>>> = Mutex::default();
     let (f, slots) = (&f, &results);
     pool.scope_in_place(|scope| {
-        pool.deliver_to_all(|threads| {
+        members::deliver_to_all(pool, |threads| {
             slots.lock().resize_with(threads, || None);
             move |number| {
                 let part = move |_: &Scope<'_>| {
@@ -42,7 +43,7 @@ pub(crate) fn broadcast<R: Send>(
 /// The same without waiting; the pool lives until all parts have run.
 pub(crate) fn spawn_broadcast(pool: &PoolInner, f: impl Fn(usize, usize) + Send + Sync + 'static) {
     let f = Arc::new(f);
-    pool.deliver_to_all(|threads| {
+    members::deliver_to_all(pool, |threads| {
         move |number| {
             let f = f.clone();
             spawn::task_alone(pool, move || f(number, threads))
@@ -57,7 +58,7 @@ impl<'scope> Scope<'scope> {
         F: Fn(&Self, usize, usize) + Send + Sync + 'scope,
     {
         let f = Arc::new(f);
-        self.pool().deliver_to_all(|threads| {
+        members::deliver_to_all(self.pool(), |threads| {
             move |number| {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);

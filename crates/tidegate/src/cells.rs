@@ -24,6 +24,12 @@ impl<T: Scalar> Default for Hint<T> {
 }
 
 impl<T: Scalar> Hint<T> {
+    pub(crate) fn new(value: T) -> Self {
+        let hint = Self::default();
+        hint.set(value);
+        hint
+    }
+
     #[inline]
     pub(crate) fn get(&self) -> T {
         T::load(&self.0)

@@ -171,7 +171,7 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
             crate::join(|| first.park(), stolen);
             // It has stopped running, and is to look for the last time.
             let shared = WorkerThread::get().expect("a worker").shared();
-            while !shared.vacancy.load(Ordering::Relaxed) {
+            while !shared.sleep.has_vacancy() {
                 loom::thread::yield_now();
             }
             // It must come for this one before or after it has fallen asleep.

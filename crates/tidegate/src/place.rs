@@ -12,8 +12,10 @@ pub(crate) use binding::Binding;
 use crate::job::Task;
 use crate::layout::Layout;
 use crate::pool::PoolInner;
+use crate::pool::members;
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
+use crate::sleep::wake;
 use crate::worker::{Worker, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::slots::{Ledger, Wake};
@@ -240,19 +242,19 @@ impl PoolInner {
         barrier::full();
         let mut anybody = !strict;
         // Relaxed: ordered by the fence.
-        if self.vacancy.load(Ordering::Relaxed) {
+        if self.sleep.has_vacancy() {
             let mut ledger = self.ledger();
             let wake = ledger.wake_in(group);
-            self.publish(&ledger);
-            self.bind_woken(&ledger, wake);
+            wake::publish(self, &ledger);
+            wake::bind_woken(self, &ledger, wake);
             anybody |= ledger.cpu_slots().has_free_in(group);
             drop(ledger);
             if wake != Wake::Nobody {
-                return self.carry_out(wake, None);
+                return wake::carry_out(self, wake, None);
             }
         }
         if anybody {
-            self.work_visible(None);
+            wake::work_visible(self, None);
         }
     }
 
@@ -319,7 +321,7 @@ impl WorkerThread<'_> {
             return None;
         }
         // Without a CPU slot one belongs to no place strictly.
-        let strict = self.cpu_slot().is_some() || self.shared().is_alone();
+        let strict = self.cpu_slot().is_some() || members::is_alone(self.shared());
         let mut around = self.shared().layout().around(self.cpu_slot());
         around.find_map(|group| {
             let own = strict.then(|| places.take(group, true, &wanted));
@@ -337,7 +339,7 @@ impl WorkerThread<'_> {
     pub(crate) fn take_placed_unserved(self) -> Option<Task> {
         let shared = self.shared();
         // Relaxed: a hint.
-        if shared.places.len() == 0 || shared.vacancy.load(Ordering::Relaxed) {
+        if shared.places.len() == 0 || shared.sleep.has_vacancy() {
             return None;
         }
         self.take_strict_beyond(|_| true).map(|(task, _)| task)
@@ -365,7 +367,7 @@ impl WorkerThread<'_> {
     /// Goes where a strict task lies and a CPU slot is free.
     fn take_strict_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
         let (shared, places) = (self.shared(), &self.shared().places);
-        let alone = shared.is_alone();
+        let alone = members::is_alone(shared);
         let go = |group: usize| {
             let left = self.cpu_slot();
             let there = places.queue(group, true).holds(&wanted);
@@ -375,7 +377,7 @@ impl WorkerThread<'_> {
             let task = places.take(group, true, &wanted);
             if left.is_some() && places.len() > 0 {
                 // Somebody may now stand where this worker has stood.
-                shared.rouse();
+                wake::rouse(shared);
             }
             Some((task?, group))
         };

@@ -3,6 +3,7 @@
 mod end;
 mod enter;
 mod installed;
+pub(crate) mod members;
 pub(crate) mod observe;
 mod threads;
 
@@ -10,12 +11,15 @@ use threads::Threads;
 pub use threads::UnstartedThread;
 
 use crate::alt_queue::AltQueue;
+use crate::cells::Hint;
 use crate::controller_handle::ControllerHandle;
 use crate::job::Task;
 use crate::options::{BuildError, Options, Source};
 use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::queue::Queue;
+use crate::sleep::Sleep;
+use crate::sleep::wake;
 use crate::space::Memory;
 use crate::trace::Notes;
 use crate::worker::Worker;
@@ -26,7 +30,7 @@ use tidegate_policy::slots::Ledger;
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use tidegate_sync::lock::Mutex;
+use tidegate_sync::lock::{Mutex, MutexGuard};
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
 
@@ -60,22 +64,16 @@ pub(crate) struct PoolInner {
     pub(crate) refused: AtomicBool,
     /// See [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     pub(crate) blocking_limit_hits: AtomicU64,
-    pub(crate) ledger: Mutex<Ledger>,
+    pub(crate) sleep: Sleep,
     /// What tasks have declared, and who may declare what when.
     pub(crate) memory: Memory,
     workers: Box<[OnceBox<Worker>]>,
     /// One more than the highest number that a worker has had.
     worker_count: AtomicUsize,
-    /// Mirror of `Ledger::has_vacancy`.
-    pub(crate) vacancy: AtomicBool,
-    /// Mirror of the ledger: whether somebody is owed a slot, or in debt for one.
-    pub(crate) owes: AtomicBool,
-    pub(crate) searching: AtomicUsize,
-    /// How many slots the user wants, and how many there are: fewer where others have a share of the machine.
-    wanted: AtomicUsize,
-    slots: AtomicUsize,
+    /// How many slots the user wants.
+    wanted: Hint<usize>,
     /// The number of workers was set by `set_workers`.
-    chosen: AtomicBool,
+    chosen: Hint<bool>,
     /// For the share controller, if the pool has one.
     pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
@@ -111,21 +109,18 @@ impl PoolInner {
             unexplained: AtomicBool::new(options.explain),
             refused: AtomicBool::new(false),
             blocking_limit_hits: AtomicU64::new(0),
-            ledger: Mutex::new(
+            sleep: Sleep::new(
                 Ledger::new(slots, max_threads)
                     .with_blocking(options.max_blocking_threads)
                     .with_cpu_slots(options.layout.cpu_slots()),
+                slots,
             ),
             memory: Memory::new(&options),
             places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),
-            vacancy: AtomicBool::new(true),
-            owes: AtomicBool::new(false),
-            searching: AtomicUsize::new(0),
-            wanted: AtomicUsize::new(slots),
-            slots: AtomicUsize::new(slots),
-            chosen: AtomicBool::new(false),
+            wanted: Hint::new(slots),
+            chosen: Hint::default(),
             controller: options
                 .share
                 .as_ref()
@@ -181,6 +176,12 @@ impl PoolInner {
         closed.is_some_and(|closed| closed.breadth_first)
     }
 
+    /// The ledger under its lock, for a thread that is in the process of the pool.
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.check_process();
+        self.sleep.lock()
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.options.name
     }
@@ -198,20 +199,9 @@ impl PoolInner {
         stay();
     }
 
-    pub(crate) fn slots(&self) -> usize {
-        // Relaxed: a hint for how many may search.
-        self.slots.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_slots(&self, slots: usize) {
-        // Relaxed: as in `slots`.
-        self.slots.store(slots, Ordering::Relaxed);
-    }
-
     /// How many workers may run at once if nobody else wants the processors.
     pub(crate) fn wanted(&self) -> usize {
-        // Relaxed: a number by itself.
-        self.wanted.load(Ordering::Relaxed)
+        self.wanted.get()
     }
 
     /// How many workers there can be.
@@ -359,11 +349,11 @@ impl PoolInner {
             if !chosen && self.workers_are_chosen() {
                 return;
             }
-            // Relaxed, both: ordered by the ledger's lock.
-            self.chosen.store(chosen, Ordering::Relaxed);
-            self.wanted.store(workers, Ordering::Relaxed);
+            // Ordered by the ledger's lock.
+            self.chosen.set(chosen);
+            self.wanted.set(workers);
         }
-        self.resize();
+        wake::resize(self);
     }
 
     /// The most slots that there may ever be: as many as are wanted, or were before the machine's quotas and processors changed.
@@ -377,7 +367,6 @@ impl PoolInner {
 
     /// Whether the number of workers is the user's and not the machine's.
     pub(crate) fn workers_are_chosen(&self) -> bool {
-        // Relaxed: a mark that carries no data.
-        self.options.workers_from != Source::Default || self.chosen.load(Ordering::Relaxed)
+        self.options.workers_from != Source::Default || self.chosen.get()
     }
 }

@@ -25,6 +25,7 @@ use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::queue::Queue;
 use crate::sleep;
+use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
@@ -354,7 +355,7 @@ impl ScopeCore {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
         pool.expect_planned(self);
         queue.push(task);
-        pool.work_visible(None);
+        wake::work_visible(&pool, None);
     }
 
     /// A spawn by a thread that does not cover the scope.
@@ -371,7 +372,7 @@ impl ScopeCore {
                 let queue = self.queue().clone();
                 pool.expect_planned(self);
                 queue.push(task);
-                pool.work_visible(None);
+                wake::work_visible(&pool, None);
             }
         }
     }
@@ -559,9 +560,9 @@ impl<'a> WorkerThread<'a> {
             Some(queue) => queue.push(task),
             None => {
                 let joiner = self.shared().injector.push_named(task, Latch::set_queued);
-                self.shared().tell_joiner(joiner);
+                wake::tell_joiner(self.shared(), joiner);
             }
         }
-        self.shared().work_visible(Some(self.worker()));
+        wake::work_visible(self.shared(), Some(self.worker()));
     }
 }

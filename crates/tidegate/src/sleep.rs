@@ -1,11 +1,14 @@
 //! Giving the slot up, and sleeping. The protocol and its argument are docs/sleep.md; waking others is in [`crate::sleep::wake`].
 
 pub(crate) mod blocking;
+pub(crate) mod look;
 mod sleeper;
+mod state;
 pub(crate) mod wake;
 mod wake_affinity;
 
 pub(crate) use sleeper::Sleeper;
+pub(crate) use state::Sleep;
 
 use crate::events;
 use crate::job::{Header, Task};
@@ -62,7 +65,7 @@ impl Looks {
 
 /// Opens a latch of this pool: the joiner gets a free slot, or this worker's own.
 pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
-    if worker.shared().latch_opened(joiner, Some(worker.index)) {
+    if wake::latch_opened(worker.shared(), joiner, Some(worker.index)) {
         worker.tally.handovers.add(1);
         events::hand_over(worker.shared().name(), worker.index, joiner);
         worker.set_must_stop(true);
@@ -86,13 +89,13 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
         worker.sleeper.set_unasked_until(None);
         let served = ledger.stop(worker.index, Status::Idle);
         worker.set_cpu_slot(None);
-        shared.publish(&ledger);
+        wake::publish(shared, &ledger);
         if ledger.has_vacancy() && backoff == 0 {
-            shared.raise_hunger(&ledger);
+            wake::raise_hunger(shared, &ledger);
         }
         served
     };
-    served.into_iter().for_each(|t| shared.unpark(t));
+    served.into_iter().for_each(|t| wake::unpark(shared, t));
     let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff));
     worker.bind();
     stays
@@ -104,7 +107,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
         // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
         barrier::full();
         if may_run(worker, &mut shared.ledger(), |ledger| {
-            shared.sees_published(ledger)
+            look::sees_published(shared, ledger)
         }) {
             return true;
         }
@@ -114,7 +117,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
             .park_timeout(Duration::from_nanos(backoff));
         let ledger = shared.ledger();
         if ledger.status(worker.index) == Status::Idle && ledger.has_vacancy() {
-            shared.raise_hunger(&ledger);
+            wake::raise_hunger(shared, &ledger);
         }
     }
     let since = clock::now();
@@ -125,7 +128,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
             let ending = shared.is_ending();
             let look = looks.remain() || ending;
             if may_run(worker, &mut ledger, |ledger| {
-                look && shared.sees_work(ledger)
+                look && look::sees_work(shared, ledger)
             }) {
                 return true;
             }
@@ -139,7 +142,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
         };
         if inbox::run_asleep(worker, Status::Idle) {
             // Signals may have been used up meanwhile.
-            shared.rouse();
+            wake::rouse(shared);
             looks = Looks::begin();
         } else {
             looks.park(
@@ -184,8 +187,8 @@ fn may_run(
     let given = ledger.status(worker.index) == Status::Running;
     let runs = given || (sees_work(ledger) && ledger.ready_if_free(worker.index));
     if runs {
-        shared.publish(ledger);
-        shared.on_start_running(ledger, worker.worker());
+        wake::publish(shared, ledger);
+        wake::on_start_running(ledger, worker.worker());
     }
     runs
 }
@@ -261,12 +264,12 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
 fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
-        shared.raise_hunger(&shared.ledger());
+        wake::raise_hunger(shared, &shared.ledger());
     } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
         worker.waiting.set_thief(Some(thief));
         shared.worker(thief.worker).deque.raise(signal::HUNGRY);
     }
-    shared.rouse();
+    wake::rouse(shared);
     Looks::begin()
 }
 
@@ -278,7 +281,7 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
     }
     let placed = || shared.places.offers(ledger, !worker.unpinned(), |_| true);
     if shared.options.wait == Wait::HelpAny {
-        return shared.sees_unplaced() || placed();
+        return look::sees_unplaced(shared) || placed();
     }
     let unstarted = |scope: &ScopeCore| {
         let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));
@@ -288,7 +291,7 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
         scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
     };
     let queued = || worker.runs_queued(awaited) && (shared.has_queued() || placed());
-    awaited.scope().is_some_and(unstarted) || queued() || shared.may_rob(worker.index, None)
+    awaited.scope().is_some_and(unstarted) || queued() || look::may_rob(shared, worker.index, None)
 }
 
 /// Stops running in the ledger.
@@ -299,9 +302,9 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     let mut ledger = shared.ledger();
     let served = ledger.stop(worker.index, to);
     worker.set_cpu_slot(None);
-    shared.publish(&ledger);
+    wake::publish(shared, &ledger);
     drop(ledger);
-    served.into_iter().for_each(|t| shared.unpark(t));
+    served.into_iter().for_each(|t| wake::unpark(shared, t));
 }
 
 /// Runs again: at once if a slot is free, else when one is handed over or the grace is over.
@@ -309,8 +312,8 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
     let shared = worker.shared();
     let mut ledger = shared.ledger();
     let has_slot = ledger.ready(worker.index);
-    shared.publish(&ledger);
-    shared.on_start_running(&ledger, worker.worker());
+    wake::publish(shared, &ledger);
+    wake::on_start_running(&ledger, worker.worker());
     drop(ledger);
     if !has_slot {
         asleep(worker, Phase::Switching, || park_owed(worker, why));
@@ -328,7 +331,7 @@ pub(crate) fn expose(worker: WorkerThread<'_>) {
 pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Slotless) {
     expose(worker);
     stop_running(worker, Status::Owed);
-    worker.shared().rouse();
+    wake::rouse(worker.shared());
     resume_running(worker, why);
 }
 
@@ -361,7 +364,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
                 .set_unasked_until(Some(clock::now() + why.spell()));
         }
         if ledger.status(worker.index) != Status::Owed {
-            return shared.on_start_running(&ledger, worker.worker());
+            return wake::on_start_running(&ledger, worker.worker());
         }
     }
 }
@@ -369,7 +372,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
 /// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
     let shared = worker.shared();
-    if (shared.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
+    if (shared.sleep.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
         worker.set_must_stop(is_in_excess(worker));
     }
 }

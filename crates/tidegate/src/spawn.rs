@@ -10,6 +10,7 @@ mod forked;
 
 use crate::job::Task;
 use crate::pool::PoolInner;
+use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
@@ -267,7 +268,7 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
         }
         _ => {
             pool.injector.push(task);
-            pool.work_visible(None);
+            wake::work_visible(pool, None);
             pool.work_off_alone();
         }
     }

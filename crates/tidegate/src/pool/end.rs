@@ -7,6 +7,7 @@
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
+use crate::sleep::look;
 use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
@@ -79,7 +80,7 @@ impl PoolInner {
         if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
-        let ledger = self.ledger.lock();
+        let ledger = self.sleep.lock();
         // While a pool ends, its tasks may hold it for a time.
         if self.stage() == Stage::Open {
             self.set_stage(Stage::Draining, &ledger);
@@ -105,7 +106,7 @@ impl PoolInner {
             let is_free = |w: &Worker| w.inbox.len() == 0 && has_exited(w);
             status == Status::Idle && self.worker_if(t).is_some_and(is_free)
         };
-        ledger.members().all(is_done) && !self.sees_work(ledger)
+        ledger.members().all(is_done) && !look::sees_work(self, ledger)
     }
 }
 

@@ -3,6 +3,8 @@
 use super::PoolInner;
 use super::installed::Installed;
 use crate::job::Task;
+use crate::pool::members;
+use crate::sleep::wake;
 use crate::unwind;
 use crate::worker::Event;
 use crate::worker::alt;
@@ -17,7 +19,7 @@ impl PoolInner {
         }
         self.install_by(f, |task| {
             self.injector.push(task);
-            self.work_visible(None);
+            wake::work_visible(self, None);
         })
     }
 
@@ -27,7 +29,7 @@ impl PoolInner {
         f: impl FnOnce() -> R + Send,
         offer: impl FnOnce(Task),
     ) -> R {
-        if let Some(t) = self.admit_if_alone() {
+        if let Some(t) = members::admit_if_alone(self) {
             return self.visit(t, |_| f());
         }
         let result = Installed::new(f, Event::for_this_thread()).run(offer);
@@ -36,7 +38,7 @@ impl PoolInner {
 
     /// Where the system has refused every thread, the caller runs what was spawned.
     pub(crate) fn work_off_alone(self: &Arc<Self>) {
-        if let Some(t) = self.admit_if_alone() {
+        if let Some(t) = members::admit_if_alone(self) {
             self.visit(t, |_| ());
         }
     }
@@ -50,7 +52,7 @@ impl PoolInner {
         match WorkerThread::get() {
             Some(current) if std::ptr::eq(current.shared(), &**self) => f(current),
             Some(_) => self.install_with(f),
-            None => match self.admit_guest() {
+            None => match members::admit_guest(self) {
                 Some(t) => self.visit(t, f),
                 None => self.install_with(f),
             },
@@ -63,8 +65,8 @@ impl PoolInner {
             return current.call(|_| f());
         }
         let guest = match WorkerThread::get() {
-            Some(_) => self.admit_if_alone(),
-            None => self.admit_guest(),
+            Some(_) => members::admit_if_alone(self),
+            None => members::admit_guest(self),
         };
         if let Some(t) = guest {
             self.visit(t, |_| f());
@@ -85,7 +87,7 @@ impl PoolInner {
                     return;
                 }
                 current.plan_leaves();
-                if current.shared().is_alone() {
+                if members::is_alone(current.shared()) {
                     Search::new(current).finish();
                 }
                 current.clear_above(0);
@@ -97,7 +99,7 @@ impl PoolInner {
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 if !self.0.is_inherited() {
-                    self.0.dismiss(self.1);
+                    members::dismiss(&self.0, self.1);
                 }
             }
         }

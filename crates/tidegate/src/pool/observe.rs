@@ -17,7 +17,7 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
             sleeps,
         },
         workers: pool.wanted(),
-        allotment: pool.slots(),
+        allotment: pool.sleep.slots(),
         panics: pool.panics.count(),
         // Relaxed: a counter.
         blocking_limit_hits: pool.blocking_limit_hits.load(Ordering::Relaxed),

@@ -3,7 +3,9 @@
 use super::PoolInner;
 use crate::events;
 use crate::options::Options;
+use crate::pool::members;
 use crate::sleep;
+use crate::sleep::wake;
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
@@ -85,7 +87,7 @@ impl UnstartedThread {
             true => None,
             false => self.shared.threads.lock().end(self.index),
         };
-        self.shared.dismiss(self.index);
+        members::dismiss(&self.shared, self.index);
         if let Some(before) = before {
             // A thread that panicked has aborted the process.
             let _ = before.join();
@@ -123,7 +125,7 @@ impl UnstartedThread {
 impl Drop for UnstartedThread {
     fn drop(&mut self) {
         if self.admission.is_some() {
-            self.shared.refuse(self.index);
+            members::refuse(&self.shared, self.index);
         }
     }
 }
@@ -192,7 +194,7 @@ impl PoolInner {
     fn recruit(self: &Arc<Self>) -> Vec<UnstartedThread> {
         watch_forks(leave_in_child);
         barrier::prepare();
-        let admitted = self.admit_all(self.options.workers).into_iter();
+        let admitted = members::admit_all(self, self.options.workers).into_iter();
         admitted
             .map(|index| UnstartedThread::new(self.clone(), index))
             .collect()
@@ -211,7 +213,7 @@ impl PoolInner {
     }
 
     fn tell_of_refusal(&self, error: &io::Error) {
-        let threads = self.thread_count();
+        let threads = members::thread_count(self);
         print_line(format_args!(
             "pool {}: the system refused thread {}: {error}; going on with {threads}",
             self.options.name,
@@ -237,7 +239,7 @@ impl PoolInner {
             sleep::resume_running(current, Slotless::Owed);
             inbox::run(current);
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
-            self.rouse();
+            wake::rouse(self);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
             current.plan_leaves();

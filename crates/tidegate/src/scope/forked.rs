@@ -60,7 +60,7 @@ mod ends {
                 let first = || {
                     scope.spawn(|_| count(&ran));
                     // As if a thread slept that could be woken for the task.
-                    shared.vacancy.store(true, Ordering::Relaxed);
+                    shared.sleep.pretend_vacancy();
                     holding(move |stay| shared.hold_queues(stay)).fork()
                 };
                 crate::join(first, || ()).0

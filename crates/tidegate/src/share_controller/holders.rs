@@ -1,6 +1,7 @@
 //! Those who have slots, as the share controller sees them from cycle to cycle: who is stuck, and whose turn is over.
 
 use crate::pool::{PoolInner, signal};
+use crate::sleep::wake;
 use crate::worker::Worker;
 use tidegate_policy::Nanos;
 use tidegate_policy::share::{is_next_turn, is_stuck};
@@ -75,7 +76,7 @@ impl Holders {
         let (first, second): (Vec<usize>, Vec<usize>) =
             ledger.holders().partition(|t| *t >= self.next);
         let chosen = first.into_iter().chain(second).take(ledger.owed());
-        shared.raise_at(chosen.inspect(|t| self.next = t + 1), signal::TURN);
+        wake::raise_at(shared, chosen.inspect(|t| self.next = t + 1), signal::TURN);
     }
 }
 

@@ -13,6 +13,8 @@ mod sight;
 use crate::controller_handle::ControllerHandle;
 use crate::options::{Sharing, machine};
 use crate::pool::PoolInner;
+use crate::sleep::look;
+use crate::sleep::wake;
 use crate::unwind;
 use holders::Holders;
 use presence::Presence;
@@ -201,7 +203,7 @@ impl ShareController {
             usage,
             limit,
             weight: sharing.weight,
-            allotment: self.shared.slots(),
+            allotment: self.shared.sleep.slots(),
             efficiency: self.sight.efficiency(),
             ..Report::new(CpuMask::from_cpus(
                 self.limits.usable.as_slice().iter().copied(),
@@ -233,7 +235,7 @@ impl ShareController {
             controller.lent.swap(lent, Ordering::Relaxed) != lent || before != cap
         };
         if changes {
-            self.shared.resize();
+            wake::resize(&self.shared);
         }
         changes
     }
@@ -241,10 +243,10 @@ impl ShareController {
     /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks whoever should have stopped.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
         let room = self.shared.most().saturating_sub(fair);
-        let sees_work = self.shared.finds_work();
+        let sees_work = look::finds_work(&self.shared);
         let ledger = self.shared.ledger();
         // Not everybody was there to be asked when the number of slots fell.
-        self.shared.ask_holders(&ledger);
+        wake::ask_holders(&self.shared, &ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
             self.rules.forget_loans(&controller(&self.shared).notes);
@@ -255,7 +257,7 @@ impl ShareController {
         let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
         if stuck == 0 {
             // Else they are in nobody's way, and those who are stuck may wait for them.
-            self.shared.ask_overcommitted(&ledger, now);
+            wake::ask_overcommitted(&self.shared, &ledger, now);
         }
         let wait = Wait {
             waits: waits && room > 0,
@@ -353,6 +355,7 @@ mod tests {
     use super::*;
     use crate::Pool;
     use crate::options::Options;
+    use crate::pool::members;
 
     fn bare() -> Arc<PoolInner> {
         let builder = Pool::builder()
@@ -410,10 +413,10 @@ mod tests {
         controller.look_around(clock::now());
         let acts = controller.acts();
         assert!(!acts);
-        let t = shared.admit_all(1)[0];
+        let t = members::admit_all(&shared, 1)[0];
         controller.say(acts);
         let _ = controller.apply(clock::now());
-        shared.dismiss(t);
+        members::dismiss(&shared, t);
         assert!(controller.sleep_until_active());
         assert!(!controller.begin(), "it is done already");
         let observer = tidegate_share::Observer::open(&location).unwrap();
@@ -429,7 +432,7 @@ mod tests {
         controller.cap.store(1, Ordering::Relaxed);
         controller.lent.store(3, Ordering::Relaxed);
         shared.want(2, true);
-        let slots = shared.slots();
+        let slots = shared.sleep.slots();
         std::mem::forget(shared);
         assert_eq!(slots, 2);
     }

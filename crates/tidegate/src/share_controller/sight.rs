@@ -5,7 +5,6 @@ use crate::stats::Phase;
 use tidegate_policy::Nanos;
 use tidegate_policy::desire::Seen;
 use tidegate_share::Shares;
-use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
 /// The counters as of the last look, and what was seen then.
@@ -81,7 +80,7 @@ impl Sight {
         let (now, totals) = (clock::now(), Totals::of(shared));
         let cycle = &mut self.cycle;
         cycle.length = now.saturating_sub(self.at);
-        cycle.allotment = shared.slots();
+        cycle.allotment = shared.sleep.slots();
         let ready = {
             let ledger = shared.ledger();
             cycle.usage = ledger.held();
@@ -95,8 +94,7 @@ impl Sight {
             }),
         );
         cycle.queued = shared.queued() + ready;
-        // Relaxed: a number by itself.
-        let searching = shared.searching.load(Ordering::Relaxed);
+        let searching = shared.sleep.searching();
         cycle.busy = cycle.usage.saturating_sub(searching);
         let home = shares.processors / (shares.others + 1);
         cycle.free = shares.processors.saturating_sub(shares.usage);

@@ -2,6 +2,7 @@
 
 use crate::pool::PoolInner;
 use crate::sleep;
+use crate::sleep::wake;
 use crate::worker::WorkerThread;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::Status;
@@ -39,7 +40,7 @@ pub(crate) fn enter(worker: WorkerThread<'_>) {
     sleep::expose(worker);
     worker.deque().shut();
     sleep::stop_running(worker, Status::Blocked);
-    worker.shared().rouse();
+    wake::rouse(worker.shared());
 }
 
 /// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.

@@ -9,6 +9,7 @@ use crate::job::{Header, Task};
 use crate::options::{BuildError, Options};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
+use crate::sleep::wake;
 use crate::trace::recorder;
 use crate::worker::Event;
 use crate::worker::WorkerThread;
@@ -197,7 +198,7 @@ impl PoolInner {
         let (result, rises) = self.change_plan(change)?;
         if rises {
             // What nobody was to begin before has no other publisher.
-            self.work_visible(None);
+            wake::work_visible(self, None);
         }
         Some(result)
     }

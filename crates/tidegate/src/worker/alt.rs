@@ -5,6 +5,7 @@ use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{Header, Task};
 use crate::latch::State;
+use crate::sleep::wake;
 use tidegate_deque::Miss;
 
 /// Moves what the deque holds into the queue in its place.
@@ -19,7 +20,7 @@ pub(crate) fn move_out(worker: WorkerThread<'_>, alt: &AltQueue) {
     }
     worker.deque().shut();
     if moved > 0 {
-        worker.shared().work_visible(Some(worker.worker()));
+        wake::work_visible(worker.shared(), Some(worker.worker()));
     }
     if let Some(turn) = gives_way {
         wait::until(worker, Awaited::Memory(&turn));
@@ -43,7 +44,7 @@ pub(crate) fn take(worker: WorkerThread<'_>) -> Option<Task> {
     let task = own.take();
     if own.offers() {
         // A take may give thieves something that was only the owner's.
-        worker.shared().work_visible(Some(worker.worker()));
+        wake::work_visible(worker.shared(), Some(worker.worker()));
     }
     task
 }
@@ -62,7 +63,7 @@ pub(crate) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
 /// pool's queues on top of a wait: it may descend from the frames below.
 pub(crate) fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
     worker.keep_in_batch(task);
-    worker.shared().work_visible(Some(worker.worker()));
+    wake::work_visible(worker.shared(), Some(worker.worker()));
 }
 
 /// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.

@@ -3,6 +3,7 @@
 use super::WorkerThread;
 use crate::pool::PoolInner;
 use crate::sleep;
+use crate::sleep::wake;
 use std::cell::OnceCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ impl Event {
                 sleep::latch_opened(current, *worker);
             }
             (Waiter::Worker(pool, worker), _) => {
-                pool.latch_opened(*worker, None);
+                wake::latch_opened(pool, *worker, None);
             }
         }
     }

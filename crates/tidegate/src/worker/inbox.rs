@@ -3,6 +3,7 @@
 use super::alt;
 use super::{WorkerThread, wait};
 use crate::sleep;
+use crate::sleep::wake;
 use tidegate_policy::slots::Status;
 
 /// Runs what lies there. In a child made by `fork` that belongs to the parent.
@@ -20,9 +21,9 @@ pub(crate) fn run(worker: WorkerThread<'_>) {
 pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
     let shared = worker.shared();
     let rises = worker.inbox.len() > 0 && {
-        let mut ledger = shared.ledger.lock();
+        let mut ledger = shared.sleep.lock();
         let rises = ledger.rise(worker.index);
-        shared.publish(&ledger);
+        wake::publish(shared, &ledger);
         rises
     };
     if !rises {

@@ -26,6 +26,7 @@ use crate::alt_queue::AltQueue;
 use crate::job::{Header, Task};
 use crate::pool::signal;
 use crate::sleep;
+use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use tidegate_deque::split::Cold;
 use tidegate_sync::{barrier, clock};
@@ -261,7 +262,7 @@ impl WorkerThread<'_> {
             } else {
                 self.set_exposed_at(clock::now());
                 if signals & signal::HUNGRY != 0 {
-                    self.shared().work_visible(Some(self.worker()));
+                    wake::work_visible(self.shared(), Some(self.worker()));
                 }
             }
         }
@@ -271,7 +272,7 @@ impl WorkerThread<'_> {
         if self.is_blocking() {
             sleep::expose(self);
             deque.shut();
-            self.shared().work_visible(Some(self.worker()));
+            wake::work_visible(self.shared(), Some(self.worker()));
         } else if barrier::available() != Some(true) {
             // Nobody can expose our work by force: all of it is public.
             deque.expose_all();

@@ -9,6 +9,7 @@ use super::{Worker, WorkerThread, wait};
 use crate::job::Task;
 use crate::pool::{PoolInner, signal};
 use crate::sleep;
+use crate::sleep::wake;
 use crate::stats::Phase;
 use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
@@ -76,7 +77,7 @@ impl<'a> Search<'a> {
                 self.run_at_base(task);
             } else if worker.inbox.len() > 0 {
                 // Other threads may have left work to this worker's search.
-                worker.shared().rouse();
+                wake::rouse(worker.shared());
                 inbox::run(worker);
                 worker.shared().check_process();
             } else if !sleep::rest(worker, self.flags.rest()) {
@@ -159,7 +160,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let elastic = matches!(worker.shared().options.idle, Idle::Elastic(_));
-        let task = match worker.shared().begin_search(elastic) {
+        let task = match worker.shared().sleep.begin_search(elastic) {
             true => self.search_on(),
             false => self.find(),
         };
@@ -193,7 +194,9 @@ impl<'a> Search<'a> {
             self.thief.rested(&worker.notes, clock::now);
         };
         let _ = worker.enter_phase(Phase::Busy);
-        pool.end_search(found.is_some());
+        if pool.sleep.end_search(found.is_some()) {
+            wake::rouse(pool);
+        }
         found
     }
 

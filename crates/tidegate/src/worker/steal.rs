@@ -6,6 +6,7 @@ use super::{Worker, WorkerThread};
 use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::State;
+use crate::sleep::wake;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
@@ -35,7 +36,7 @@ impl WorkerThread<'_> {
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_in_batch(task));
                         // While they were in our hands a last look has not seen them.
-                        self.shared().work_visible(Some(self.worker()));
+                        wake::work_visible(self.shared(), Some(self.worker()));
                     }
                     return youngest;
                 }
@@ -112,7 +113,7 @@ impl WorkerThread<'_> {
         let joiner = self
             .stolen_batch
             .push_named(task, |latch| latch.set_keeper(self.index));
-        self.shared().tell_joiner(joiner);
+        wake::tell_joiner(self.shared(), joiner);
     }
 }
 

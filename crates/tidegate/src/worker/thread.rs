@@ -275,7 +275,7 @@ pub(crate) extern "C" fn leave_in_child() {
 pub(crate) struct Admission(usize);
 
 impl Admission {
-    /// For the ledger's keepers alone (`PoolInner::admit_guest`, `PoolInner::start_thread`): the ledger has just admitted worker
+    /// For the ledger's keepers alone (`members::admit_guest`, `PoolInner::start_thread`): the ledger has just admitted worker
     /// `index`, and no thread is it.
     pub(crate) fn granted(index: usize) -> Self {
         Self(index)

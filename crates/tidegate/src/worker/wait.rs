@@ -12,6 +12,7 @@ use crate::latch::{Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
+use crate::sleep::wake;
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
@@ -169,7 +170,7 @@ pub(crate) fn tell_that_we_run(
             generation,
             on_top,
         });
-        worker.shared().tell_joiner(joiner);
+        wake::tell_joiner(worker.shared(), joiner);
     }
 }
 

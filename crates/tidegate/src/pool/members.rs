@@ -1,0 +1,138 @@
+//! Which threads belong to a pool: its own, and guests for the length of a call.
+
+use super::PoolInner;
+use crate::job::Task;
+use crate::sleep::wake;
+use crate::worker::Worker;
+use tidegate_policy::slots::{Ledger, Status};
+use tidegate_sync::atomic::Ordering;
+
+/// Puts a task into the inbox of each thread of the pool, and wakes those that sleep. `task` is told how many threads
+/// there are and makes a task for each number.
+///
+/// All under the ledger's lock: two rounds reach every inbox in the same order, and nobody leaves in between.
+pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
+    pool: &PoolInner,
+    tasks: impl FnOnce(usize) -> T,
+) {
+    let ledger = pool.ledger();
+    let threads: Vec<usize> = threads_in(pool, &ledger).collect();
+    let mut task = tasks(threads.len());
+    for (number, thread) in threads.into_iter().enumerate() {
+        let task = task(number);
+        task.count();
+        let worker = pool.worker(thread);
+        worker.inbox.push(task);
+        // A sleeper looks at its inbox after each park, and the bit stays set until a park has taken it. One that is preempted looks later.
+        worker.sleeper.parker.unpark();
+    }
+    // Before the user's closure is dropped that `task` may own.
+    drop(ledger);
+}
+
+/// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough. Where the system has
+/// refused every thread the caller needs no slot: nobody else would run its task.
+pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
+    if pool.is_closed() {
+        return None;
+    }
+    let mut ledger = pool.ledger();
+    let alone = has_no_threads(pool, &ledger);
+    if !ledger.has_free() && !alone {
+        return None;
+    }
+    let t = ledger.admit()?;
+    if t >= pool.room() {
+        let served = ledger.stop(t, Status::Gone);
+        debug_assert_eq!(served, None, "it held no slot");
+        return None;
+    }
+    ledger.set_unpinned(t, true);
+    if !ledger.ready(t) {
+        let overcommitted = ledger.overcommit(t);
+        debug_assert!(overcommitted && alone, "a slot was free");
+    }
+    wake::publish(pool, &ledger);
+    let worker = pool.worker_or_new(t);
+    worker.membership.is_guest.set(true);
+    worker.set_cpu_slot(None);
+    worker.set_unpinned(true);
+    wake::on_start_running(&ledger, worker);
+    Some(t)
+}
+
+/// The same, if the system has refused every thread of the pool.
+pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
+    is_alone(pool).then(|| admit_guest(pool))?
+}
+
+/// Whether the system has refused every thread of the pool.
+pub(crate) fn is_alone(pool: &PoolInner) -> bool {
+    // Relaxed: written by the thread that makes the pool, or else there are threads.
+    let refused = pool.refused.load(Ordering::Relaxed);
+    // A closed pool takes no guests, whatever becomes of it.
+    refused && !pool.is_closed() && has_no_threads(pool, &pool.ledger())
+}
+
+fn has_no_threads(pool: &PoolInner, ledger: &Ledger) -> bool {
+    ledger.was_refused() && threads_in(pool, ledger).next().is_none()
+}
+
+/// The threads that belong to the pool, guests left out.
+fn threads_in(pool: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
+    let here = |w: &&Worker| ledger.status(w.index) != Status::Gone && !w.membership.is_guest.get();
+    pool.workers().filter(here).map(|w| w.index)
+}
+
+/// Gives each of the first threads a slot, before any of them runs.
+pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
+    let mut ledger = pool.ledger();
+    let admitted: Vec<usize> = (0..threads).filter_map(|_| ledger.admit()).collect();
+    for t in &admitted {
+        pool.worker_or_new(*t);
+        let has_slot = ledger.ready(*t);
+        debug_assert!(has_slot, "as many slots as threads");
+    }
+    if pool.is_closed() {
+        ledger.complete();
+    }
+    wake::publish(pool, &ledger);
+    admitted
+}
+
+/// Thread `t` was not started: no more are tried. What was sent to it is for anybody.
+pub(crate) fn refuse(pool: &PoolInner, t: usize) {
+    let mut ledger = pool.ledger();
+    // Relaxed: see `admit_if_alone`.
+    pool.refused.store(true, Ordering::Relaxed);
+    // Before the pool can end without this thread.
+    while let Some(part) = pool.worker(t).inbox.pop() {
+        pool.injector.push(part);
+    }
+    let served = ledger.refuse(t);
+    wake::publish(pool, &ledger);
+    drop(ledger);
+    served.into_iter().for_each(|t| wake::unpark(pool, t));
+    // Its slot is free.
+    wake::rouse(pool);
+    pool.advance_end(&pool.ledger());
+}
+
+/// How many threads belong to the pool, guests left out.
+pub(crate) fn thread_count(pool: &PoolInner) -> usize {
+    threads_in(pool, &pool.ledger()).count()
+}
+
+/// A guest leaves, or a thread of the pool ends.
+pub(crate) fn dismiss(pool: &PoolInner, t: usize) {
+    let mut ledger = pool.ledger();
+    let served = ledger.stop(t, Status::Gone);
+    wake::publish(pool, &ledger);
+    pool.advance_end(&ledger);
+    let hungry = ledger.has_vacancy() && !pool.is_over();
+    drop(ledger);
+    served.into_iter().for_each(|t| wake::unpark(pool, t));
+    if hungry {
+        wake::rouse(pool);
+    }
+}

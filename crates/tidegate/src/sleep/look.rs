@@ -1,0 +1,138 @@
+//! Looks for work before a thread sleeps, and when one is to be woken. The argument that no work is missed is docs/sleep.md.
+
+use crate::job::Task;
+use crate::place::FreeGroups;
+use crate::pool::PoolInner;
+use crate::worker::{HOPS, Worker, WorkerThread};
+use tidegate_policy::Wait;
+use tidegate_policy::slots::{Fit, Ledger};
+
+/// Snapshot of the available work, taken when choosing which worker to wake.
+pub(super) struct Seen {
+    /// Whether something lies in a queue of the pool for a waiter.
+    pub(super) queued: bool,
+    /// Whether a thread runs.
+    pub(super) runs: bool,
+    /// The groups with free CPU slots.
+    pub(super) free: FreeGroups,
+}
+
+/// What waiter `t` can do with what `publisher` has made visible; without a publisher, with what anybody has.
+pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
+    let waiter = pool.worker(t);
+    // A waiter that rouses others looks for itself.
+    let rouses = WorkerThread::in_pool(pool).is_some_and(|current| current.index == t);
+    // Who stands nowhere is given no strict task, and would only take the slot from one who is.
+    let strict = !waiter.unpinned();
+    let placed = || pool.places.offer(&seen.free, strict, |_| true);
+    let awaited = |task: &Task| waiter.waiting.is_for(task);
+    let own = || waiter.waiting.is_for_a_scope() && pool.places.offer(&seen.free, strict, awaited);
+    let helps_any = || publisher.is_some() || sees_unplaced(pool) || placed();
+    let robs = || match pool.options.wait {
+        Wait::HelpAny => waiter.waiting.may_help.get() && helps_any(),
+        Wait::Descendants => {
+            may_rob(pool, t, publisher) || (waiter.waiting.may_help.get() && own())
+        }
+    };
+    if !rouses && robs() {
+        Fit::Robs
+    } else if !waiter.waiting.may_help.get() || !(seen.queued || placed()) {
+        Fit::Never
+    } else if seen.runs && waiter.waiting.for_memory.get() && pool.memory.has_parked() {
+        // Or somebody else who does, and has a thread.
+        Fit::Queued
+    } else if !rouses && waiter.waiting.may_run_queued.get() {
+        Fit::Queued
+    } else {
+        Fit::Rescue
+    }
+}
+
+/// Whether waiter `t` may rob what `publisher` has made visible; without a publisher, what anybody has.
+pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) -> bool {
+    let waiter = pool.worker(t);
+    if !waiter.waiting.may_help.get() {
+        return false;
+    }
+    if pool.options.wait == Wait::HelpAny {
+        return true;
+    }
+    match publisher {
+        // What lies in another queue than the deque a scope's waiter may have, a joiner not.
+        Some(publisher) if publisher.alt_queue.is_some() => waiter.awaits_scope_of(publisher),
+        Some(publisher) => leads_to(pool, waiter, publisher),
+        None => {
+            let awaited = |task: &Task| waiter.waiting.is_for(task);
+            let kept =
+                |w: &Worker| waiter.waiting.is_for_a_scope() && w.stolen_batch.holds(awaited);
+            let offers = |w: &Worker| w.offers() && waiter.awaits_scope_of(w);
+            let robs = |w: &Worker| w.has_work() && leads_to(pool, waiter, w);
+            pool.workers().any(|w| robs(w) || offers(w) || kept(w))
+        }
+    }
+}
+
+/// Whether `worker` runs what `waiter` waits for, or what that waits for in turn.
+fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
+    if waiter.awaits_scope_of(worker) {
+        return true;
+    }
+    let mut next = waiter.waiting.thief();
+    for hop in 0..HOPS {
+        let Some((thief, generation)) = next.and_then(|thief| thief.robbable(hop)) else {
+            return false;
+        };
+        let thief = pool.worker(thief);
+        if thief.deque.generation() != generation {
+            return false;
+        }
+        if thief.index == worker.index {
+            return true;
+        }
+        next = thief.waiting.thief();
+    }
+    false
+}
+
+/// Whether any work can be seen that who gets a slot now may take: in a queue, public, or private and yet to be exposed.
+pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
+    sees_unplaced(pool) || sees_placed(pool, ledger)
+}
+
+/// The same for who has not locked the ledger; it is locked only if something lies at a place.
+pub(crate) fn finds_work(pool: &PoolInner) -> bool {
+    sees_unplaced(pool) || (pool.places.len() > 0 && sees_placed(pool, &pool.ledger()))
+}
+
+/// The same apart from what lies at places.
+pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
+    let enough = |worker: &Worker| {
+        has_enough(pool, worker) || worker.stolen_batch.len() > 0 || worker.offers()
+    };
+    pool.has_queued() || pool.workers().any(|w| enough(w) && !is_leaving(pool, w))
+}
+
+/// Whether so many tasks lie in the worker's deque that a thief takes some.
+fn has_enough(pool: &PoolInner, worker: &Worker) -> bool {
+    let waiting = worker.deque.waiting() as usize;
+    pool.options.amount.take(waiting) > 0
+}
+
+/// Whether work can be seen that its publisher has left to whoever looks: in a queue, or public.
+pub(crate) fn sees_published(pool: &PoolInner, ledger: &Ledger) -> bool {
+    let public = |worker: &Worker| worker.deque.public_len() > 0 && has_enough(pool, worker);
+    let published =
+        |worker: &Worker| public(worker) || worker.stolen_batch.len() > 0 || worker.offers();
+    let queued = pool.has_queued() || sees_placed(pool, ledger);
+    queued || pool.workers().any(|w| published(w) && !is_leaving(pool, w))
+}
+
+/// Whether a task lies at a place where a worker that gets a slot now may take it.
+fn sees_placed(pool: &PoolInner, ledger: &Ledger) -> bool {
+    pool.places.offers(ledger, true, |_| true)
+}
+
+/// Whether the worker is a guest of a pool that ends: what it still forks it runs itself.
+pub(super) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
+    pool.is_ending() && worker.membership.is_guest.get()
+}

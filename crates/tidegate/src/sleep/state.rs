@@ -1,0 +1,112 @@
+//! What the sleep room keeps for a pool: the ledger of slots, and mirrors of it for threads that must not lock it.
+
+use crate::cells::Hint;
+use tidegate_policy::search::{max_searchers, wakes_another};
+use tidegate_policy::slots::Ledger;
+use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tidegate_sync::barrier;
+use tidegate_sync::lock::{Mutex, MutexGuard};
+
+pub(crate) struct Sleep {
+    /// All moves of slots go through it; taken on the way to sleep and on the way back only.
+    ledger: Mutex<Ledger>,
+    /// Mirror of `Ledger::has_vacancy`: a thread could be put to work.
+    vacancy: AtomicBool,
+    /// Mirror of `Ledger::owes`.
+    owes: Hint<bool>,
+    searching: AtomicUsize,
+    /// How many slots there are: fewer than wanted where other processes have a share of the machine.
+    slots: Hint<usize>,
+}
+
+impl Sleep {
+    pub(crate) fn new(ledger: Ledger, slots: usize) -> Self {
+        Self {
+            ledger: Mutex::new(ledger),
+            vacancy: AtomicBool::new(true),
+            owes: Hint::default(),
+            searching: AtomicUsize::new(0),
+            slots: Hint::new(slots),
+        }
+    }
+
+    /// The ledger under its lock. Code that changes it calls [`mirror`](Self::mirror) before unlocking, except a thread that only
+    /// takes a slot that it runs without: then `vacancy` may stay set for nothing.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock()
+    }
+
+    pub(super) fn mirror(&self, ledger: &Ledger) {
+        // Relaxed: ordered by the full fences in `must_wake` and before each last look.
+        self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
+        // A worker that sees it late takes one more task.
+        self.owes.set(ledger.owes());
+    }
+
+    pub(crate) fn has_vacancy(&self) -> bool {
+        // Relaxed: as in `mirror`.
+        self.vacancy.load(Ordering::Relaxed)
+    }
+
+    /// Makes publishers believe that a thread sleeps, for tests.
+    #[cfg(all(test, not(any(loom, miri))))]
+    pub(crate) fn pretend_vacancy(&self) {
+        // Relaxed: as in `mirror`.
+        self.vacancy.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether another thread has a better right to a slot than a worker between two tasks.
+    pub(super) fn owes(&self) -> bool {
+        self.owes.get()
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.get()
+    }
+
+    pub(super) fn set_slots(&self, slots: usize) {
+        self.slots.set(slots);
+    }
+
+    /// How many workers search.
+    pub(crate) fn searching(&self) -> usize {
+        // Relaxed: a hint for the share controller.
+        self.searching.load(Ordering::Relaxed)
+    }
+
+    /// One more worker searches. `false`: enough of them do, go to sleep after one look.
+    pub(crate) fn begin_search(&self, limited: bool) -> bool {
+        let most = if limited {
+            max_searchers(self.slots())
+        } else {
+            usize::MAX
+        };
+        let one_more = |searching| (searching < most).then_some(searching + 1);
+        // AcqRel read-modify-writes here and in `end_search`: a publisher that reads the count before a decrement is
+        // ordered before the searcher's last look by the full fences on both sides. Relaxed for a count that is only read.
+        self.searching
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more)
+            .is_ok()
+    }
+
+    /// A searcher stops. Whether it must wake another, for work that it did not look at.
+    #[must_use]
+    pub(crate) fn end_search(&self, found: bool) -> bool {
+        // AcqRel: see `begin_search`.
+        let searching = self.searching.fetch_sub(1, Ordering::AcqRel) - 1;
+        // Pairs with the same in `must_wake`: a publisher that left the waking to us is seen here, or sees that we have gone.
+        found && {
+            barrier::full();
+            wakes_another(searching, usize::from(self.has_vacancy()))
+        }
+    }
+
+    /// Work was made visible. Whether a thread must be woken: one sleeps, and no searcher will find the work anyway.
+    pub(super) fn must_wake(&self) -> bool {
+        // Pairs with the heavy barrier (which contains a full fence) before a sleeper's last look.
+        barrier::full();
+        // Relaxed: ordered by the fence.
+        let searching = self.searching.load(Ordering::Relaxed);
+        wakes_another(searching, usize::from(self.has_vacancy()))
+    }
+}
