@@ -4,6 +4,7 @@ use crate::broadcast;
 use crate::explain;
 use crate::interval::{self, Body, Failure};
 use crate::options::{BuildError, Builder, Options};
+use crate::place;
 use crate::place::PlaceId;
 use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope::Scope;
@@ -132,13 +133,13 @@ impl Pool {
     /// # Panics
     /// With the panic of `f`; or if the place is one of another pool.
     pub fn install_at<R: Send>(&self, place: PlaceId, f: impl FnOnce() -> R + Send) -> R {
-        self.used().install_at(place, f)
+        place::install_at(self.used(), place, f)
     }
 
     /// The pool's places, the smallest that there are ([`Builder::places`]); together they hold all workers.
     #[must_use]
     pub fn places(&self) -> Vec<PlaceId> {
-        self.shared().places()
+        place::places(self.shared())
     }
 
     /// The place that `place` is a part of; none for the place of all workers.
@@ -147,7 +148,7 @@ impl Pool {
     /// The place is one of another pool.
     #[must_use]
     pub fn parent_of(&self, place: PlaceId) -> Option<PlaceId> {
-        self.shared().parent_of(place)
+        place::parent_of(self.shared(), place)
     }
 
     /// How many workers a place has.
@@ -156,7 +157,7 @@ impl Pool {
     /// The place is one of another pool.
     #[must_use]
     pub fn workers_at(&self, place: PlaceId) -> usize {
-        self.shared().extent_of(place).0
+        place::extent_of(self.shared(), place).0
     }
 
     /// On which CPUs the workers of a place stand.
@@ -165,7 +166,7 @@ impl Pool {
     /// The place is one of another pool.
     #[must_use]
     pub fn cpus_at(&self, place: PlaceId) -> CpuList {
-        self.shared().extent_of(place).1
+        place::extent_of(self.shared(), place).1
     }
 
     /// [`join`](crate::join) on this pool.
@@ -286,14 +287,14 @@ pub(crate) fn global() -> &'static Arc<PoolInner> {
 /// A task may find itself in another place after it has waited: places belong to those who run.
 #[must_use]
 pub fn current_place() -> Option<PlaceId> {
-    WorkerThread::get().map(WorkerThread::place)
+    WorkerThread::get().map(place::place)
 }
 
 /// The smallest places of the pool whose task calls this, else of the global pool; see [`Pool::places`](crate::Pool::places).
 #[must_use]
 pub fn places() -> Vec<PlaceId> {
     match WorkerThread::get() {
-        Some(current) => current.shared().places(),
-        None => global().places(),
+        Some(current) => place::places(current.shared()),
+        None => place::places(global()),
     }
 }

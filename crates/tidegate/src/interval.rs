@@ -42,7 +42,7 @@ pub use record::{Edge, Graph, Ran, Recorded, Recording};
 pub(crate) use tree::Tree;
 
 use crate::handle::global;
-use crate::place::PlaceId;
+use crate::place::{self, PlaceId};
 use crate::unwind;
 use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
@@ -341,7 +341,7 @@ impl<'scope, T> Draft<'scope, T> {
     /// # Panics
     /// The place is one of another pool.
     pub fn at(self, place: PlaceId) -> Self {
-        self.core().live_scope().pool().check_place(place);
+        place::check_place(self.core().live_scope().pool(), place);
         self.core().extras_or_new().lock().place = Some(place);
         self
     }

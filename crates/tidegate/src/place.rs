@@ -1,7 +1,7 @@
 //! Places: groups of workers that share a cache, with queues of their own. The protocol is docs/places.md.
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks that are put there wait in the group's queues; who looks for work finds them in
-//! the order that [`WorkerThread::take_queued`] and the search keep. Who stands where is the ledger's to say, and is mirrored in each worker.
+//! the order that [`take_queued`] and the search keep. Who stands where is the ledger's to say, and is mirrored in each worker.
 //!
 //! It does not choose places for tasks that name none: those stay where they were forked, and thieves come from near by first.
 
@@ -179,283 +179,285 @@ impl PoolInner {
     fn layout(&self) -> &Layout {
         &self.options.layout
     }
+}
 
-    /// The places that hold no others.
-    pub(crate) fn places(&self) -> Vec<PlaceId> {
-        let layout = self.layout();
-        (0..layout.leaves())
-            .map(|group| PlaceId::new(layout, group))
-            .collect()
+/// The places that hold no others.
+pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
+    let layout = pool.layout();
+    (0..layout.leaves())
+        .map(|group| PlaceId::new(layout, group))
+        .collect()
+}
+
+/// # Panics
+/// The place is one of another pool.
+pub(crate) fn check_place(pool: &PoolInner, place: PlaceId) {
+    assert!(
+        place.layout == pool.layout().serial,
+        "the place belongs to another pool than {:?}",
+        pool.options.name
+    );
+}
+
+/// The number of a place in this pool.
+///
+/// # Panics
+/// The place is one of another pool.
+fn group(pool: &PoolInner, place: PlaceId) -> usize {
+    check_place(pool, place);
+    place.group as usize
+}
+
+/// See [`Pool::parent_of`](crate::Pool::parent_of).
+pub(crate) fn parent_of(pool: &PoolInner, place: PlaceId) -> Option<PlaceId> {
+    let parent = pool.layout().parent(group(pool, place))?;
+    Some(PlaceId {
+        strict: place.strict,
+        ..PlaceId::new(pool.layout(), parent)
+    })
+}
+
+/// How many workers a place has, and on which CPUs they stand.
+pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_machine::CpuList) {
+    let group = group(pool, place);
+    (
+        pool.layout().workers_in(group),
+        pool.layout().cpus_of(group),
+    )
+}
+
+/// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
+pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
+    if let Some(scope) = task.scope() {
+        pool.expect_planned(scope);
     }
-
-    /// # Panics
-    /// The place is one of another pool.
-    pub(crate) fn check_place(&self, place: PlaceId) {
-        assert!(
-            place.layout == self.layout().serial,
-            "the place belongs to another pool than {:?}",
-            self.options.name
-        );
+    let group = group(pool, place);
+    // Of the place of all everybody is a worker, with a CPU slot or without.
+    let strict = place.strict && pool.layout().parent(group).is_some();
+    pool.places.push(group, strict, task);
+    if pool.is_inherited() {
+        // There is nothing to wake.
+        return;
     }
-
-    /// The number of a place in this pool.
-    ///
-    /// # Panics
-    /// The place is one of another pool.
-    fn group(&self, place: PlaceId) -> usize {
-        self.check_place(place);
-        place.group as usize
-    }
-
-    /// See [`Pool::parent_of`](crate::Pool::parent_of).
-    pub(crate) fn parent_of(&self, place: PlaceId) -> Option<PlaceId> {
-        let parent = self.layout().parent(self.group(place))?;
-        Some(PlaceId {
-            strict: place.strict,
-            ..PlaceId::new(self.layout(), parent)
-        })
-    }
-
-    /// How many workers a place has, and on which CPUs they stand.
-    pub(crate) fn extent_of(&self, place: PlaceId) -> (usize, tidegate_machine::CpuList) {
-        let group = self.group(place);
-        (
-            self.layout().workers_in(group),
-            self.layout().cpus_of(group),
-        )
-    }
-
-    /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
-    pub(crate) fn put_at(&self, place: PlaceId, task: Task) {
-        if let Some(scope) = task.scope() {
-            self.expect_planned(scope);
-        }
-        let group = self.group(place);
-        // Of the place of all everybody is a worker, with a CPU slot or without.
-        let strict = place.strict && self.layout().parent(group).is_some();
-        self.places.push(group, strict, task);
-        if self.is_inherited() {
-            // There is nothing to wake.
-            return;
-        }
-        // Pairs with the heavy barrier before a sleeper's last look, as in `work_visible`.
-        barrier::full();
-        let mut anybody = !strict;
-        // Relaxed: ordered by the fence.
-        if self.sleep.has_vacancy() {
-            let mut ledger = self.ledger();
-            let wake = ledger.wake_in(group);
-            wake::publish(self, &ledger);
-            wake::bind_woken(self, &ledger, wake);
-            anybody |= ledger.cpu_slots().has_free_in(group);
-            drop(ledger);
-            if wake != Wake::Nobody {
-                return wake::carry_out(self, wake, None);
-            }
-        }
-        if anybody {
-            wake::work_visible(self, None);
+    // Pairs with the heavy barrier before a sleeper's last look, as in `work_visible`.
+    barrier::full();
+    let mut anybody = !strict;
+    // Relaxed: ordered by the fence.
+    if pool.sleep.has_vacancy() {
+        let mut ledger = pool.ledger();
+        let wake = ledger.wake_in(group);
+        wake::publish(pool, &ledger);
+        wake::bind_woken(pool, &ledger, wake);
+        anybody |= ledger.cpu_slots().has_free_in(group);
+        drop(ledger);
+        if wake != Wake::Nobody {
+            return wake::carry_out(pool, wake, None);
         }
     }
+    if anybody {
+        wake::work_visible(pool, None);
+    }
+}
 
-    /// See [`Pool::install_at`](crate::Pool::install_at).
-    pub(crate) fn install_at<R: Send>(
-        self: &Arc<Self>,
-        place: PlaceId,
-        f: impl FnOnce() -> R + Send,
-    ) -> R {
-        let group = self.group(place);
-        if let Some(current) = WorkerThread::in_pool(self) {
-            if current.is_in_group(group) {
-                return current.call(|_| f());
-            }
+/// See [`Pool::install_at`](crate::Pool::install_at).
+pub(crate) fn install_at<R: Send>(
+    pool: &Arc<PoolInner>,
+    place: PlaceId,
+    f: impl FnOnce() -> R + Send,
+) -> R {
+    let group = group(pool, place);
+    if let Some(current) = WorkerThread::in_pool(pool) {
+        if is_in_group(current, group) {
+            return current.call(|_| f());
         }
-        self.install_by(f, |task| self.put_at(place, task))
     }
+    pool.install_by(f, |task| put_at(pool, place, task))
+}
 
-    /// Puts the thread that is this worker on the CPU of its CPU slot.
-    pub(crate) fn bind_worker(&self, worker: &Worker) {
-        let cpu = worker
-            .cpu_slot()
-            .and_then(|cpu_slot| self.layout().cpu(cpu_slot));
-        worker.binding.to(cpu);
-    }
+/// Puts the thread that is this worker on the CPU of its CPU slot.
+pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
+    let cpu = worker
+        .cpu_slot()
+        .and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
+    worker.binding.to(cpu);
+}
 
-    /// How far apart two workers stand.
-    pub(crate) fn distance(&self, a: usize, b: usize) -> u32 {
-        let cpu_slot = |t| self.worker_if(t).and_then(Worker::last_cpu_slot);
-        self.layout().distance(cpu_slot(a), cpu_slot(b))
-    }
+/// How far apart two workers stand.
+pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
+    let cpu_slot = |t| pool.worker_if(t).and_then(Worker::last_cpu_slot);
+    pool.layout().distance(cpu_slot(a), cpu_slot(b))
 }
 
 /// A task and the group in whose queue it lay.
 pub(crate) type Placed = (Task, usize);
 
-impl WorkerThread<'_> {
-    /// The smallest place that this worker stands in.
-    pub(crate) fn place(self) -> PlaceId {
-        let layout = self.shared().layout();
-        let group = layout.around(self.cpu_slot()).next();
-        PlaceId::new(layout, group.expect("everybody cpu_slots among all"))
-    }
+/// The smallest place that this worker stands in.
+pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
+    let layout = worker.shared().layout();
+    let group = layout.around(worker.cpu_slot()).next();
+    PlaceId::new(layout, group.expect("everybody cpu_slots among all"))
+}
 
-    pub(crate) fn is_in_group(self, group: usize) -> bool {
-        self.shared()
-            .layout()
-            .around(self.cpu_slot())
-            .any(|g| g == group)
-    }
+pub(crate) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
+    worker
+        .shared()
+        .layout()
+        .around(worker.cpu_slot())
+        .any(|g| g == group)
+}
 
-    /// Takes a task that waits in a place of this worker, or in one of the pool's queues, or in another place.
-    pub(crate) fn take_queued(self) -> Option<Task> {
-        let here = self.take_placed_here(|_| true);
-        let queued = here.or_else(|| self.shared().pop_queued());
-        queued.or_else(|| self.take_placed_elsewhere().map(|(task, _)| task))
-    }
+/// Takes a task that waits in a place of this worker, or in one of the pool's queues, or in another place.
+pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
+    let here = take_placed_here(worker, |_| true);
+    let queued = here.or_else(|| worker.shared().pop_queued());
+    queued.or_else(|| take_placed_elsewhere(worker).map(|(task, _)| task))
+}
 
-    /// Takes a `wanted` task that waits in a place in which this worker stands, the smallest place first.
-    #[inline]
-    pub(crate) fn take_placed_here(self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
-        let places = &self.shared().places;
-        if places.len() == 0 {
+/// Takes a `wanted` task that waits in a place in which this worker stands, the smallest place first.
+#[inline]
+pub(crate) fn take_placed_here(
+    worker: WorkerThread<'_>,
+    wanted: impl Fn(&Task) -> bool,
+) -> Option<Task> {
+    let places = &worker.shared().places;
+    if places.len() == 0 {
+        return None;
+    }
+    // Without a CPU slot one belongs to no place strictly.
+    let strict = worker.cpu_slot().is_some() || members::is_alone(worker.shared());
+    let mut around = worker.shared().layout().around(worker.cpu_slot());
+    around.find_map(|group| {
+        let own = strict.then(|| places.take(group, true, &wanted));
+        own.flatten().or_else(|| places.take(group, false, &wanted))
+    })
+}
+
+/// Takes what waits in another place.
+pub(crate) fn take_placed_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
+    let open = take_open_beyond(worker, |_| true);
+    open.or_else(|| take_strict_beyond(worker, |_| true))
+}
+
+/// Takes a task of a strict place on whose CPU slots nobody can come, because all slots are held.
+pub(crate) fn take_placed_unserved(worker: WorkerThread<'_>) -> Option<Task> {
+    let shared = worker.shared();
+    // Relaxed: a hint.
+    if shared.places.len() == 0 || shared.sleep.has_vacancy() {
+        return None;
+    }
+    take_strict_beyond(worker, |_| true).map(|(task, _)| task)
+}
+
+/// Takes a task of the scope out of any place.
+pub(crate) fn take_placed_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
+    let wanted = |task: &Task| task.is_of(scope);
+    if worker.shared().is_inherited() {
+        // The only thread of the child stands nowhere.
+        return worker.shared().places.take_anywhere(wanted);
+    }
+    let here = take_placed_here(worker, wanted);
+    let open = here.or_else(|| take_open_beyond(worker, wanted).map(|(task, _)| task));
+    open.or_else(|| take_strict_beyond(worker, wanted).map(|(task, _)| task))
+}
+
+fn take_open_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+    let places = &worker.shared().places;
+    groups_beyond(worker)
+        .into_iter()
+        .find_map(|group| Some((places.take(group, false, &wanted)?, group)))
+}
+
+/// Goes where a strict task lies and a CPU slot is free.
+fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+    let (shared, places) = (worker.shared(), &worker.shared().places);
+    let alone = members::is_alone(shared);
+    let go = |group: usize| {
+        let left = worker.cpu_slot();
+        let there = places.queue(group, true).holds(&wanted);
+        if !(there && (alone || move_to(worker, group))) {
             return None;
         }
-        // Without a CPU slot one belongs to no place strictly.
-        let strict = self.cpu_slot().is_some() || members::is_alone(self.shared());
-        let mut around = self.shared().layout().around(self.cpu_slot());
-        around.find_map(|group| {
-            let own = strict.then(|| places.take(group, true, &wanted));
-            own.flatten().or_else(|| places.take(group, false, &wanted))
-        })
-    }
+        let task = places.take(group, true, &wanted);
+        if left.is_some() && places.len() > 0 {
+            // Somebody may now stand where this worker has stood.
+            wake::rouse(shared);
+        }
+        Some((task?, group))
+    };
+    groups_beyond(worker).into_iter().find_map(go)
+}
 
-    /// Takes what waits in another place.
-    pub(crate) fn take_placed_elsewhere(self) -> Option<Placed> {
-        let open = self.take_open_beyond(|_| true);
-        open.or_else(|| self.take_strict_beyond(|_| true))
+/// The groups in which this worker does not stand, the nearest first, if anything lies in any.
+fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
+    if worker.shared().places.len() == 0 {
+        return Vec::new();
     }
+    worker.shared().layout().beyond(worker.cpu_slot())
+}
 
-    /// Takes a task of a strict place on whose CPU slots nobody can come, because all slots are held.
-    pub(crate) fn take_placed_unserved(self) -> Option<Task> {
-        let shared = self.shared();
+/// This thread begins or ends its time as one of the pool's own, which may be bound.
+pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
+    let shared = worker.shared();
+    if shared.options.bind {
+        worker.binding.arrive(&shared.options.usable);
+    }
+    worker.set_cpu_slot(shared.ledger().cpu_slots().at(worker.index));
+    bind(worker);
+}
+
+/// See [`take_cpu_slot`](take_cpu_slot).
+pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
+    worker.binding.depart();
+}
+
+/// Runs on the CPU of its CPU slot from now on, if threads are to be bound.
+pub(crate) fn bind(worker: WorkerThread<'_>) {
+    let shared = worker.shared();
+    if shared.options.bind {
+        bind_worker(shared, &worker);
+    }
+}
+
+/// Goes to a free CPU slot of the group, if there is one. Whether it stands there.
+fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
+    let mut ledger = worker.shared().ledger();
+    let moved = ledger.move_to(worker.index, group);
+    worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    drop(ledger);
+    bind(worker);
+    moved
+}
+
+/// The workers that run a task of a place of this worker's somewhere else.
+pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
+    let shared = worker.shared();
+    // Relaxed: a hint.
+    let some = shared.places.away.load(Ordering::Relaxed) > 0;
+    let around = some.then(|| shared.layout().around(worker.cpu_slot()));
+    around.into_iter().flatten().flat_map(move |group| {
         // Relaxed: a hint.
-        if shared.places.len() == 0 || shared.sleep.has_vacancy() {
-            return None;
-        }
-        self.take_strict_beyond(|_| true).map(|(task, _)| task)
-    }
-
-    /// Takes a task of the scope out of any place.
-    pub(crate) fn take_placed_of(self, scope: &ScopeCore) -> Option<Task> {
-        let wanted = |task: &Task| task.is_of(scope);
-        if self.shared().is_inherited() {
-            // The only thread of the child stands nowhere.
-            return self.shared().places.take_anywhere(wanted);
-        }
-        let here = self.take_placed_here(wanted);
-        let open = here.or_else(|| self.take_open_beyond(wanted).map(|(task, _)| task));
-        open.or_else(|| self.take_strict_beyond(wanted).map(|(task, _)| task))
-    }
-
-    fn take_open_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
-        let places = &self.shared().places;
-        self.groups_beyond()
-            .into_iter()
-            .find_map(|group| Some((places.take(group, false, &wanted)?, group)))
-    }
-
-    /// Goes where a strict task lies and a CPU slot is free.
-    fn take_strict_beyond(self, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
-        let (shared, places) = (self.shared(), &self.shared().places);
-        let alone = members::is_alone(shared);
-        let go = |group: usize| {
-            let left = self.cpu_slot();
-            let there = places.queue(group, true).holds(&wanted);
-            if !(there && (alone || self.move_to(group))) {
-                return None;
-            }
-            let task = places.take(group, true, &wanted);
-            if left.is_some() && places.len() > 0 {
-                // Somebody may now stand where this worker has stood.
-                wake::rouse(shared);
-            }
-            Some((task?, group))
+        let away = shared.places.groups[group].away.load(Ordering::Relaxed) > 0;
+        let count = if away { shared.worker_count() } else { 0 };
+        let own = worker.index;
+        let runs_it = move |t: &usize| {
+            *t != own && shared.worker_if(*t).and_then(Worker::home) == Some(group)
         };
-        self.groups_beyond().into_iter().find_map(go)
-    }
+        (0..count).filter(runs_it)
+    })
+}
 
-    /// The groups in which this worker does not stand, the nearest first, if anything lies in any.
-    fn groups_beyond(self) -> Vec<usize> {
-        if self.shared().places.len() == 0 {
-            return Vec::new();
-        }
-        self.shared().layout().beyond(self.cpu_slot())
+/// Says for which place the task at the base is run, if this worker does not stand there.
+pub(crate) fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
+    let places = &worker.shared().places;
+    let groups = &places.groups;
+    if let Some(before) = worker.home() {
+        // Relaxed, here and below: hints.
+        groups[before].away.fetch_sub(1, Ordering::Relaxed);
+        places.away.fetch_sub(1, Ordering::Relaxed);
     }
-
-    /// This thread begins or ends its time as one of the pool's own, which may be bound.
-    pub(crate) fn take_cpu_slot(self) {
-        let shared = self.shared();
-        if shared.options.bind {
-            self.binding.arrive(&shared.options.usable);
-        }
-        self.set_cpu_slot(shared.ledger().cpu_slots().at(self.index));
-        self.bind();
+    if let Some(home) = home {
+        groups[home].away.fetch_add(1, Ordering::Relaxed);
+        places.away.fetch_add(1, Ordering::Relaxed);
     }
-
-    /// See [`take_cpu_slot`](Self::take_cpu_slot).
-    pub(crate) fn leave_cpu_slot(self) {
-        self.binding.depart();
-    }
-
-    /// Runs on the CPU of its CPU slot from now on, if threads are to be bound.
-    pub(crate) fn bind(self) {
-        let shared = self.shared();
-        if shared.options.bind {
-            shared.bind_worker(&self);
-        }
-    }
-
-    /// Goes to a free CPU slot of the group, if there is one. Whether it stands there.
-    fn move_to(self, group: usize) -> bool {
-        let mut ledger = self.shared().ledger();
-        let moved = ledger.move_to(self.index, group);
-        self.set_cpu_slot(ledger.cpu_slots().at(self.index));
-        drop(ledger);
-        self.bind();
-        moved
-    }
-
-    /// The workers that run a task of a place of this worker's somewhere else.
-    pub(crate) fn takers_of_own(self) -> impl Iterator<Item = usize> {
-        let shared = self.shared();
-        // Relaxed: a hint.
-        let some = shared.places.away.load(Ordering::Relaxed) > 0;
-        let around = some.then(|| shared.layout().around(self.cpu_slot()));
-        around.into_iter().flatten().flat_map(move |group| {
-            // Relaxed: a hint.
-            let away = shared.places.groups[group].away.load(Ordering::Relaxed) > 0;
-            let count = if away { shared.worker_count() } else { 0 };
-            let own = self.index;
-            let runs_it = move |t: &usize| {
-                *t != own && shared.worker_if(*t).and_then(Worker::home) == Some(group)
-            };
-            (0..count).filter(runs_it)
-        })
-    }
-
-    /// Says for which place the task at the base is run, if this worker does not stand there.
-    pub(crate) fn set_home(self, home: Option<usize>) {
-        let places = &self.shared().places;
-        let groups = &places.groups;
-        if let Some(before) = self.home() {
-            // Relaxed, here and below: hints.
-            groups[before].away.fetch_sub(1, Ordering::Relaxed);
-            places.away.fetch_sub(1, Ordering::Relaxed);
-        }
-        if let Some(home) = home {
-            groups[home].away.fetch_add(1, Ordering::Relaxed);
-            places.away.fetch_add(1, Ordering::Relaxed);
-        }
-        self.note_home(home);
-    }
+    worker.note_home(home);
 }

@@ -21,6 +21,7 @@ mod task;
 
 use crate::job::Task;
 use crate::latch::Latch;
+use crate::place;
 use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::queue::Queue;
@@ -305,12 +306,12 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let pool = self.pool();
-        pool.check_place(place);
+        place::check_place(pool, place);
         let caller = WorkerThread::get();
         let here = self.core.as_worker(caller);
         let task = self.task(f, caller);
         task.count();
-        pool.put_at(place, task);
+        place::put_at(pool, place, task);
         if let Some(current) = here {
             // No push answers for this one what others ask of it.
             current.poll();

@@ -13,6 +13,7 @@ pub(crate) use state::Sleep;
 use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
+use crate::place;
 use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
@@ -97,7 +98,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     };
     served.into_iter().for_each(|t| wake::unpark(shared, t));
     let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff));
-    worker.bind();
+    place::bind(worker);
     stays
 }
 
@@ -318,7 +319,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
     if !has_slot {
         asleep(worker, Phase::Switching, || park_owed(worker, why));
     }
-    worker.bind();
+    place::bind(worker);
 }
 
 /// Leaves all that waits here to others.
@@ -383,7 +384,7 @@ pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
         let mut ledger = worker.shared().ledger();
         !repay(worker, &mut ledger) || ledger.excess() > 0 || ledger.owes()
     };
-    worker.bind();
+    place::bind(worker);
     must
 }
 
@@ -413,7 +414,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
             worker.must_stop() || worker.sleeper.unasked_until().is_some_and(over)
         }
     };
-    worker.bind();
+    place::bind(worker);
     if must {
         let before = worker.add_preemption();
         let outer = worker.sleeper.is_preempted.replace(true);

@@ -6,6 +6,7 @@
 
 use crate::alt_queue::Cursors;
 use crate::job::Task;
+use crate::place;
 use crate::sleep;
 use crate::worker::alt;
 use crate::worker::wait;
@@ -27,7 +28,7 @@ pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
         let mut others = shared.workers().filter(|w| w.index != worker.index);
         others.find_map(|victim| take_from(worker, victim))
     };
-    let task = take_own(worker).or_else(|| worker.take_queued());
+    let task = take_own(worker).or_else(|| place::take_queued(worker));
     run_found(worker, task.or_else(others))
 }
 

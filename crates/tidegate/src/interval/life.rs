@@ -5,6 +5,7 @@ use super::failure::Cause;
 use super::lock;
 use super::node::{BODY, Core, DRAFT, mark};
 use super::ready::Ready;
+use crate::place;
 use crate::job::{Header, Runner, Task};
 use crate::unwind;
 use crate::worker::WorkerThread;
@@ -174,7 +175,7 @@ pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
     match core.place() {
         Some(place) => {
             task.count();
-            scope.pool().put_at(place, task);
+            place::put_at(&scope.pool().as_arc(), place, task);
         }
         None => scope.submit_unstarted(task, current),
     }
@@ -187,7 +188,7 @@ pub(super) fn submit_from_afar(node: NonNull<Core>) {
     let (scope, task) = (core.live_scope(), task_of(node));
     match core.place() {
         // Nothing but a reference of our own keeps the pool while the task may already run.
-        Some(place) => scope.pool().as_arc().put_at(place, task),
+        Some(place) => place::put_at(&scope.pool().as_arc(), place, task),
         None => scope.submit_from_afar(task),
     }
 }

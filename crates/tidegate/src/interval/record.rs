@@ -5,6 +5,7 @@
 
 use super::node::{Core, Which};
 use super::{Body, Failure, run_in};
+use crate::place;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_policy::Nanos;
@@ -178,7 +179,7 @@ impl Recorder {
         };
         let ran = Ran {
             worker: current.index,
-            place: current.cpu_slot().map(|_| current.place().number()),
+            place: current.cpu_slot().map(|_| place::place(current).number()),
             from: from.saturating_sub(self.begun),
             to: clock::now().saturating_sub(self.begun),
             failed,

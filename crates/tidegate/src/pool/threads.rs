@@ -3,6 +3,7 @@
 use super::PoolInner;
 use crate::events;
 use crate::options::Options;
+use crate::place;
 use crate::pool::members;
 use crate::sleep;
 use crate::sleep::wake;
@@ -224,7 +225,7 @@ impl PoolInner {
     /// The life of a thread of the pool, from handler to handler.
     fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
         events::start(self.name(), current.index);
-        current.take_cpu_slot();
+        place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
             current.plan_leaves();
@@ -246,7 +247,7 @@ impl PoolInner {
             current.membership.has_exited.set(true);
             Search::new(current).live();
         }
-        current.leave_cpu_slot();
+        place::leave_cpu_slot(current);
         current.sleeper.wake_affinity.depart();
         events::stop(self.name(), current.index);
     }

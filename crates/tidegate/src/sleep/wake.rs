@@ -8,6 +8,7 @@ use super::blocking;
 use super::look::Seen;
 use crate::controller_handle::ControllerHandle;
 use crate::events;
+use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::sleep::look;
 use crate::worker::Worker;
@@ -114,7 +115,7 @@ pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, b
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
     if let (true, Wake::Thread(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
         pool.worker(t).set_cpu_slot(ledger.cpu_slots().at(t));
-        pool.bind_worker(pool.worker(t));
+        place::bind_worker(pool, pool.worker(t));
     }
 }
 

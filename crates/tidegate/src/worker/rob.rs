@@ -9,6 +9,7 @@ use super::wait::{Awaited, tell_that_we_run};
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
+use crate::place;
 use crate::scope::ScopeCore;
 use tidegate_deque::Steal;
 
@@ -40,7 +41,7 @@ impl<'a> Robber<'a> {
             let scope = self.awaited.scope()?;
             let planned = worker.take_planned_of(scope);
             let queued = planned.or_else(|| scope.pop_queued());
-            return queued.or_else(|| worker.take_placed_of(scope));
+            return queued.or_else(|| place::take_placed_of(worker, scope));
         }
         match self.awaited {
             Awaited::Half(half) => {
@@ -67,7 +68,7 @@ impl<'a> Robber<'a> {
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
-                queued.or_else(|| worker.take_placed_of(scope))
+                queued.or_else(|| place::take_placed_of(worker, scope))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }
@@ -82,8 +83,7 @@ impl<'a> Robber<'a> {
             let batched = robbed.or_else(|| victim.stolen_batch.pop());
             batched.or_else(|| alt::steal(victim, &mut self.flags.cursors).ok())
         };
-        worker
-            .take_queued()
+        place::take_queued(worker)
             .or_else(|| worker.shared().workers().find_map(&mut of))
             .or_else(|| alt::take(worker))
     }

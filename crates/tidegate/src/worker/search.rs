@@ -7,6 +7,7 @@ use super::flags::Flags;
 use super::inbox;
 use super::{Worker, WorkerThread, wait};
 use crate::job::Task;
+use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::sleep;
 use crate::sleep::wake;
@@ -43,7 +44,7 @@ impl Peers for PeersOf<'_> {
     }
 
     fn distance(&self, thief: usize, victim: usize) -> u32 {
-        self.0.distance(thief, victim)
+        place::distance(&self.0, thief, victim)
     }
 
     fn last_victim(&self, worker: usize) -> Option<usize> {
@@ -91,7 +92,7 @@ impl<'a> Search<'a> {
         let worker = self.worker;
         let planned = || worker.take_planned(|_| 0);
         let next = || worker.own_task().or_else(planned);
-        while let Some(task) = next().or_else(|| worker.take_queued()) {
+        while let Some(task) = next().or_else(|| place::take_queued(worker)) {
             self.run_at_base(task);
         }
     }
@@ -123,7 +124,7 @@ impl<'a> Search<'a> {
         worker.shared().check_process();
         worker.victim.is_busy.set(false);
         if worker.home().is_some() {
-            worker.set_home(None);
+            place::set_home(worker, None);
         }
         if let Some(stolen_at) = stolen_at {
             let unprofitable = worker.victim.unprofitable_steal.swap(false);
@@ -234,15 +235,18 @@ impl<'a> Search<'a> {
         match source {
             Source::Queues => worker.shared().pop_queued(),
             Source::Victims => self.sweep(),
-            Source::OwnPlaces => worker.take_placed_here(|_| true),
-            Source::UnservedPlaces => worker.take_placed_unserved(),
+            Source::OwnPlaces => place::take_placed_here(worker, |_| true),
+            Source::UnservedPlaces => place::take_placed_unserved(worker),
             Source::TakersOfOwn => {
-                let mut takers = worker.takers_of_own();
+                let mut takers = place::takers_of_own(worker);
                 takers.find_map(|t| self.steal(worker.shared().worker(t)))
             }
             Source::OtherPlaces => {
-                let (task, group) = worker.take_placed_elsewhere()?;
-                worker.set_home(Some(group).filter(|group| !worker.is_in_group(*group)));
+                let (task, group) = place::take_placed_elsewhere(worker)?;
+                place::set_home(
+                    worker,
+                    Some(group).filter(|group| !place::is_in_group(worker, *group)),
+                );
                 Some(task)
             }
             Source::Plan => worker.take_planned(|many| (self.rng.draw() % many as u64) as usize),

@@ -9,6 +9,7 @@ use super::inbox;
 use super::rob::Robber;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
+use crate::place;
 use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
@@ -259,7 +260,7 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }
-        if let Some(task) = leftmost.or_else(|| worker.take_queued()) {
+        if let Some(task) = leftmost.or_else(|| place::take_queued(worker)) {
             worker.tally.helped_any.add(1);
             run_unrelated(worker, task);
             return None;
