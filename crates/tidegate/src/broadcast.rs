@@ -7,7 +7,9 @@
 
 use crate::pool::PoolInner;
 use crate::pool::members;
+use crate::scope;
 use crate::scope::Scope;
+use crate::space;
 use crate::spawn;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ pub(crate) fn broadcast<R: Send>(
 ) -> Vec<R> {
     let results: Mutex<Vec<Option<R>>> = Mutex::default();
     let (f, slots) = (&f, &results);
-    pool.scope_in_place(|scope| {
+    scope::scope_in_place(pool, |scope| {
         members::deliver_to_all(pool, |threads| {
             slots.lock().resize_with(threads, || None);
             move |number| {
@@ -28,7 +30,7 @@ pub(crate) fn broadcast<R: Send>(
                     let result = f(number, threads);
                     slots.lock()[number] = Some(result);
                 };
-                pool.expect_planned(scope.core());
+                space::expect_planned(pool, scope.core());
                 scope.task(part, WorkerThread::get())
             }
         });
@@ -62,7 +64,7 @@ impl<'scope> Scope<'scope> {
             move |number| {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);
-                self.pool().expect_planned(self.core());
+                space::expect_planned(self.pool(), self.core());
                 self.task(part, WorkerThread::get())
             }
         });

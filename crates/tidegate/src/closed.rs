@@ -19,6 +19,7 @@ use crate::broadcast;
 use crate::handle::Pool;
 use crate::options::{BuildError, Builder, Options};
 use crate::pool::PoolInner;
+use crate::scope;
 use crate::scope::Scope;
 use crate::worker::WorkerThread;
 use crate::yield_now;
@@ -119,7 +120,7 @@ impl Entry {
 
     /// Runs `f` right here with a scope whose tasks run in the pool, and waits for these.
     pub fn in_place_scope<'scope, R>(&self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        self.0.scope_in_place(f)
+        scope::scope_in_place(&self.0, f)
     }
 
     /// Spawns a task that borrows nothing and that nobody waits for.
@@ -203,7 +204,7 @@ impl<'a> Member<'a> {
 
     /// Runs `f` with a scope and waits for the scope's tasks.
     pub fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        self.0.scope(f)
+        scope::scope(self.0, f)
     }
 
     /// Whether tasks lie in its deque.

@@ -7,8 +7,10 @@ use crate::options::{BuildError, Builder, Options};
 use crate::place;
 use crate::place::PlaceId;
 use crate::pool::{PoolInner, UnstartedThread, observe};
+use crate::scope;
 use crate::scope::Scope;
 use crate::share_controller;
+use crate::space;
 use crate::spawn::{self, Handle};
 use crate::stats::Stats;
 use crate::trace::Trace;
@@ -180,7 +182,7 @@ impl Pool {
 
     /// [`scope`](fn@crate::scope) on this pool.
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-        self.used().take_part(|current| current.scope(f))
+        self.used().take_part(|current| scope::scope(current, f))
     }
 
     /// [`interval::run`] on this pool; what is said there of calls inside of another interval holds here, too.
@@ -250,7 +252,7 @@ impl Pool {
     /// # Errors
     /// The pool has no budget, or the serial run needs more; nothing changes then.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
-        self.shared().set_budget(bytes)
+        space::set_budget(self.shared(), bytes)
     }
 
     /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.

@@ -43,6 +43,7 @@ pub(crate) use tree::Tree;
 
 use crate::handle::global;
 use crate::place::{self, PlaceId};
+use crate::scope;
 use crate::unwind;
 use crate::worker::{FrameWorker, WorkerThread};
 use edges::Place;
@@ -134,7 +135,7 @@ fn inline_in<'env, R, F>(current: WorkerThread<'_>, tree: Tree, f: F) -> Result<
 where
     F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R,
 {
-    let (result, root) = current.scope(|scope| {
+    let (result, root) = scope::scope(current, |scope| {
         let core = scope.core();
         core.set_extension(std::ptr::from_ref(&tree).cast());
         let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());

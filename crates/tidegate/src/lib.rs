@@ -273,8 +273,8 @@ where
     R: Send,
 {
     match WorkerThread::get() {
-        Some(current) => current.scope(f),
-        None => outside(move |current| current.scope(f)),
+        Some(current) => scope::scope(current, f),
+        None => outside(move |current| scope::scope(current, f)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
+use crate::scope;
 use crate::spawn;
 use crate::worker::{WorkerThread, steal_one};
 use loom::model::Builder;
@@ -130,7 +131,7 @@ fn loom_a_scope_in_place_ends_after_its_task() {
     check(|| {
         let pool = pool(1);
         let once = Once::new();
-        pool.shared().scope_in_place(|s| {
+        scope::scope_in_place(pool.shared(), |s| {
             s.spawn(|_| once.happen());
         });
         once.check();

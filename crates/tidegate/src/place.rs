@@ -16,6 +16,7 @@ use crate::pool::members;
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
 use crate::sleep::wake;
+use crate::space;
 use crate::worker::{Worker, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::slots::{Ledger, Wake};
@@ -229,7 +230,7 @@ pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_ma
 /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
 pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     if let Some(scope) = task.scope() {
-        pool.expect_planned(scope);
+        space::expect_planned(pool, scope);
     }
     let group = group(pool, place);
     // Of the place of all everybody is a worker, with a CPU slot or without.

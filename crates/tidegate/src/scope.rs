@@ -27,6 +27,7 @@ use crate::pool::PoolInner;
 use crate::queue::Queue;
 use crate::sleep;
 use crate::sleep::wake;
+use crate::space;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
@@ -156,7 +157,7 @@ impl ScopeCore {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
         }
-        self.pool().close_planned(self);
+        space::close_planned(self.pool(), self);
         let panic = self.panic.take();
         match (result, panic) {
             (Ok(result), None) => result,
@@ -325,7 +326,7 @@ impl ScopeCore {
     pub(crate) fn submit(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
-                current.push_scoped(self, task);
+                push_scoped(current, self, task);
             }
             _ => self.spawn_uncovered(task, caller),
         }
@@ -336,12 +337,12 @@ impl ScopeCore {
     pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
-                current.push_or_pass_on(task);
+                push_or_pass_on(current, task);
             }
             Some(current) if std::ptr::eq(current.shared(), self.pool()) => {
                 // The caller's own place in the scope, by a frame below, keeps it over the push.
                 task.count();
-                current.push_or_pass_on(task);
+                push_or_pass_on(current, task);
             }
             _ if self.pool().is_inherited() => {
                 task.count();
@@ -354,7 +355,7 @@ impl ScopeCore {
     /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
     pub(crate) fn submit_from_afar(&self, task: Task) {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
-        pool.expect_planned(self);
+        space::expect_planned(&pool, self);
         queue.push(task);
         wake::work_visible(&pool, None);
     }
@@ -367,11 +368,11 @@ impl ScopeCore {
         let worker = self.as_worker(caller);
         task.count();
         match worker {
-            Some(current) => current.push_scoped(self, task),
+            Some(current) => push_scoped(current, self, task),
             None => {
                 // As in `pass_on`.
                 let queue = self.queue().clone();
-                pool.expect_planned(self);
+                space::expect_planned(&pool, self);
                 queue.push(task);
                 wake::work_visible(&pool, None);
             }
@@ -393,177 +394,173 @@ impl ScopeCore {
     }
 }
 
-impl PoolInner {
-    /// Runs `f` right here with a scope whose tasks run in this pool, and waits for these.
-    pub(crate) fn scope_in_place<'scope, R>(
-        self: &Arc<Self>,
-        f: impl FnOnce(&Scope<'scope>) -> R,
-    ) -> R {
-        if let Some(current) = WorkerThread::of(self) {
-            return current.scope(f);
-        }
-        let mut scope = Scope::new(self, Some(Event::for_this_thread()));
-        let core = &scope.core;
-        let result = unwind::catch(|| f(&scope));
-        if !ScopeCore::drop_one(&core.count) {
-            self.check_process();
-            self.work_off_alone();
-            wait::for_event(core.outside.as_ref().expect("made above"));
-        }
-        scope.core.end(result)
+/// Runs `f` right here with a scope whose tasks run in this pool, and waits for these.
+pub(crate) fn scope_in_place<'scope, R>(
+    pool: &Arc<PoolInner>,
+    f: impl FnOnce(&Scope<'scope>) -> R,
+) -> R {
+    if let Some(current) = WorkerThread::of(pool) {
+        return scope(current, f);
+    }
+    let mut scope = Scope::new(pool, Some(Event::for_this_thread()));
+    let core = &scope.core;
+    let result = unwind::catch(|| f(&scope));
+    if !ScopeCore::drop_one(&core.count) {
+        pool.check_process();
+        pool.work_off_alone();
+        wait::for_event(core.outside.as_ref().expect("made above"));
+    }
+    scope.core.end(result)
+}
+
+/// Runs `f` with a new scope and waits for the scope's tasks.
+pub(crate) fn scope<'scope, R>(worker: WorkerThread<'_>, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    let mut scope = Scope::new(worker.shared(), None);
+    let core = &scope.core;
+    let outer = worker.enter_context(core);
+    let result = unwind::catch(|| f(&scope));
+    drain(worker, core);
+    worker.set_context(outer);
+    if !ScopeCore::drop_one(&core.count) {
+        wait::until(worker, Awaited::Scope(core));
+    }
+    scope.core.end(result)
+}
+
+#[inline]
+fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
+    if let Err(task) = worker.push_task(task) {
+        overflow(worker, scope, task);
     }
 }
 
-impl<'a> WorkerThread<'a> {
-    /// Runs `f` with a new scope and waits for the scope's tasks.
-    pub(crate) fn scope<'scope, R>(self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let mut scope = Scope::new(self.shared(), None);
-        let core = &scope.core;
-        let outer = self.enter_context(core);
-        let result = unwind::catch(|| f(&scope));
-        self.drain(core);
-        self.set_context(outer);
-        if !ScopeCore::drop_one(&core.count) {
-            wait::until(self, Awaited::Scope(core));
-        }
-        scope.core.end(result)
+/// The ring is full: the scope's queue takes the task, or when that is long too a task of the scope runs here.
+#[cold]
+fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
+    pass_on(worker, task);
+    let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
+    if few || worker.is_closed() || worker.set_inlining(true) {
+        return;
     }
+    if let Some(task) = scope.pop_queued() {
+        // The frames below may be those of another task, of which that one is no descendant.
+        wait::run_unrelated(worker, task);
+    }
+    worker.set_inlining(false);
+}
 
-    #[inline]
-    fn push_scoped(self, scope: &ScopeCore, task: Task) {
-        if let Err(task) = self.push_task(task) {
-            self.overflow(scope, task);
+/// Runs the tasks of a covered scope that lie in this context, passes others on, and frees the positions.
+fn drain(worker: WorkerThread<'_>, scope: &ScopeCore) {
+    let base = worker.floor();
+    // One catch for as many tasks as do not panic.
+    while let Err(payload) = unwind::catch(|| run_covered(worker, scope, base)) {
+        scope.store_panic(payload, worker);
+    }
+    if worker.deque().bottom() > base {
+        worker.deque().lower(base);
+    }
+}
+
+fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
+    while let Some(task) = worker.pop(base) {
+        if task.is_covered_by(scope) {
+            task.run(worker.as_runner());
+        } else if helps_any(worker) {
+            run_on_top(worker, task);
+        } else {
+            pass_on(worker, task);
         }
     }
+}
 
-    /// The ring is full: the scope's queue takes the task, or when that is long too a task of the scope runs here.
-    #[cold]
-    fn overflow(self, scope: &ScopeCore, task: Task) {
-        self.pass_on(task);
-        let few = scope.queue().len() <= SPAWN_INLINE_LENGTH.default;
-        if few || self.is_closed() || self.set_inlining(true) {
+/// Whether this worker runs unrelated tasks while it waits. In a child made by `fork` those are the parent's.
+fn helps_any(worker: WorkerThread<'_>) -> bool {
+    let shared = worker.shared();
+    shared.options.wait == Wait::HelpAny && !shared.is_inherited()
+}
+
+/// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
+pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
+    space::plan_begins(worker, &task);
+    let Some(scope) = task.scope().map(NonNull::from) else {
+        // A half says itself that it has ended, before its joiner goes on.
+        let says_so = task.header().latch.is_half();
+        let outer = worker.enter_context(std::ptr::null());
+        task.run(worker.as_runner());
+        worker.set_context(outer);
+        if !says_so {
+            space::plan_ends(worker);
+        }
+        return;
+    };
+    task.count();
+    let outer = worker.enter_context(scope.as_ptr());
+    let ended = unwind::catch(|| task.run(worker.as_runner()));
+    // SAFETY: the task's count is now this context's, so the scope waits.
+    let core = unsafe { scope.as_ref() };
+    if let Err(payload) = ended {
+        core.store_panic(payload, worker);
+    }
+    drain(worker, core);
+    worker.set_context(outer);
+    space::plan_ends(worker);
+    // SAFETY: 1. that count, given back here.
+    unsafe { end_context(scope, worker) };
+}
+
+/// The same on top of a frame: nothing stays behind in the deque.
+pub(crate) fn run_on_top(worker: WorkerThread<'_>, task: Task) {
+    let base = worker.deque().bottom();
+    run_taken(worker, task);
+    clear_above(worker, base);
+}
+
+/// Moves what lies above `base` to queues, where it does not hinder the frames below.
+pub(crate) fn clear_above(worker: WorkerThread<'_>, base: u64) {
+    while let Some(task) = worker.pop(base) {
+        pass_on(worker, task);
+    }
+    if worker.deque().bottom() > base {
+        worker.deque().lower(base);
+    }
+}
+
+/// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
+pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
+    alt::flush_detached(worker);
+    while let Some(task) = worker.pop(worker.floor()) {
+        if task.header().latch.is_detached() {
+            pass_on(worker, task);
+        } else {
+            let pushed = worker.push_task(task);
+            debug_assert!(pushed.is_ok(), "it has just been there");
             return;
         }
-        if let Some(task) = scope.pop_queued() {
-            // The frames below may be those of another task, of which that one is no descendant.
-            wait::run_unrelated(self, task);
-        }
-        self.set_inlining(false);
     }
+}
 
-    /// Runs the tasks of a covered scope that lie in this context, passes others on, and frees the positions.
-    fn drain(self, scope: &ScopeCore) {
-        let base = self.floor();
-        // One catch for as many tasks as do not panic.
-        while let Err(payload) = unwind::catch(|| self.run_covered(scope, base)) {
-            scope.store_panic(payload, self);
-        }
-        if self.deque().bottom() > base {
-            self.deque().lower(base);
-        }
+/// Pushes a task; where there is no room it goes to a queue.
+#[inline]
+pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
+    if let Err(task) = worker.push_task(task) {
+        pass_on(worker, task);
     }
+}
 
-    fn run_covered(self, scope: &ScopeCore, base: u64) {
-        while let Some(task) = self.pop(base) {
-            if task.is_covered_by(scope) {
-                task.run(self.as_runner());
-            } else if self.helps_any() {
-                self.run_on_top(task);
-            } else {
-                self.pass_on(task);
-            }
+/// Puts a task where others find it: its scope's queue, or the pool's.
+pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
+    if task.header().latch.is_detached() && worker.shared().is_inherited() {
+        // The parent runs it, and nothing in this child waits for it.
+        return;
+    }
+    task.count();
+    match task.scope().map(|scope| scope.queue().clone()) {
+        // No reference to the scope lasts over the push: the task may run, and the scope end, before that returns.
+        Some(queue) => queue.push(task),
+        None => {
+            let joiner = worker.shared().injector.push_named(task, Latch::set_queued);
+            wake::tell_joiner(worker.shared(), joiner);
         }
     }
-
-    /// Whether this worker runs unrelated tasks while it waits. In a child made by `fork` those are the parent's.
-    fn helps_any(self) -> bool {
-        let shared = self.shared();
-        shared.options.wait == Wait::HelpAny && !shared.is_inherited()
-    }
-
-    /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
-    pub(crate) fn run_taken(self, task: Task) {
-        self.plan_begins(&task);
-        let Some(scope) = task.scope().map(NonNull::from) else {
-            // A half says itself that it has ended, before its joiner goes on.
-            let says_so = task.header().latch.is_half();
-            let outer = self.enter_context(std::ptr::null());
-            task.run(self.as_runner());
-            self.set_context(outer);
-            if !says_so {
-                self.plan_ends();
-            }
-            return;
-        };
-        task.count();
-        let outer = self.enter_context(scope.as_ptr());
-        let ended = unwind::catch(|| task.run(self.as_runner()));
-        // SAFETY: the task's count is now this context's, so the scope waits.
-        let core = unsafe { scope.as_ref() };
-        if let Err(payload) = ended {
-            core.store_panic(payload, self);
-        }
-        self.drain(core);
-        self.set_context(outer);
-        self.plan_ends();
-        // SAFETY: 1. that count, given back here.
-        unsafe { end_context(scope, self) };
-    }
-
-    /// The same on top of a frame: nothing stays behind in the deque.
-    pub(crate) fn run_on_top(self, task: Task) {
-        let base = self.deque().bottom();
-        self.run_taken(task);
-        self.clear_above(base);
-    }
-
-    /// Moves what lies above `base` to queues, where it does not hinder the frames below.
-    pub(crate) fn clear_above(self, base: u64) {
-        while let Some(task) = self.pop(base) {
-            self.pass_on(task);
-        }
-        if self.deque().bottom() > base {
-            self.deque().lower(base);
-        }
-    }
-
-    /// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
-    pub(crate) fn queue_detached(self) {
-        alt::flush_detached(self);
-        while let Some(task) = self.pop(self.floor()) {
-            if task.header().latch.is_detached() {
-                self.pass_on(task);
-            } else {
-                let pushed = self.push_task(task);
-                debug_assert!(pushed.is_ok(), "it has just been there");
-                return;
-            }
-        }
-    }
-
-    /// Pushes a task; where there is no room it goes to a queue.
-    #[inline]
-    pub(crate) fn push_or_pass_on(self, task: Task) {
-        if let Err(task) = self.push_task(task) {
-            self.pass_on(task);
-        }
-    }
-
-    /// Puts a task where others find it: its scope's queue, or the pool's.
-    pub(crate) fn pass_on(self, task: Task) {
-        if task.header().latch.is_detached() && self.shared().is_inherited() {
-            // The parent runs it, and nothing in this child waits for it.
-            return;
-        }
-        task.count();
-        match task.scope().map(|scope| scope.queue().clone()) {
-            // No reference to the scope lasts over the push: the task may run, and the scope end, before that returns.
-            Some(queue) => queue.push(task),
-            None => {
-                let joiner = self.shared().injector.push_named(task, Latch::set_queued);
-                wake::tell_joiner(self.shared(), joiner);
-            }
-        }
-        wake::work_visible(self.shared(), Some(self.worker()));
-    }
+    wake::work_visible(worker.shared(), Some(worker.worker()));
 }

@@ -15,7 +15,9 @@ use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::place;
 use crate::pool::signal;
+use crate::scope;
 use crate::scope::ScopeCore;
+use crate::space;
 use crate::stats::Phase;
 use crate::worker::alt;
 use crate::worker::inbox;
@@ -77,11 +79,11 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
 /// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
 pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     let shared = worker.shared();
-    worker.plan_leaves();
-    let _ = worker.skip_rounds();
+    space::plan_leaves(worker);
+    let _ = space::skip_rounds(worker);
     if worker.must_stop() {
         // What is left here is for whoever has a slot; this thread has no frames and is owed none.
-        worker.clear_above(0);
+        scope::clear_above(worker, 0);
         alt::flush_to_injector(worker);
     }
     worker.set_must_stop(false);
@@ -243,7 +245,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 .park_timeout(Duration::from_nanos(SPACE_STALL.default));
             if clock::now() - since >= SPACE_STALL.default {
                 silent = None;
-                worker.report_stall();
+                space::report_stall(worker);
             }
         } else {
             looks.park(&worker.sleeper.parker, None);

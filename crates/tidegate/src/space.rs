@@ -31,6 +31,13 @@ mod sleepers;
 pub use crate::allocator::{Allocated, Counting, allocated};
 pub use error::{Holder, LeaseError};
 pub(crate) use memory::Memory;
+// The door of the room: what workers, scopes and the pool call.
+pub(crate) use ordered::{
+    close_planned, expect_planned, plan_begins, plan_blocks, plan_ends, plan_goes_on, plan_leaves,
+    plan_waits, put_planned, report_stall, resume_parked, set_budget, take_back_planned,
+    take_leftmost, take_planned, take_planned_of,
+};
+pub(crate) use sleepers::{forget_granted, pass_round, pass_round_somewhere, skip_rounds};
 pub use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
 
 use crate::pool::PoolInner;
@@ -74,7 +81,7 @@ pub fn lease(bytes: usize) -> Result<Lease, LeaseError> {
     let at = Location::caller();
     let current = WorkerThread::get().ok_or(LeaseError::NoPool)?;
     Ok(Lease {
-        first: current.lease(bytes, at)?,
+        first: memory::lease(current, bytes, at)?,
         more: vec![],
         pool: current.shared().as_arc(),
         bytes,
@@ -126,7 +133,7 @@ impl Lease {
         if isize::try_from(all).is_err() {
             return Err(LeaseError::TooLarge { bytes: all });
         }
-        self.more.extend(current.lease(bytes, self.at)?);
+        self.more.extend(memory::lease(current, bytes, self.at)?);
         self.bytes = all;
         Ok(())
     }
@@ -135,7 +142,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         for part in self.first.take().into_iter().chain(self.more.drain(..)) {
-            self.pool.give_back(part);
+            memory::give_back(&self.pool, part);
         }
     }
 }

@@ -10,6 +10,7 @@ mod forked;
 
 use crate::job::Task;
 use crate::pool::PoolInner;
+use crate::scope;
 use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
@@ -261,9 +262,9 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
             // Another queue than the deque may hide it until its owner forks again, which a thread that has no task need never do.
             let stays = current.alt_queue.is_none() || current.victim.is_busy.get();
             if stays {
-                current.push_or_pass_on(task);
+                scope::push_or_pass_on(current, task);
             } else {
-                current.pass_on(task);
+                scope::pass_on(current, task);
             }
         }
         _ => {

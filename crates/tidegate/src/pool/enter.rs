@@ -4,7 +4,9 @@ use super::PoolInner;
 use super::installed::Installed;
 use crate::job::Task;
 use crate::pool::members;
+use crate::scope;
 use crate::sleep::wake;
+use crate::space;
 use crate::unwind;
 use crate::worker::Event;
 use crate::worker::alt;
@@ -86,11 +88,11 @@ impl PoolInner {
                 if current.shared().is_inherited() {
                     return;
                 }
-                current.plan_leaves();
+                space::plan_leaves(current);
                 if members::is_alone(current.shared()) {
                     Search::new(current).finish();
                 }
-                current.clear_above(0);
+                scope::clear_above(current, 0);
                 alt::flush_to_injector(current);
                 current.set_must_stop(false);
             }

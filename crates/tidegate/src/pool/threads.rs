@@ -7,6 +7,7 @@ use crate::place;
 use crate::pool::members;
 use crate::sleep;
 use crate::sleep::wake;
+use crate::space;
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
@@ -228,7 +229,7 @@ impl PoolInner {
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
-            current.plan_leaves();
+            space::plan_leaves(current);
         }
         if !self.options.bind {
             current.sleeper.wake_affinity.arrive();
@@ -243,7 +244,7 @@ impl PoolInner {
             wake::rouse(self);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
-            current.plan_leaves();
+            space::plan_leaves(current);
             current.membership.has_exited.set(true);
             Search::new(current).live();
         }

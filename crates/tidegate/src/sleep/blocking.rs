@@ -3,6 +3,7 @@
 use crate::pool::PoolInner;
 use crate::sleep;
 use crate::sleep::wake;
+use crate::space;
 use crate::worker::WorkerThread;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::Status;
@@ -36,7 +37,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
 /// Gives the slot away and goes on without one. What is forked from here on is public at once.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
-    worker.plan_blocks(true);
+    space::plan_blocks(worker, true);
     sleep::expose(worker);
     worker.deque().shut();
     sleep::stop_running(worker, Status::Blocked);
@@ -49,7 +50,7 @@ pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
         return false;
     }
     worker.set_blocking(false);
-    worker.plan_blocks(false);
+    space::plan_blocks(worker, false);
     sleep::resume_running(worker, Slotless::Owed);
     worker.poll();
     true

@@ -6,6 +6,8 @@ use super::sleepers::Sleepers;
 use crate::allocator;
 use crate::options::Options;
 use crate::pool::PoolInner;
+use crate::space::ordered;
+use crate::space::sleepers;
 use crate::trace::{Source, Stream};
 use crate::worker::WorkerThread;
 use std::panic::Location;
@@ -180,44 +182,40 @@ impl Memory {
     }
 }
 
-impl WorkerThread<'_> {
-    /// Asks for so many bytes, and waits for them. Nothing is charged for none.
-    pub(super) fn lease(
-        self,
-        bytes: usize,
-        at: &'static Location<'static>,
-    ) -> Result<Option<Part>, LeaseError> {
-        if isize::try_from(bytes).is_err() {
-            return Err(LeaseError::TooLarge { bytes });
-        }
-        if bytes == 0 {
-            return Ok(None);
-        }
-        let bytes = bytes as u64;
-        let memory = &self.shared().memory;
-        let lease = match &memory.rule {
-            Rule::Free => None,
-            Rule::Hybrid(_) => {
-                self.sleep_off(bytes);
-                None
-            }
-            Rule::Ordered(_) => Some(self.ask(bytes, at)?),
-        };
-        memory.declare(bytes);
-        Ok(Some(Part { bytes, lease }))
+/// Asks for so many bytes, and waits for them. Nothing is charged for none.
+pub(super) fn lease(
+    worker: WorkerThread<'_>,
+    bytes: usize,
+    at: &'static Location<'static>,
+) -> Result<Option<Part>, LeaseError> {
+    if isize::try_from(bytes).is_err() {
+        return Err(LeaseError::TooLarge { bytes });
     }
+    if bytes == 0 {
+        return Ok(None);
+    }
+    let bytes = bytes as u64;
+    let memory = &worker.shared().memory;
+    let lease = match &memory.rule {
+        Rule::Free => None,
+        Rule::Hybrid(_) => {
+            sleepers::sleep_off(worker, bytes);
+            None
+        }
+        Rule::Ordered(_) => Some(ordered::ask(worker, bytes, at)?),
+    };
+    memory.declare(bytes);
+    Ok(Some(Part { bytes, lease }))
 }
 
-impl PoolInner {
-    /// A part of a lease is over.
-    pub(super) fn give_back(&self, part: Part) {
-        if self.is_inherited() {
-            return;
-        }
-        self.memory.undeclare(part.bytes);
-        if let Some(lease) = part.lease {
-            let thread = WorkerThread::of(self).map(|current| current.index);
-            self.with_ordered(|ordered| ordered.give_back(thread, lease, part.bytes));
-        }
+/// A part of a lease is over.
+pub(super) fn give_back(pool: &PoolInner, part: Part) {
+    if pool.is_inherited() {
+        return;
+    }
+    pool.memory.undeclare(part.bytes);
+    if let Some(lease) = part.lease {
+        let thread = WorkerThread::of(pool).map(|current| current.index);
+        ordered::with_ordered(pool, |ordered| ordered.give_back(thread, lease, part.bytes));
     }
 }

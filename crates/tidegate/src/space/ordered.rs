@@ -192,328 +192,335 @@ impl Memory {
     }
 }
 
-impl PoolInner {
-    /// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
-    pub(super) fn with_ordered<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
-        let (result, rises) = self.change_plan(change)?;
-        if rises {
-            // What nobody was to begin before has no other publisher.
-            wake::work_visible(self, None);
-        }
-        Some(result)
+/// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
+pub(super) fn with_ordered<R>(
+    pool: &PoolInner,
+    change: impl FnOnce(&mut Ordered) -> R,
+) -> Option<R> {
+    let (result, rises) = change_plan(pool, change)?;
+    if rises {
+        // What nobody was to begin before has no other publisher.
+        wake::work_visible(pool, None);
     }
+    Some(result)
+}
 
-    /// The same for a caller who makes visible what it has put there. Also, whether there is work now and was none before.
-    fn change_plan<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
-        if self.is_inherited() {
-            // Somebody may have held the lock who is not here.
-            return None;
-        }
-        let mut ordered = self.memory.ordered()?;
-        ordered.was_in_vain = std::mem::replace(&mut ordered.in_vain, false);
-        let result = change(&mut ordered);
-        let mut answered = vec![];
-        while let Some(t) = ordered.plan.settle() {
-            answered.push(ordered.wakes(t));
-        }
-        let rises = self.memory.mirror_plan(&mut ordered);
-        drop(ordered);
-        // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
-        answered.iter().for_each(Event::open_owed);
-        Some((result, rises))
+/// The same for a caller who makes visible what it has put there. Also, whether there is work now and was none before.
+fn change_plan<R>(pool: &PoolInner, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
+    if pool.is_inherited() {
+        // Somebody may have held the lock who is not here.
+        return None;
     }
-
-    /// A task of the scope will come that the plan does not know: from outside, or by a place or a mailbox.
-    pub(crate) fn expect_planned(&self, scope: &ScopeCore) {
-        if self.is_inherited() {
-            return;
-        }
-        // Nobody is answered by it, and the caller may have the ledger.
-        if let Some(mut ordered) = self.memory.ordered() {
-            let Ordered { plan, scopes, .. } = &mut *ordered;
-            let scope = scopes.entry(address(scope));
-            let scope = *scope.or_insert_with(|| plan.open());
-            plan.expect(scope);
-        }
+    let mut ordered = pool.memory.ordered()?;
+    ordered.was_in_vain = std::mem::replace(&mut ordered.in_vain, false);
+    let result = change(&mut ordered);
+    let mut answered = vec![];
+    while let Some(t) = ordered.plan.settle() {
+        answered.push(ordered.wakes(t));
     }
+    let rises = pool.memory.mirror_plan(&mut ordered);
+    drop(ordered);
+    // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
+    answered.iter().for_each(Event::open_owed);
+    Some((result, rises))
+}
 
-    /// The scope is over.
-    pub(crate) fn close_planned(&self, scope: &ScopeCore) {
-        if self.memory.is_ordered() {
-            self.with_ordered(|ordered| {
-                if let Some(scope) = ordered.scopes.remove(&address(scope)) {
-                    ordered.plan.close(scope);
-                }
-            });
-        }
+/// A task of the scope will come that the plan does not know: from outside, or by a place or a mailbox.
+pub(crate) fn expect_planned(pool: &PoolInner, scope: &ScopeCore) {
+    if pool.is_inherited() {
+        return;
     }
-
-    pub(crate) fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
-        let bytes = bytes as u64;
-        let set = self.with_ordered(|ordered| {
-            let (_, serial) = ordered.plan.budget()?;
-            Some(if bytes < serial {
-                Err(serial)
-            } else {
-                ordered.plan.set_budget(bytes);
-                Ok(())
-            })
-        });
-        match set.flatten() {
-            Some(Ok(())) => Ok(()),
-            Some(Err(serial)) => Err(BuildError::new(format!(
-                "Pool::set_budget: {} is less than what the serial run needs; allowed: from {} on",
-                show_size(bytes),
-                show_size(serial)
-            ))),
-            None => Err(BuildError::new(
-                "Pool::set_budget: the pool has no budget; allowed: for a pool with Space::Budget"
-                    .into(),
-            )),
-        }
+    // Nobody is answered by it, and the caller may have the ledger.
+    if let Some(mut ordered) = pool.memory.ordered() {
+        let Ordered { plan, scopes, .. } = &mut *ordered;
+        let scope = scopes.entry(address(scope));
+        let scope = *scope.or_insert_with(|| plan.open());
+        plan.expect(scope);
     }
 }
 
-impl WorkerThread<'_> {
-    /// The same for this worker, and nothing where the pool has no plan.
-    fn plan<R>(self, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
-        self.shared().memory.is_ordered().then_some(())?;
-        self.shared().with_ordered(change)
-    }
-
-    /// This worker has forked these tasks. If so many come before what it runs that it has to leave its slot to one of them, what it is to wait for.
-    pub(crate) fn put_planned(self, tasks: impl Iterator<Item = Task>) -> Option<Arc<Event>> {
-        let gives_way = self.shared().change_plan(|ordered| {
-            let moved = tasks.map(|task| ordered.put(self.index, task)).count();
-            let gives_way = moved > 0 && ordered.plan.gives_way(self.index);
-            gives_way.then(|| ordered.sleeps(self.index))
-        });
-        gives_way?.0
-    }
-
-    /// What this worker, which has no frames, is to do.
-    pub(crate) fn take_planned(self, mut draw: impl FnMut(usize) -> usize) -> Option<Task> {
-        while self.shared().memory.has_work() {
-            let next = self.plan(|ordered| {
-                let next = ordered.plan.next(self.index, &mut draw);
-                self.follow(ordered, next?)
-            });
-            match next.flatten()? {
-                Step::Again if self.is_wanted() => return None,
-                Step::Again => {}
-                step => return self.go(step),
-            }
-        }
-        None
-    }
-
-    /// Whether this worker, which looks again and again, has something else to do.
-    fn is_wanted(self) -> bool {
-        self.inbox.len() > 0 || self.is_called() || self.shared().is_ending()
-    }
-
-    /// What this worker, which waits as all others do, is to do.
-    pub(crate) fn take_leftmost(self) -> Option<Task> {
-        if !self.shared().memory.has_work() {
-            return None;
-        }
-        let next = self.plan(|ordered| {
-            let next = ordered.plan.rescue(self.index);
-            ordered.in_vain = next.is_none();
-            self.follow(ordered, next?)
-        });
-        self.go(next.flatten()?)
-    }
-
-    /// Gives this worker's slot, which no thread without frames can use, to the first parked task; that may be its own.
-    pub(crate) fn resume_parked(self) {
-        if self.shared().memory.has_parked() {
-            let next = self.plan(|ordered| {
-                let next = ordered.plan.resume_parked();
-                self.follow(ordered, next?)
-            });
-            let _ = next.flatten().and_then(|step| self.go(step));
-        }
-    }
-
-    /// A task of the scope that this worker waits for, if that is what comes next.
-    pub(crate) fn take_planned_of(self, scope: &ScopeCore) -> Option<Task> {
-        if self.shared().memory.unstarted() == 0 {
-            return None;
-        }
-        let task = self.plan(|ordered| {
-            ordered.in_vain = ordered.was_in_vain;
-            let scope = *ordered.scopes.get(&address(scope))?;
-            let task = ordered.plan.next_of(self.index, scope);
-            ordered.in_vain = ordered.was_in_vain && task.is_none();
-            task
-        });
-        task.flatten()
-    }
-
-    /// Takes a half back that nobody has begun.
-    pub(crate) fn take_back_planned(self, half: &Header) -> bool {
-        let taken = self.plan(|ordered| {
-            let name = *ordered.tasks.get(&address(half))?;
-            let task = ordered.plan.take_back(name)?;
-            ordered.tasks.remove(&address(half));
-            Some(task)
-        });
-        taken.flatten().is_some()
-    }
-
-    /// A task begins here that was taken from somewhere.
-    pub(crate) fn plan_begins(self, task: &Task) {
-        self.plan(|ordered| {
-            let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
-            let known = if is_half {
-                ordered.tasks.contains_key(&header)
-            } else {
-                ordered.tasks.remove(&header).is_some()
-            };
-            if known {
-                return;
-            }
-            let scope = task.scope().map(address);
-            let scope = scope.and_then(|scope| ordered.scopes.get(&scope).copied());
-            match scope {
-                Some(scope) => ordered.plan.stranger_in(self.index, scope),
-                None => ordered.plan.stranger(self.index),
-            };
-        });
-    }
-
-    /// The topmost task of this worker has ended; whoever waits for it has yet to be told.
-    pub(crate) fn plan_ends(self) {
-        self.plan(|ordered| ordered.plan.end(self.index));
-    }
-
-    /// This worker has no frames any more.
-    pub(crate) fn plan_leaves(self) {
-        self.plan(|ordered| ordered.plan.leave(self.index));
-    }
-
-    /// The topmost task of this worker gives its slot away and goes on without one, or has one again.
-    pub(crate) fn plan_blocks(self, blocks: bool) {
-        self.plan(|ordered| ordered.plan.blocks(self.index, blocks));
-    }
-
-    /// The topmost task of this worker waits.
-    pub(crate) fn plan_waits(self, awaited: Awaited<'_>) {
-        self.plan(|ordered| {
-            let half = |half| ordered.tasks.get(&address(half)).copied().map(Until::Half);
-            let scope = |scope| {
-                ordered
-                    .scopes
-                    .get(&address(scope))
-                    .copied()
-                    .map(Until::Scope)
-            };
-            let until = match awaited {
-                Awaited::Half(header) | Awaited::HalfUnwinding(header) => half(header),
-                Awaited::Scope(core) => scope(core),
-                Awaited::Outside(_) => None,
-                // The request says so.
-                Awaited::Memory(_) => return,
-            };
-            ordered.plan.waits(self.index, until.unwrap_or(Until::Else));
-        });
-    }
-
-    /// What it has waited for has happened.
-    pub(crate) fn plan_goes_on(self, awaited: Awaited<'_>) {
-        self.plan(|ordered| {
-            ordered.plan.goes_on(self.index);
-            if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
-                if let Some(name) = ordered.tasks.remove(&address(half)) {
-                    ordered.plan.joined(name);
-                }
+/// The scope is over.
+pub(crate) fn close_planned(pool: &PoolInner, scope: &ScopeCore) {
+    if pool.memory.is_ordered() {
+        with_ordered(pool, |ordered| {
+            if let Some(scope) = ordered.scopes.remove(&address(scope)) {
+                ordered.plan.close(scope);
             }
         });
     }
+}
 
-    /// Asks for so many bytes, and waits until they are granted or refused.
-    pub(super) fn ask(
-        self,
-        bytes: u64,
-        at: &'static Location<'static>,
-    ) -> Result<book::Lease, LeaseError> {
-        let granted = |ordered: &mut Ordered, answer| match answer {
-            Answer::Granted(lease) => {
-                *place(&mut ordered.leases, lease.index()) = Some((bytes, at));
-                Ok(Ok(lease))
-            }
-            Answer::Refused => Ok(Err(ordered.refusal(bytes))),
-            Answer::Later => {
-                place(&mut ordered.asks, self.index).push((bytes, at));
-                Err(ordered.sleeps(self.index))
-            }
-        };
-        let asked = self.plan(|ordered| {
-            let Ordered { plan, rng, .. } = &mut *ordered;
-            let draw = |many: usize| rng.below(many as u64) as usize;
-            let answer = plan.ask(self.index, bytes, draw);
-            granted(ordered, answer)
-        });
-        let event = match asked.expect("a pool with a plan") {
-            Ok(answered) => return answered,
-            Err(event) => event,
-        };
-        self.shared().memory.count_sleep();
-        wait::until(self, Awaited::Memory(&event));
-        let answered = self.plan(|ordered| {
-            ordered.asks[self.index].pop();
-            let answer = ordered.plan.answer(self.index).expect("why it was woken");
-            granted(ordered, answer)
-        });
-        let answered = answered.expect("a pool with a plan");
-        answered.unwrap_or_else(|_| unreachable!("it was answered"))
-    }
-
-    /// This worker has waited for memory for long.
-    pub(crate) fn report_stall(self) {
-        let pool = &self.shared().options.name;
-        let seen = self.plan(|ordered| {
-            ordered.in_vain = ordered.was_in_vain;
-            let (budget, _) = ordered.plan.budget()?;
-            let asks = *ordered.asks.get(self.index)?.last()?;
-            Some((asks, ordered.book().declared(), budget, ordered.holders()))
-        });
-        if let Some(((bytes, at), declared, budget, holders)) = seen.flatten() {
-            print_line(format_args!(
-                "pool {pool}: a task waits for memory: for {} at {at}, and {} of {} are declared; {}",
-                Size(bytes),
-                Size(declared),
-                Size(budget),
-                Holders(&holders)
-            ));
-        }
-    }
-
-    /// What the plan has chosen, and under its lock whom to wake for that.
-    fn follow(self, ordered: &mut Ordered, next: Next<Task>) -> Option<Step> {
-        Some(match next {
-            Next::Start(task, victim) => Step::Start(task, victim),
-            Next::Resume(t) => Step::Wake(ordered.wakes(t)),
-            Next::Again => Step::Again,
+pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), BuildError> {
+    let bytes = bytes as u64;
+    let set = with_ordered(pool, |ordered| {
+        let (_, serial) = ordered.plan.budget()?;
+        Some(if bytes < serial {
+            Err(serial)
+        } else {
+            ordered.plan.set_budget(bytes);
+            Ok(())
         })
+    });
+    match set.flatten() {
+        Some(Ok(())) => Ok(()),
+        Some(Err(serial)) => Err(BuildError::new(format!(
+            "Pool::set_budget: {} is less than what the serial run needs; allowed: from {} on",
+            show_size(bytes),
+            show_size(serial)
+        ))),
+        None => Err(BuildError::new(
+            "Pool::set_budget: the pool has no budget; allowed: for a pool with Space::Budget"
+                .into(),
+        )),
     }
+}
 
-    fn go(self, step: Step) -> Option<Task> {
-        match step {
-            Step::Start(task, victim) => {
-                if let Some(victim) = victim {
-                    self.count_steal(self.shared().worker(victim), 1);
-                }
-                Some(task)
-            }
-            Step::Wake(event) => {
-                // This worker has nothing to do: its slot goes along.
-                event.open_kept();
-                None
-            }
-            Step::Again => None,
+/// The same for this worker, and nothing where the pool has no plan.
+fn plan<R>(worker: WorkerThread<'_>, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+    worker.shared().memory.is_ordered().then_some(())?;
+    with_ordered(worker.shared(), change)
+}
+
+/// This worker has forked these tasks. If so many come before what it runs that it has to leave its slot to one of them, what it is to wait for.
+pub(crate) fn put_planned(
+    worker: WorkerThread<'_>,
+    tasks: impl Iterator<Item = Task>,
+) -> Option<Arc<Event>> {
+    let gives_way = change_plan(worker.shared(), |ordered| {
+        let moved = tasks.map(|task| ordered.put(worker.index, task)).count();
+        let gives_way = moved > 0 && ordered.plan.gives_way(worker.index);
+        gives_way.then(|| ordered.sleeps(worker.index))
+    });
+    gives_way?.0
+}
+
+/// What this worker, which has no frames, is to do.
+pub(crate) fn take_planned(
+    worker: WorkerThread<'_>,
+    mut draw: impl FnMut(usize) -> usize,
+) -> Option<Task> {
+    while worker.shared().memory.has_work() {
+        let next = plan(worker, |ordered| {
+            let next = ordered.plan.next(worker.index, &mut draw);
+            follow(ordered, next?)
+        });
+        match next.flatten()? {
+            Step::Again if is_wanted(worker) => return None,
+            Step::Again => {}
+            step => return go(worker, step),
         }
+    }
+    None
+}
+
+/// Whether this worker, which looks again and again, has something else to do.
+fn is_wanted(worker: WorkerThread<'_>) -> bool {
+    worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
+}
+
+/// What this worker, which waits as all others do, is to do.
+pub(crate) fn take_leftmost(worker: WorkerThread<'_>) -> Option<Task> {
+    if !worker.shared().memory.has_work() {
+        return None;
+    }
+    let next = plan(worker, |ordered| {
+        let next = ordered.plan.rescue(worker.index);
+        ordered.in_vain = next.is_none();
+        follow(ordered, next?)
+    });
+    go(worker, next.flatten()?)
+}
+
+/// Gives this worker's slot, which no thread without frames can use, to the first parked task; that may be its own.
+pub(crate) fn resume_parked(worker: WorkerThread<'_>) {
+    if worker.shared().memory.has_parked() {
+        let next = plan(worker, |ordered| {
+            let next = ordered.plan.resume_parked();
+            follow(ordered, next?)
+        });
+        let _ = next.flatten().and_then(|step| go(worker, step));
+    }
+}
+
+/// A task of the scope that this worker waits for, if that is what comes next.
+pub(crate) fn take_planned_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
+    if worker.shared().memory.unstarted() == 0 {
+        return None;
+    }
+    let task = plan(worker, |ordered| {
+        ordered.in_vain = ordered.was_in_vain;
+        let scope = *ordered.scopes.get(&address(scope))?;
+        let task = ordered.plan.next_of(worker.index, scope);
+        ordered.in_vain = ordered.was_in_vain && task.is_none();
+        task
+    });
+    task.flatten()
+}
+
+/// Takes a half back that nobody has begun.
+pub(crate) fn take_back_planned(worker: WorkerThread<'_>, half: &Header) -> bool {
+    let taken = plan(worker, |ordered| {
+        let name = *ordered.tasks.get(&address(half))?;
+        let task = ordered.plan.take_back(name)?;
+        ordered.tasks.remove(&address(half));
+        Some(task)
+    });
+    taken.flatten().is_some()
+}
+
+/// A task begins here that was taken from somewhere.
+pub(crate) fn plan_begins(worker: WorkerThread<'_>, task: &Task) {
+    plan(worker, |ordered| {
+        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
+        let known = if is_half {
+            ordered.tasks.contains_key(&header)
+        } else {
+            ordered.tasks.remove(&header).is_some()
+        };
+        if known {
+            return;
+        }
+        let scope = task.scope().map(address);
+        let scope = scope.and_then(|scope| ordered.scopes.get(&scope).copied());
+        match scope {
+            Some(scope) => ordered.plan.stranger_in(worker.index, scope),
+            None => ordered.plan.stranger(worker.index),
+        };
+    });
+}
+
+/// The topmost task of this worker has ended; whoever waits for it has yet to be told.
+pub(crate) fn plan_ends(worker: WorkerThread<'_>) {
+    plan(worker, |ordered| ordered.plan.end(worker.index));
+}
+
+/// This worker has no frames any more.
+pub(crate) fn plan_leaves(worker: WorkerThread<'_>) {
+    plan(worker, |ordered| ordered.plan.leave(worker.index));
+}
+
+/// The topmost task of this worker gives its slot away and goes on without one, or has one again.
+pub(crate) fn plan_blocks(worker: WorkerThread<'_>, blocks: bool) {
+    plan(worker, |ordered| ordered.plan.blocks(worker.index, blocks));
+}
+
+/// The topmost task of this worker waits.
+pub(crate) fn plan_waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    plan(worker, |ordered| {
+        let half = |half| ordered.tasks.get(&address(half)).copied().map(Until::Half);
+        let scope = |scope| {
+            ordered
+                .scopes
+                .get(&address(scope))
+                .copied()
+                .map(Until::Scope)
+        };
+        let until = match awaited {
+            Awaited::Half(header) | Awaited::HalfUnwinding(header) => half(header),
+            Awaited::Scope(core) => scope(core),
+            Awaited::Outside(_) => None,
+            // The request says so.
+            Awaited::Memory(_) => return,
+        };
+        ordered
+            .plan
+            .waits(worker.index, until.unwrap_or(Until::Else));
+    });
+}
+
+/// What it has waited for has happened.
+pub(crate) fn plan_goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    plan(worker, |ordered| {
+        ordered.plan.goes_on(worker.index);
+        if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
+            if let Some(name) = ordered.tasks.remove(&address(half)) {
+                ordered.plan.joined(name);
+            }
+        }
+    });
+}
+
+/// Asks for so many bytes, and waits until they are granted or refused.
+pub(super) fn ask(
+    worker: WorkerThread<'_>,
+    bytes: u64,
+    at: &'static Location<'static>,
+) -> Result<book::Lease, LeaseError> {
+    let granted = |ordered: &mut Ordered, answer| match answer {
+        Answer::Granted(lease) => {
+            *place(&mut ordered.leases, lease.index()) = Some((bytes, at));
+            Ok(Ok(lease))
+        }
+        Answer::Refused => Ok(Err(ordered.refusal(bytes))),
+        Answer::Later => {
+            place(&mut ordered.asks, worker.index).push((bytes, at));
+            Err(ordered.sleeps(worker.index))
+        }
+    };
+    let asked = plan(worker, |ordered| {
+        let Ordered { plan, rng, .. } = &mut *ordered;
+        let draw = |many: usize| rng.below(many as u64) as usize;
+        let answer = plan.ask(worker.index, bytes, draw);
+        granted(ordered, answer)
+    });
+    let event = match asked.expect("a pool with a plan") {
+        Ok(answered) => return answered,
+        Err(event) => event,
+    };
+    worker.shared().memory.count_sleep();
+    wait::until(worker, Awaited::Memory(&event));
+    let answered = plan(worker, |ordered| {
+        ordered.asks[worker.index].pop();
+        let answer = ordered.plan.answer(worker.index).expect("why it was woken");
+        granted(ordered, answer)
+    });
+    let answered = answered.expect("a pool with a plan");
+    answered.unwrap_or_else(|_| unreachable!("it was answered"))
+}
+
+/// This worker has waited for memory for long.
+pub(crate) fn report_stall(worker: WorkerThread<'_>) {
+    let pool = &worker.shared().options.name;
+    let seen = plan(worker, |ordered| {
+        ordered.in_vain = ordered.was_in_vain;
+        let (budget, _) = ordered.plan.budget()?;
+        let asks = *ordered.asks.get(worker.index)?.last()?;
+        Some((asks, ordered.book().declared(), budget, ordered.holders()))
+    });
+    if let Some(((bytes, at), declared, budget, holders)) = seen.flatten() {
+        print_line(format_args!(
+            "pool {pool}: a task waits for memory: for {} at {at}, and {} of {} are declared; {}",
+            Size(bytes),
+            Size(declared),
+            Size(budget),
+            Holders(&holders)
+        ));
+    }
+}
+
+/// What the plan has chosen, and under its lock whom to wake for that.
+fn follow(ordered: &mut Ordered, next: Next<Task>) -> Option<Step> {
+    Some(match next {
+        Next::Start(task, victim) => Step::Start(task, victim),
+        Next::Resume(t) => Step::Wake(ordered.wakes(t)),
+        Next::Again => Step::Again,
+    })
+}
+
+fn go(worker: WorkerThread<'_>, step: Step) -> Option<Task> {
+    match step {
+        Step::Start(task, victim) => {
+            if let Some(victim) = victim {
+                worker.count_steal(worker.shared().worker(victim), 1);
+            }
+            Some(task)
+        }
+        Step::Wake(event) => {
+            // This worker has nothing to do: its slot goes along.
+            event.open_kept();
+            None
+        }
+        Step::Again => None,
     }
 }
 

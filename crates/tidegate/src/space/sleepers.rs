@@ -68,64 +68,67 @@ impl Sleepers {
     }
 }
 
-impl WorkerThread<'_> {
-    /// Sleeps for as many rounds as so many bytes are worth.
-    pub(super) fn sleep_off(self, bytes: u64) {
-        let memory = &self.shared().memory;
-        let Some(mut sleepers) = memory.sleepers() else {
-            return;
-        };
-        let rounds = sleepers.rounds(self.index, bytes);
-        if rounds == 0 {
-            return;
-        }
-        let event = Arc::new(Event::for_this_thread());
-        sleepers
-            .at(self.own_cpu_slot())
-            .sleep(rounds, event.clone());
-        let _ = memory.mirror(true, 0);
-        drop(sleepers);
-        memory.count_sleep();
-        wait::until(self, Awaited::Memory(&event));
+/// Sleeps for as many rounds as so many bytes are worth.
+pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
+    let memory = &worker.shared().memory;
+    let Some(mut sleepers) = memory.sleepers() else {
+        return;
+    };
+    let rounds = sleepers.rounds(worker.index, bytes);
+    if rounds == 0 {
+        return;
     }
+    let event = Arc::new(Event::for_this_thread());
+    sleepers
+        .at(own_cpu_slot(worker))
+        .sleep(rounds, event.clone());
+    let _ = memory.mirror(true, 0);
+    drop(sleepers);
+    memory.count_sleep();
+    wait::until(worker, Awaited::Memory(&event));
+}
 
-    /// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
-    pub(crate) fn pass_round(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.at(self.own_cpu_slot()).pass())
-    }
+/// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
+pub(crate) fn pass_round(worker: WorkerThread<'_>) -> bool {
+    wake_sleeper(worker, |sleepers| sleepers.at(own_cpu_slot(worker)).pass())
+}
 
-    /// The same after a sweep in which there was nothing to steal, or nobody to steal from.
-    pub(crate) fn pass_round_somewhere(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.pass_somewhere(self.own_cpu_slot()))
-    }
+/// The same after a sweep in which there was nothing to steal, or nobody to steal from.
+pub(crate) fn pass_round_somewhere(worker: WorkerThread<'_>) -> bool {
+    wake_sleeper(worker, |sleepers| {
+        sleepers.pass_somewhere(own_cpu_slot(worker))
+    })
+}
 
-    /// The same where nothing else is to be done.
-    pub(crate) fn skip_rounds(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.skip(self.own_cpu_slot()))
-    }
+/// The same where nothing else is to be done.
+pub(crate) fn skip_rounds(worker: WorkerThread<'_>) -> bool {
+    wake_sleeper(worker, |sleepers| sleepers.skip(own_cpu_slot(worker)))
+}
 
-    fn wake_sleeper(self, due: impl FnOnce(&mut Sleepers) -> Option<Arc<Event>>) -> bool {
-        let memory = &self.shared().memory;
-        if !memory.has_work() {
-            return false;
-        }
-        let Some(mut sleepers) = memory.sleepers() else {
-            return false;
-        };
-        let due = due(&mut sleepers);
-        let _ = memory.mirror(sleepers.any(), 0);
-        drop(sleepers);
-        due.inspect(Event::open_kept).is_some()
+fn wake_sleeper(
+    worker: WorkerThread<'_>,
+    due: impl FnOnce(&mut Sleepers) -> Option<Arc<Event>>,
+) -> bool {
+    let memory = &worker.shared().memory;
+    if !memory.has_work() {
+        return false;
     }
+    let Some(mut sleepers) = memory.sleepers() else {
+        return false;
+    };
+    let due = due(&mut sleepers);
+    let _ = memory.mirror(sleepers.any(), 0);
+    drop(sleepers);
+    due.inspect(Event::open_kept).is_some()
+}
 
-    /// Another task begins at the base of this thread.
-    pub(crate) fn forget_granted(self) {
-        if let Some(mut sleepers) = self.shared().memory.sleepers() {
-            *sleepers.granted(self.index) = 0;
-        }
+/// Another task begins at the base of this thread.
+pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
+    if let Some(mut sleepers) = worker.shared().memory.sleepers() {
+        *sleepers.granted(worker.index) = 0;
     }
+}
 
-    fn own_cpu_slot(self) -> usize {
-        self.cpu_slot().unwrap_or(self.index)
-    }
+fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
+    worker.cpu_slot().unwrap_or(worker.index)
 }

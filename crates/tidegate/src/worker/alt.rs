@@ -5,7 +5,9 @@ use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{Header, Task};
 use crate::latch::State;
+use crate::scope;
 use crate::sleep::wake;
+use crate::space;
 use tidegate_deque::Miss;
 
 /// Moves what the deque holds into the queue in its place.
@@ -15,8 +17,8 @@ pub(crate) fn move_out(worker: WorkerThread<'_>, alt: &AltQueue) {
     let tasks = std::iter::from_fn(|| steal_one(worker.worker(), None).1).inspect(|_| moved += 1);
     match alt {
         AltQueue::Own(own) => tasks.for_each(|task| put(worker, own, task)),
-        AltQueue::Shared => tasks.for_each(|task| worker.pass_on(task)),
-        AltQueue::Planned => gives_way = worker.put_planned(tasks),
+        AltQueue::Shared => tasks.for_each(|task| scope::pass_on(worker, task)),
+        AltQueue::Planned => gives_way = space::put_planned(worker, tasks),
     }
     worker.deque().shut();
     if moved > 0 {
@@ -34,7 +36,7 @@ fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
         let _ = latch.set_keeper(worker.index);
     }
     if let Err(task) = own.put(task) {
-        worker.pass_on(task);
+        scope::pass_on(worker, task);
     }
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
 pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     match worker.alt_queue {
         None => return false,
-        Some(AltQueue::Planned) => return worker.take_back_planned(half),
+        Some(AltQueue::Planned) => return space::take_back_planned(worker, half),
         Some(AltQueue::Own(_) | AltQueue::Shared) => {}
     }
     match half.latch.state() {
@@ -104,14 +106,14 @@ pub(crate) fn flush_to_stealable(worker: WorkerThread<'_>) {
 /// The same for who has no frames and leaves.
 pub(crate) fn flush_to_injector(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
-        worker.pass_on(task);
+        scope::pass_on(worker, task);
     }
 }
 
 /// Moves the youngest own tasks that belong to nobody to the pool's queues.
 pub(crate) fn flush_detached(worker: WorkerThread<'_>) {
     while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
-        worker.pass_on(task);
+        scope::pass_on(worker, task);
     }
 }
 

@@ -4,6 +4,7 @@ use super::WorkerThread;
 use crate::job::{Header, Runner};
 use crate::latch::Latch;
 use crate::sleep;
+use crate::space;
 use crate::unwind::{self, Payload};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
@@ -81,7 +82,7 @@ where
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
-        current.plan_ends();
+        space::plan_ends(current);
         let latch = NonNull::from(&this.header.latch);
         // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
         let sleeper = unsafe { Latch::open(latch) };

@@ -25,6 +25,7 @@ use super::{WorkerThread, wait};
 use crate::alt_queue::AltQueue;
 use crate::job::{Header, Task};
 use crate::pool::signal;
+use crate::scope;
 use crate::sleep;
 use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
@@ -215,7 +216,7 @@ impl WorkerThread<'_> {
     #[cold]
     fn take_back_uneven(self, position: u64) -> bool {
         position == FULL || {
-            self.clear_above(position + 1);
+            scope::clear_above(self, position + 1);
             self.deque().pop_at(position)
         }
     }

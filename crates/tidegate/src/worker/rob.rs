@@ -10,7 +10,9 @@ use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
 use crate::place;
+use crate::scope;
 use crate::scope::ScopeCore;
+use crate::space;
 use tidegate_deque::Steal;
 
 /// How many waits a robber follows from worker to worker.
@@ -39,7 +41,7 @@ impl<'a> Robber<'a> {
         if worker.shared().memory.is_ordered() {
             // What it has forked lies in the plan.
             let scope = self.awaited.scope()?;
-            let planned = worker.take_planned_of(scope);
+            let planned = space::take_planned_of(worker, scope);
             let queued = planned.or_else(|| scope.pop_queued());
             return queued.or_else(|| place::take_placed_of(worker, scope));
         }
@@ -172,7 +174,7 @@ impl<'a> Robber<'a> {
         if wanted {
             return Some(task);
         }
-        self.worker.pass_on(task);
+        scope::pass_on(self.worker, task);
         None
     }
 

@@ -9,8 +9,10 @@ use super::{Worker, WorkerThread, wait};
 use crate::job::Task;
 use crate::place;
 use crate::pool::{PoolInner, signal};
+use crate::scope;
 use crate::sleep;
 use crate::sleep::wake;
+use crate::space;
 use crate::stats::Phase;
 use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
@@ -90,7 +92,7 @@ impl<'a> Search<'a> {
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(mut self) {
         let worker = self.worker;
-        let planned = || worker.take_planned(|_| 0);
+        let planned = || space::take_planned(worker, |_| 0);
         let next = || worker.own_task().or_else(planned);
         while let Some(task) = next().or_else(|| place::take_queued(worker)) {
             self.run_at_base(task);
@@ -117,10 +119,10 @@ impl<'a> Search<'a> {
         if worker.sleeper.unasked_until().is_none() {
             worker.forget_preemptions();
         }
-        worker.forget_granted();
+        space::forget_granted(worker);
         self.enter_base(&task);
         worker.victim.is_busy.set(true);
-        worker.run_taken(task);
+        scope::run_taken(worker, task);
         worker.shared().check_process();
         worker.victim.is_busy.set(false);
         if worker.home().is_some() {
@@ -208,7 +210,7 @@ impl<'a> Search<'a> {
             Rest::Yield => thread::yield_now(),
             Rest::Sleep(nanos) => {
                 // A task that sleeps for memory comes first.
-                if !self.worker.skip_rounds() {
+                if !space::skip_rounds(self.worker) {
                     sleep::nap(self.worker, nanos);
                 }
             }
@@ -249,7 +251,9 @@ impl<'a> Search<'a> {
                 );
                 Some(task)
             }
-            Source::Plan => worker.take_planned(|many| (self.rng.draw() % many as u64) as usize),
+            Source::Plan => {
+                space::take_planned(worker, |many| (self.rng.draw() % many as u64) as usize)
+            }
         }
     }
 
@@ -261,7 +265,7 @@ impl<'a> Search<'a> {
             let rng = &mut self.rng;
             let victim = (self.thief).next_victim(&worker.notes, &PeersOf(pool), || rng.draw());
             let Some(victim) = victim else {
-                worker.pass_round_somewhere();
+                space::pass_round_somewhere(worker);
                 return None;
             };
             let Some(victim) = pool.worker_if(victim) else {
@@ -274,7 +278,7 @@ impl<'a> Search<'a> {
                 worker.set_must_stop(true);
                 return None;
             }
-            if worker.pass_round() && worker.must_stop() {
+            if space::pass_round(worker) && worker.must_stop() {
                 return None;
             }
             if let Some(task) = self.steal(victim) {

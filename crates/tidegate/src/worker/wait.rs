@@ -10,10 +10,12 @@ use super::rob::Robber;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
 use crate::place;
+use crate::scope;
 use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::wake;
+use crate::space;
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
@@ -140,11 +142,11 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let blocked = blocking::leave(worker);
     let phase = worker.enter_phase(Phase::Stealing);
     if worker.runs_queued(awaited) {
-        worker.queue_detached();
+        scope::queue_detached(worker);
     }
-    worker.plan_waits(awaited);
+    space::plan_waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
-    worker.plan_goes_on(awaited);
+    space::plan_goes_on(worker, awaited);
     // The rescue may have come when the wait was over.
     let _ = worker.sleeper.take_rescue();
     let _ = worker.enter_phase(phase);
@@ -190,7 +192,7 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
     let phase = worker.enter_phase(Phase::Busy);
-    worker.run_on_top(task);
+    scope::run_on_top(worker, task);
     let _ = worker.enter_phase(phase);
     worker.victim.is_busy.replace(busy);
     // Nothing of this task's is left in the deque.
@@ -225,7 +227,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             sleep::sleep_until(worker, awaited);
             since = None;
             if at_once && !awaited.is_over() && !worker.sleeper.is_rescue() {
-                worker.resume_parked();
+                space::resume_parked(worker);
             }
         }
     }
@@ -253,10 +255,10 @@ fn go_on_in_child(robber: &Robber<'_>) {
 fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
     let worker = robber.worker;
     if worker.sleeper.take_rescue() || worker.runs_queued(robber.awaited) {
-        if worker.skip_rounds() {
+        if space::skip_rounds(worker) {
             return None;
         }
-        let leftmost = worker.take_leftmost();
+        let leftmost = space::take_leftmost(worker);
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }
@@ -277,7 +279,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     // The look after the theft: if the latch was shut then, the victim was still at what we wait for when we
     // robbed it, and the task is descended from that.
     if robber.awaited.is_over() && worker.shared().options.wait == Wait::Descendants {
-        return worker.pass_on(task);
+        return scope::pass_on(worker, task);
     }
     worker.tally.tasks.add(1);
     robber.tell_that_we_run_on_top(&task);
@@ -285,7 +287,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     // No worker follows this one's outer wait while something else runs on top of it.
     worker.waiting.set_thief(None);
     let _ = worker.enter_phase(Phase::Busy);
-    worker.run_on_top(task);
+    scope::run_on_top(worker, task);
     let _ = worker.enter_phase(Phase::Stealing);
     worker.victim.is_busy.set(false);
 }
