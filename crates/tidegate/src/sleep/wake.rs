@@ -40,8 +40,14 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) {
         return;
     }
     let mut ledger = pool.ledger();
+    let queued = pool.can_rescue();
+    // A thread is not started for a task that was taken since the caller's look: its taker may have begun to block since, so
+    // that its slot is free.
+    if !ledger.has_idle() && !queued && !look::sees_work(pool, &ledger) {
+        return;
+    }
     let seen = Seen {
-        queued: pool.can_rescue(),
+        queued,
         runs: ledger.running().next().is_some(),
         free: pool.places.free_groups(&ledger),
     };
