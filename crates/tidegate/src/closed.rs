@@ -19,6 +19,7 @@ use crate::broadcast;
 use crate::handle::Pool;
 use crate::options::{BuildError, Builder, Options};
 use crate::pool::PoolInner;
+use crate::pool::enter;
 use crate::scope;
 use crate::scope::Scope;
 use crate::worker::WorkerThread;
@@ -115,7 +116,7 @@ pub struct Entry(Arc<PoolInner>);
 impl Entry {
     /// Runs `f` on a thread of the pool.
     pub fn inside<R: Send>(&self, f: impl FnOnce(Member<'_>) -> R + Send) -> R {
-        self.0.take_part(|current| f(Member(current)))
+        enter::take_part(&self.0, |current| f(Member(current)))
     }
 
     /// Runs `f` right here with a scope whose tasks run in the pool, and waits for these.

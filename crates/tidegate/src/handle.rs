@@ -6,6 +6,7 @@ use crate::interval::{self, Body, Failure};
 use crate::options::{BuildError, Builder, Options};
 use crate::place;
 use crate::place::PlaceId;
+use crate::pool::enter;
 use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope;
 use crate::scope::Scope;
@@ -124,7 +125,7 @@ impl Pool {
     /// # Panics
     /// With the panic of `f`.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        self.used().install(f)
+        enter::install(self.used(), f)
     }
 
     /// Runs `f` on a worker of `place`, or on one that has nothing else to do, and waits for it; see [`PlaceId`].
@@ -177,12 +178,12 @@ impl Pool {
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB) {
-        self.used().take_part(|current| current.join(a, b))
+        enter::take_part(self.used(), |current| current.join(a, b))
     }
 
     /// [`scope`](fn@crate::scope) on this pool.
     pub fn scope<'scope, R: Send>(&self, f: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
-        self.used().take_part(|current| scope::scope(current, f))
+        enter::take_part(self.used(), |current| scope::scope(current, f))
     }
 
     /// [`interval::run`] on this pool; what is said there of calls inside of another interval holds here, too.
@@ -194,8 +195,7 @@ impl Pool {
         F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
         R: Send,
     {
-        self.used()
-            .take_part(|current| interval::inline(current, None, f))
+        enter::take_part(self.used(), |current| interval::inline(current, None, f))
     }
 
     /// [`spawn`](fn@crate::spawn) on this pool.

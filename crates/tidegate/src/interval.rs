@@ -43,6 +43,7 @@ pub(crate) use tree::Tree;
 
 use crate::handle::global;
 use crate::place::{self, PlaceId};
+use crate::pool::enter;
 use crate::scope;
 use crate::unwind;
 use crate::worker::{FrameWorker, WorkerThread};
@@ -115,7 +116,7 @@ where
     let inside = |current: WorkerThread<'_>| inline_in(current, Tree::new(None, recorder), f);
     match WorkerThread::get() {
         Some(current) => inside(current),
-        None => global().take_part(inside),
+        None => enter::take_part(global(), inside),
     }
 }
 

@@ -172,7 +172,7 @@ pub use tidegate_policy::{
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 
-use pool::observe;
+use pool::{enter, observe};
 use worker::WorkerThread;
 
 /// What README shows must run.
@@ -229,7 +229,7 @@ where
 #[cold]
 #[inline(never)]
 fn outside<R: Send>(f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-    handle::global().take_part(f)
+    enter::take_part(handle::global(), f)
 }
 
 /// Runs `f` with a [`Scope`] into which it may spawn tasks that borrow what outlives this call, and waits for them.

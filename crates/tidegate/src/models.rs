@@ -4,8 +4,8 @@
 //! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
 
 use crate::Pool;
+use crate::pool::enter;
 use crate::scope;
-use crate::spawn;
 use crate::worker::{WorkerThread, steal_one};
 use loom::model::Builder;
 use std::time::Instant;
@@ -144,7 +144,7 @@ fn loom_a_dropped_pool_finishes_what_was_spawned() {
         let pool = pool(1);
         let once = Once::new();
         let task = once.clone();
-        drop(spawn::spawn(pool, move || task.happen()));
+        drop(pool.spawn(move || task.happen()));
         drop(pool);
         once.check();
     });
@@ -154,7 +154,7 @@ fn loom_a_dropped_pool_finishes_what_was_spawned() {
 fn loom_a_handle_is_joined_by_a_thread_of_no_pool() {
     check(|| {
         let pool = pool(1);
-        assert_eq!(spawn::spawn(pool, || 5).join(), 5);
+        assert_eq!(pool.spawn(|| 5).join(), 5);
     });
 }
 
@@ -316,7 +316,7 @@ fn loom_a_robber_of_a_reused_number_gets_nothing() {
         while !shared.ledger().has_free() {
             loom::thread::yield_now();
         }
-        let (number, generation) = shared.take_part(|guest| {
+        let (number, generation) = enter::take_part(shared, |guest| {
             assert!(guest.membership.is_guest.get());
             (guest.index, guest.deque().generation())
         });
@@ -327,9 +327,12 @@ fn loom_a_robber_of_a_reused_number_gets_nothing() {
             let robbed = matches!(got, Steal::Success(_));
             assert!(!robbed, "robbed a task of the next guest");
         });
-        shared.take_part(|guest| {
+        enter::take_part(shared, |guest| {
             assert_eq!(guest.index, number);
-            crate::join(|| WorkerThread::get().expect("a worker").expose(), || ());
+            crate::join(
+                || crate::sleep::expose(WorkerThread::get().expect("a worker")),
+                || (),
+            );
         });
         loom::stop_exploring();
         robber.join().expect("no assertion failed");

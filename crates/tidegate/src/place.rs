@@ -12,6 +12,7 @@ pub(crate) use binding::Binding;
 use crate::job::Task;
 use crate::layout::Layout;
 use crate::pool::PoolInner;
+use crate::pool::enter;
 use crate::pool::members;
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
@@ -176,12 +177,6 @@ impl Places {
     }
 }
 
-impl PoolInner {
-    fn layout(&self) -> &Layout {
-        &self.options.layout
-    }
-}
-
 /// The places that hold no others.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
@@ -272,7 +267,7 @@ pub(crate) fn install_at<R: Send>(
             return current.call(|_| f());
         }
     }
-    pool.install_by(f, |task| put_at(pool, place, task))
+    enter::install_by(pool, f, |task| put_at(pool, place, task))
 }
 
 /// Puts the thread that is this worker on the CPU of its CPU slot.

@@ -1,8 +1,7 @@
 //! A pool: what its threads share.
 
 mod end;
-mod enter;
-mod installed;
+pub(crate) mod enter;
 pub(crate) mod members;
 pub(crate) mod observe;
 mod threads;
@@ -14,6 +13,7 @@ use crate::alt_queue::AltQueue;
 use crate::cells::Hint;
 use crate::controller_handle::ControllerHandle;
 use crate::job::Task;
+use crate::layout::Layout;
 use crate::options::{BuildError, Options, Source};
 use crate::panics::PanicReporter;
 use crate::place::Places;
@@ -180,6 +180,10 @@ impl PoolInner {
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
         self.sleep.lock()
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.options.layout
     }
 
     pub(crate) fn name(&self) -> &str {

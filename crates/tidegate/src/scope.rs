@@ -14,7 +14,7 @@
 //! or if it was the one. A scope whose owner is no worker of the pool has an event in place of the latch.
 
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-mod forked;
+mod forked_tests;
 mod in_order;
 mod priority;
 mod task;
@@ -24,6 +24,7 @@ use crate::latch::Latch;
 use crate::place;
 use crate::place::PlaceId;
 use crate::pool::PoolInner;
+use crate::pool::enter;
 use crate::queue::Queue;
 use crate::sleep;
 use crate::sleep::wake;
@@ -407,7 +408,7 @@ pub(crate) fn scope_in_place<'scope, R>(
     let result = unwind::catch(|| f(&scope));
     if !ScopeCore::drop_one(&core.count) {
         pool.check_process();
-        pool.work_off_alone();
+        enter::work_off_alone(pool);
         wait::for_event(core.outside.as_ref().expect("made above"));
     }
     scope.core.end(result)

@@ -4,12 +4,12 @@
 //! it: a worker, or [`Handle::join`] itself if nobody has started it. All of it is under one small lock; a spawn is not
 //! on the price list of a join.
 
-mod detached;
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
-mod forked;
+mod forked_tests;
 
 use crate::job::Task;
 use crate::pool::PoolInner;
+use crate::pool::enter;
 use crate::scope;
 use crate::sleep::wake;
 use crate::unwind::{self, Payload, UnhandledPanic};
@@ -137,7 +137,7 @@ impl<T: Send> Handle<T> {
         if self.pool.is_inherited() {
             run();
         } else if packet.is_unstarted() {
-            self.pool.run_here(run);
+            enter::run_here(&self.pool, run);
         }
     }
 
@@ -270,7 +270,7 @@ fn submit(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) + Send + 'stat
         _ => {
             pool.injector.push(task);
             wake::work_visible(pool, None);
-            pool.work_off_alone();
+            enter::work_off_alone(pool);
         }
     }
 }

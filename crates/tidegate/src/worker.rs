@@ -5,10 +5,12 @@
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
 pub(crate) mod alt;
+mod detached;
 mod event;
 mod flags;
 mod half;
 pub(crate) mod inbox;
+mod installed;
 mod join;
 mod local;
 mod rob;
@@ -19,6 +21,7 @@ pub(crate) mod wait;
 mod waiting;
 
 pub(crate) use event::Event;
+pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
 pub(crate) use steal::steal_one;

@@ -1,7 +1,6 @@
 //! How a call comes into a pool: on a thread of it, or on the caller's own stack as a guest.
 
 use super::PoolInner;
-use super::installed::Installed;
 use crate::job::Task;
 use crate::pool::members;
 use crate::scope;
@@ -10,103 +9,103 @@ use crate::space;
 use crate::unwind;
 use crate::worker::Event;
 use crate::worker::alt;
-use crate::worker::{Admission, Membership, Search, WorkerThread};
+use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
 
-impl PoolInner {
-    /// Runs `f` on a thread of this pool and waits for it.
-    pub(crate) fn install<R: Send>(self: &Arc<Self>, f: impl FnOnce() -> R + Send) -> R {
-        if let Some(current) = WorkerThread::in_pool(self) {
-            return current.call(|_| f());
-        }
-        self.install_by(f, |task| {
-            self.injector.push(task);
-            wake::work_visible(self, None);
-        })
+/// Runs `f` on a thread of this pool and waits for it.
+pub(crate) fn install<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce() -> R + Send) -> R {
+    if let Some(current) = WorkerThread::in_pool(pool) {
+        return current.call(|_| f());
     }
+    install_by(pool, f, |task| {
+        pool.injector.push(task);
+        wake::work_visible(pool, None);
+    })
+}
 
-    /// Offers `f` to the pool's threads and waits for it. Where the system has refused them all the caller runs it.
-    pub(crate) fn install_by<R: Send>(
-        self: &Arc<Self>,
-        f: impl FnOnce() -> R + Send,
-        offer: impl FnOnce(Task),
-    ) -> R {
-        if let Some(t) = members::admit_if_alone(self) {
-            return self.visit(t, |_| f());
-        }
-        let result = Installed::new(f, Event::for_this_thread()).run(offer);
-        result.unwrap_or_else(|payload| unwind::resume(payload))
+/// Offers `f` to the pool's threads and waits for it. Where the system has refused them all the caller runs it.
+pub(crate) fn install_by<R: Send>(
+    pool: &Arc<PoolInner>,
+    f: impl FnOnce() -> R + Send,
+    offer: impl FnOnce(Task),
+) -> R {
+    if let Some(t) = members::admit_if_alone(pool) {
+        return visit(pool, t, |_| f());
     }
+    let result = Installed::new(f, Event::for_this_thread()).run(offer);
+    result.unwrap_or_else(|payload| unwind::resume(payload))
+}
 
-    /// Where the system has refused every thread, the caller runs what was spawned.
-    pub(crate) fn work_off_alone(self: &Arc<Self>) {
-        if let Some(t) = members::admit_if_alone(self) {
-            self.visit(t, |_| ());
+/// Where the system has refused every thread, the caller runs what was spawned.
+pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
+    if let Some(t) = members::admit_if_alone(pool) {
+        visit(pool, t, |_| ());
+    }
+}
+
+/// Runs `f` on the caller's stack if it is a worker of this pool or can become a guest, else on a thread of the pool.
+#[inline]
+pub(crate) fn take_part<R: Send>(
+    pool: &Arc<PoolInner>,
+    f: impl FnOnce(WorkerThread<'_>) -> R + Send,
+) -> R {
+    match WorkerThread::get() {
+        Some(current) if std::ptr::eq(current.shared(), &**pool) => f(current),
+        Some(_) => install_with(pool, f),
+        None => match members::admit_guest(pool) {
+            Some(t) => visit(pool, t, f),
+            None => install_with(pool, f),
+        },
+    }
+}
+
+/// Runs `f` on the caller's stack if it is a worker of this pool, now or in a frame below, or can become a guest; else not at all.
+pub(crate) fn run_here(pool: &Arc<PoolInner>, f: impl FnOnce()) {
+    if let Some(current) = WorkerThread::in_pool(pool) {
+        return current.call(|_| f());
+    }
+    let guest = match WorkerThread::get() {
+        Some(_) => members::admit_if_alone(pool),
+        None => members::admit_guest(pool),
+    };
+    if let Some(t) = guest {
+        visit(pool, t, |_| f());
+    }
+}
+
+fn install_with<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
+    install(pool, || {
+        f(WorkerThread::get().expect("install runs on a worker"))
+    })
+}
+
+/// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
+fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
+    struct Visit(Membership);
+    impl Drop for Visit {
+        fn drop(&mut self) {
+            let current = self.0.current();
+            if current.shared().is_inherited() {
+                return;
+            }
+            space::plan_leaves(current);
+            if members::is_alone(current.shared()) {
+                Search::new(current).finish();
+            }
+            scope::clear_above(current, 0);
+            alt::flush_to_injector(current);
+            current.set_must_stop(false);
         }
     }
-
-    /// Runs `f` on the caller's stack if it is a worker of this pool or can become a guest, else on a thread of the pool.
-    #[inline]
-    pub(crate) fn take_part<R: Send>(
-        self: &Arc<Self>,
-        f: impl FnOnce(WorkerThread<'_>) -> R + Send,
-    ) -> R {
-        match WorkerThread::get() {
-            Some(current) if std::ptr::eq(current.shared(), &**self) => f(current),
-            Some(_) => self.install_with(f),
-            None => match members::admit_guest(self) {
-                Some(t) => self.visit(t, f),
-                None => self.install_with(f),
-            },
-        }
-    }
-
-    /// Runs `f` on the caller's stack if it is a worker of this pool, now or in a frame below, or can become a guest; else not at all.
-    pub(crate) fn run_here(self: &Arc<Self>, f: impl FnOnce()) {
-        if let Some(current) = WorkerThread::in_pool(self) {
-            return current.call(|_| f());
-        }
-        let guest = match WorkerThread::get() {
-            Some(_) => members::admit_if_alone(self),
-            None => members::admit_guest(self),
-        };
-        if let Some(t) = guest {
-            self.visit(t, |_| f());
-        }
-    }
-
-    fn install_with<R: Send>(self: &Arc<Self>, f: impl FnOnce(WorkerThread<'_>) -> R + Send) -> R {
-        self.install(|| f(WorkerThread::get().expect("install runs on a worker")))
-    }
-
-    /// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
-    fn visit<R>(self: &Arc<Self>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
-        struct Visit(Membership);
-        impl Drop for Visit {
-            fn drop(&mut self) {
-                let current = self.0.current();
-                if current.shared().is_inherited() {
-                    return;
-                }
-                space::plan_leaves(current);
-                if members::is_alone(current.shared()) {
-                    Search::new(current).finish();
-                }
-                scope::clear_above(current, 0);
-                alt::flush_to_injector(current);
-                current.set_must_stop(false);
+    struct Leave<'a>(&'a PoolInner, usize);
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            if !self.0.is_inherited() {
+                members::dismiss(&self.0, self.1);
             }
         }
-        struct Leave<'a>(&'a PoolInner, usize);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                if !self.0.is_inherited() {
-                    members::dismiss(&self.0, self.1);
-                }
-            }
-        }
-        let _leave = Leave(self, t);
-        let visit = Visit(Membership::enter(self.clone(), Admission::granted(t)));
-        f(visit.0.current())
     }
+    let _leave = Leave(pool, t);
+    let visit = Visit(Membership::enter(pool.clone(), Admission::granted(t)));
+    f(visit.0.current())
 }

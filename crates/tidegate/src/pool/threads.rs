@@ -4,6 +4,7 @@ use super::PoolInner;
 use crate::events;
 use crate::options::Options;
 use crate::place;
+use crate::pool::enter;
 use crate::pool::members;
 use crate::sleep;
 use crate::sleep::wake;
@@ -260,7 +261,7 @@ impl PoolInner {
             // One of its own tasks, for which the threads may wait: they end by themselves.
             return;
         }
-        self.work_off_alone();
+        enter::work_off_alone(self);
         while let Some(handle) = { self.threads.lock().pop() } {
             // A thread that panicked has aborted the process.
             let _ = handle.join();

@@ -1,8 +1,8 @@
 //! Tasks that belong to no frame and no scope.
 
+use super::WorkerThread;
 use crate::job::{Header, Runner, Task, blocks};
 use crate::latch::Latch;
-use crate::worker::WorkerThread;
 use std::ptr::NonNull;
 
 #[repr(C)]

@@ -1,9 +1,9 @@
 //! A call from outside the pool, which lies in the caller's frame.
 
+use super::{Event, wait};
 use crate::job::{Header, Runner, Task};
 use crate::latch::Latch;
 use crate::unwind::{self, Payload};
-use crate::worker::{Event, wait};
 use std::ptr::NonNull;
 use tidegate_sync::UnsafeCell;
 
