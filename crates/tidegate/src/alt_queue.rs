@@ -9,6 +9,7 @@
 
 use crate::job::{Header, Task};
 use crate::latch::State;
+use crate::space;
 use crate::wait::Awaited;
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::claim::{self, Cell};
@@ -161,7 +162,7 @@ impl WorkerThread<'_> {
         match alt {
             AltQueue::Own(own) => tasks.for_each(|task| self.put(own, task)),
             AltQueue::Shared => tasks.for_each(|task| self.pass_on(task)),
-            AltQueue::Planned => gives_way = self.put_planned(tasks),
+            AltQueue::Planned => gives_way = space::fork(self, tasks),
         }
         self.deque().shut();
         if moved > 0 {
@@ -215,7 +216,7 @@ impl WorkerThread<'_> {
     pub(crate) fn take_back_alt(self, half: &Header) -> bool {
         match self.alt_queue {
             None => return false,
-            Some(AltQueue::Planned) => return self.take_back_planned(half),
+            Some(AltQueue::Planned) => return space::take_back(self, half),
             Some(AltQueue::Own(_) | AltQueue::Shared) => {}
         }
         match half.latch.state() {

@@ -2,6 +2,7 @@
 
 use crate::explain::tell;
 use crate::pool::PoolInner;
+use crate::space;
 use crate::stats::Phase;
 use crate::unwind;
 use crate::worker::WorkerThread;
@@ -69,7 +70,7 @@ impl WorkerThread<'_> {
     /// Gives the slot away and goes on without one. What is forked from here on is public at once.
     pub(crate) fn enter_blocking(self) {
         self.set_blocking(true);
-        self.plan_blocks(true);
+        space::blocks(self, true);
         self.expose();
         self.deque().shut();
         self.stop_running(Status::Blocked);
@@ -82,7 +83,7 @@ impl WorkerThread<'_> {
             return false;
         }
         self.set_blocking(false);
-        self.plan_blocks(false);
+        space::blocks(self, false);
         self.resume_running(Slotless::Owed);
         self.poll();
         true

@@ -7,6 +7,7 @@
 
 use crate::pool::PoolInner;
 use crate::scope::Scope;
+use crate::space;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_policy::slots::Status;
@@ -28,7 +29,7 @@ impl PoolInner {
                         let result = f(number, threads);
                         slots.lock()[number] = Some(result);
                     };
-                    self.expect_planned(scope.core());
+                    space::expect(self, scope.core());
                     scope.task(part, WorkerThread::get())
                 }
             });
@@ -63,7 +64,7 @@ impl<'scope> Scope<'scope> {
             move |number| {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);
-                self.pool().expect_planned(self.core());
+                space::expect(self.pool(), self.core());
                 self.task(part, WorkerThread::get())
             }
         });

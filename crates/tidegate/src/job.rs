@@ -14,6 +14,7 @@ pub(crate) use blocks::Blocks;
 
 use crate::latch::{Event, Latch};
 use crate::scope::ScopeCore;
+use crate::space;
 use crate::unwind::{self, Payload};
 use crate::worker::WorkerThread;
 use std::cell::Cell;
@@ -139,7 +140,7 @@ where
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
-        current.plan_ends();
+        space::end(current);
         let latch = NonNull::from(&this.header.latch);
         // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
         unsafe { Latch::open(latch, current) };

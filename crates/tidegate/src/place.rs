@@ -15,6 +15,7 @@ use crate::job::Task;
 use crate::pool::{PoolInner, global};
 use crate::queue::Queue;
 use crate::scope::ScopeCore;
+use crate::space;
 use crate::worker::{Worker, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::slots::{Ledger, Wake};
@@ -237,7 +238,7 @@ impl PoolInner {
     /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
     pub(crate) fn put_at(&self, place: PlaceId, task: Task) {
         if let Some(scope) = task.scope() {
-            self.expect_planned(scope);
+            space::expect(self, scope);
         }
         let group = self.group(place);
         // Of the place of all everybody is a worker, with a CPU slot or without.

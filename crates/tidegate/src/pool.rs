@@ -18,7 +18,7 @@ use crate::place::Places;
 use crate::queue::Queue;
 use crate::share_controller::ControllerHandle;
 use crate::space::Memory;
-use crate::trace::Notes;
+use crate::trace::{Notes, recorder};
 use crate::worker::Worker;
 use end::Stage;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ impl PoolInner {
                     .with_blocking(options.max_blocking_threads)
                     .with_cpu_slots(options.layout.cpu_slots()),
             ),
-            memory: Memory::new(&options),
+            memory: Memory::new(options.space, options.workers, recorder(&options)),
             places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),

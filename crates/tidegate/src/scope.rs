@@ -24,6 +24,7 @@ use crate::latch::{Event, Latch};
 use crate::place::PlaceId;
 use crate::pool::PoolInner;
 use crate::queue::Queue;
+use crate::space;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::wait::Awaited;
 use crate::worker::WorkerThread;
@@ -151,7 +152,7 @@ impl ScopeCore {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
         }
-        self.pool().close_planned(self);
+        space::close(self.pool(), self);
         let panic = self.panic.take();
         match (result, panic) {
             (Ok(result), None) => result,
@@ -343,7 +344,7 @@ impl ScopeCore {
     /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
     pub(crate) fn submit_from_afar(&self, task: Task) {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
-        pool.expect_planned(self);
+        space::expect(&pool, self);
         queue.push(task);
         pool.work_visible(None);
     }
@@ -351,19 +352,13 @@ impl ScopeCore {
     /// A spawn by a thread that does not cover the scope.
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<WorkerThread<'_>>) {
-        let pool = self.pool();
         // First, because it may panic.
         let worker = self.as_worker(caller);
         task.count();
         match worker {
             Some(current) => current.push_scoped(self, task),
-            None => {
-                // As in `pass_on`.
-                let queue = self.queue().clone();
-                pool.expect_planned(self);
-                queue.push(task);
-                pool.work_visible(None);
-            }
+            // As in `pass_on`.
+            None => self.submit_from_afar(task),
         }
     }
 
@@ -472,7 +467,7 @@ impl<'a> WorkerThread<'a> {
 
     /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
     pub(crate) fn run_taken(self, task: Task) {
-        self.plan_begins(&task);
+        space::begin(self, &task);
         let Some(scope) = task.scope().map(NonNull::from) else {
             // A half says itself that it has ended, before its joiner goes on.
             let says_so = task.header().latch.is_half();
@@ -480,7 +475,7 @@ impl<'a> WorkerThread<'a> {
             task.run(self);
             self.set_context(outer);
             if !says_so {
-                self.plan_ends();
+                space::end(self);
             }
             return;
         };
@@ -494,7 +489,7 @@ impl<'a> WorkerThread<'a> {
         }
         self.drain(core);
         self.set_context(outer);
-        self.plan_ends();
+        space::end(self);
         // SAFETY: 1. that count, given back here.
         unsafe { end_context(scope, self) };
     }

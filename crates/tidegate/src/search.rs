@@ -8,6 +8,7 @@ use crate::alt_queue::Cursors;
 use crate::events;
 use crate::job::Task;
 use crate::pool::{PoolInner, signal};
+use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use crate::worker::{Worker, WorkerThread, steal_from};
 use std::cell::Cell;
@@ -161,7 +162,7 @@ impl WorkerThread<'_> {
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(self) {
         let mut searcher = Searcher::new(self.shared(), self.index);
-        let planned = || self.take_planned(|_| 0);
+        let planned = || space::take(self, Look::Next(&mut |_| 0));
         let next = || self.own_task().or_else(planned);
         while let Some(task) = next().or_else(|| self.take_queued()) {
             self.run_at_base(task, &mut searcher);
@@ -186,7 +187,7 @@ impl WorkerThread<'_> {
         if self.unasked_until().is_none() {
             self.forget_preemptions();
         }
-        self.forget_granted();
+        space::forget_granted(self);
         self.enter_base(&task);
         self.set_busy(true);
         self.run_taken(task);
@@ -277,7 +278,7 @@ impl WorkerThread<'_> {
             Rest::Yield => thread::yield_now(),
             Rest::Sleep(nanos) => {
                 // Who sleeps for memory comes first.
-                if !self.skip_rounds() {
+                if !space::wake_sleeper(self, Round::Skipped) {
                     self.nap(nanos);
                 }
             }
@@ -292,8 +293,8 @@ impl WorkerThread<'_> {
         let here = self.take_placed_here(|_| true);
         let near = here.or_else(|| shared.pop_queued());
         let near = near.or_else(|| self.take_placed_unserved());
-        let draw = |many: usize| (searcher.rng.draw() % many as u64) as usize;
-        let near = near.or_else(|| self.take_planned(draw));
+        let mut draw = |many: usize| (searcher.rng.draw() % many as u64) as usize;
+        let near = near.or_else(|| space::take(self, Look::Next(&mut draw)));
         if near.is_none() && self.must_stop() {
             // The slot went to one who was parked.
             return None;
@@ -309,7 +310,7 @@ impl WorkerThread<'_> {
             let Searcher { thief, rng, .. } = searcher;
             let victim = thief.next_victim(&self.notes, &PeersOf(shared), || rng.draw());
             let Some(victim) = victim else {
-                if self.pass_round_somewhere() && self.must_stop() {
+                if space::wake_sleeper(self, Round::PassesSomewhere) && self.must_stop() {
                     return None;
                 }
                 let (task, group) = self.take_placed_elsewhere()?;
@@ -324,7 +325,7 @@ impl WorkerThread<'_> {
                 self.set_must_stop(true);
                 return None;
             }
-            if self.pass_round() && self.must_stop() {
+            if space::wake_sleeper(self, Round::Passes) && self.must_stop() {
                 return None;
             }
             if let Some(task) = self.steal(victim, searcher) {

@@ -5,6 +5,7 @@ use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::pool::signal;
 use crate::scope::ScopeCore;
+use crate::space::{self, Round};
 use crate::stats::Phase;
 use crate::wait::Awaited;
 use crate::worker::{Worker, WorkerThread};
@@ -65,8 +66,8 @@ impl WorkerThread<'_> {
     /// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
     pub(crate) fn rest(self, backoff: Nanos) -> bool {
         let shared = self.shared();
-        self.plan_leaves();
-        let _ = self.skip_rounds();
+        space::leave(self);
+        let _ = space::wake_sleeper(self, Round::Skipped);
         if self.must_stop() {
             // What is left here is for whoever has a slot; this thread has no frames and is owed none.
             self.clear_above(0);
@@ -214,7 +215,7 @@ impl WorkerThread<'_> {
                     .park_timeout(Duration::from_nanos(SPACE_STALL.default));
                 if clock::now() - since >= SPACE_STALL.default {
                     silent = None;
-                    self.report_stall();
+                    space::report_stall(self);
                 }
             } else {
                 looks.park(&self.parker, None);

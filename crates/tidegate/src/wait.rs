@@ -7,6 +7,7 @@ use crate::job::{Header, Task};
 use crate::latch::{Event, Latch, State, Thief};
 use crate::scope::ScopeCore;
 use crate::search::Flags;
+use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use crate::worker::{Worker, WorkerThread, steal_one};
 use tidegate_deque::Steal;
@@ -127,9 +128,9 @@ impl WorkerThread<'_> {
         if self.runs_queued(awaited) {
             self.queue_detached();
         }
-        self.plan_waits(awaited);
+        space::waits(self, awaited);
         self.look_and_sleep(awaited);
-        self.plan_goes_on(awaited);
+        space::goes_on(self, awaited);
         // The rescue may have come when the wait was over.
         let _ = self.take_rescue();
         let _ = self.enter_phase(phase);
@@ -167,7 +168,7 @@ impl WorkerThread<'_> {
                 self.sleep_until(awaited);
                 since = None;
                 if at_once && !awaited.is_over() && !self.is_rescue() {
-                    self.resume_parked();
+                    let _ = space::take(self, Look::Parked);
                 }
             }
         }
@@ -210,10 +211,10 @@ impl WorkerThread<'_> {
 
     fn helpful_task(self, awaited: Awaited<'_>, flags: &mut Flags) -> Option<Task> {
         if self.take_rescue() || self.runs_queued(awaited) {
-            if self.skip_rounds() {
+            if space::wake_sleeper(self, Round::Skipped) {
                 return None;
             }
-            let leftmost = self.take_leftmost();
+            let leftmost = space::take(self, Look::Rescue);
             if leftmost.is_none() && self.must_stop() {
                 return None;
             }
@@ -229,7 +230,8 @@ impl WorkerThread<'_> {
         if self.shared().memory.is_ordered() {
             // What it has forked lies in the plan.
             let scope = awaited.scope()?;
-            let queued = self.take_planned_of(scope).or_else(|| scope.pop_queued());
+            let planned = space::take(self, Look::Of(scope));
+            let queued = planned.or_else(|| scope.pop_queued());
             return queued.or_else(|| self.take_placed_of(scope));
         }
         match awaited {

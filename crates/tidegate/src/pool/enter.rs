@@ -3,6 +3,7 @@
 use super::PoolInner;
 use crate::job::{Installed, Task};
 use crate::latch::Event;
+use crate::space;
 use crate::unwind;
 use crate::worker::{Admission, Membership, WorkerThread};
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl PoolInner {
                 if current.shared().is_inherited() {
                     return;
                 }
-                current.plan_leaves();
+                space::leave(current);
                 if current.shared().is_alone() {
                     current.finish();
                 }

@@ -6,6 +6,7 @@ use crate::interval::{self, Body, Failure};
 use crate::options::Options;
 use crate::place::PlaceId;
 use crate::scope::Scope;
+use crate::space;
 use crate::spawn::Handle;
 use crate::stats::Stats;
 use crate::trace::Trace;
@@ -214,7 +215,7 @@ impl Pool {
     /// # Errors
     /// The pool has no budget, or the serial run needs more; nothing changes then.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
-        self.shared().set_budget(bytes)
+        space::set_budget(self.shared(), bytes).map_err(BuildError::new)
     }
 
     /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.

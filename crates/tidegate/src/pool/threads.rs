@@ -5,6 +5,7 @@ use crate::events;
 use crate::explain::tell;
 use crate::options::Options;
 use crate::share_controller::{self, ShareController};
+use crate::space;
 use crate::unwind;
 use crate::worker::{Admission, Membership, WorkerThread, leave_in_child};
 use std::io;
@@ -237,7 +238,7 @@ impl PoolInner {
         current.take_cpu_slot();
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
-            current.plan_leaves();
+            space::leave(current);
         }
         if !self.options.bind {
             current.wake_affinity.arrive();
@@ -252,7 +253,7 @@ impl PoolInner {
             self.rouse();
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
-            current.plan_leaves();
+            space::leave(current);
             current.set_exited(true);
             current.live();
         }

@@ -1,6 +1,6 @@
 //! The hybrid of work stealing and Narlikar's scheduler: big allocators sleep while thieves find something else; see [`tidegate_policy::space::rounds`].
 //!
-//! Nobody is forgotten: a sleeper counts as work that a searcher may find, and one that finds nothing else lets rounds pass until the first is due.
+//! No sleeper is forgotten: it counts as work that a searcher may find, and a searcher that finds nothing else lets rounds pass until the first sleeper is due.
 
 use crate::latch::Event;
 use crate::wait::Awaited;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
 use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
 
-/// Who sleeps at each CPU slot, and what each thread was granted since it last slept or began a task.
-pub(crate) struct Sleepers {
+/// The sleepers of each CPU slot, and what each thread was granted since it last slept or began a task.
+pub(super) struct Sleepers {
     policy: Hybrid,
     cpu_slots: Vec<Rounds<Arc<Event>>>,
     granted: Vec<u64>,
@@ -32,7 +32,7 @@ impl Sleepers {
         &mut self.granted[thread]
     }
 
-    /// How many rounds the thread is to sleep before so many bytes; if none, they are granted.
+    /// How many rounds the thread must sleep before it has these bytes; 0 grants them.
     fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
         let workers = self.cpu_slots.len() as u64;
         let parameters = (self.policy.alpha as u64, self.policy.beta as u64);
@@ -47,13 +47,13 @@ impl Sleepers {
         &mut self.cpu_slots[cpu_slot % cpu_slots]
     }
 
-    /// Nothing else is to be done: the first sleeper of the CPU slot, or else of any.
+    /// The first sleeper of the CPU slot, or else of any.
     fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         let own = self.at(cpu_slot).skip();
         own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// A round passes at the CPU slot, or else at the first one with sleepers: perhaps nobody has that one any more.
+    /// A round passes at the CPU slot, or else at the first one with sleepers: no worker may have that one any more.
     fn pass_somewhere(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         if !self.at(cpu_slot).is_empty() {
             return self.at(cpu_slot).pass();
@@ -68,64 +68,64 @@ impl Sleepers {
     }
 }
 
-impl WorkerThread<'_> {
-    /// Sleeps for as many rounds as so many bytes are worth.
-    pub(super) fn sleep_off(self, bytes: u64) {
-        let memory = &self.shared().memory;
-        let Some(mut sleepers) = memory.sleepers() else {
-            return;
-        };
-        let rounds = sleepers.rounds(self.index, bytes);
-        if rounds == 0 {
-            return;
-        }
-        let event = Arc::new(Event::for_this_thread());
-        sleepers
-            .at(self.own_cpu_slot())
-            .sleep(rounds, event.clone());
-        let _ = memory.mirror(true, 0);
-        drop(sleepers);
-        memory.count_sleep();
-        self.wait(Awaited::Memory(&event));
-    }
+/// What happens to the clock of a CPU slot.
+#[derive(Clone, Copy)]
+pub(crate) enum Round {
+    /// A round passes, before an attempt to steal.
+    Passes,
+    /// A round passes there or at another CPU slot, after a sweep without a task to steal or a victim.
+    PassesSomewhere,
+    /// Rounds are skipped up to the first sleeper: there is nothing else to do.
+    Skipped,
+}
 
-    /// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
-    pub(crate) fn pass_round(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.at(self.own_cpu_slot()).pass())
+/// Sleeps for as many rounds as these bytes are worth under the hybrid rule.
+pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
+    let memory = &worker.shared().memory;
+    let Some(mut sleepers) = memory.sleepers() else {
+        return;
+    };
+    let rounds = sleepers.rounds(worker.index, bytes);
+    if rounds == 0 {
+        return;
     }
+    let event = Arc::new(Event::for_this_thread());
+    sleepers
+        .at(own_cpu_slot(worker))
+        .sleep(rounds, event.clone());
+    let _ = memory.mirror(true, 0);
+    drop(sleepers);
+    memory.count_sleep();
+    worker.wait(Awaited::Memory(&event));
+}
 
-    /// The same after a sweep in which there was nothing to steal, or nobody to steal from.
-    pub(crate) fn pass_round_somewhere(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.pass_somewhere(self.own_cpu_slot()))
+/// Wakes the sleeper whose round has come, if there is one. Returns whether it did; the worker's slot may have gone along.
+pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
+    let memory = &worker.shared().memory;
+    if !memory.has_work() {
+        return false;
     }
+    let Some(mut sleepers) = memory.sleepers() else {
+        return false;
+    };
+    let cpu_slot = own_cpu_slot(worker);
+    let due = match round {
+        Round::Passes => sleepers.at(cpu_slot).pass(),
+        Round::PassesSomewhere => sleepers.pass_somewhere(cpu_slot),
+        Round::Skipped => sleepers.skip(cpu_slot),
+    };
+    let _ = memory.mirror(sleepers.any(), 0);
+    drop(sleepers);
+    due.inspect(Event::open_kept).is_some()
+}
 
-    /// The same where nothing else is to be done.
-    pub(crate) fn skip_rounds(self) -> bool {
-        self.wake_sleeper(|sleepers| sleepers.skip(self.own_cpu_slot()))
+/// Another task begins at the base of this thread, which was granted nothing yet.
+pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
+    if let Some(mut sleepers) = worker.shared().memory.sleepers() {
+        *sleepers.granted(worker.index) = 0;
     }
+}
 
-    fn wake_sleeper(self, due: impl FnOnce(&mut Sleepers) -> Option<Arc<Event>>) -> bool {
-        let memory = &self.shared().memory;
-        if !memory.has_work() {
-            return false;
-        }
-        let Some(mut sleepers) = memory.sleepers() else {
-            return false;
-        };
-        let due = due(&mut sleepers);
-        let _ = memory.mirror(sleepers.any(), 0);
-        drop(sleepers);
-        due.inspect(Event::open_kept).is_some()
-    }
-
-    /// Another task begins at the base of this thread.
-    pub(crate) fn forget_granted(self) {
-        if let Some(mut sleepers) = self.shared().memory.sleepers() {
-            *sleepers.granted(self.index) = 0;
-        }
-    }
-
-    fn own_cpu_slot(self) -> usize {
-        self.cpu_slot().unwrap_or(self.index)
-    }
+fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
+    worker.cpu_slot().unwrap_or(worker.index)
 }
