@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::space::book::{self, Answer, Book, Until};
-use tidegate_policy::space::plan::Next;
+use tidegate_policy::space::plan::{Command, Next, Reply};
 use tidegate_policy::trace::{Orders, StreamRecorder};
 use tidegate_policy::{Rng, Space};
 use tidegate_sync::seed;
@@ -114,23 +114,29 @@ impl Ordered {
     }
 
     pub(super) fn book(&self) -> &Book {
-        self.plan.book()
+        self.plan.plan().book()
     }
 
     pub(super) fn has_parked(&self) -> bool {
-        self.plan.has_parked()
+        self.plan.plan().has_parked()
     }
 
     pub(super) fn unstarted(&self) -> usize {
-        self.plan.unstarted()
+        self.plan.plan().unstarted()
     }
 
-    pub(super) fn has_work(&self) -> bool {
-        self.plan.has_work()
+    pub(super) fn has_work(&mut self) -> bool {
+        self.apply(Command::HasWork).is_yes()
     }
 
     pub(super) fn set_workers(&mut self, workers: usize) {
-        self.plan.set_workers(workers);
+        self.apply(Command::SetWorkers(workers));
+    }
+
+    /// Gives the plan a command. Random choices come from the plan's own generator.
+    fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
+        let Self { plan, rng, .. } = self;
+        plan.apply(command, |many| rng.below(many as u64) as usize)
     }
 
     /// Changes the plan; a rescue may find something again.
@@ -142,7 +148,7 @@ impl Ordered {
     /// The events of the sleeping threads whose requests can be answered now.
     pub(super) fn settle(&mut self) -> Vec<Arc<Event>> {
         let mut answered = vec![];
-        while let Some(t) = self.plan.settle() {
+        while let Some(t) = self.apply(Command::Settle).thread() {
             answered.push(self.wakes(t));
         }
         answered
@@ -155,57 +161,61 @@ impl Ordered {
         tasks: impl Iterator<Item = Task>,
     ) -> Option<Arc<Event>> {
         let moved = tasks.map(|task| self.put(t, task)).count();
-        let gives_way = moved > 0 && self.plan.gives_way(t);
+        let gives_way = moved > 0 && self.apply(Command::GivesWay(t)).is_yes();
         gives_way.then(|| self.sleeps(t))
     }
 
     fn put(&mut self, t: usize, task: Task) {
         let header = address(task.header());
-        let name = if task.header().latch.is_half() {
-            self.plan.half(t, task)
+        let command = if task.header().latch.is_half() {
+            Command::Half(t, task)
         } else if let Some(scope) = task.scope().map(address) {
-            let scope = self.open(scope);
-            self.plan.spawn(t, scope, task)
+            Command::Spawn(t, self.open(scope), task)
         } else {
-            self.plan.detached(t, task)
+            Command::Detached(t, task)
         };
+        let name = self.apply(command).task();
         self.tasks.insert(header, name);
     }
 
     /// The name of the scope at this address, which the plan may not know yet.
     fn open(&mut self, scope: usize) -> book::Scope {
-        let plan = &mut self.plan;
-        *self.scopes.entry(scope).or_insert_with(|| plan.open())
+        if let Some(name) = self.scopes.get(&scope) {
+            return *name;
+        }
+        let name = self.apply(Command::Open).scope();
+        self.scopes.insert(scope, name);
+        name
     }
 
     /// A task of the scope will begin that the plan does not know until then.
     pub(super) fn expect(&mut self, scope: &ScopeCore) {
         let scope = self.open(address(scope));
-        self.plan.expect(scope);
+        self.apply(Command::Expect(scope));
     }
 
     pub(super) fn close(&mut self, scope: &ScopeCore) {
         if let Some(scope) = self.scopes.remove(&address(scope)) {
-            self.plan.close(scope);
+            self.apply(Command::Close(scope));
         }
     }
 
     /// What thread `t`, which has no frames, does next.
     pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
-        let next = self.plan.next(t, draw)?;
+        let next = self.plan.apply(Command::Next(t), draw).next()?;
         Some(self.step(next))
     }
 
     /// What thread `t` does next while all threads wait.
     pub(super) fn rescue(&mut self, t: usize) -> Option<Step> {
-        let next = self.plan.rescue(t);
+        let next = self.apply(Command::Rescue(t)).next();
         self.in_vain = next.is_none();
         Some(self.step(next?))
     }
 
     /// The first parked task that resumes.
     pub(super) fn resume_parked(&mut self) -> Option<Step> {
-        let next = self.plan.resume_parked()?;
+        let next = self.apply(Command::ResumeParked).next()?;
         Some(self.step(next))
     }
 
@@ -221,7 +231,7 @@ impl Ordered {
     pub(super) fn next_of(&mut self, t: usize, scope: &ScopeCore) -> Option<Task> {
         self.in_vain = self.was_in_vain;
         let scope = *self.scopes.get(&address(scope))?;
-        let task = self.plan.next_of(t, scope);
+        let task = self.apply(Command::NextOf(t, scope)).taken();
         self.in_vain = self.was_in_vain && task.is_none();
         task
     }
@@ -229,7 +239,7 @@ impl Ordered {
     /// Takes a half back that has not begun. Returns whether it had not.
     pub(super) fn take_back(&mut self, half: &Header) -> bool {
         let name = self.tasks.get(&address(half)).copied();
-        let taken = name.and_then(|name| self.plan.take_back(name));
+        let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
         taken.is_some() && self.tasks.remove(&address(half)).is_some()
     }
 
@@ -245,22 +255,22 @@ impl Ordered {
             return;
         }
         let scope = task.scope().map(address);
-        match scope.and_then(|scope| self.scopes.get(&scope).copied()) {
-            Some(scope) => self.plan.stranger_in(t, scope),
-            None => self.plan.stranger(t),
-        };
+        self.apply(match scope.and_then(|scope| self.scopes.get(&scope)) {
+            Some(scope) => Command::StrangerIn(t, *scope),
+            None => Command::Stranger(t),
+        });
     }
 
     pub(super) fn end(&mut self, t: usize) {
-        self.plan.end(t);
+        self.apply(Command::End(t));
     }
 
     pub(super) fn leave(&mut self, t: usize) {
-        self.plan.leave(t);
+        self.apply(Command::Leave(t));
     }
 
     pub(super) fn blocks(&mut self, t: usize, blocks: bool) {
-        self.plan.blocks(t, blocks);
+        self.apply(Command::Blocks(t, blocks));
     }
 
     pub(super) fn waits(&mut self, t: usize, awaited: Awaited<'_>) {
@@ -277,14 +287,14 @@ impl Ordered {
             // The request has told the plan.
             Awaited::Memory(_) => return,
         };
-        self.plan.waits(t, until.unwrap_or(Until::Else));
+        self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
     }
 
     pub(super) fn goes_on(&mut self, t: usize, awaited: Awaited<'_>) {
-        self.plan.goes_on(t);
+        self.apply(Command::GoesOn(t));
         if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
             if let Some(name) = self.tasks.remove(&address(half)) {
-                self.plan.joined(name);
+                self.apply(Command::Joined(name));
             }
         }
     }
@@ -295,9 +305,8 @@ impl Ordered {
         t: usize,
         request: Request,
     ) -> Result<Result<book::Lease, LeaseError>, Arc<Event>> {
-        let Self { plan, rng, .. } = self;
-        let draw = |many: usize| rng.below(many as u64) as usize;
-        match plan.ask(t, request.0, draw) {
+        let answer = self.apply(Command::Ask(t, request.0)).answer();
+        match answer.expect("a request is answered at once") {
             Answer::Granted(lease) => Ok(Ok(self.granted(lease, request))),
             Answer::Refused => Ok(Err(self.refusal(request.0))),
             Answer::Later => {
@@ -310,7 +319,7 @@ impl Ordered {
     /// The answer to the request for which thread `t` was woken.
     pub(super) fn answer(&mut self, t: usize) -> Result<book::Lease, LeaseError> {
         let request = self.asks[t].pop().expect("a thread that asked");
-        match self.plan.answer(t) {
+        match self.apply(Command::Answer(t)).answer() {
             Some(Answer::Granted(lease)) => Ok(self.granted(lease, request)),
             Some(Answer::Refused) => Err(self.refusal(request.0)),
             Some(Answer::Later) | None => unreachable!("an answer woke the thread"),
@@ -325,23 +334,23 @@ impl Ordered {
     /// The lease is over; thread `t` gives it back, if it is one of the pool.
     pub(super) fn give_back(&mut self, t: Option<usize>, lease: book::Lease) {
         let (bytes, _) = self.leases[lease.index()].take().expect("a granted lease");
-        self.plan.give_back(t, lease, bytes);
+        self.apply(Command::GiveBack(t, lease, bytes));
     }
 
     /// Sets the budget. `Err` is the smallest that is allowed; `None` if the plan has none.
     pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
-        let (_, serial) = self.plan.budget()?;
+        let (_, serial) = self.plan.plan().budget()?;
         if bytes < serial {
             return Some(Err(serial));
         }
-        self.plan.set_budget(bytes);
+        self.apply(Command::SetBudget(bytes));
         Some(Ok(()))
     }
 
     /// What thread `t` waits for and the budget, if there is one. A look that changes nothing.
     pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
         self.in_vain = self.was_in_vain;
-        let (budget, _) = self.plan.budget()?;
+        let (budget, _) = self.plan.plan().budget()?;
         Some((*self.asks.get(t)?.last()?, budget))
     }
 
