@@ -30,7 +30,7 @@ pub(crate) fn broadcast<R: Send>(
                     let result = f(number, threads);
                     slots.lock()[number] = Some(result);
                 };
-                space::expect_planned(pool, scope.core());
+                space::expect(pool, scope.core());
                 scope.task(part, WorkerThread::get())
             }
         });
@@ -64,7 +64,7 @@ impl<'scope> Scope<'scope> {
             move |number| {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);
-                space::expect_planned(self.pool(), self.core());
+                space::expect(self.pool(), self.core());
                 self.task(part, WorkerThread::get())
             }
         });

@@ -252,7 +252,7 @@ impl Pool {
     /// # Errors
     /// The pool has no budget, or the serial run needs more; nothing changes then.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
-        space::set_budget(self.shared(), bytes)
+        space::set_budget(self.shared(), bytes).map_err(BuildError::new)
     }
 
     /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.

@@ -225,7 +225,7 @@ pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_ma
 /// Puts a task, which has a count of its own if it is one of a scope, where `place` says.
 pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     if let Some(scope) = task.scope() {
-        space::expect_planned(pool, scope);
+        space::expect(pool, scope);
     }
     let group = group(pool, place);
     // Of the place of all everybody is a worker, with a CPU slot or without.

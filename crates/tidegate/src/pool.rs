@@ -21,7 +21,7 @@ use crate::queue::Queue;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
 use crate::space::Memory;
-use crate::trace::Notes;
+use crate::trace::{Notes, recorder};
 use crate::worker::Worker;
 use end::Stage;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl PoolInner {
                     .with_cpu_slots(options.layout.cpu_slots()),
                 slots,
             ),
-            memory: Memory::new(&options),
+            memory: Memory::new(options.space, options.workers, recorder(&options)),
             places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),

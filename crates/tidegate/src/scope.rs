@@ -158,7 +158,7 @@ impl ScopeCore {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
         }
-        space::close_planned(self.pool(), self);
+        space::close(self.pool(), self);
         let panic = self.panic.take();
         match (result, panic) {
             (Ok(result), None) => result,
@@ -356,7 +356,7 @@ impl ScopeCore {
     /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
     pub(crate) fn submit_from_afar(&self, task: Task) {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
-        space::expect_planned(&pool, self);
+        space::expect(&pool, self);
         queue.push(task);
         wake::work_visible(&pool, None);
     }
@@ -373,7 +373,7 @@ impl ScopeCore {
             None => {
                 // As in `pass_on`.
                 let queue = self.queue().clone();
-                space::expect_planned(&pool, self);
+                space::expect(&pool, self);
                 queue.push(task);
                 wake::work_visible(&pool, None);
             }
@@ -482,7 +482,7 @@ fn helps_any(worker: WorkerThread<'_>) -> bool {
 
 /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
 pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
-    space::plan_begins(worker, &task);
+    space::begin(worker, &task);
     let Some(scope) = task.scope().map(NonNull::from) else {
         // A half says itself that it has ended, before its joiner goes on.
         let says_so = task.header().latch.is_half();
@@ -490,7 +490,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
         task.run(worker.as_runner());
         worker.set_context(outer);
         if !says_so {
-            space::plan_ends(worker);
+            space::end(worker);
         }
         return;
     };
@@ -504,7 +504,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     }
     drain(worker, core);
     worker.set_context(outer);
-    space::plan_ends(worker);
+    space::end(worker);
     // SAFETY: 1. that count, given back here.
     unsafe { end_context(scope, worker) };
 }

@@ -17,7 +17,7 @@ use crate::place;
 use crate::pool::signal;
 use crate::scope;
 use crate::scope::ScopeCore;
-use crate::space;
+use crate::space::{self, Round};
 use crate::stats::Phase;
 use crate::worker::alt;
 use crate::worker::inbox;
@@ -79,8 +79,8 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
 /// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
 pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     let shared = worker.shared();
-    space::plan_leaves(worker);
-    let _ = space::skip_rounds(worker);
+    space::leave(worker);
+    let _ = space::wake_sleeper(worker, Round::Skipped);
     if worker.must_stop() {
         // What is left here is for whoever has a slot; this thread has no frames and is owed none.
         scope::clear_above(worker, 0);

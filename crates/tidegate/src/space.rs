@@ -23,30 +23,45 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// What other rooms may do here, all as `space::verb(worker or pool, ..)`:
+//
+// | verb | when | called by |
+// |---|---|---|
+// | `lease`, drop of a `Lease` | a task reserves memory, releases it | users |
+// | `fork` | tasks were pushed in a pool with a plan | alt_queue |
+// | `take` | a worker wants a planned task: the next one, one of its scope, a rescue, or a parked task to resume | search, wait |
+// | `take_back` | a joiner comes to its half | alt_queue |
+// | `begin`, `end`, `leave` | a task begins, a task ends, a thread has no frames | scope, job, sleep, pool |
+// | `waits`, `goes_on`, `blocks` | a task waits, resumes, runs without a slot | wait, blocking |
+// | `expect`, `close` | a scope gets a task from outside of the plan, a scope ends | scope, place, broadcast |
+// | `wake_sleeper`, `forget_granted` | under `hybrid`: a round passes, a task begins at a base | search, wait, sleep |
+// | `set_budget`, `report_stall` | the budget changes, a wait is long | pool, sleep |
+//
+// `Memory` is data: other rooms read `is_ordered`, `has_work`, `can_rescue`, `has_parked`, `unstarted`, `figures` and `trace` from it, and set its `set_workers`.
+
 mod error;
 mod memory;
 mod ordered;
 mod sleepers;
+mod verbs;
 
 pub use crate::allocator::{Allocated, Counting, allocated};
 pub use error::{Holder, LeaseError};
 pub(crate) use memory::Memory;
-// The door of the room: what workers, scopes and the pool call.
-pub(crate) use ordered::{
-    close_planned, expect_planned, plan_begins, plan_blocks, plan_ends, plan_goes_on, plan_leaves,
-    plan_waits, put_planned, report_stall, resume_parked, set_budget, take_back_planned,
-    take_leftmost, take_planned, take_planned_of,
-};
-pub(crate) use sleepers::{forget_granted, pass_round, pass_round_somewhere, skip_rounds};
+pub(crate) use sleepers::{Round, forget_granted, wake_sleeper};
 pub use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
+pub(crate) use verbs::{
+    Look, begin, blocks, close, end, expect, fork, goes_on, leave, report_stall, set_budget, take,
+    take_back, waits,
+};
 
 use crate::pool::PoolInner;
 use crate::worker::WorkerThread;
-use memory::Part;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::Arc;
+use tidegate_policy::space::book;
 
 /// So much memory is declared until this is dropped; from [`lease`].
 ///
@@ -57,11 +72,11 @@ use std::sync::Arc;
 #[must_use = "the memory is given back when the lease is dropped"]
 pub struct Lease {
     pool: Arc<PoolInner>,
-    /// What was granted at first.
-    first: Option<Part>,
-    /// Whatever it has grown by.
-    more: Vec<Part>,
     bytes: usize,
+    /// The plan's name for what was granted at first.
+    first: Option<book::Lease>,
+    /// The plan's names for what it has grown by.
+    more: Vec<book::Lease>,
     at: &'static Location<'static>,
 }
 
@@ -80,13 +95,21 @@ pub struct Lease {
 pub fn lease(bytes: usize) -> Result<Lease, LeaseError> {
     let at = Location::caller();
     let current = WorkerThread::get().ok_or(LeaseError::NoPool)?;
+    check_size(bytes)?;
     Ok(Lease {
-        first: memory::lease(current, bytes, at)?,
+        first: verbs::reserve(current, (bytes as u64, at))?,
         more: vec![],
         pool: current.shared().as_arc(),
         bytes,
         at,
     })
+}
+
+fn check_size(bytes: usize) -> Result<(), LeaseError> {
+    match isize::try_from(bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(LeaseError::TooLarge { bytes }),
+    }
 }
 
 /// A [`lease`] for `n` values of a type, side by side.
@@ -130,10 +153,9 @@ impl Lease {
             return Err(LeaseError::OtherPool);
         }
         let all = self.bytes.saturating_add(bytes);
-        if isize::try_from(all).is_err() {
-            return Err(LeaseError::TooLarge { bytes: all });
-        }
-        self.more.extend(memory::lease(current, bytes, self.at)?);
+        check_size(all)?;
+        let grown = verbs::reserve(current, (bytes as u64, self.at))?;
+        self.more.extend(grown);
         self.bytes = all;
         Ok(())
     }
@@ -141,9 +163,8 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        for part in self.first.take().into_iter().chain(self.more.drain(..)) {
-            memory::give_back(&self.pool, part);
-        }
+        let parts = self.first.take().into_iter().chain(self.more.drain(..));
+        verbs::release(&self.pool, self.bytes as u64, parts);
     }
 }
 

@@ -5,6 +5,7 @@
 //! mean is argued in docs/space.md. It puts nobody to sleep and wakes nobody; [`Plan::settle`] names whom to wake.
 
 mod choice;
+mod command;
 mod duties;
 mod line;
 
@@ -13,6 +14,7 @@ use super::form::Space;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+pub use command::{Command, Reply};
 use line::{Line, Stand};
 
 /// How a plan chooses.
@@ -51,8 +53,8 @@ struct Thread {
 /// What the plan knows of a task beyond the book.
 #[derive(Clone, Debug)]
 struct Note<T> {
-    /// The caller's name for it, until it begins.
-    payload: Option<T>,
+    /// The number of its fork and the caller's name for it, until it begins.
+    payload: Option<(u64, T)>,
     /// In whose deque it lies, or on whose stack.
     thread: usize,
     parked: Option<Parked>,
@@ -81,6 +83,10 @@ pub struct Plan<T> {
     notes: Vec<Option<Note<T>>>,
     unstarted: usize,
     parked: usize,
+    /// How many tasks were forked so far.
+    forks: u64,
+    /// The number of the fork of the task that was begun or taken back last.
+    last_taken: u64,
 }
 
 impl<T> Plan<T> {
@@ -106,6 +112,8 @@ impl<T> Plan<T> {
             notes: vec![],
             unstarted: 0,
             parked: 0,
+            forks: 0,
+            last_taken: 0,
         })
     }
 
@@ -136,6 +144,11 @@ impl<T> Plan<T> {
     #[must_use]
     pub fn unstarted(&self) -> usize {
         self.unstarted
+    }
+
+    /// The number of the fork of the task that was begun or taken back last.
+    pub(crate) fn last_taken(&self) -> u64 {
+        self.last_taken
     }
 
     /// The topmost task of a thread; one that begins here, behind all others, if it has none.
@@ -390,7 +403,8 @@ impl<T> Plan<T> {
 
     /// The task, which was just forked, lies where others find it.
     fn put(&mut self, thread: usize, task: Task, payload: T) {
-        self.note(task, Some(payload), thread);
+        self.forks += 1;
+        self.note(task, Some((self.forks, payload)), thread);
         self.unstarted += 1;
         if matches!(self.rule, Rule::DepthFirst { .. }) {
             return;
@@ -427,10 +441,12 @@ impl<T> Plan<T> {
             debug_assert_eq!(removed, Some(task));
             self.place(thread);
         }
-        payload.expect("a task that has not begun")
+        let (fork, payload) = payload.expect("a task that has not begun");
+        self.last_taken = fork;
+        payload
     }
 
-    fn note(&mut self, task: Task, payload: Option<T>, thread: usize) {
+    fn note(&mut self, task: Task, payload: Option<(u64, T)>, thread: usize) {
         let note = Note {
             payload,
             thread,

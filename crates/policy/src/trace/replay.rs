@@ -4,11 +4,10 @@ use super::bytes::{take, take_bytes};
 use super::controller::{ShareController, Wait};
 use super::event::{Event, Record};
 use super::file::{Damaged, Rules, Source, Stream, Trace};
-use super::orders::Orders;
+use super::orders::{Orders, command_of};
 use super::recorder::Recorder;
 use super::thief::Thief;
 use crate::desire::{DesireState, Seen};
-use crate::space::book::{Lease, Scope, Task, Until};
 use crate::{IdleState, Peers};
 use alloc::boxed::Box;
 use alloc::format;
@@ -263,9 +262,7 @@ impl<'p> Actor<'p> {
             Self::ShareController(controller) => {
                 replay_controller(controller, rules, event, player)
             }
-            Self::Plan(orders) => {
-                orders.could_happen(event, &player.inputs.borrow()) && replay_plan(orders, event)
-            }
+            Self::Plan(orders) => replay_plan(orders, event, player),
         }
     }
 }
@@ -330,39 +327,13 @@ fn replay_controller(
     true
 }
 
-fn replay_plan(orders: &mut Orders<(), &Player>, event: Event) -> bool {
-    let (thread, scope, task) = (0, Scope::of(0), Task::of(0));
-    let draw = |_| 0;
-    match event {
-        Event::SetWorkers => orders.set_workers(0),
-        Event::SetBudget => orders.set_budget(0),
-        Event::Half => drop(orders.half(thread, ())),
-        Event::Spawn => drop(orders.spawn(thread, scope, ())),
-        Event::Detached => drop(orders.detached(thread, ())),
-        Event::Open => drop(orders.open()),
-        Event::Close => orders.close(scope),
-        Event::Expect => orders.expect(scope),
-        Event::Stranger => drop(orders.stranger(thread)),
-        Event::StrangerIn => drop(orders.stranger_in(thread, scope)),
-        Event::TakeBack => drop(orders.take_back(task)),
-        Event::Joined => orders.joined(task),
-        Event::Blocks => orders.blocks(thread, false),
-        Event::Waits => orders.waits(thread, Until::Else),
-        Event::GoesOn => orders.goes_on(thread),
-        Event::End => orders.end(thread),
-        Event::Leave => orders.leave(thread),
-        Event::Ask => drop(orders.ask(thread, 0, draw)),
-        Event::Answer => drop(orders.answer(thread)),
-        Event::GiveBack => orders.give_back(None, Lease::of(0), 0),
-        Event::Settle => drop(orders.settle()),
-        Event::HasWork => drop(orders.has_work()),
-        Event::GivesWay => drop(orders.gives_way(thread)),
-        Event::Next => drop(orders.next(thread, draw)),
-        Event::NextOf => drop(orders.next_of(thread, scope)),
-        Event::Rescue => drop(orders.rescue(thread)),
-        Event::ResumeParked => drop(orders.resume_parked()),
-        _ => return false,
-    }
+/// Gives the recorded command to the plan again. The player supplies the numbers that were drawn.
+fn replay_plan(orders: &mut Orders<(), &Player>, event: Event, player: &Player) -> bool {
+    let command = command_of(event, &player.inputs.borrow());
+    let Some(command) = command.filter(|command| orders.plan().allows(command)) else {
+        return false;
+    };
+    orders.apply(command, |_| 0);
     true
 }
 

@@ -88,7 +88,7 @@ fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) ->
             if current.shared().is_inherited() {
                 return;
             }
-            space::plan_leaves(current);
+            space::leave(current);
             if members::is_alone(current.shared()) {
                 Search::new(current).finish();
             }

@@ -230,7 +230,7 @@ impl PoolInner {
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
             self.call_handler("on_start", || handler(current.index));
-            space::plan_leaves(current);
+            space::leave(current);
         }
         if !self.options.bind {
             current.sleeper.wake_affinity.arrive();
@@ -245,7 +245,7 @@ impl PoolInner {
             wake::rouse(self);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
-            space::plan_leaves(current);
+            space::leave(current);
             current.membership.has_exited.set(true);
             Search::new(current).live();
         }

@@ -37,7 +37,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
 /// Gives the slot away and goes on without one. What is forked from here on is public at once.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
-    space::plan_blocks(worker, true);
+    space::blocks(worker, true);
     sleep::expose(worker);
     worker.deque().shut();
     sleep::stop_running(worker, Status::Blocked);
@@ -50,7 +50,7 @@ pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
         return false;
     }
     worker.set_blocking(false);
-    space::plan_blocks(worker, false);
+    space::blocks(worker, false);
     sleep::resume_running(worker, Slotless::Owed);
     worker.poll();
     true

@@ -1,56 +1,43 @@
-//! What a pool knows of its declared memory.
+//! A pool's declared memory as data: the totals, the rule that decides, and flags that other rooms read without its lock.
 
-use super::error::LeaseError;
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
 use crate::allocator;
-use crate::options::Options;
-use crate::pool::PoolInner;
-use crate::space::ordered;
-use crate::space::sleepers;
-use crate::trace::{Source, Stream};
-use crate::worker::WorkerThread;
-use std::panic::Location;
+use crate::worker::Event;
 use tidegate_policy::Space;
-use tidegate_policy::space::book;
+use tidegate_policy::trace::{Source, Stream, StreamRecorder};
 use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-/// The declared memory of a pool, and who decides about it.
+/// A pool's declared memory and the rule that decides who may have it.
 pub(crate) struct Memory {
+    /// The sum of all leases and its maximum, unless the plan keeps them.
     declared: AtomicU64,
     peak: AtomicU64,
     sleeps: AtomicU64,
     rule: Rule,
-    /// Mirror of the rule: whether a free slot could be used for what it knows.
+    // Copies of what the rule knows, written under its lock and read without it.
+    /// Whether the rule has something that a free slot could be used for.
     work: AtomicBool,
-    /// The same: how many tasks lie there that nobody has begun.
+    /// How many tasks in the plan have not begun.
     unstarted: AtomicUsize,
-    /// The same: whether a thread on which all wait has found nothing to begin, and nothing has changed since.
+    /// Whether a rescue found nothing to begin, and the plan has not changed since.
     in_vain: AtomicBool,
-    /// The same: whether tasks are parked, which have threads of their own to go on.
+    /// Whether tasks are parked; those have threads of their own.
     parked: AtomicBool,
 }
 
 enum Rule {
-    /// Whoever asks is granted.
+    /// Every request is granted.
     Free,
     Hybrid(Mutex<Sleepers>),
     Ordered(Box<Mutex<Ordered>>),
 }
 
-/// So much of a lease, as it was granted.
-pub(crate) struct Part {
-    bytes: u64,
-    /// Its name where the order is kept.
-    lease: Option<book::Lease>,
-}
-
 impl Memory {
-    /// That of a pool with these options.
-    pub(crate) fn new(options: &Options) -> Self {
-        let &Options { space, workers, .. } = options;
-        let rule = match (Ordered::of(options), space) {
+    /// The memory of a pool with this policy. A plan records its commands with `recorder`.
+    pub(crate) fn new(space: Space, workers: usize, recorder: Option<StreamRecorder>) -> Self {
+        let rule = match (Ordered::new(space, workers, recorder), space) {
             (Some(ordered), _) => Rule::Ordered(Box::new(Mutex::new(ordered))),
             (None, Space::Hybrid(policy)) => {
                 Rule::Hybrid(Mutex::new(Sleepers::new(policy, workers)))
@@ -69,71 +56,99 @@ impl Memory {
         }
     }
 
-    /// Whether the rule keeps the depth-first order, and so has the tasks that nobody has begun.
+    /// Whether the rule keeps the depth-first order; then it holds every task that has not begun.
     pub(crate) fn is_ordered(&self) -> bool {
         matches!(self.rule, Rule::Ordered(_))
     }
 
-    pub(crate) fn ordered(&self) -> Option<MutexGuard<'_, Ordered>> {
+    pub(super) fn ordered(&self) -> Option<MutexGuard<'_, Ordered>> {
         match &self.rule {
             Rule::Ordered(ordered) => Some(ordered.lock()),
             Rule::Free | Rule::Hybrid(_) => None,
         }
     }
 
-    pub(crate) fn sleepers(&self) -> Option<MutexGuard<'_, Sleepers>> {
+    pub(super) fn sleepers(&self) -> Option<MutexGuard<'_, Sleepers>> {
         match &self.rule {
             Rule::Hybrid(sleepers) => Some(sleepers.lock()),
             Rule::Free | Rule::Ordered(_) => None,
         }
     }
 
-    /// What the plan was asked, if notes are taken.
+    /// What the plan was commanded and how it replied, if that is recorded.
     pub(crate) fn trace(&self) -> Option<Stream> {
         let ordered = self.ordered()?;
-        let notes = ordered.notes()?;
-        Some(notes.borrow().stream(Source::Plan))
+        let recorder = ordered.recorder()?;
+        Some(recorder.borrow().stream(Source::Plan))
     }
 
-    /// Whether a free slot could be used for a task or sleeper that the rule has.
+    /// Whether the rule has a task or a sleeper that a free slot could be used for.
     pub(crate) fn has_work(&self) -> bool {
         // Acquire pairs with `mirror`; before a sleeper's last look there is a fence, too.
         self.work.load(Ordering::Acquire)
     }
 
-    /// Whether a thread on which all wait could use a slot for what the rule has.
+    /// Whether a rescue could find something in the rule.
     pub(crate) fn can_rescue(&self) -> bool {
-        // Relaxed: who finds out too late looks once more, and who has changed something looks for work himself.
+        // Relaxed: a thread that reads a stale value looks once more, and one that changed the plan looks for work itself.
         self.has_work() && !self.in_vain.load(Ordering::Relaxed)
     }
 
-    /// Whether somebody could go on who has a thread.
+    /// Whether a parked task could resume.
     pub(crate) fn has_parked(&self) -> bool {
         // Relaxed: as in `can_rescue`.
         self.parked.load(Ordering::Relaxed)
     }
 
-    /// Says both; under the rule's lock.
-    pub(super) fn mirror_waiters(&self, in_vain: bool, parked: bool) {
-        for (word, value) in [(&self.in_vain, in_vain), (&self.parked, parked)] {
-            // Relaxed, both: as in `can_rescue`. Only when it changes, as in `mirror`.
-            if word.load(Ordering::Relaxed) != value {
-                word.store(value, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// How many tasks lie in the plan, a little late.
+    /// How many tasks in the plan have not begun; may be slightly stale.
     pub(crate) fn unstarted(&self) -> usize {
         // Relaxed: for estimates.
         self.unstarted.load(Ordering::Relaxed)
     }
 
-    /// Says whether there is work, and how many tasks; under the rule's lock. Whether there was none before.
+    /// Changes the plan, if there is one, and wakes the threads whose requests this answered. Also returns whether there is work now and was none
+    /// before.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
+        let mut ordered = self.ordered()?;
+        let result = ordered.turn(change);
+        let answered = ordered.settle();
+        let rises = self.mirror_plan(&mut ordered);
+        drop(ordered);
+        // The thread that changed the plan may be in the middle of a task and keeps its slot.
+        answered.iter().for_each(Event::open_owed);
+        Some((result, rises))
+    }
+
+    /// Changes the number of slots.
+    pub(crate) fn set_workers(&self, workers: usize) {
+        if let Some(mut ordered) = self.ordered() {
+            ordered.set_workers(workers);
+            // The caller looks for a thread to wake afterwards.
+            let _ = self.mirror_plan(&mut ordered);
+        }
+    }
+
+    /// Publishes what the plan has. Returns whether there is work now and was none before.
+    fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
+        let mirrors = [
+            (&self.in_vain, ordered.in_vain),
+            (&self.parked, ordered.has_parked()),
+        ];
+        for (word, value) in mirrors {
+            // Relaxed, both: as in `can_rescue`. Stored only when it changes, as in `mirror`.
+            if word.load(Ordering::Relaxed) != value {
+                word.store(value, Ordering::Relaxed);
+            }
+        }
+        self.mirror(ordered.has_work(), ordered.unstarted())
+    }
+
+    /// Publishes whether there is work and how many tasks have not begun; called under the rule's lock. Returns whether there is work now and was none
+    /// before.
     pub(super) fn mirror(&self, work: bool, unstarted: usize) -> bool {
         // Relaxed: as in `unstarted`.
         self.unstarted.store(unstarted, Ordering::Relaxed);
-        // Relaxed: written under the rule's lock. Only when it changes: many read it.
+        // Relaxed: written under the rule's lock. Stored only when it changes: many threads read it.
         let changes = self.work.load(Ordering::Relaxed) != work;
         if changes {
             // Release pairs with `has_work`.
@@ -147,9 +162,9 @@ impl Memory {
         self.sleeps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How much is declared, the most that it was, and how often somebody has slept for it.
+    /// How much is declared, the peak, and how often a task slept for memory.
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
-        // Relaxed, all: figures for people.
+        // Relaxed, all: for statistics.
         let [declared, peak, sleeps] =
             [&self.declared, &self.peak, &self.sleeps].map(|word| word.load(Ordering::Relaxed));
         match self.ordered() {
@@ -158,13 +173,13 @@ impl Memory {
         }
     }
 
-    fn declare(&self, bytes: u64) {
+    pub(super) fn declare(&self, bytes: u64) {
         allocator::declare(bytes);
         if self.is_ordered() {
-            // The book has it.
+            // The plan has counted it.
             return;
         }
-        // Relaxed, all: a sum by itself.
+        // Relaxed, all: the sum orders nothing else.
         let before = self.declared.fetch_add(bytes, Ordering::Relaxed);
         let now = before.saturating_add(bytes);
         if now > self.peak.load(Ordering::Relaxed) {
@@ -173,49 +188,11 @@ impl Memory {
         }
     }
 
-    fn undeclare(&self, bytes: u64) {
+    pub(super) fn undeclare(&self, bytes: u64) {
         allocator::undeclare(bytes);
         if !self.is_ordered() {
             // Relaxed: as in `declare`.
             self.declared.fetch_sub(bytes, Ordering::Relaxed);
         }
-    }
-}
-
-/// Asks for so many bytes, and waits for them. Nothing is charged for none.
-pub(super) fn lease(
-    worker: WorkerThread<'_>,
-    bytes: usize,
-    at: &'static Location<'static>,
-) -> Result<Option<Part>, LeaseError> {
-    if isize::try_from(bytes).is_err() {
-        return Err(LeaseError::TooLarge { bytes });
-    }
-    if bytes == 0 {
-        return Ok(None);
-    }
-    let bytes = bytes as u64;
-    let memory = &worker.shared().memory;
-    let lease = match &memory.rule {
-        Rule::Free => None,
-        Rule::Hybrid(_) => {
-            sleepers::sleep_off(worker, bytes);
-            None
-        }
-        Rule::Ordered(_) => Some(ordered::ask(worker, bytes, at)?),
-    };
-    memory.declare(bytes);
-    Ok(Some(Part { bytes, lease }))
-}
-
-/// A part of a lease is over.
-pub(super) fn give_back(pool: &PoolInner, part: Part) {
-    if pool.is_inherited() {
-        return;
-    }
-    pool.memory.undeclare(part.bytes);
-    if let Some(lease) = part.lease {
-        let thread = WorkerThread::of(pool).map(|current| current.index);
-        ordered::with_ordered(pool, |ordered| ordered.give_back(thread, lease, part.bytes));
     }
 }

@@ -1,56 +1,61 @@
-//! Where the runtime asks the plan of a pool that keeps the depth-first order ([`tidegate_policy::space::plan`]).
+//! The plan of a pool that keeps the depth-first order ([`tidegate_policy::space::plan`]), and what its names stand for.
 //!
-//! Such a pool has a lock for its plan. It is taken for each fork, begin, wait, end and lease; the ledger is never locked under it. A task that was forked lies in
-//! the plan and nowhere else. Tasks that come from outside, or go to a place or a mailbox, are unknown to the plan until they begin, behind all others.
+//! It knows neither the pool nor its workers: threads are numbers, and what sleeps is an [`Event`]. A task that was forked is in the plan and nowhere else. Tasks that come
+//! from outside, or go to a place or an inbox, are unknown to the plan until they begin, behind all others.
 
-use super::error::{Holder, Holders, LeaseError, Size};
-use super::memory::Memory;
+use super::error::{Holder, LeaseError};
 use crate::job::{Header, Task};
-use crate::options::{BuildError, Options};
-use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
-use crate::sleep::wake;
-use crate::trace::recorder;
 use crate::worker::Event;
-use crate::worker::WorkerThread;
-use crate::worker::wait::{self, Awaited};
+use crate::worker::wait::Awaited;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
-use tidegate_policy::Rng;
-use tidegate_policy::show_size;
 use tidegate_policy::space::book::{self, Answer, Book, Until};
-use tidegate_policy::space::plan::Next;
+use tidegate_policy::space::plan::{Command, Next, Reply};
 use tidegate_policy::trace::{Orders, StreamRecorder};
+use tidegate_policy::{Rng, Space};
 use tidegate_sync::seed;
-use tidegate_sync::stderr::print_line;
 
 /// The plan, and what its names stand for.
-pub(crate) struct Ordered {
+pub(super) struct Ordered {
     plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
-    /// By the address of a task: from the fork until it begins, for a half until its joiner goes on.
+    /// By the address of a task: from the fork until it begins, for a half until its joiner resumes.
     tasks: ByAddress<book::Task>,
     /// By the address of a scope: from its first task to its end.
     scopes: ByAddress<book::Scope>,
-    /// By thread: what it waits for that is asleep; the innermost last.
+    /// By thread: the events that its tasks sleep on, the innermost last.
     asleep: Vec<Vec<Arc<Event>>>,
-    /// By thread: what its tasks ask for that are not answered; the innermost last.
-    asks: Vec<Vec<(u64, &'static Location<'static>)>>,
-    /// By the number of the lease: how much, and who has asked.
-    leases: Vec<Option<(u64, &'static Location<'static>)>>,
-    /// For choices of who asks.
+    /// By thread: the unanswered requests of its tasks, the innermost last.
+    asks: Vec<Vec<Request>>,
+    /// By the number of the lease: the request that was granted.
+    leases: Vec<Option<Request>>,
+    /// For random choices.
     rng: Rng,
-    /// A thread on which all wait has found nothing to begin, and nothing has changed since.
-    in_vain: bool,
-    /// The same before the latest turn.
+    /// A rescue found nothing to begin, and the plan has not changed since.
+    pub(super) in_vain: bool,
+    /// What `in_vain` was before the current turn.
     was_in_vain: bool,
+}
+
+/// How many bytes were asked for, and where in the source.
+pub(super) type Request = (u64, &'static Location<'static>);
+
+/// What a worker does next.
+pub(super) enum Step {
+    /// Runs this task, which was in the deque of the named worker.
+    Start(Task, Option<usize>),
+    /// Gives its slot to the thread that sleeps on this event.
+    Wake(Arc<Event>),
+    /// Looks again.
+    Again,
 }
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
 
-/// Hashes addresses, which nobody chooses to our harm.
+/// Hashes addresses, which no attacker chooses.
 #[derive(Default)]
 struct Scatter(u64);
 
@@ -62,35 +67,37 @@ impl Hasher for Scatter {
     }
 
     fn write_usize(&mut self, word: usize) {
-        // The golden ratio: close addresses end up far from each other.
+        // The golden ratio moves close addresses far from each other.
         self.0 = (self.0 ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     fn finish(&self) -> u64 {
-        // The table looks at both ends.
+        // The table uses the bits at both ends.
         self.0 ^ self.0 >> 32
     }
 }
 
-/// A place in a list that grows as needed.
-fn place<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+/// The entry at an index of a list that grows as needed.
+fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     if list.len() <= at {
         list.resize_with(at + 1, T::default);
     }
     &mut list[at]
 }
 
-fn address<T>(of: &T) -> usize {
+pub(super) fn address<T>(of: &T) -> usize {
     std::ptr::from_ref(of).addr()
 }
 
 impl Ordered {
-    /// That of a pool with these options, if its policy keeps the order.
-    pub(super) fn of(options: &Options) -> Option<Self> {
-        let &Options { space, workers, .. } = options;
-        let notes = recorder(options).map(RefCell::new);
+    /// The plan of this policy, if it keeps the order.
+    pub(super) fn new(
+        space: Space,
+        workers: usize,
+        recorder: Option<StreamRecorder>,
+    ) -> Option<Self> {
         Some(Self {
-            plan: Orders::new(space, workers, notes)?,
+            plan: Orders::new(space, workers, recorder.map(RefCell::new))?,
             tasks: HashMap::default(),
             scopes: HashMap::default(),
             asleep: vec![],
@@ -102,50 +109,266 @@ impl Ordered {
         })
     }
 
-    /// Where the plan's notes are, if it takes any.
-    pub(super) fn notes(&self) -> Option<&RefCell<StreamRecorder>> {
+    pub(super) fn recorder(&self) -> Option<&RefCell<StreamRecorder>> {
         self.plan.recorder().as_ref()
     }
 
     pub(super) fn book(&self) -> &Book {
-        self.plan.book()
+        self.plan.plan().book()
     }
 
-    pub(super) fn give_back(&mut self, thread: Option<usize>, lease: book::Lease, bytes: u64) {
-        self.leases[lease.index()] = None;
-        self.plan.give_back(thread, lease, bytes);
+    pub(super) fn has_parked(&self) -> bool {
+        self.plan.plan().has_parked()
     }
 
-    /// Thread `t` has forked a task.
+    pub(super) fn unstarted(&self) -> usize {
+        self.plan.plan().unstarted()
+    }
+
+    pub(super) fn has_work(&mut self) -> bool {
+        self.apply(Command::HasWork).is_yes()
+    }
+
+    pub(super) fn set_workers(&mut self, workers: usize) {
+        self.apply(Command::SetWorkers(workers));
+    }
+
+    /// Gives the plan a command. Random choices come from the plan's own generator.
+    fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
+        let Self { plan, rng, .. } = self;
+        plan.apply(command, |many| rng.below(many as u64) as usize)
+    }
+
+    /// Changes the plan; a rescue may find something again.
+    pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+        self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
+        change(self)
+    }
+
+    /// The events of the sleeping threads whose requests can be answered now.
+    pub(super) fn settle(&mut self) -> Vec<Arc<Event>> {
+        let mut answered = vec![];
+        while let Some(t) = self.apply(Command::Settle).thread() {
+            answered.push(self.wakes(t));
+        }
+        answered
+    }
+
+    /// Thread `t` has forked these tasks. Returns what it must sleep on if its slot is for one of them.
+    pub(super) fn fork(
+        &mut self,
+        t: usize,
+        tasks: impl Iterator<Item = Task>,
+    ) -> Option<Arc<Event>> {
+        let moved = tasks.map(|task| self.put(t, task)).count();
+        let gives_way = moved > 0 && self.apply(Command::GivesWay(t)).is_yes();
+        gives_way.then(|| self.sleeps(t))
+    }
+
     fn put(&mut self, t: usize, task: Task) {
         let header = address(task.header());
-        let name = if task.header().latch.is_half() {
-            self.plan.half(t, task)
+        let command = if task.header().latch.is_half() {
+            Command::Half(t, task)
         } else if let Some(scope) = task.scope().map(address) {
-            let plan = &mut self.plan;
-            let scope = *self.scopes.entry(scope).or_insert_with(|| plan.open());
-            self.plan.spawn(t, scope, task)
+            Command::Spawn(t, self.open(scope), task)
         } else {
-            self.plan.detached(t, task)
+            Command::Detached(t, task)
         };
+        let name = self.apply(command).task();
         self.tasks.insert(header, name);
     }
 
-    /// Thread `t` goes to sleep until the plan names it.
+    /// The name of the scope at this address, which the plan may not know yet.
+    fn open(&mut self, scope: usize) -> book::Scope {
+        if let Some(name) = self.scopes.get(&scope) {
+            return *name;
+        }
+        let name = self.apply(Command::Open).scope();
+        self.scopes.insert(scope, name);
+        name
+    }
+
+    /// A task of the scope will begin that the plan does not know until then.
+    pub(super) fn expect(&mut self, scope: &ScopeCore) {
+        let scope = self.open(address(scope));
+        self.apply(Command::Expect(scope));
+    }
+
+    pub(super) fn close(&mut self, scope: &ScopeCore) {
+        if let Some(scope) = self.scopes.remove(&address(scope)) {
+            self.apply(Command::Close(scope));
+        }
+    }
+
+    /// What thread `t`, which has no frames, does next.
+    pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
+        let next = self.plan.apply(Command::Next(t), draw).next()?;
+        Some(self.step(next))
+    }
+
+    /// What thread `t` does next while all threads wait.
+    pub(super) fn rescue(&mut self, t: usize) -> Option<Step> {
+        let next = self.apply(Command::Rescue(t)).next();
+        self.in_vain = next.is_none();
+        Some(self.step(next?))
+    }
+
+    /// The first parked task that resumes.
+    pub(super) fn resume_parked(&mut self) -> Option<Step> {
+        let next = self.apply(Command::ResumeParked).next()?;
+        Some(self.step(next))
+    }
+
+    fn step(&mut self, next: Next<Task>) -> Step {
+        match next {
+            Next::Start(task, victim) => Step::Start(task, victim),
+            Next::Resume(t) => Step::Wake(self.wakes(t)),
+            Next::Again => Step::Again,
+        }
+    }
+
+    /// A task of the scope that thread `t` waits for, if it comes next.
+    pub(super) fn next_of(&mut self, t: usize, scope: &ScopeCore) -> Option<Task> {
+        self.in_vain = self.was_in_vain;
+        let scope = *self.scopes.get(&address(scope))?;
+        let task = self.apply(Command::NextOf(t, scope)).taken();
+        self.in_vain = self.was_in_vain && task.is_none();
+        task
+    }
+
+    /// Takes a half back that has not begun. Returns whether it had not.
+    pub(super) fn take_back(&mut self, half: &Header) -> bool {
+        let name = self.tasks.get(&address(half)).copied();
+        let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
+        taken.is_some() && self.tasks.remove(&address(half)).is_some()
+    }
+
+    /// A task begins on thread `t` that was taken from somewhere.
+    pub(super) fn begin(&mut self, t: usize, task: &Task) {
+        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
+        let known = if is_half {
+            self.tasks.contains_key(&header)
+        } else {
+            self.tasks.remove(&header).is_some()
+        };
+        if known {
+            return;
+        }
+        let scope = task.scope().map(address);
+        self.apply(match scope.and_then(|scope| self.scopes.get(&scope)) {
+            Some(scope) => Command::StrangerIn(t, *scope),
+            None => Command::Stranger(t),
+        });
+    }
+
+    pub(super) fn end(&mut self, t: usize) {
+        self.apply(Command::End(t));
+    }
+
+    pub(super) fn leave(&mut self, t: usize) {
+        self.apply(Command::Leave(t));
+    }
+
+    pub(super) fn blocks(&mut self, t: usize, blocks: bool) {
+        self.apply(Command::Blocks(t, blocks));
+    }
+
+    pub(super) fn waits(&mut self, t: usize, awaited: Awaited<'_>) {
+        let until = match awaited {
+            Awaited::Half(half) | Awaited::HalfUnwinding(half) => {
+                let half = self.tasks.get(&address(half)).copied();
+                half.map(Until::Half)
+            }
+            Awaited::Scope(scope) => {
+                let scope = self.scopes.get(&address(scope)).copied();
+                scope.map(Until::Scope)
+            }
+            Awaited::Outside(_) => None,
+            // The request has told the plan.
+            Awaited::Memory(_) => return,
+        };
+        self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
+    }
+
+    pub(super) fn goes_on(&mut self, t: usize, awaited: Awaited<'_>) {
+        self.apply(Command::GoesOn(t));
+        if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
+            if let Some(name) = self.tasks.remove(&address(half)) {
+                self.apply(Command::Joined(name));
+            }
+        }
+    }
+
+    /// Thread `t` asks for memory. `Err` is what it must sleep on before it calls [`answer`](Self::answer).
+    pub(super) fn ask(
+        &mut self,
+        t: usize,
+        request: Request,
+    ) -> Result<Result<book::Lease, LeaseError>, Arc<Event>> {
+        let answer = self.apply(Command::Ask(t, request.0)).answer();
+        match answer.expect("a request is answered at once") {
+            Answer::Granted(lease) => Ok(Ok(self.granted(lease, request))),
+            Answer::Refused => Ok(Err(self.refusal(request.0))),
+            Answer::Later => {
+                entry(&mut self.asks, t).push(request);
+                Err(self.sleeps(t))
+            }
+        }
+    }
+
+    /// The answer to the request for which thread `t` was woken.
+    pub(super) fn answer(&mut self, t: usize) -> Result<book::Lease, LeaseError> {
+        let request = self.asks[t].pop().expect("a thread that asked");
+        match self.apply(Command::Answer(t)).answer() {
+            Some(Answer::Granted(lease)) => Ok(self.granted(lease, request)),
+            Some(Answer::Refused) => Err(self.refusal(request.0)),
+            Some(Answer::Later) | None => unreachable!("an answer woke the thread"),
+        }
+    }
+
+    fn granted(&mut self, lease: book::Lease, request: Request) -> book::Lease {
+        *entry(&mut self.leases, lease.index()) = Some(request);
+        lease
+    }
+
+    /// The lease is over; thread `t` gives it back, if it is one of the pool.
+    pub(super) fn give_back(&mut self, t: Option<usize>, lease: book::Lease) {
+        let (bytes, _) = self.leases[lease.index()].take().expect("a granted lease");
+        self.apply(Command::GiveBack(t, lease, bytes));
+    }
+
+    /// Sets the budget. `Err` is the smallest that is allowed; `None` if the plan has none.
+    pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
+        let (_, serial) = self.plan.plan().budget()?;
+        if bytes < serial {
+            return Some(Err(serial));
+        }
+        self.apply(Command::SetBudget(bytes));
+        Some(Ok(()))
+    }
+
+    /// What thread `t` waits for and the budget, if there is one. A look that changes nothing.
+    pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
+        self.in_vain = self.was_in_vain;
+        let (budget, _) = self.plan.plan().budget()?;
+        Some((*self.asks.get(t)?.last()?, budget))
+    }
+
+    /// Thread `t` sleeps until the plan names it.
     fn sleeps(&mut self, t: usize) -> Arc<Event> {
         let event = Arc::new(Event::for_this_thread());
-        place(&mut self.asleep, t).push(event.clone());
+        entry(&mut self.asleep, t).push(event.clone());
         event
     }
 
     /// What thread `t` sleeps on.
     fn wakes(&mut self, t: usize) -> Arc<Event> {
-        let event = place(&mut self.asleep, t).pop();
-        event.expect("the plan wakes who sleeps")
+        let event = entry(&mut self.asleep, t).pop();
+        event.expect("the plan wakes only sleeping threads")
     }
 
-    /// Who holds what, by the place in the source.
-    fn holders(&self) -> Vec<Holder> {
+    /// The leases by the place in the source where they were made, the largest first.
+    pub(super) fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<Holder> = vec![];
         for (bytes, at) in self.leases.iter().flatten() {
             if let Some(holder) = holders.iter_mut().find(|holder| holder.at == *at) {
@@ -173,361 +396,4 @@ impl Ordered {
             holders: self.holders(),
         }
     }
-}
-
-impl Memory {
-    /// How many slots there are now.
-    pub(crate) fn set_workers(&self, workers: usize) {
-        if let Some(mut ordered) = self.ordered() {
-            ordered.plan.set_workers(workers);
-            // Whoever changes the number of slots looks for somebody to wake afterwards.
-            let _ = self.mirror_plan(&mut ordered);
-        }
-    }
-
-    /// Mirrors what the plan has. Whether there was nothing to do before and now is.
-    fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
-        self.mirror_waiters(ordered.in_vain, ordered.plan.has_parked());
-        self.mirror(ordered.plan.has_work(), ordered.plan.unstarted())
-    }
-}
-
-/// Changes the plan, if the pool has one, and wakes whoever has been answered by that.
-pub(super) fn with_ordered<R>(
-    pool: &PoolInner,
-    change: impl FnOnce(&mut Ordered) -> R,
-) -> Option<R> {
-    let (result, rises) = change_plan(pool, change)?;
-    if rises {
-        // What nobody was to begin before has no other publisher.
-        wake::work_visible(pool, None);
-    }
-    Some(result)
-}
-
-/// The same for a caller who makes visible what it has put there. Also, whether there is work now and was none before.
-fn change_plan<R>(pool: &PoolInner, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
-    if pool.is_inherited() {
-        // Somebody may have held the lock who is not here.
-        return None;
-    }
-    let mut ordered = pool.memory.ordered()?;
-    ordered.was_in_vain = std::mem::replace(&mut ordered.in_vain, false);
-    let result = change(&mut ordered);
-    let mut answered = vec![];
-    while let Some(t) = ordered.plan.settle() {
-        answered.push(ordered.wakes(t));
-    }
-    let rises = pool.memory.mirror_plan(&mut ordered);
-    drop(ordered);
-    // Whoever has changed the plan may be in the middle of a task, and keeps its slot.
-    answered.iter().for_each(Event::open_owed);
-    Some((result, rises))
-}
-
-/// A task of the scope will come that the plan does not know: from outside, or by a place or a mailbox.
-pub(crate) fn expect_planned(pool: &PoolInner, scope: &ScopeCore) {
-    if pool.is_inherited() {
-        return;
-    }
-    // Nobody is answered by it, and the caller may have the ledger.
-    if let Some(mut ordered) = pool.memory.ordered() {
-        let Ordered { plan, scopes, .. } = &mut *ordered;
-        let scope = scopes.entry(address(scope));
-        let scope = *scope.or_insert_with(|| plan.open());
-        plan.expect(scope);
-    }
-}
-
-/// The scope is over.
-pub(crate) fn close_planned(pool: &PoolInner, scope: &ScopeCore) {
-    if pool.memory.is_ordered() {
-        with_ordered(pool, |ordered| {
-            if let Some(scope) = ordered.scopes.remove(&address(scope)) {
-                ordered.plan.close(scope);
-            }
-        });
-    }
-}
-
-pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), BuildError> {
-    let bytes = bytes as u64;
-    let set = with_ordered(pool, |ordered| {
-        let (_, serial) = ordered.plan.budget()?;
-        Some(if bytes < serial {
-            Err(serial)
-        } else {
-            ordered.plan.set_budget(bytes);
-            Ok(())
-        })
-    });
-    match set.flatten() {
-        Some(Ok(())) => Ok(()),
-        Some(Err(serial)) => Err(BuildError::new(format!(
-            "Pool::set_budget: {} is less than what the serial run needs; allowed: from {} on",
-            show_size(bytes),
-            show_size(serial)
-        ))),
-        None => Err(BuildError::new(
-            "Pool::set_budget: the pool has no budget; allowed: for a pool with Space::Budget"
-                .into(),
-        )),
-    }
-}
-
-/// The same for this worker, and nothing where the pool has no plan.
-fn plan<R>(worker: WorkerThread<'_>, change: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
-    worker.shared().memory.is_ordered().then_some(())?;
-    with_ordered(worker.shared(), change)
-}
-
-/// This worker has forked these tasks. If so many come before what it runs that it has to leave its slot to one of them, what it is to wait for.
-pub(crate) fn put_planned(
-    worker: WorkerThread<'_>,
-    tasks: impl Iterator<Item = Task>,
-) -> Option<Arc<Event>> {
-    let gives_way = change_plan(worker.shared(), |ordered| {
-        let moved = tasks.map(|task| ordered.put(worker.index, task)).count();
-        let gives_way = moved > 0 && ordered.plan.gives_way(worker.index);
-        gives_way.then(|| ordered.sleeps(worker.index))
-    });
-    gives_way?.0
-}
-
-/// What this worker, which has no frames, is to do.
-pub(crate) fn take_planned(
-    worker: WorkerThread<'_>,
-    mut draw: impl FnMut(usize) -> usize,
-) -> Option<Task> {
-    while worker.shared().memory.has_work() {
-        let next = plan(worker, |ordered| {
-            let next = ordered.plan.next(worker.index, &mut draw);
-            follow(ordered, next?)
-        });
-        match next.flatten()? {
-            Step::Again if is_wanted(worker) => return None,
-            Step::Again => {}
-            step => return go(worker, step),
-        }
-    }
-    None
-}
-
-/// Whether this worker, which looks again and again, has something else to do.
-fn is_wanted(worker: WorkerThread<'_>) -> bool {
-    worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
-}
-
-/// What this worker, which waits as all others do, is to do.
-pub(crate) fn take_leftmost(worker: WorkerThread<'_>) -> Option<Task> {
-    if !worker.shared().memory.has_work() {
-        return None;
-    }
-    let next = plan(worker, |ordered| {
-        let next = ordered.plan.rescue(worker.index);
-        ordered.in_vain = next.is_none();
-        follow(ordered, next?)
-    });
-    go(worker, next.flatten()?)
-}
-
-/// Gives this worker's slot, which no thread without frames can use, to the first parked task; that may be its own.
-pub(crate) fn resume_parked(worker: WorkerThread<'_>) {
-    if worker.shared().memory.has_parked() {
-        let next = plan(worker, |ordered| {
-            let next = ordered.plan.resume_parked();
-            follow(ordered, next?)
-        });
-        let _ = next.flatten().and_then(|step| go(worker, step));
-    }
-}
-
-/// A task of the scope that this worker waits for, if that is what comes next.
-pub(crate) fn take_planned_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
-    if worker.shared().memory.unstarted() == 0 {
-        return None;
-    }
-    let task = plan(worker, |ordered| {
-        ordered.in_vain = ordered.was_in_vain;
-        let scope = *ordered.scopes.get(&address(scope))?;
-        let task = ordered.plan.next_of(worker.index, scope);
-        ordered.in_vain = ordered.was_in_vain && task.is_none();
-        task
-    });
-    task.flatten()
-}
-
-/// Takes a half back that nobody has begun.
-pub(crate) fn take_back_planned(worker: WorkerThread<'_>, half: &Header) -> bool {
-    let taken = plan(worker, |ordered| {
-        let name = *ordered.tasks.get(&address(half))?;
-        let task = ordered.plan.take_back(name)?;
-        ordered.tasks.remove(&address(half));
-        Some(task)
-    });
-    taken.flatten().is_some()
-}
-
-/// A task begins here that was taken from somewhere.
-pub(crate) fn plan_begins(worker: WorkerThread<'_>, task: &Task) {
-    plan(worker, |ordered| {
-        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
-        let known = if is_half {
-            ordered.tasks.contains_key(&header)
-        } else {
-            ordered.tasks.remove(&header).is_some()
-        };
-        if known {
-            return;
-        }
-        let scope = task.scope().map(address);
-        let scope = scope.and_then(|scope| ordered.scopes.get(&scope).copied());
-        match scope {
-            Some(scope) => ordered.plan.stranger_in(worker.index, scope),
-            None => ordered.plan.stranger(worker.index),
-        };
-    });
-}
-
-/// The topmost task of this worker has ended; whoever waits for it has yet to be told.
-pub(crate) fn plan_ends(worker: WorkerThread<'_>) {
-    plan(worker, |ordered| ordered.plan.end(worker.index));
-}
-
-/// This worker has no frames any more.
-pub(crate) fn plan_leaves(worker: WorkerThread<'_>) {
-    plan(worker, |ordered| ordered.plan.leave(worker.index));
-}
-
-/// The topmost task of this worker gives its slot away and goes on without one, or has one again.
-pub(crate) fn plan_blocks(worker: WorkerThread<'_>, blocks: bool) {
-    plan(worker, |ordered| ordered.plan.blocks(worker.index, blocks));
-}
-
-/// The topmost task of this worker waits.
-pub(crate) fn plan_waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    plan(worker, |ordered| {
-        let half = |half| ordered.tasks.get(&address(half)).copied().map(Until::Half);
-        let scope = |scope| {
-            ordered
-                .scopes
-                .get(&address(scope))
-                .copied()
-                .map(Until::Scope)
-        };
-        let until = match awaited {
-            Awaited::Half(header) | Awaited::HalfUnwinding(header) => half(header),
-            Awaited::Scope(core) => scope(core),
-            Awaited::Outside(_) => None,
-            // The request says so.
-            Awaited::Memory(_) => return,
-        };
-        ordered
-            .plan
-            .waits(worker.index, until.unwrap_or(Until::Else));
-    });
-}
-
-/// What it has waited for has happened.
-pub(crate) fn plan_goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    plan(worker, |ordered| {
-        ordered.plan.goes_on(worker.index);
-        if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
-            if let Some(name) = ordered.tasks.remove(&address(half)) {
-                ordered.plan.joined(name);
-            }
-        }
-    });
-}
-
-/// Asks for so many bytes, and waits until they are granted or refused.
-pub(super) fn ask(
-    worker: WorkerThread<'_>,
-    bytes: u64,
-    at: &'static Location<'static>,
-) -> Result<book::Lease, LeaseError> {
-    let granted = |ordered: &mut Ordered, answer| match answer {
-        Answer::Granted(lease) => {
-            *place(&mut ordered.leases, lease.index()) = Some((bytes, at));
-            Ok(Ok(lease))
-        }
-        Answer::Refused => Ok(Err(ordered.refusal(bytes))),
-        Answer::Later => {
-            place(&mut ordered.asks, worker.index).push((bytes, at));
-            Err(ordered.sleeps(worker.index))
-        }
-    };
-    let asked = plan(worker, |ordered| {
-        let Ordered { plan, rng, .. } = &mut *ordered;
-        let draw = |many: usize| rng.below(many as u64) as usize;
-        let answer = plan.ask(worker.index, bytes, draw);
-        granted(ordered, answer)
-    });
-    let event = match asked.expect("a pool with a plan") {
-        Ok(answered) => return answered,
-        Err(event) => event,
-    };
-    worker.shared().memory.count_sleep();
-    wait::until(worker, Awaited::Memory(&event));
-    let answered = plan(worker, |ordered| {
-        ordered.asks[worker.index].pop();
-        let answer = ordered.plan.answer(worker.index).expect("why it was woken");
-        granted(ordered, answer)
-    });
-    let answered = answered.expect("a pool with a plan");
-    answered.unwrap_or_else(|_| unreachable!("it was answered"))
-}
-
-/// This worker has waited for memory for long.
-pub(crate) fn report_stall(worker: WorkerThread<'_>) {
-    let pool = &worker.shared().options.name;
-    let seen = plan(worker, |ordered| {
-        ordered.in_vain = ordered.was_in_vain;
-        let (budget, _) = ordered.plan.budget()?;
-        let asks = *ordered.asks.get(worker.index)?.last()?;
-        Some((asks, ordered.book().declared(), budget, ordered.holders()))
-    });
-    if let Some(((bytes, at), declared, budget, holders)) = seen.flatten() {
-        print_line(format_args!(
-            "pool {pool}: a task waits for memory: for {} at {at}, and {} of {} are declared; {}",
-            Size(bytes),
-            Size(declared),
-            Size(budget),
-            Holders(&holders)
-        ));
-    }
-}
-
-/// What the plan has chosen, and under its lock whom to wake for that.
-fn follow(ordered: &mut Ordered, next: Next<Task>) -> Option<Step> {
-    Some(match next {
-        Next::Start(task, victim) => Step::Start(task, victim),
-        Next::Resume(t) => Step::Wake(ordered.wakes(t)),
-        Next::Again => Step::Again,
-    })
-}
-
-fn go(worker: WorkerThread<'_>, step: Step) -> Option<Task> {
-    match step {
-        Step::Start(task, victim) => {
-            if let Some(victim) = victim {
-                worker.count_steal(worker.shared().worker(victim), 1);
-            }
-            Some(task)
-        }
-        Step::Wake(event) => {
-            // This worker has nothing to do: its slot goes along.
-            event.open_kept();
-            None
-        }
-        Step::Again => None,
-    }
-}
-
-/// What a worker does next.
-enum Step {
-    Start(Task, Option<usize>),
-    Wake(Arc<Event>),
-    /// Looks again.
-    Again,
 }

@@ -1,6 +1,6 @@
 //! The hybrid of work stealing and Narlikar's scheduler: big allocators sleep while thieves find something else; see [`tidegate_policy::space::rounds`].
 //!
-//! Nobody is forgotten: a sleeper counts as work that a searcher may find, and one that finds nothing else lets rounds pass until the first is due.
+//! No sleeper is forgotten: it counts as work that a searcher may find, and a searcher that finds nothing else lets rounds pass until the first sleeper is due.
 
 use crate::worker::Event;
 use crate::worker::WorkerThread;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
 use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
 
-/// Who sleeps at each CPU slot, and what each thread was granted since it last slept or began a task.
-pub(crate) struct Sleepers {
+/// The sleepers of each CPU slot, and what each thread was granted since it last slept or began a task.
+pub(super) struct Sleepers {
     policy: Hybrid,
     cpu_slots: Vec<Rounds<Arc<Event>>>,
     granted: Vec<u64>,
@@ -32,7 +32,7 @@ impl Sleepers {
         &mut self.granted[thread]
     }
 
-    /// How many rounds the thread is to sleep before so many bytes; if none, they are granted.
+    /// How many rounds the thread must sleep before it has these bytes; 0 grants them.
     fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
         let workers = self.cpu_slots.len() as u64;
         let parameters = (self.policy.alpha as u64, self.policy.beta as u64);
@@ -47,13 +47,13 @@ impl Sleepers {
         &mut self.cpu_slots[cpu_slot % cpu_slots]
     }
 
-    /// Nothing else is to be done: the first sleeper of the CPU slot, or else of any.
+    /// The first sleeper of the CPU slot, or else of any.
     fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         let own = self.at(cpu_slot).skip();
         own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// A round passes at the CPU slot, or else at the first one with sleepers: perhaps nobody has that one any more.
+    /// A round passes at the CPU slot, or else at the first one with sleepers: no worker may have that one any more.
     fn pass_somewhere(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         if !self.at(cpu_slot).is_empty() {
             return self.at(cpu_slot).pass();
@@ -68,7 +68,18 @@ impl Sleepers {
     }
 }
 
-/// Sleeps for as many rounds as so many bytes are worth.
+/// What happens to the clock of a CPU slot.
+#[derive(Clone, Copy)]
+pub(crate) enum Round {
+    /// A round passes, before an attempt to steal.
+    Passes,
+    /// A round passes there or at another CPU slot, after a sweep without a task to steal or a victim.
+    PassesSomewhere,
+    /// Rounds are skipped up to the first sleeper: there is nothing else to do.
+    Skipped,
+}
+
+/// Sleeps for as many rounds as these bytes are worth under the hybrid rule.
 pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
     let memory = &worker.shared().memory;
     let Some(mut sleepers) = memory.sleepers() else {
@@ -88,27 +99,8 @@ pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
     wait::until(worker, Awaited::Memory(&event));
 }
 
-/// Before an attempt to steal: a round passes. Whether a sleeper was woken; the slot may have gone along.
-pub(crate) fn pass_round(worker: WorkerThread<'_>) -> bool {
-    wake_sleeper(worker, |sleepers| sleepers.at(own_cpu_slot(worker)).pass())
-}
-
-/// The same after a sweep in which there was nothing to steal, or nobody to steal from.
-pub(crate) fn pass_round_somewhere(worker: WorkerThread<'_>) -> bool {
-    wake_sleeper(worker, |sleepers| {
-        sleepers.pass_somewhere(own_cpu_slot(worker))
-    })
-}
-
-/// The same where nothing else is to be done.
-pub(crate) fn skip_rounds(worker: WorkerThread<'_>) -> bool {
-    wake_sleeper(worker, |sleepers| sleepers.skip(own_cpu_slot(worker)))
-}
-
-fn wake_sleeper(
-    worker: WorkerThread<'_>,
-    due: impl FnOnce(&mut Sleepers) -> Option<Arc<Event>>,
-) -> bool {
+/// Wakes the sleeper whose round has come, if there is one. Returns whether it did; the worker's slot may have gone along.
+pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     let memory = &worker.shared().memory;
     if !memory.has_work() {
         return false;
@@ -116,13 +108,18 @@ fn wake_sleeper(
     let Some(mut sleepers) = memory.sleepers() else {
         return false;
     };
-    let due = due(&mut sleepers);
+    let cpu_slot = own_cpu_slot(worker);
+    let due = match round {
+        Round::Passes => sleepers.at(cpu_slot).pass(),
+        Round::PassesSomewhere => sleepers.pass_somewhere(cpu_slot),
+        Round::Skipped => sleepers.skip(cpu_slot),
+    };
     let _ = memory.mirror(sleepers.any(), 0);
     drop(sleepers);
     due.inspect(Event::open_kept).is_some()
 }
 
-/// Another task begins at the base of this thread.
+/// Another task begins at the base of this thread, which was granted nothing yet.
 pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     if let Some(mut sleepers) = worker.shared().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;

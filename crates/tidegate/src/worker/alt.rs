@@ -18,7 +18,7 @@ pub(crate) fn move_out(worker: WorkerThread<'_>, alt: &AltQueue) {
     match alt {
         AltQueue::Own(own) => tasks.for_each(|task| put(worker, own, task)),
         AltQueue::Shared => tasks.for_each(|task| scope::pass_on(worker, task)),
-        AltQueue::Planned => gives_way = space::put_planned(worker, tasks),
+        AltQueue::Planned => gives_way = space::fork(worker, tasks),
     }
     worker.deque().shut();
     if moved > 0 {
@@ -72,7 +72,7 @@ pub(crate) fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
 pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     match worker.alt_queue {
         None => return false,
-        Some(AltQueue::Planned) => return space::take_back_planned(worker, half),
+        Some(AltQueue::Planned) => return space::take_back(worker, half),
         Some(AltQueue::Own(_) | AltQueue::Shared) => {}
     }
     match half.latch.state() {

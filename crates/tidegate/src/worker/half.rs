@@ -82,7 +82,7 @@ where
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
-        space::plan_ends(current);
+        space::end(current);
         let latch = NonNull::from(&this.header.latch);
         // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
         let sleeper = unsafe { Latch::open(latch) };

@@ -12,7 +12,7 @@ use crate::latch::{State, Thief};
 use crate::place;
 use crate::scope;
 use crate::scope::ScopeCore;
-use crate::space;
+use crate::space::{self, Look};
 use tidegate_deque::Steal;
 
 /// How many waits a robber follows from worker to worker.
@@ -41,7 +41,7 @@ impl<'a> Robber<'a> {
         if worker.shared().memory.is_ordered() {
             // What it has forked lies in the plan.
             let scope = self.awaited.scope()?;
-            let planned = space::take_planned_of(worker, scope);
+            let planned = space::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
             return queued.or_else(|| place::take_placed_of(worker, scope));
         }

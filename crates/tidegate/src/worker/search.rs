@@ -12,7 +12,7 @@ use crate::pool::{PoolInner, signal};
 use crate::scope;
 use crate::sleep;
 use crate::sleep::wake;
-use crate::space;
+use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(mut self) {
         let worker = self.worker;
-        let planned = || space::take_planned(worker, |_| 0);
+        let planned = || space::take(worker, Look::Next(&mut |_| 0));
         let next = || worker.own_task().or_else(planned);
         while let Some(task) = next().or_else(|| place::take_queued(worker)) {
             self.run_at_base(task);
@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
             Rest::Yield => thread::yield_now(),
             Rest::Sleep(nanos) => {
                 // A task that sleeps for memory comes first.
-                if !space::skip_rounds(self.worker) {
+                if !space::wake_sleeper(self.worker, Round::Skipped) {
                     sleep::nap(self.worker, nanos);
                 }
             }
@@ -252,7 +252,8 @@ impl<'a> Search<'a> {
                 Some(task)
             }
             Source::Plan => {
-                space::take_planned(worker, |many| (self.rng.draw() % many as u64) as usize)
+                let mut draw = |many: usize| (self.rng.draw() % many as u64) as usize;
+                space::take(worker, Look::Next(&mut draw))
             }
         }
     }
@@ -265,7 +266,7 @@ impl<'a> Search<'a> {
             let rng = &mut self.rng;
             let victim = (self.thief).next_victim(&worker.notes, &PeersOf(pool), || rng.draw());
             let Some(victim) = victim else {
-                space::pass_round_somewhere(worker);
+                space::wake_sleeper(worker, Round::PassesSomewhere);
                 return None;
             };
             let Some(victim) = pool.worker_if(victim) else {
@@ -278,7 +279,7 @@ impl<'a> Search<'a> {
                 worker.set_must_stop(true);
                 return None;
             }
-            if space::pass_round(worker) && worker.must_stop() {
+            if space::wake_sleeper(worker, Round::Passes) && worker.must_stop() {
                 return None;
             }
             if let Some(task) = self.steal(victim) {

@@ -15,7 +15,7 @@ use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::wake;
-use crate::space;
+use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
 use tidegate_policy::Wait;
@@ -144,9 +144,9 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     if worker.runs_queued(awaited) {
         scope::queue_detached(worker);
     }
-    space::plan_waits(worker, awaited);
+    space::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
-    space::plan_goes_on(worker, awaited);
+    space::goes_on(worker, awaited);
     // The rescue may have come when the wait was over.
     let _ = worker.sleeper.take_rescue();
     let _ = worker.enter_phase(phase);
@@ -227,7 +227,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             sleep::sleep_until(worker, awaited);
             since = None;
             if at_once && !awaited.is_over() && !worker.sleeper.is_rescue() {
-                space::resume_parked(worker);
+                let _ = space::take(worker, Look::Parked);
             }
         }
     }
@@ -255,10 +255,10 @@ fn go_on_in_child(robber: &Robber<'_>) {
 fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
     let worker = robber.worker;
     if worker.sleeper.take_rescue() || worker.runs_queued(robber.awaited) {
-        if space::skip_rounds(worker) {
+        if space::wake_sleeper(worker, Round::Skipped) {
             return None;
         }
-        let leftmost = space::take_leftmost(worker);
+        let leftmost = space::take(worker, Look::Rescue);
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }

@@ -1,27 +1,58 @@
-//! What those who call the plan owe it.
+//! Which commands a plan's caller may give.
 //!
-//! A pool keeps to it by the way it is built. Notes that somebody has altered may not, and are refused before the plan believes them.
+//! A pool keeps to these duties by the way it is built. An altered trace may not, and its commands are rejected before the plan believes them.
 
-use super::Plan;
-use crate::space::book::{Lease, Scope, Task, Until};
+use super::{Command, Plan};
+use crate::space::book::{Scope, Task, Until};
 
 impl<T> Plan<T> {
+    /// Whether a pool could give this command now.
+    pub(crate) fn allows<U>(&self, command: &Command<U>) -> bool {
+        match *command {
+            Command::Half(thread, _) => self.can_fork(thread),
+            Command::Spawn(thread, scope, _) => self.can_fork(thread) && self.knows(scope),
+            Command::StrangerIn(_, scope) => self.book.expects(scope),
+            Command::Close(scope) => self.book.tasks_of(scope) == Some(0),
+            Command::Expect(scope) => self.knows(scope),
+            Command::TakeBack(half) => self.book.is_half(half),
+            Command::Joined(half) => self.book.is_half(half) && self.book.has_ended(half),
+            Command::Waits(thread, until) => self.can_turn(thread) && self.can_wait(until),
+            Command::End(thread) | Command::Ask(thread, _) => self.can_turn(thread),
+            Command::Leave(thread) | Command::Next(thread) => self.can_leave(thread),
+            Command::GiveBack(_, lease, _) => self.book.has_lease(lease),
+            Command::SetBudget(_) => self.budget().is_some(),
+            Command::SetWorkers(_)
+            | Command::Detached(..)
+            | Command::Open
+            | Command::Stranger(_)
+            | Command::Blocks(..)
+            | Command::GoesOn(_)
+            | Command::Answer(_)
+            | Command::Settle
+            | Command::HasWork
+            | Command::GivesWay(_)
+            | Command::NextOf(..)
+            | Command::Rescue(_)
+            | Command::ResumeParked => true,
+        }
+    }
+
     fn top(&self, thread: usize) -> Option<Task> {
         self.threads.get(thread)?.stack.last().copied()
     }
 
     /// Whether the thread's topmost task, if there is one, stands somewhere in the order.
-    pub(crate) fn can_fork(&self, thread: usize) -> bool {
+    fn can_fork(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.book.is_placed(top))
     }
 
     /// Whether it may begin to wait, ask for memory or end: it does not wait and has not asked.
-    pub(crate) fn can_turn(&self, thread: usize) -> bool {
+    fn can_turn(&self, thread: usize) -> bool {
         self.top(thread).is_none_or(|top| self.can_end(top))
     }
 
     /// Whether all tasks of the thread may end.
-    pub(crate) fn can_leave(&self, thread: usize) -> bool {
+    fn can_leave(&self, thread: usize) -> bool {
         let thread = self.threads.get(thread);
         thread.is_none_or(|thread| thread.stack.iter().all(|task| self.can_end(*task)))
     }
@@ -31,7 +62,7 @@ impl<T> Plan<T> {
     }
 
     /// Whether there is something to wait for.
-    pub(crate) fn can_wait(&self, until: Until) -> bool {
+    fn can_wait(&self, until: Until) -> bool {
         match until {
             Until::Half(half) => self.book.is_half(half),
             Until::Scope(scope) => self.book.is_unawaited(scope),
@@ -39,33 +70,7 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Whether the joiner may come to its half.
-    pub(crate) fn can_take_back(&self, half: Task) -> bool {
-        self.book.is_half(half)
-    }
-
-    /// The same when the half has ended.
-    pub(crate) fn can_join(&self, half: Task) -> bool {
-        self.book.is_half(half) && self.book.has_ended(half)
-    }
-
-    /// Whether there is this scope.
-    pub(crate) fn knows(&self, scope: Scope) -> bool {
+    fn knows(&self, scope: Scope) -> bool {
         self.book.tasks_of(scope).is_some()
-    }
-
-    /// Whether all tasks of the scope have ended.
-    pub(crate) fn can_close(&self, scope: Scope) -> bool {
-        self.book.tasks_of(scope) == Some(0)
-    }
-
-    /// Whether a stranger may come to the scope.
-    pub(crate) fn expects(&self, scope: Scope) -> bool {
-        self.book.expects(scope)
-    }
-
-    /// Whether there is this lease.
-    pub(crate) fn has_lease(&self, lease: Lease) -> bool {
-        self.book.has_lease(lease)
     }
 }
