@@ -291,7 +291,7 @@ pub(crate) type Placed = (Task, usize);
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
     let layout = worker.shared().layout();
     let group = layout.around(worker.cpu_slot()).next();
-    PlaceId::new(layout, group.expect("everybody cpu_slots among all"))
+    PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
 }
 
 pub(crate) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
