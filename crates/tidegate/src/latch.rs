@@ -14,7 +14,7 @@
 //! Beside the first four stands whether the joiner sleeps, and its number; only the joiner changes that.
 //!
 //! `open` is one swap and the last touch of the frame that the latch lies in: whom to wake is in the old word.
-//! An [`Event`] serves waiters that are not workers of the runner's pool. The waiting itself is in [`crate::worker::wait`].
+//! An `Event` of the worker room serves waiters that are not workers of the runner's pool; the waiting itself is there too.
 
 use std::fmt;
 use std::ptr::NonNull;

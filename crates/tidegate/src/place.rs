@@ -401,7 +401,7 @@ pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     bind(worker);
 }
 
-/// See [`take_cpu_slot`](take_cpu_slot).
+/// See [`take_cpu_slot`].
 pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
     worker.binding.depart();
 }

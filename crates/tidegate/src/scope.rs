@@ -371,9 +371,9 @@ impl ScopeCore {
             None => {
                 // As in `pass_on`.
                 let queue = self.queue().clone();
-                space::expect(&pool, self);
+                space::expect(pool, self);
                 queue.push(task);
-                wake::work_visible(&pool, None);
+                wake::work_visible(pool, None);
             }
         }
     }

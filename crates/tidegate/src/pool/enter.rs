@@ -101,7 +101,7 @@ fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) ->
     impl Drop for Leave<'_> {
         fn drop(&mut self) {
             if !self.0.is_inherited() {
-                members::dismiss(&self.0, self.1);
+                members::dismiss(self.0, self.1);
             }
         }
     }

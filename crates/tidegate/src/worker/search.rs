@@ -46,7 +46,7 @@ impl Peers for PeersOf<'_> {
     }
 
     fn distance(&self, thief: usize, victim: usize) -> u32 {
-        place::distance(&self.0, thief, victim)
+        place::distance(self.0, thief, victim)
     }
 
     fn last_victim(&self, worker: usize) -> Option<usize> {
