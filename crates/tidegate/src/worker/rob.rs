@@ -43,7 +43,7 @@ impl<'a> Robber<'a> {
             let scope = self.awaited.scope()?;
             let planned = space::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
-            return queued.or_else(|| place::take_placed_of(worker, scope));
+            return queued.or_else(|| place::take_of(worker, scope));
         }
         match self.awaited {
             Awaited::Half(half) => {
@@ -70,7 +70,7 @@ impl<'a> Robber<'a> {
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
-                queued.or_else(|| place::take_placed_of(worker, scope))
+                queued.or_else(|| place::take_of(worker, scope))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }
