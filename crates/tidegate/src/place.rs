@@ -2,9 +2,9 @@
 //! docs/places.md.
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
-//! (`queues`), and workers take them in
-//! the order that [`take_queued`] and the search keep (`take`). The ledger decides which worker has
-//! which CPU slot; each worker mirrors its own (`stand`).
+//! (`queues`), and workers take them in the order that [`take_queued`] and the search keep
+//! (`take`). The ledger decides which worker has which CPU slot; each worker mirrors its own
+//! (`stand`).
 //!
 //! Tasks that name no place stay where they were forked, and the nearest thieves steal them first.
 
