@@ -31,6 +31,7 @@ mod lock;
 #[cfg(all(test, loom))]
 mod models;
 mod node;
+#[cfg(feature = "drawing")]
 mod picture;
 mod ready;
 mod record;
@@ -39,7 +40,6 @@ mod tree;
 pub use failure::{Failure, Misuse, Wrong};
 pub use lock::{Lock, Locked};
 pub use record::{Edge, Graph, Ran, Recorded, Recording};
-pub(crate) use tree::Tree;
 
 use crate::handle::global;
 use crate::place::{self, PlaceId};
@@ -61,6 +61,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use tidegate_sync::clock;
+use tree::Tree;
 
 /// Runs `f` as an *inline interval*, one whose call returns when it and all intervals inside of it have ended; in the pool whose task calls this, else in
 /// the global one.
@@ -138,7 +139,7 @@ where
 {
     let (result, root) = scope::scope(current, |scope| {
         let core = scope.core();
-        core.set_extension(std::ptr::from_ref(&tree).cast());
+        tree.hang_on(core);
         let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.

@@ -111,6 +111,7 @@
 //!
 //! * `tracing`: events for the crate of that name when a thread starts, stops, parks, is woken, steals, or hands its
 //!   place over; nothing of it is compiled in otherwise.
+//! * `drawing`: `dot` and `svg` of [`interval::Graph`], which draw a recorded run of intervals.
 //!
 //! [`scope`]: fn@scope
 //! [`spawn`]: fn@spawn

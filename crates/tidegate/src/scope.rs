@@ -57,7 +57,7 @@ pub(crate) struct ScopeCore {
     waiting: OnceBox<Waiting>,
     /// The first panic of a task.
     panic: OnceBox<Payload>,
-    /// See [`set_extension`](Self::set_extension).
+    /// What the tasks have in common, known to whoever prepares them; see [`ScopeCore::set_extension`].
     extension: AtomicPtr<()>,
     /// The pool whose workers run the tasks.
     pool: NonNull<PoolInner>,
@@ -81,18 +81,16 @@ impl ScopeCore {
         }
     }
 
-    /// Gives the scope something that its tasks have in common. It must outlast the scope. For the scope's maker, before the
-    /// first task.
-    pub(crate) fn set_extension(&self, extension: *const ()) {
+    /// Keeps a pointer for whoever prepares the tasks of this scope; set before there is one. The scope does not follow it.
+    pub(crate) fn set_extension(&self, extension: NonNull<()>) {
         // Relaxed: passed on with the first task.
-        self.extension
-            .store(extension.cast_mut(), Ordering::Relaxed);
+        self.extension.store(extension.as_ptr(), Ordering::Relaxed);
     }
 
-    /// What the scope's maker gave it, or null.
-    pub(crate) fn extension(&self) -> *const () {
+    /// That pointer, if it was set.
+    pub(crate) fn extension(&self) -> Option<NonNull<()>> {
         // Relaxed: as in `set_extension`.
-        self.extension.load(Ordering::Relaxed)
+        NonNull::new(self.extension.load(Ordering::Relaxed))
     }
 
     pub(crate) fn latch(&self) -> &Latch {
@@ -281,7 +279,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&ScopeCore) -> Option<Task> + Send + 'scope,
     {
         let stand_in = |scope: &Self, runner: WorkerThread<'_>| {
-            let task = next(&scope.core).expect("one for each cpu_slot-in");
+            let task = next(&scope.core).expect("one for each stand-in");
             task.run(runner.as_runner());
         };
         let task = self.task_told(stand_in, caller);
@@ -332,9 +330,9 @@ impl ScopeCore {
         }
     }
 
-    /// The same, and no other task runs on top of the caller however many wait. Works in a child made by `fork` too, where the owner
+    /// Spawns a task that was prepared elsewhere. No other task runs on top of the caller however many wait. Works in a child made by `fork` too, where the owner
     /// runs the task when it waits for the scope.
-    pub(crate) fn submit_unstarted(&self, task: Task, caller: Option<WorkerThread<'_>>) {
+    pub(crate) fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
                 push_or_pass_on(current, task);
@@ -353,7 +351,7 @@ impl ScopeCore {
     }
 
     /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
-    pub(crate) fn submit_from_afar(&self, task: Task) {
+    pub(crate) fn spawn_prepared_outside(&self, task: Task) {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
         space::expect(&pool, self);
         queue.push(task);

@@ -239,7 +239,7 @@ pub(crate) fn spawn_fifo(pool: &Arc<PoolInner>, f: impl FnOnce() + Send + 'stati
     submit(pool, move |current| {
         let oldest = current.shared().worker(spawner).in_order.pop();
         oldest
-            .expect("one for each cpu_slot-in")
+            .expect("one for each stand-in")
             .run(current.as_runner());
     });
 }

@@ -141,7 +141,7 @@ fn a_stopped_job_counts_as_nothing_after_a_while_and_has_its_share_again_when_it
             has(&path, works.pid(), all.clone())
         });
         println!("a stopped job counted for {} ms", took.as_millis());
-        soon("it is seen to cpu_slot still", PATIENCE, stalled);
+        soon("it is seen to stand still", PATIENCE, stalled);
         is_sound(&path, 2);
         sys::signal(stops.pid(), libc::SIGCONT);
         soon("both share again", PATIENCE, both_share);

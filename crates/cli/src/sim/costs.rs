@@ -33,7 +33,7 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     for (number, row) in rows.iter().enumerate() {
         if rows[..number].iter().any(|other| other.name == row.name) {
             return Err(refused(format!(
-                "{} cpu_slots there twice; allowed: each cost once",
+                "{} stands there twice; allowed: each cost once",
                 row.name
             )));
         }

@@ -20,7 +20,7 @@ table! {
         "Least time between two flags of one thief while its stolen tasks are worth their steals.", GUESSED;
     STEAL_WORTH: u64 = time("steal-worth", 0, MS, 2 * US),
         "How long a stolen task must run to be worth its steal; about the price of one.", GUESSED;
-    REGRETTED_STEAL_WORTH: u64 = time("unprofitable_steal-steal-worth", 0, MS, 50 * US),
+    REGRETTED_STEAL_WORTH: u64 = time("regretted-steal-worth", 0, MS, 50 * US),
         "The same if its joiner waited for it longer than it had worked itself.", GUESSED;
     FLAG_GAP_MAX: u64 = time("flag-gap-max", 1, 10 * MS, 500 * US),
         "Least time between two flags of one thief whose stolen tasks keep running shorter than a steal costs.", GUESSED;

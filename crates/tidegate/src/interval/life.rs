@@ -177,7 +177,7 @@ pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
             task.count();
             place::put_at(&scope.pool().as_arc(), place, task);
         }
-        None => scope.submit_unstarted(task, current),
+        None => scope.spawn_prepared(task, current),
     }
 }
 
@@ -189,6 +189,6 @@ pub(super) fn submit_from_afar(node: NonNull<Core>) {
     match core.place() {
         // Nothing but a reference of our own keeps the pool while the task may already run.
         Some(place) => place::put_at(&scope.pool().as_arc(), place, task),
-        None => scope.submit_from_afar(task),
+        None => scope.spawn_prepared_outside(task),
     }
 }

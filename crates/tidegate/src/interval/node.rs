@@ -153,9 +153,7 @@ impl Core {
     }
 
     pub(super) fn tree(&self) -> &Tree {
-        let tree = self.live_scope().extension().cast::<Tree>();
-        // SAFETY: `inline_in` gave it its tree, which outlasts it, before the first interval was made.
-        unsafe { tree.as_ref() }.expect("a scope of intervals")
+        Tree::of(self.live_scope())
     }
 
     pub(super) fn scope(&self) -> NonNull<ScopeCore> {

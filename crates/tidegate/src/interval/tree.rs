@@ -15,7 +15,7 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 
 /// In the frame of the inline interval's call.
 #[derive(Default)]
-pub(crate) struct Tree {
+pub(super) struct Tree {
     /// The root's end has occurred.
     ended: AtomicBool,
     /// The first failure; more are counted in it.
@@ -62,6 +62,18 @@ impl Tree {
             has_barrier: barrier::available() == Some(true),
             ..Self::default()
         }
+    }
+
+    /// The tasks of `scope` are intervals of this tree, which outlasts the scope; said before there is one.
+    pub(super) fn hang_on(&self, scope: &ScopeCore) {
+        scope.set_extension(NonNull::from(self).cast());
+    }
+
+    /// The tree of the intervals that are tasks of `scope`.
+    pub(super) fn of(scope: &ScopeCore) -> &Self {
+        let extension = scope.extension().expect("a scope of intervals");
+        // SAFETY: only `hang_on` sets it, to a tree that outlasts the scope.
+        unsafe { extension.cast::<Self>().as_ref() }
     }
 
     /// The light side of the barrier between two threads that add edges; a full fence if the heavy side may order nothing.

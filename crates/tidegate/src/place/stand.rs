@@ -25,10 +25,7 @@ pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
     let layout = worker.shared().layout();
     let group = layout.around(worker.cpu_slot()).next();
-    PlaceId::new(
-        layout,
-        group.expect("every worker belongs to the group of all"),
-    )
+    PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
 }
 
 pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {

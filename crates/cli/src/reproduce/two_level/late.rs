@@ -114,7 +114,7 @@ fn late_is_dear(late: &[Late]) -> Finding {
         ),
         format!("{}; with limits {}", shown.join(", "), limited.join(", ")),
         free[0] > 0.0 && falls && none_limited,
-        "The first job's workers leave at the end of their subtasks, of which each runs on a whole processor until the second job's workers cpu_slot in line for it; the slices in \
+        "The first job's workers leave at the end of their subtasks, of which each runs on a whole processor until the second job's workers stand in line for it; the slices in \
               which they take turns cost a simulated processor microseconds, and nothing of its caches.",
     )
 }
