@@ -330,7 +330,7 @@ fn loom_a_robber_of_a_reused_number_gets_nothing() {
         enter::take_part(shared, |guest| {
             assert_eq!(guest.index, number);
             crate::join(
-                || crate::sleep::expose(WorkerThread::get().expect("a worker")),
+                || crate::worker::give::expose(WorkerThread::get().expect("a worker")),
                 || (),
             );
         });

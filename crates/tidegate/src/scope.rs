@@ -32,7 +32,6 @@ use crate::space;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
-use crate::worker::alt;
 use crate::worker::wait::{self, Awaited};
 use in_order::InOrder;
 use priority::Waiting;
@@ -521,20 +520,6 @@ pub(crate) fn clear_above(worker: WorkerThread<'_>, base: u64) {
     }
     if worker.deque().bottom() > base {
         worker.deque().lower(base);
-    }
-}
-
-/// Moves the youngest tasks of this context to the pool's queue, as far as they belong to nobody.
-pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
-    alt::flush_detached(worker);
-    while let Some(task) = worker.pop(worker.floor()) {
-        if task.header().latch.is_detached() {
-            pass_on(worker, task);
-        } else {
-            let pushed = worker.push_task(task);
-            debug_assert!(pushed.is_ok(), "it has just been there");
-            return;
-        }
     }
 }
 

@@ -15,11 +15,10 @@ use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::place;
 use crate::pool::signal;
-use crate::scope;
 use crate::scope::ScopeCore;
 use crate::space::{self, Round};
 use crate::stats::Phase;
-use crate::worker::alt;
+use crate::worker::give;
 use crate::worker::inbox;
 use crate::worker::wait::Awaited;
 use crate::worker::{Worker, WorkerThread};
@@ -83,8 +82,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     let _ = space::wake_sleeper(worker, Round::Skipped);
     if worker.must_stop() {
         // What is left here is for whoever has a slot; this thread has no frames and is owed none.
-        scope::clear_above(worker, 0);
-        alt::flush_to_injector(worker);
+        give::pass_all_on(worker);
     }
     worker.set_must_stop(false);
     let served = {
@@ -199,7 +197,7 @@ fn may_run(
 /// Gives the slot up and sleeps until what is awaited is over, or there is something to rob. Returns with a slot, or
 /// overcommitted.
 pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
-    expose(worker);
+    give::expose(worker);
     worker
         .waiting
         .set_awaited(awaited, worker.runs_queued(awaited));
@@ -324,15 +322,9 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
     place::bind(worker);
 }
 
-/// Leaves all that waits here to others.
-pub(crate) fn expose(worker: WorkerThread<'_>) {
-    worker.deque().expose_all();
-    alt::flush_to_stealable(worker);
-}
-
 /// Gives the slot up although it could go on.
 pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Slotless) {
-    expose(worker);
+    give::expose(worker);
     stop_running(worker, Status::Owed);
     wake::rouse(worker.shared());
     resume_running(worker, why);

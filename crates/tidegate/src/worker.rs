@@ -4,10 +4,11 @@
 //! never leaves it. A thread is a worker from [`Membership::enter`] until that guard is dropped; a thread of the pool for
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
-pub(crate) mod alt;
+mod alt;
 mod detached;
 mod event;
 mod flags;
+pub(crate) mod give;
 mod half;
 pub(crate) mod inbox;
 mod installed;
@@ -24,7 +25,7 @@ pub(crate) use event::Event;
 pub(crate) use installed::Installed;
 pub(crate) use rob::HOPS;
 pub(crate) use search::Search;
-pub(crate) use steal::steal_one;
+pub(crate) use steal::{steal_oldest, steal_one, steal_own};
 pub(crate) use thread::{Admission, FrameWorker, Membership, WorkerThread, leave_in_child};
 
 pub use local::WorkerLocal;

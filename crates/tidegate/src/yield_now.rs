@@ -4,14 +4,11 @@
 //! whose joiner is in a frame below. So the oldest task is stolen from there like a thief would, and not popped: the joiner then finds
 //! that its half was taken, and its latch open.
 
-use crate::alt_queue::Cursors;
 use crate::job::Task;
 use crate::place;
 use crate::sleep;
-use crate::worker::alt;
 use crate::worker::wait;
-use crate::worker::{Worker, WorkerThread, steal_one};
-use tidegate_deque::Steal;
+use crate::worker::{Worker, WorkerThread, steal_oldest, steal_own};
 use tidegate_sync::clock;
 
 /// Runs a task of the own deque, or a part of a broadcast for this thread. Whether there was one.
@@ -45,10 +42,7 @@ fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
     if !worker.deque().is_empty() {
         worker.deque().expose_half();
     }
-    let own = take_oldest(worker.worker()).or_else(|| worker.stolen_batch.pop());
-    let oldest = || alt::steal(worker.worker(), &mut Cursors::default()).ok();
-    let own = own.or_else(oldest).or_else(|| alt::take(worker));
-    own.or_else(|| worker.inbox.pop())
+    steal_own(worker).or_else(|| worker.inbox.pop())
 }
 
 /// The caller wants work now: a victim that has only private work is not asked for some.
@@ -56,20 +50,9 @@ fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
     if victim.deque.has_private() && worker.shared().expose_turn(clock::now()) {
         victim.deque.force_expose();
     }
-    let kept = take_oldest(victim).or_else(|| victim.stolen_batch.pop());
-    let task = kept.or_else(|| alt::steal(victim, &mut Cursors::default()).ok());
+    let task = steal_oldest(victim);
     if task.is_some() {
         worker.count_steal(victim, 1);
     }
     task
-}
-
-fn take_oldest(victim: &Worker) -> Option<Task> {
-    loop {
-        let (got, oldest) = steal_one(victim, None);
-        // Lost to another thief, who has got one: the next look may find the next.
-        if got != Steal::Lost {
-            return oldest;
-        }
-    }
 }

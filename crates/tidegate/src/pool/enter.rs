@@ -3,12 +3,11 @@
 use super::PoolInner;
 use crate::job::Task;
 use crate::pool::members;
-use crate::scope;
 use crate::sleep::wake;
 use crate::space;
 use crate::unwind;
 use crate::worker::Event;
-use crate::worker::alt;
+use crate::worker::give;
 use crate::worker::{Admission, Installed, Membership, Search, WorkerThread};
 use std::sync::Arc;
 
@@ -92,8 +91,7 @@ fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) ->
             if members::is_alone(current.shared()) {
                 Search::new(current).finish();
             }
-            scope::clear_above(current, 0);
-            alt::flush_to_injector(current);
+            give::pass_all_on(current);
             current.set_must_stop(false);
         }
     }

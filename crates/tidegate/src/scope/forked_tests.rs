@@ -146,7 +146,7 @@ mod aborts_the_child {
     /// A thread of the parent may have been taking the task.
     #[test]
     fn without_its_queue() {
-        if is_told_alone("scope::forked::aborts_the_child::without_its_queue") {
+        if is_told_alone("scope::forked_tests::aborts_the_child::without_its_queue") {
             return;
         }
         static RAN: AtomicUsize = AtomicUsize::new(0);

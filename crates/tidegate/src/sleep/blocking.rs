@@ -4,7 +4,7 @@ use crate::pool::PoolInner;
 use crate::sleep;
 use crate::sleep::wake;
 use crate::space;
-use crate::worker::WorkerThread;
+use crate::worker::{WorkerThread, give};
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
@@ -38,7 +38,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
     space::blocks(worker, true);
-    sleep::expose(worker);
+    give::expose(worker);
     worker.deque().shut();
     sleep::stop_running(worker, Status::Blocked);
     wake::rouse(worker.shared());

@@ -5,13 +5,30 @@ use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{Header, Task};
 use crate::latch::State;
-use crate::scope;
+use crate::scope::{self, ScopeCore};
 use crate::sleep::wake;
 use crate::space;
 use tidegate_deque::Miss;
 
-/// Moves what the deque holds into the queue in its place.
-pub(crate) fn move_out(worker: WorkerThread<'_>, alt: &AltQueue) {
+/// Whether the queue in place of the deque takes no more spawned tasks.
+pub(super) fn is_full(worker: WorkerThread<'_>) -> bool {
+    let is_full = |alt: &AltQueue| alt.is_full(worker.stolen_batch.len());
+    worker.alt_queue.as_ref().is_some_and(is_full)
+}
+
+/// Moves what the deque holds into the queue in its place. Returns whether there is one.
+#[inline]
+pub(super) fn move_out(worker: WorkerThread<'_>) -> bool {
+    match &worker.worker().alt_queue {
+        None => false,
+        Some(alt) => {
+            move_into(worker, alt);
+            true
+        }
+    }
+}
+
+fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
     worker.deque().expose_all();
     let (mut moved, mut gives_way) = (0, None);
     let tasks = std::iter::from_fn(|| steal_one(worker.worker(), None).1).inspect(|_| moved += 1);
@@ -41,7 +58,7 @@ fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
 }
 
 /// Takes a task out of the queue in place of the deque.
-pub(crate) fn take(worker: WorkerThread<'_>) -> Option<Task> {
+pub(super) fn take(worker: WorkerThread<'_>) -> Option<Task> {
     let own = worker.own_queue()?;
     let task = own.take();
     if own.offers() {
@@ -51,8 +68,8 @@ pub(crate) fn take(worker: WorkerThread<'_>) -> Option<Task> {
     task
 }
 
-/// The same if the next one is `wanted`; another is kept where everybody finds it.
-pub(crate) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+/// Like `take`, if the next task is `wanted`; another is kept where every thief finds it.
+pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
     let task = take(worker)?;
     if wanted(&task) {
         return Some(task);
@@ -61,15 +78,17 @@ pub(crate) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     None
 }
 
-/// Keeps a task among those that this worker has stolen and not begun, where all may have it but those who run what lies in the
-/// pool's queues on top of a wait: it may descend from the frames below.
-pub(crate) fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
+/// Keeps a task among those that this worker has stolen and not begun, where all may have it but
+/// those who run what lies in the pool's queues on top of a wait: it may descend from the frames
+/// below.
+fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
     worker.keep_in_batch(task);
     wake::work_visible(worker.shared(), Some(worker.worker()));
 }
 
-/// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is the caller's again.
-pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
+/// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is
+/// the caller's again.
+pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     match worker.alt_queue {
         None => return false,
         Some(AltQueue::Planned) => return space::take_back(worker, half),
@@ -84,8 +103,8 @@ pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     }
 }
 
-/// Takes tasks out of the own queue until this half comes. What comes before was spawned inside the first half; or is older, where the owner
-/// gets the oldest first.
+/// Takes tasks out of the own queue until this half comes. What comes before was spawned inside the
+/// first half; or is older, where the owner gets the oldest first.
 fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     while let Some(task) = take(worker) {
         if std::ptr::eq(task.header(), half) {
@@ -96,29 +115,47 @@ fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     false
 }
 
-/// Whoever is about to stop in the middle of a task leaves what it owns where others find it: not every queue gives thieves everything.
-pub(crate) fn flush_to_stealable(worker: WorkerThread<'_>) {
+/// Leaves all tasks where thieves find them, before this worker stops in the middle of a task: not
+/// every queue gives thieves everything.
+pub(super) fn flush_to_stealable(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
         push_back_batch(worker, task);
     }
 }
 
-/// The same for who has no frames and leaves.
-pub(crate) fn flush_to_injector(worker: WorkerThread<'_>) {
+/// Like `flush_to_stealable`, but for a worker that has no frames and leaves.
+pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
         scope::pass_on(worker, task);
     }
 }
 
 /// Moves the youngest own tasks that belong to nobody to the pool's queues.
-pub(crate) fn flush_detached(worker: WorkerThread<'_>) {
+pub(super) fn flush_detached(worker: WorkerThread<'_>) {
     while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
         scope::pass_on(worker, task);
     }
 }
 
+/// Robs the queue that the victim has in place of its deque, for a waiter of the scope. A task of
+/// the scope names it; a half names nothing, so a waiter for a half does not come here.
+pub(super) fn rob(
+    worker: WorkerThread<'_>,
+    victim: &Worker,
+    scope: &ScopeCore,
+    cursors: &mut Cursors,
+) -> Option<Task> {
+    let task = steal(victim, cursors).ok()?;
+    worker.count_steal(victim, 1);
+    if task.is_of(scope) {
+        return Some(task);
+    }
+    push_back_batch(worker, task);
+    None
+}
+
 /// Tries to take a task out of the queue that `victim` has in place of its deque.
-pub(crate) fn steal(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
+pub(super) fn steal(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
     let own = victim.own_queue().ok_or(Miss::Empty)?;
     own.steal(cursors.of(victim.index))
 }

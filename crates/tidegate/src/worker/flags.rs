@@ -20,7 +20,8 @@ pub(super) struct Flags {
     /// Whether hunger was raised at the last rest and nothing was found since, and when.
     pub(super) hungry: bool,
     hungry_at: Option<Nanos>,
-    pub(super) cursors: Cursors,
+    /// The thief's memory of the queues beside its victims' deques.
+    pub(super) beside: Cursors,
 }
 
 impl Flags {

@@ -21,8 +21,7 @@
 
 use super::alt;
 use super::half::Half;
-use super::{WorkerThread, wait};
-use crate::alt_queue::AltQueue;
+use super::{WorkerThread, give, wait};
 use crate::job::{Header, Task};
 use crate::pool::signal;
 use crate::scope;
@@ -56,8 +55,7 @@ impl WorkerThread<'_> {
 
     #[cold]
     fn push_task_cold(self, task: Task, position: u64) -> Result<(), Task> {
-        let is_full = |alt: &AltQueue| alt.is_full(self.stolen_batch.len());
-        if self.alt_queue.as_ref().is_some_and(is_full) && self.deque().pop_at(position) {
+        if alt::is_full(self) && self.deque().pop_at(position) {
             self.poll();
             return Err(task);
         }
@@ -254,9 +252,7 @@ impl WorkerThread<'_> {
             return;
         }
         let deque = self.deque();
-        if let Some(alt) = &self.worker().alt_queue {
-            alt::move_out(self, alt);
-        } else if signals & FOR_WORK != 0 {
+        if !alt::move_out(self) && signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
                 // They wait for work.
                 self.worker().deque.raise(signals & FOR_WORK);
@@ -271,7 +267,7 @@ impl WorkerThread<'_> {
             sleep::give_up(self, signals & signal::TURN != 0);
         }
         if self.is_blocking() {
-            sleep::expose(self);
+            give::expose(self);
             deque.shut();
             wake::work_visible(self.shared(), Some(self.worker()));
         } else if barrier::available() != Some(true) {

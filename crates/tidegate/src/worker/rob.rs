@@ -4,7 +4,7 @@
 
 use super::alt;
 use super::flags::Flags;
-use super::steal::steal_one;
+use super::steal::{steal_beside_deque, steal_one};
 use super::wait::{Awaited, tell_that_we_run};
 use super::{Worker, WorkerThread};
 use crate::job::Task;
@@ -43,7 +43,7 @@ impl<'a> Robber<'a> {
             let scope = self.awaited.scope()?;
             let planned = space::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
-            return queued.or_else(|| place::take_placed_of(worker, scope));
+            return queued.or_else(|| place::take_of(worker, scope));
         }
         match self.awaited {
             Awaited::Half(half) => {
@@ -70,7 +70,7 @@ impl<'a> Robber<'a> {
                 };
                 let own = || alt::take_if(worker, |task| task.is_of(scope));
                 let queued = own().or_else(|| scope.pop_queued()).or_else(batched);
-                queued.or_else(|| place::take_placed_of(worker, scope))
+                queued.or_else(|| place::take_of(worker, scope))
             }
             Awaited::HalfUnwinding(_) | Awaited::Outside(_) | Awaited::Memory(_) => None,
         }
@@ -82,8 +82,7 @@ impl<'a> Robber<'a> {
         // One at a time, the own deque included: older tasks of a batch would lie above this frame.
         let mut of = |victim: &Worker| {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
-            let batched = robbed.or_else(|| victim.stolen_batch.pop());
-            batched.or_else(|| alt::steal(victim, &mut self.flags.cursors).ok())
+            robbed.or_else(|| steal_beside_deque(victim, &mut self.flags.beside).ok())
         };
         place::take_queued(worker)
             .or_else(|| worker.shared().workers().find_map(&mut of))
@@ -102,25 +101,13 @@ impl<'a> Robber<'a> {
                     on_top: false,
                 };
                 let robbed = self.rob(thief, Some(scope));
-                let task = robbed.or_else(|| self.rob_alt(victim, scope));
+                let beside = &mut self.flags.beside;
+                let task = robbed.or_else(|| alt::rob(self.worker, victim, scope, beside));
                 if task.is_some() {
                     return task;
                 }
             }
         }
-        None
-    }
-
-    /// Robs the queue that the victim has in place of its deque. A task of the scope that we wait for names it; a half names
-    /// nothing.
-    fn rob_alt(&mut self, victim: &Worker, scope: &ScopeCore) -> Option<Task> {
-        let worker = self.worker;
-        let task = alt::steal(victim, &mut self.flags.cursors).ok()?;
-        worker.count_steal(victim, 1);
-        if task.is_of(scope) {
-            return Some(task);
-        }
-        alt::push_back_batch(worker, task);
         None
     }
 

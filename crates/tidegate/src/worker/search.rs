@@ -125,9 +125,7 @@ impl<'a> Search<'a> {
         scope::run_taken(worker, task);
         worker.shared().check_process();
         worker.victim.is_busy.set(false);
-        if worker.home().is_some() {
-            place::set_home(worker, None);
-        }
+        place::come_home(worker);
         if let Some(stolen_at) = stolen_at {
             let unprofitable = worker.victim.unprofitable_steal.swap(false);
             let gap = &mut self.flags.gap;
@@ -237,20 +235,13 @@ impl<'a> Search<'a> {
         match source {
             Source::Queues => worker.shared().pop_queued(),
             Source::Victims => self.sweep(),
-            Source::OwnPlaces => place::take_placed_here(worker, |_| true),
-            Source::UnservedPlaces => place::take_placed_unserved(worker),
+            Source::OwnPlaces => place::take_here(worker, |_| true),
+            Source::UnservedPlaces => place::take_unserved(worker),
             Source::TakersOfOwn => {
                 let mut takers = place::takers_of_own(worker);
                 takers.find_map(|t| self.steal(worker.shared().worker(t)))
             }
-            Source::OtherPlaces => {
-                let (task, group) = place::take_placed_elsewhere(worker)?;
-                place::set_home(
-                    worker,
-                    Some(group).filter(|group| !place::is_in_group(worker, *group)),
-                );
-                Some(task)
-            }
+            Source::OtherPlaces => place::visit_elsewhere(worker),
             Source::Plan => {
                 let mut draw = |many: usize| (self.rng.draw() % many as u64) as usize;
                 space::take(worker, Look::Next(&mut draw))

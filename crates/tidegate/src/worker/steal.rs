@@ -3,6 +3,7 @@
 use super::alt;
 use super::flags::Flags;
 use super::{Worker, WorkerThread};
+use crate::alt_queue::Cursors;
 use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::State;
@@ -42,11 +43,7 @@ impl WorkerThread<'_> {
                 }
                 Steal::Lost => self.tally.partly_failed.add(1),
                 Steal::Empty => {
-                    if let Some(task) = victim.stolen_batch.pop() {
-                        self.count_steal(victim, 1);
-                        return Some(task);
-                    }
-                    match alt::steal(victim, &mut flags.cursors) {
+                    match steal_beside_deque(victim, &mut flags.beside) {
                         Ok(task) => {
                             self.count_steal(victim, 1);
                             return Some(task);
@@ -127,6 +124,31 @@ pub(crate) fn steal_from(
     // SAFETY: what is in a deque is a live task, and the deque hands each to one taker.
     let sink = |header: NonNull<Header>| sink(unsafe { Task::from_raw(header) });
     victim.deque.steal(amount, only, sink)
+}
+
+/// Takes a task that the victim keeps outside its deque: the rest of a stolen batch, or a task in the queue in place
+/// of the deque.
+pub(super) fn steal_beside_deque(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
+    match victim.stolen_batch.pop() {
+        Some(task) => Ok(task),
+        None => alt::steal(victim, cursors),
+    }
+}
+
+/// Takes the oldest task that a worker offers, in its deque or beside it.
+pub(crate) fn steal_oldest(victim: &Worker) -> Option<Task> {
+    loop {
+        let (got, oldest) = steal_one(victim, None);
+        // After a theft lost to another thief there may be a next task.
+        if got != Steal::Lost {
+            return oldest.or_else(|| steal_beside_deque(victim, &mut Cursors::default()).ok());
+        }
+    }
+}
+
+/// Takes the oldest task of this worker as a thief does. A task that its queue does not give thieves comes last.
+pub(crate) fn steal_own(worker: WorkerThread<'_>) -> Option<Task> {
+    steal_oldest(worker.worker()).or_else(|| alt::take(worker))
 }
 
 /// Takes the oldest task out of another's deque.

@@ -5,8 +5,8 @@
 
 use super::WorkerThread;
 use super::event::{Event, Waiter};
-use super::inbox;
 use super::rob::Robber;
+use super::{give, inbox};
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
 use crate::place;
@@ -142,7 +142,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     let blocked = blocking::leave(worker);
     let phase = worker.enter_phase(Phase::Stealing);
     if worker.runs_queued(awaited) {
-        scope::queue_detached(worker);
+        give::queue_detached(worker);
     }
     space::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));

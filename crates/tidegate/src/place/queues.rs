@@ -1,0 +1,141 @@
+//! The queues of a pool's places, with their counters. They know neither the pool nor its workers.
+
+use crate::job::Task;
+use crate::layout::Layout;
+use crate::queue::Queue;
+use tidegate_policy::slots::Ledger;
+use tidegate_sync::atomic::{AtomicUsize, Ordering};
+
+/// The queues of all groups.
+pub(crate) struct Places {
+    groups: Box<[Group]>,
+    /// The number of tasks in all of them.
+    placed: AtomicUsize,
+    /// The number of workers that run a task of a group to which they do not belong.
+    away: AtomicUsize,
+}
+
+/// Which groups have a free CPU slot. Empty while no task waits in any place.
+pub(crate) type FreeGroups = Box<[bool]>;
+
+#[derive(Default)]
+struct Group {
+    open: Queue,
+    strict: Queue,
+    /// The number of workers from outside that run a task of this group.
+    away: AtomicUsize,
+}
+
+impl Places {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        Self {
+            groups: (0..layout.groups()).map(|_| Group::default()).collect(),
+            placed: AtomicUsize::new(0),
+            away: AtomicUsize::new(0),
+        }
+    }
+
+    /// The number of tasks that wait in any place.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        // Acquire pairs with the Release in `push`, as in `Queue::len`: a worker that goes to sleep
+        // on 0 has looked before the push.
+        self.placed.load(Ordering::Acquire)
+    }
+
+    /// Whether a task waits in any place, or a worker runs one of a place to which it does not
+    /// belong.
+    #[inline]
+    pub(crate) fn in_use(&self) -> bool {
+        self.len() > 0 || self.any_away()
+    }
+
+    pub(super) fn queue(&self, group: usize, strict: bool) -> &Queue {
+        let group = &self.groups[group];
+        if strict { &group.strict } else { &group.open }
+    }
+
+    pub(super) fn push(&self, group: usize, strict: bool, task: Task) {
+        // Release pairs with the Acquire in `len`. Before the push, so that the count never falls
+        // below 0.
+        self.placed.fetch_add(1, Ordering::Release);
+        self.queue(group, strict).push(task);
+    }
+
+    pub(super) fn take(
+        &self,
+        group: usize,
+        strict: bool,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> Option<Task> {
+        let task = self.queue(group, strict).take_first(wanted)?;
+        // Release: as in `push`.
+        self.placed.fetch_sub(1, Ordering::Release);
+        Some(task)
+    }
+
+    /// Takes a `wanted` task out of any place.
+    pub(super) fn take_anywhere(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let queues = (0..self.groups.len()).flat_map(|group| [(group, false), (group, true)]);
+        let mut queues = queues.filter(|_| self.len() > 0);
+        queues.find_map(|(group, strict)| self.take(group, strict, &wanted))
+    }
+
+    /// For [`offer`](Self::offer).
+    pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
+        let groups = if self.len() > 0 { self.groups.len() } else { 0 };
+        (0..groups)
+            .map(|group| ledger.cpu_slots().has_free_in(group))
+            .collect()
+    }
+
+    /// Whether a `wanted` task waits where a worker that gets a slot now could run it; `strict`
+    /// includes the strict queues.
+    pub(crate) fn offer(
+        &self,
+        free: &FreeGroups,
+        strict: bool,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> bool {
+        let offers = |(group, free): (&Group, &bool)| {
+            group.open.holds(&wanted) || (strict && *free && group.strict.holds(&wanted))
+        };
+        self.groups.iter().zip(free).any(offers)
+    }
+
+    /// Like `offer`, with the groups that are free in the ledger now.
+    pub(crate) fn offers(
+        &self,
+        ledger: &Ledger,
+        strict: bool,
+        wanted: impl Fn(&Task) -> bool,
+    ) -> bool {
+        self.len() > 0 && self.offer(&self.free_groups(ledger), strict, wanted)
+    }
+
+    /// Whether a worker from outside runs a task of any group.
+    pub(super) fn any_away(&self) -> bool {
+        // Relaxed: a hint.
+        self.away.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether a worker from outside runs a task of this group.
+    pub(super) fn is_away(&self, group: usize) -> bool {
+        // Relaxed: a hint.
+        self.groups[group].away.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a worker that now runs a task of group `home` from outside, and did so for group
+    /// `before`.
+    pub(super) fn move_away(&self, before: Option<usize>, home: Option<usize>) {
+        if let Some(before) = before {
+            // Relaxed, here and below: hints.
+            self.groups[before].away.fetch_sub(1, Ordering::Relaxed);
+            self.away.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(home) = home {
+            self.groups[home].away.fetch_add(1, Ordering::Relaxed);
+            self.away.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

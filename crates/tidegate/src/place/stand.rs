@@ -1,0 +1,112 @@
+//! Where workers stand: the CPU slots, groups and distances of workers, and the places for which
+//! they run tasks from outside.
+
+use super::PlaceId;
+use super::take::take_elsewhere;
+use crate::job::Task;
+use crate::pool::PoolInner;
+use crate::worker::{Worker, WorkerThread};
+
+/// Binds the worker's thread to the CPU of its CPU slot.
+pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
+    let cpu = worker
+        .cpu_slot()
+        .and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
+    worker.binding.to(cpu);
+}
+
+/// The distance between the CPU slots of two workers.
+pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
+    let cpu_slot = |t| pool.worker_if(t).and_then(Worker::last_cpu_slot);
+    pool.layout().distance(cpu_slot(a), cpu_slot(b))
+}
+
+/// The smallest place that this worker belongs to.
+pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
+    let layout = worker.shared().layout();
+    let group = layout.around(worker.cpu_slot()).next();
+    PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
+}
+
+pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
+    worker
+        .shared()
+        .layout()
+        .around(worker.cpu_slot())
+        .any(|g| g == group)
+}
+
+/// This thread becomes one of the pool's own, which may be bound.
+pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
+    let shared = worker.shared();
+    if shared.options.bind {
+        worker.binding.arrive(&shared.options.usable);
+    }
+    worker.set_cpu_slot(shared.ledger().cpu_slots().at(worker.index));
+    bind(worker);
+}
+
+/// This thread is no longer one of the pool's own.
+pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
+    worker.binding.depart();
+}
+
+/// Binds this thread to the CPU of its CPU slot, if the pool binds threads.
+pub(crate) fn bind(worker: WorkerThread<'_>) {
+    let shared = worker.shared();
+    if shared.options.bind {
+        bind_worker(shared, &worker);
+    }
+}
+
+/// Moves to a free CPU slot of the group, if there is one. Returns whether it did.
+pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
+    let mut ledger = worker.shared().ledger();
+    let moved = ledger.move_to(worker.index, group);
+    worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    drop(ledger);
+    bind(worker);
+    moved
+}
+
+/// The workers that run a task of one of this worker's places from outside that place.
+pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
+    let shared = worker.shared();
+    let some = shared.places.any_away();
+    let around = some.then(|| shared.layout().around(worker.cpu_slot()));
+    around.into_iter().flatten().flat_map(move |group| {
+        let away = shared.places.is_away(group);
+        let count = if away { shared.worker_count() } else { 0 };
+        let own = worker.index;
+        let runs_it = move |t: &usize| {
+            *t != own && shared.worker_if(*t).and_then(Worker::home) == Some(group)
+        };
+        (0..count).filter(runs_it)
+    })
+}
+
+/// Takes a task out of a place of other workers, for the search: until [`come_home`], that place's
+/// workers find here what the task forks.
+pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
+    let (task, group) = take_elsewhere(worker)?;
+    // To take it this worker may have moved into that place.
+    set_home(
+        worker,
+        Some(group).filter(|group| !is_in_group(worker, *group)),
+    );
+    Some(task)
+}
+
+/// The task at this worker's base has ended, wherever it was from.
+#[inline]
+pub(crate) fn come_home(worker: WorkerThread<'_>) {
+    if worker.home().is_some() {
+        set_home(worker, None);
+    }
+}
+
+/// Sets the place whose task this worker runs from outside.
+fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
+    worker.shared().places.move_away(worker.home(), home);
+    worker.note_home(home);
+}

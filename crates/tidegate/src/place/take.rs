@@ -1,0 +1,99 @@
+//! Taking tasks out of places, in the order of docs/places.md.
+
+use super::stand::move_to;
+use crate::job::Task;
+use crate::pool::members;
+use crate::scope::ScopeCore;
+use crate::sleep::wake;
+use crate::worker::WorkerThread;
+
+/// A task, and the group whose queue it was in.
+type Placed = (Task, usize);
+
+/// Takes a task that waits in a place of this worker, or in one of the pool's queues, or in another
+/// place.
+pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
+    let here = take_here(worker, |_| true);
+    let queued = here.or_else(|| worker.shared().pop_queued());
+    queued.or_else(|| take_elsewhere(worker).map(|(task, _)| task))
+}
+
+/// Takes a `wanted` task out of a place of this worker, the smallest place first.
+#[inline]
+pub(crate) fn take_here(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+    let places = &worker.shared().places;
+    if places.len() == 0 {
+        return None;
+    }
+    // A worker without a CPU slot may take strict tasks of no place.
+    let strict = worker.cpu_slot().is_some() || members::is_alone(worker.shared());
+    let mut around = worker.shared().layout().around(worker.cpu_slot());
+    around.find_map(|group| {
+        let own = strict.then(|| places.take(group, true, &wanted));
+        own.flatten().or_else(|| places.take(group, false, &wanted))
+    })
+}
+
+/// Takes a task out of a place of other workers.
+pub(super) fn take_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
+    let open = take_open_beyond(worker, |_| true);
+    open.or_else(|| take_strict_beyond(worker, |_| true))
+}
+
+/// Takes a strict task of a place that no worker can come to serve, because all slots are held.
+pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
+    let shared = worker.shared();
+    // Relaxed: a hint.
+    if shared.places.len() == 0 || shared.sleep.has_vacancy() {
+        return None;
+    }
+    take_strict_beyond(worker, |_| true).map(|(task, _)| task)
+}
+
+/// Takes a task of the scope out of any place.
+pub(crate) fn take_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
+    let wanted = |task: &Task| task.is_of(scope);
+    if worker.shared().is_inherited() {
+        // The only thread of a forked child has no CPU slot.
+        return worker.shared().places.take_anywhere(wanted);
+    }
+    let here = take_here(worker, wanted);
+    let open = here.or_else(|| take_open_beyond(worker, wanted).map(|(task, _)| task));
+    open.or_else(|| take_strict_beyond(worker, wanted).map(|(task, _)| task))
+}
+
+fn take_open_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+    let places = &worker.shared().places;
+    groups_beyond(worker)
+        .into_iter()
+        .find_map(|group| Some((places.take(group, false, &wanted)?, group)))
+}
+
+/// Moves to a group that has a strict task and a free CPU slot, and takes the task.
+fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Placed> {
+    let (shared, places) = (worker.shared(), &worker.shared().places);
+    let alone = members::is_alone(shared);
+    let go = |group: usize| {
+        let left = worker.cpu_slot();
+        let there = places.queue(group, true).holds(&wanted);
+        if !(there && (alone || move_to(worker, group))) {
+            return None;
+        }
+        let task = places.take(group, true, &wanted);
+        if left.is_some() && places.len() > 0 {
+            // Another worker may now take the CPU slot that this one has left.
+            wake::rouse(shared);
+        }
+        Some((task?, group))
+    };
+    groups_beyond(worker).into_iter().find_map(go)
+}
+
+/// The groups to which this worker does not belong, the nearest first; none while no task waits in
+/// any place.
+fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
+    if worker.shared().places.len() == 0 {
+        return Vec::new();
+    }
+    worker.shared().layout().beyond(worker.cpu_slot())
+}
