@@ -1,6 +1,6 @@
 //! A pool: what its threads share.
 
-mod end;
+pub(crate) mod end;
 pub(crate) mod enter;
 pub(crate) mod members;
 pub(crate) mod observe;

@@ -14,6 +14,7 @@ use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::place;
+use crate::pool::end;
 use crate::pool::signal;
 use crate::scope::ScopeCore;
 use crate::space::{self, Round};
@@ -74,8 +75,8 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     }
 }
 
-/// Sleeps for lack of work, its frames gone. Before it asks anybody for work it is `backoff` for a while with what is made public
-/// unasked. `false`: the pool ends, and this thread has to call its exit handler or to leave.
+/// Sleeps for lack of work; the thread has no frames. For the time `backoff` it asks no worker for tasks and only takes what
+/// becomes public anyway. `false`: the pool ends, and this thread must call its exit handler or leave.
 pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     let shared = worker.shared();
     space::leave(worker);
@@ -136,7 +137,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
             if ending {
                 shared.advance_end(&ledger);
             }
-            if worker.is_dismissed() || retires(worker, &mut ledger, since) {
+            if end::is_dismissed(worker) || retires(worker, &mut ledger, since) {
                 return false;
             }
             ledger.has_surplus()
@@ -222,7 +223,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
     while shared.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
         if !looks.remain() {
-            // At first; and after each wake-up, because it may mean that somebody else has what we wait for.
+            // At first, and after each wake-up, which may mean that another worker has what we wait for.
             looks = tell_hunger(worker, awaited);
         }
         if may_run(worker, &mut shared.ledger(), |ledger| {
@@ -231,7 +232,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             return;
         }
         if inbox::run_asleep(worker, Status::Waiting) {
-            // What it ran may itself have waited, and used signals up.
+            // The parts that it ran may themselves have waited, and used signals up.
             worker
                 .waiting
                 .set_awaited(awaited, worker.runs_queued(awaited));
@@ -251,7 +252,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// Whether what is awaited is over, or is a half that nobody has begun: its joiner is owed a slot to run it.
+/// Whether what is awaited is over, or is a half that no thread has begun: its joiner is owed a slot to run it.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &Header| match half.latch.state() {
         State::Kept(keeper) => worker.shared().worker(keeper).stolen_batch.len() > 0,
@@ -261,7 +262,7 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }
 
-/// Whoever has what this waiter may run is to publish at its next push; and a slot is free now.
+/// Asks the workers that have what this waiter may run to publish at their next push. A slot is free now, too.
 fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
@@ -322,7 +323,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
     place::bind(worker);
 }
 
-/// Gives the slot up although it could go on.
+/// Gives the slot up although this worker could continue.
 pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Slotless) {
     give::expose(worker);
     stop_running(worker, Status::Owed);
@@ -347,7 +348,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
             .parker
             .park_timeout(Duration::from_nanos(left.max(1)));
         if why == Slotless::Owed {
-            // On top of a call that waits. Who is preempted is in the middle of a task, which may hold what its part of a broadcast wants.
+            // On top of a call that waits. A preempted thread is in the middle of a task, which may hold a lock that its part of a broadcast needs.
             inbox::run_asleep(worker, Status::Owed);
         }
         let mut ledger = shared.ledger();
@@ -364,7 +365,7 @@ fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
     }
 }
 
-/// Between two tasks: who is owed a slot comes first, and who runs without one has to find one.
+/// Between two tasks: a thread that is owed a slot comes first, and a worker that runs without one must find one.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if (shared.sleep.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
@@ -372,7 +373,7 @@ pub(crate) fn make_way(worker: WorkerThread<'_>) {
     }
 }
 
-/// Whether this worker, at its base, must stop running: too many slots are held, somebody else is owed one, or it holds none.
+/// Whether this worker, at its base, must stop running: too many slots are held, another thread is owed one, or it holds none.
 pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
     let must = {
         let mut ledger = worker.shared().ledger();

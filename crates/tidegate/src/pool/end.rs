@@ -110,13 +110,11 @@ impl PoolInner {
     }
 }
 
-impl WorkerThread<'_> {
-    /// Whether this idle thread of a pool that ends has to call its exit handler, or to leave.
-    pub(crate) fn is_dismissed(self) -> bool {
-        match self.shared().stage() {
-            Stage::Open | Stage::Draining => false,
-            Stage::Exiting => !self.membership.has_exited.get(),
-            Stage::Over => true,
-        }
+/// Whether this idle thread of a pool that ends has to call its exit handler, or to leave.
+pub(crate) fn is_dismissed(worker: WorkerThread<'_>) -> bool {
+    match worker.shared().stage() {
+        Stage::Open | Stage::Draining => false,
+        Stage::Exiting => !worker.membership.has_exited.get(),
+        Stage::Over => true,
     }
 }

@@ -11,7 +11,7 @@ use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
 
-/// A task waits and a slot is free, but the threads that could run it are in blocking calls: counts it, and prints it once.
+/// A task waits and a slot is free, but the threads that could run it are in blocking calls. Counts that, and prints it once.
 #[cold]
 pub(crate) fn report_exhausted(pool: &PoolInner) {
     // Relaxed: a counter.
@@ -34,7 +34,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
     ));
 }
 
-/// Gives the slot away and goes on without one. What is forked from here on is public at once.
+/// Gives the slot away; the task runs on without one. From here on its forks are public at once.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
     space::blocks(worker, true);
@@ -44,7 +44,7 @@ pub(crate) fn enter(worker: WorkerThread<'_>) {
     wake::rouse(worker.shared());
 }
 
-/// Takes a slot again. Whether this worker was inside of `blocking`. A child made by `fork` needs no slot.
+/// Takes a slot again. Returns whether this worker was inside `blocking`. A child made by `fork` needs no slot.
 pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
     if !worker.is_blocking() || worker.shared().is_inherited() {
         return false;

@@ -17,12 +17,12 @@ pub(super) struct Seen {
     pub(super) free: FreeGroups,
 }
 
-/// What waiter `t` can do with what `publisher` has made visible; without a publisher, with what anybody has.
+/// What waiter `t` can do with the tasks that `publisher` has made visible; without a publisher, with the tasks of all workers.
 pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
     let waiter = pool.worker(t);
     // A waiter that rouses others looks for itself.
     let rouses = WorkerThread::in_pool(pool).is_some_and(|current| current.index == t);
-    // Who stands nowhere is given no strict task, and would only take the slot from one who is.
+    // A thread without a CPU slot gets no strict task, and would only take the slot from one that does.
     let strict = !waiter.unpinned();
     let placed = || pool.places.offer(&seen.free, strict, |_| true);
     let awaited = |task: &Task| waiter.waiting.is_for(task);
@@ -39,7 +39,7 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     } else if !waiter.waiting.may_help.get() || !(seen.queued || placed()) {
         Fit::Never
     } else if seen.runs && waiter.waiting.for_memory.get() && pool.memory.has_parked() {
-        // Or somebody else who does, and has a thread.
+        // Or another waiter of that kind, whose thread is free.
         Fit::Queued
     } else if !rouses && waiter.waiting.may_run_queued.get() {
         Fit::Queued
@@ -48,7 +48,7 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     }
 }
 
-/// Whether waiter `t` may rob what `publisher` has made visible; without a publisher, what anybody has.
+/// Whether waiter `t` may rob the tasks that `publisher` has made visible; without a publisher, those of any worker.
 pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) -> bool {
     let waiter = pool.worker(t);
     if !waiter.waiting.may_help.get() {
@@ -58,7 +58,7 @@ pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) ->
         return true;
     }
     match publisher {
-        // What lies in another queue than the deque a scope's waiter may have, a joiner not.
+        // A scope's waiter may take from an alternative queue, a joiner may not.
         Some(publisher) if publisher.alt_queue.is_some() => waiter.awaits_scope_of(publisher),
         Some(publisher) => leads_to(pool, waiter, publisher),
         None => {
@@ -94,17 +94,17 @@ fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
     false
 }
 
-/// Whether any work can be seen that who gets a slot now may take: in a queue, public, or private and yet to be exposed.
+/// Whether there is work for a worker that gets a slot now: in a queue, public, or private and yet to be exposed.
 pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
     sees_unplaced(pool) || sees_placed(pool, ledger)
 }
 
-/// The same for who has not locked the ledger; it is locked only if something lies at a place.
+/// Like [`sees_work`], for a caller that has not locked the ledger; it is locked only if a task lies at a place.
 pub(crate) fn finds_work(pool: &PoolInner) -> bool {
     sees_unplaced(pool) || (pool.places.len() > 0 && sees_placed(pool, &pool.ledger()))
 }
 
-/// The same apart from what lies at places.
+/// Like [`sees_work`], without the places.
 pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
     let enough = |worker: &Worker| {
         has_enough(pool, worker) || worker.stolen_batch.len() > 0 || worker.offers()
@@ -112,13 +112,13 @@ pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
     pool.has_queued() || pool.workers().any(|w| enough(w) && !is_leaving(pool, w))
 }
 
-/// Whether so many tasks lie in the worker's deque that a thief takes some.
+/// Whether the worker's deque holds so much that a thief takes some of it.
 fn has_enough(pool: &PoolInner, worker: &Worker) -> bool {
     let waiting = worker.deque.waiting() as usize;
     pool.options.amount.take(waiting) > 0
 }
 
-/// Whether work can be seen that its publisher has left to whoever looks: in a queue, or public.
+/// Whether there is work that needs no exposure: in a queue, or public.
 pub(crate) fn sees_published(pool: &PoolInner, ledger: &Ledger) -> bool {
     let public = |worker: &Worker| worker.deque.public_len() > 0 && has_enough(pool, worker);
     let published =
@@ -132,7 +132,7 @@ fn sees_placed(pool: &PoolInner, ledger: &Ledger) -> bool {
     pool.places.offers(ledger, true, |_| true)
 }
 
-/// Whether the worker is a guest of a pool that ends: what it still forks it runs itself.
+/// Whether the worker is a guest of a pool that ends: it runs its own forks.
 pub(super) fn is_leaving(pool: &PoolInner, worker: &Worker) -> bool {
     pool.is_ending() && worker.membership.is_guest.get()
 }

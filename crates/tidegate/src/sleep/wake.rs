@@ -1,4 +1,4 @@
-//! Who is woken when work becomes visible, a slot becomes free or a latch opens. The protocol and its argument are
+//! Chooses which thread to wake when work becomes visible, a slot becomes free or a latch opens. The protocol and its argument are
 //! docs/sleep.md.
 //!
 //! All moves of slots go through the ledger ([`tidegate_policy::slots`]) under one lock, which is taken on the way to sleep
@@ -24,7 +24,7 @@ pub(crate) fn publish(pool: &PoolInner, ledger: &Ledger) {
     }
 }
 
-/// Work was made visible by `publisher`: wakes somebody, unless nobody sleeps or a searcher will come upon it.
+/// `publisher` has made work visible: wakes a thread, unless none sleeps or a searcher will find the work.
 pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
@@ -62,8 +62,8 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) {
     carry_out(pool, wake, publisher);
 }
 
-/// A slot may be free: if there is work to see, somebody is woken for it, else all who run are told that others are
-/// hungry, and work is looked for once more.
+/// A slot may be free. If there is work, wakes a thread for it; otherwise raises the hungry signal at all running workers and
+/// looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
     if look::finds_work(pool) {
         return wake_for_work(pool, None);
@@ -87,7 +87,7 @@ pub(crate) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) {
     raise_at(pool, ledger.running(), signal::HUNGRY);
 }
 
-/// Asks those who run without a slot, and not for a while that is theirs, to stop while none is free.
+/// Asks the workers that run without a slot to stop while none is free, except those whose grace lasts.
 pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     let is_over = |worker: &Worker| {
         worker
@@ -117,7 +117,7 @@ pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, b
     workers.for_each(|worker| worker.deque.raise(bits));
 }
 
-/// The woken thread runs where it will stand: on its old CPU it would have to wait for who computes there in order to leave it.
+/// Binds the woken thread to its new CPU first: on its old one it would wait for another thread only to leave.
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
     if let (true, Wake::Thread(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
         pool.worker(t).set_cpu_slot(ledger.cpu_slots().at(t));
@@ -130,7 +130,7 @@ pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>
         Wake::Nobody => {}
         Wake::Thread(t) | Wake::Rescue(t) => {
             if publisher.is_some() {
-                // It goes on computing where it is.
+                // The publisher keeps its processor.
                 pool.worker(t).sleeper.wake_affinity.keep_off_here();
             }
             unpark(pool, t);
@@ -147,7 +147,7 @@ pub(crate) fn unpark(pool: &PoolInner, t: usize) {
     pool.worker(t).sleeper.wake();
 }
 
-/// Somebody else has a half now whose joiner sleeps: it looks again.
+/// A thread has taken a half whose joiner sleeps: the joiner looks again.
 pub(crate) fn tell_joiner(pool: &PoolInner, joiner: Option<usize>) {
     if let Some(joiner) = joiner {
         unpark(pool, joiner);
@@ -170,7 +170,7 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> 
     opened == Opened::Given
 }
 
-/// Sets the number of slots to what is wanted and others leave: wakes those who are owed one, or asks for some back.
+/// Sets the number of slots to what the user wants and other processes leave. Wakes threads that are owed one, or asks for some back.
 pub(crate) fn resize(pool: &PoolInner) {
     let mut ledger = pool.ledger();
     let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
@@ -194,8 +194,8 @@ pub(crate) fn resize(pool: &PoolInner) {
     }
 }
 
-/// One who begins to run was not there when the others were asked: while somebody sleeps it is to publish at its first push, and while too
-/// many run it is to leave.
+/// A worker that begins to run missed the signals to the others: while a thread sleeps it must publish at its first push, and while too
+/// many run it must leave.
 pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
     if ledger.has_vacancy() {
         worker.deque.raise(signal::HUNGRY);

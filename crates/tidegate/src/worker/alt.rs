@@ -49,7 +49,7 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
 fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
     let latch = &task.header().latch;
     if latch.is_half() {
-        // Its joiner is this thread, or waits for it: nobody sleeps on it.
+        // Its joiner is this thread, or waits for it: no thread sleeps on it.
         let _ = latch.set_keeper(worker.index);
     }
     if let Err(task) = own.put(task) {
@@ -130,7 +130,7 @@ pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
     }
 }
 
-/// Moves the youngest own tasks that belong to nobody to the pool's queues.
+/// Moves the youngest own tasks to the pool's queues, as long as they are detached.
 pub(super) fn flush_detached(worker: WorkerThread<'_>) {
     while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
         scope::pass_on(worker, task);

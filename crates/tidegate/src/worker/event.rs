@@ -11,7 +11,7 @@ use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::park::Parker;
 use tidegate_sync::worker_local;
 
-/// Who waits for an [`Event`].
+/// The thread that waits for an [`Event`].
 pub(super) enum Waiter {
     /// A thread of no pool.
     Thread(Arc<Parker>),
@@ -54,13 +54,13 @@ impl Event {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Opens an event that whoever opens it keeps alive.
+    /// Opens an event that the caller keeps alive.
     pub(crate) fn open_kept(self: &Arc<Self>) {
         // SAFETY: 1. the caller's reference counts.
         unsafe { Self::open(NonNull::from(&**self)) };
     }
 
-    /// The same by somebody who goes on running: the waiter gets a free slot or is owed one.
+    /// Like `open_kept`, but the caller keeps its slot: the waiter gets a free one or is owed one.
     pub(crate) fn open_owed(self: &Arc<Self>) {
         // SAFETY: 1. as in `open_kept`.
         unsafe { Self::open_by(NonNull::from(&**self), None) };

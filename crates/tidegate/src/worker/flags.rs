@@ -51,7 +51,7 @@ impl Flags {
         false
     }
 
-    /// The thief goes to rest. How long it is backoff before it raises hunger, which is a flag at everybody.
+    /// The thief goes to rest. Returns how long it waits before it raises hunger, which is a flag at all workers.
     pub(super) fn rest(&mut self) -> Nanos {
         if self.hungry {
             self.gap.woken_in_vain();
