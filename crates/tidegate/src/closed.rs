@@ -99,7 +99,7 @@ impl ClosedPool {
     /// How many threads it has, for ever.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.0.shared().closed_threads()
+        self.0.shared().options.workers
     }
 
     /// The calling thread as one of this pool.
@@ -126,7 +126,7 @@ impl Entry {
 
     /// Spawns a task that borrows nothing and that nobody waits for.
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
-        if self.0.is_breadth_first() {
+        if self.0.kind().is_breadth_first() {
             self.spawn_fifo(f);
         } else {
             crate::spawn::spawn_alone(&self.0, f);
@@ -169,7 +169,7 @@ impl<'a> Member<'a> {
     #[inline(always)]
     fn get() -> Option<Self> {
         WorkerThread::get()
-            .filter(|current| current.is_closed())
+            .filter(|current| current.shared().kind().closed().is_some())
             .map(Self)
     }
 
@@ -184,7 +184,7 @@ impl<'a> Member<'a> {
     #[inline(always)]
     #[must_use]
     pub fn threads(self) -> usize {
-        self.0.closed_threads
+        self.0.shared().options.workers
     }
 
     /// Its pool.
@@ -233,7 +233,7 @@ impl fmt::Debug for Member<'_> {
 
 /// Spawns into a scope of a closed pool, in the order that its pool is to have.
 pub fn spawn<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
-    if scope.pool().is_breadth_first() {
+    if scope.pool().kind().is_breadth_first() {
         scope.spawn_fifo(f);
     } else {
         scope.spawn(f);

@@ -39,7 +39,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
         Source::Builder => {
-            let closed = options.closed.as_ref();
+            let closed = options.kind.closed();
             let method = closed.map_or("Builder::workers", |closed| closed.threads_by);
             format!("set by {method}")
         }
@@ -55,13 +55,13 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.space, &tunables::SPACE));
     differing.extend(difference(options.places, &tunables::PLACES));
     differing.extend(difference(options.bind, &tunables::BIND));
-    if options.max_threads_from != Source::Default && options.closed.is_none() {
+    if options.max_threads_from != Source::Default && options.kind.closed().is_none() {
         differing.extend(difference(
             Some(options.max_threads),
             &tunables::MAX_THREADS,
         ));
     }
-    if options.closed.is_none() {
+    if options.kind.closed().is_none() {
         differing.extend(difference(
             options.max_blocking_threads,
             &tunables::MAX_BLOCKING_THREADS,
@@ -85,7 +85,7 @@ fn explanation(options: &Options, workers: usize) -> String {
 
 /// How the pool shares the machine, where that differs. What is the default for others is none for a closed pool.
 fn sharing(options: &Options) -> Vec<String> {
-    let closed = options.closed.is_some();
+    let closed = options.kind.closed().is_some();
     let share = options.share.as_ref().map_or(Share::Off, |by| by.share);
     let mut differing = Vec::new();
     differing.extend(match (closed, options.share_from) {

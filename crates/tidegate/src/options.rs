@@ -7,10 +7,12 @@ mod builder;
 mod closed;
 mod environment;
 mod error;
+mod kind;
 
 pub use builder::Builder;
 pub use closed::Closed;
 pub use error::BuildError;
+pub(crate) use kind::Kind;
 
 use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
@@ -69,8 +71,7 @@ pub(crate) struct Options {
     /// How the pool shares the machine, if it does.
     pub(crate) share: Option<Sharing>,
     pub(crate) share_from: Source,
-    /// What a closed pool has beside these, see [`crate::closed`].
-    pub(crate) closed: Option<Closed>,
+    pub(crate) kind: Kind,
 }
 
 /// How a pool shares the machine.
@@ -90,16 +91,20 @@ const UNNAMED: &str = "tidegate";
 impl Options {
     /// The options of a pool that is built.
     pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
-        let environment = match is_forgiving(builder.closed.as_ref()) {
+        let environment = match builder
+            .closed
+            .as_ref()
+            .is_some_and(|closed| closed.forgiving)
+        {
             true => Environment::Forgiving,
             false => Environment::Strict,
         };
         Self::resolve(builder, environment)
     }
 
-    /// Whether nobody is there who would be told of an error.
+    /// Whether errors are reported on standard error, because no caller could handle them.
     pub(crate) fn is_forgiving(&self) -> bool {
-        is_forgiving(self.closed.as_ref())
+        self.kind.is_forgiving()
     }
 
     /// The options of the global pool.
@@ -165,7 +170,7 @@ impl Options {
             on_start: builder.on_start,
             on_exit: builder.on_exit,
             on_panic: builder.on_panic,
-            closed: builder.closed,
+            kind: Kind::from(builder.closed),
         })
     }
 }
@@ -240,10 +245,6 @@ fn orders_of_tasks(
         (Wait::Descendants, _) => refused("Builder::queue", &queue, &Queue::Split),
         _ => refused("Builder::wait", &wait, &Wait::Descendants),
     }
-}
-
-fn is_forgiving(closed: Option<&Closed>) -> bool {
-    closed.is_some_and(|closed| closed.forgiving)
 }
 
 /// The pool's own name, or the program's: in the table stand the jobs of many programs, and most pools have no name.

@@ -27,7 +27,7 @@ impl PanicReporter {
     }
 
     pub(crate) fn report(&self, payload: Payload, from: UnhandledPanic) {
-        if let Some(closed) = &self.options.closed {
+        if let Some(closed) = self.options.kind.closed() {
             // Other threads may point to frames below, so this must not unwind.
             let guard = AbortOnUnwind;
             (closed.on_panic)(payload, from);

@@ -14,7 +14,7 @@ use crate::cells::Hint;
 use crate::controller_handle::ControllerHandle;
 use crate::job::Task;
 use crate::layout::Layout;
-use crate::options::{BuildError, Options, Source};
+use crate::options::{BuildError, Kind, Options, Source};
 use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::queue::Queue;
@@ -92,16 +92,16 @@ pub(crate) struct PoolInner {
     me: std::sync::Weak<PoolInner>,
 }
 
-/// A pool that is not closed has room for at least so many threads, so that `set_workers` may raise their number.
+/// A pool that may grow has room for at least this many threads, so that `set_workers` may raise their number.
 const ROOM: usize = 1024;
 
 impl PoolInner {
     fn new(options: Arc<Options>) -> Arc<Self> {
         let slots = options.workers;
         let max_threads = options.max_threads;
-        let room = match options.closed {
-            Some(_) => max_threads,
-            None => max_threads.max(ROOM),
+        let room = match options.kind.may_grow() {
+            true => max_threads.max(ROOM),
+            false => max_threads,
         } + options.max_blocking_threads;
         Arc::new_cyclic(|me| Self {
             serial: serial::next(),
@@ -161,19 +161,8 @@ impl PoolInner {
         ));
     }
 
-    /// The number of threads if the pool is a closed one, else 0.
-    pub(crate) fn closed_threads(&self) -> usize {
-        let closed = self.options.closed.as_ref();
-        closed.map_or(0, |_| self.options.workers)
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.options.closed.is_some()
-    }
-
-    pub(crate) fn is_breadth_first(&self) -> bool {
-        let closed = self.options.closed.as_ref();
-        closed.is_some_and(|closed| closed.breadth_first)
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.options.kind
     }
 
     /// The ledger under its lock, for a thread that is in the process of the pool.
@@ -234,7 +223,7 @@ impl PoolInner {
     pub(crate) fn worker_or_new(&self, index: usize) -> &Worker {
         let worker = self.workers[index].get_or_init(|| {
             let notes = Notes::new(&self.options);
-            Worker::new(index, self.closed_threads(), self.alt_queue(), notes)
+            Worker::new(index, self.alt_queue(), notes)
         });
         // Release pairs with `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);

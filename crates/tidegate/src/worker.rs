@@ -44,7 +44,6 @@ use tidegate_deque::Split;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::clock::ThreadClock;
-use wait::Awaited;
 use waiting::Waiting;
 
 /// One worker as all threads see it. Each part belongs to the room that its type comes from.
@@ -53,8 +52,6 @@ pub(crate) struct Worker {
     pub(crate) deque: Split<Header>,
     /// Where the tasks lie, if not in the deque.
     pub(crate) alt_queue: Option<AltQueue>,
-    /// How many threads the pool has if it is a closed one, see [`crate::closed`]; else 0.
-    pub(crate) closed_threads: usize,
     pub(crate) tally: Line<Tally>,
     pub(crate) notes: Notes,
     /// Parts of broadcasts for this thread alone.
@@ -136,17 +133,11 @@ struct Own {
 }
 
 impl Worker {
-    pub(crate) fn new(
-        index: usize,
-        closed_threads: usize,
-        alt_queue: Option<AltQueue>,
-        notes: Notes,
-    ) -> Self {
+    pub(crate) fn new(index: usize, alt_queue: Option<AltQueue>, notes: Notes) -> Self {
         Self {
             index,
             deque: Split::new(),
             alt_queue,
-            closed_threads,
             tally: Line(Tally::default()),
             notes,
             inbox: queue::Queue::default(),
@@ -184,17 +175,6 @@ impl Worker {
     pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
         // Acquire pairs with the Release in `WorkerThread::enter_base`.
         std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
-    }
-
-    /// Whether the pool is a closed one.
-    #[inline]
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed_threads > 0
-    }
-
-    /// Whether this worker, while it waits for that, may run whatever lies in the pool's queues.
-    pub(crate) fn runs_queued(&self, awaited: Awaited<'_>) -> bool {
-        self.is_closed() && matches!(awaited, Awaited::Outside(_))
     }
 
     pub(crate) fn cpu_slot(&self) -> Option<usize> {

@@ -33,7 +33,7 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
 /// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough. Where the system has
 /// refused every thread the caller needs no slot: nobody else would run its task.
 pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
-    if pool.is_closed() {
+    if !pool.kind().may_grow() {
         return None;
     }
     let mut ledger = pool.ledger();
@@ -71,7 +71,7 @@ pub(crate) fn is_alone(pool: &PoolInner) -> bool {
     // Relaxed: written by the thread that makes the pool, or else there are threads.
     let refused = pool.refused.load(Ordering::Relaxed);
     // A closed pool takes no guests, whatever becomes of it.
-    refused && !pool.is_closed() && has_no_threads(pool, &pool.ledger())
+    refused && pool.kind().may_grow() && has_no_threads(pool, &pool.ledger())
 }
 
 fn has_no_threads(pool: &PoolInner, ledger: &Ledger) -> bool {
@@ -93,7 +93,7 @@ pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
         let has_slot = ledger.ready(*t);
         debug_assert!(has_slot, "as many slots as threads");
     }
-    if pool.is_closed() {
+    if !pool.kind().may_grow() {
         ledger.complete();
     }
     wake::publish(pool, &ledger);

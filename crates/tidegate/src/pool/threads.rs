@@ -254,10 +254,10 @@ impl PoolInner {
         events::stop(self.name(), current.index);
     }
 
-    /// Lets go for the pool's handle, and waits for the threads to end unless the pool is closed.
+    /// Lets go for the pool's handle, and waits for the threads to end if pools of its kind do.
     pub(crate) fn end(self: &Arc<Self>) {
         self.let_go();
-        if WorkerThread::of(self).is_some() || self.is_closed() {
+        if WorkerThread::of(self).is_some() || !self.kind().end_waits() {
             // One of its own tasks, for which the threads may wait: they end by themselves.
             return;
         }

@@ -1,6 +1,7 @@
 //! A thread's own view of itself as a worker, and how it becomes one.
 
 use super::Worker;
+use super::wait::Awaited;
 use crate::job::{Blocks, Header, Runner};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
@@ -99,6 +100,11 @@ impl<'a> WorkerThread<'a> {
         let shared = self.worker.pool.get();
         // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `WorkerThread` can exist.
         unsafe { &*shared }
+    }
+
+    /// Whether this worker, while it waits for that, may run any task of the pool's queues.
+    pub(crate) fn runs_queued(self, awaited: Awaited<'_>) -> bool {
+        matches!(awaited, Awaited::Outside(_)) && self.shared().kind().helps_outside_waits()
     }
 
     /// This worker, for [`Task::run`](crate::job::Task::run).
