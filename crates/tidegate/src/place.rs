@@ -9,11 +9,13 @@
 //! Tasks that name no place stay where they were forked, and the nearest thieves steal them first.
 
 mod binding;
+mod position;
 mod queues;
 mod stand;
 mod take;
 
-pub(crate) use binding::Binding;
+use binding::Binding;
+pub(crate) use position::Position;
 pub(crate) use queues::{FreeGroups, Places};
 pub(crate) use stand::{
     bind, bind_worker, come_home, distance, leave_cpu_slot, place, take_cpu_slot, takers_of_own,

@@ -90,7 +90,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
         let mut ledger = shared.ledger();
         worker.sleeper.set_unasked_until(None);
         let served = ledger.stop(worker.index, Status::Idle);
-        worker.set_cpu_slot(None);
+        worker.position.set_cpu_slot(None);
         wake::publish(shared, &ledger);
         if ledger.has_vacancy() && backoff == 0 {
             wake::raise_hunger(shared, &ledger);
@@ -281,7 +281,11 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
     if !awaited.may_help() {
         return false;
     }
-    let placed = || shared.places.offers(ledger, !worker.unpinned(), |_| true);
+    let placed = || {
+        shared
+            .places
+            .offers(ledger, !worker.position.unpinned.get(), |_| true)
+    };
     if shared.options.wait == Wait::HelpAny {
         return look::sees_unplaced(shared) || placed();
     }
@@ -289,7 +293,11 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
         let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));
         let offers = |w: &Worker| w.runs_task_of(scope) && w.offers();
         let own = |task: &Task| task.is_of(scope);
-        let placed = || shared.places.offers(ledger, !worker.unpinned(), own);
+        let placed = || {
+            shared
+                .places
+                .offers(ledger, !worker.position.unpinned.get(), own)
+        };
         scope.has_queued() || placed() || shared.workers().any(|w| kept(w) || offers(w))
     };
     let queued = || worker.runs_queued(awaited) && (shared.has_queued() || placed());
@@ -303,7 +311,7 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     worker.sleeper.set_unasked_until(None);
     let mut ledger = shared.ledger();
     let served = ledger.stop(worker.index, to);
-    worker.set_cpu_slot(None);
+    worker.position.set_cpu_slot(None);
     wake::publish(shared, &ledger);
     drop(ledger);
     served.into_iter().for_each(|t| wake::unpark(shared, t));
@@ -389,7 +397,9 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
     if has_slot {
         worker.sleeper.set_unasked_until(None);
         worker.set_must_stop(false);
-        worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
+        worker
+            .position
+            .set_cpu_slot(ledger.cpu_slots().at(worker.index));
     }
     has_slot
 }

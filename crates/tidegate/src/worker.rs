@@ -33,7 +33,7 @@ pub use local::WorkerLocal;
 use crate::alt_queue::{self, AltQueue};
 use crate::cells::{Hint, OwnerCell};
 use crate::job::{Blocks, Header};
-use crate::place::Binding;
+use crate::place::Position;
 use crate::pool::PoolInner;
 use crate::queue;
 use crate::scope::ScopeCore;
@@ -66,8 +66,7 @@ pub(crate) struct Worker {
     pub(crate) sleeper: Sleeper,
     pub(crate) waiting: Waiting,
     pub(crate) membership: MemberFlags,
-    position: Position,
-    pub(crate) binding: Binding,
+    pub(crate) position: Position,
     /// The processor time of this worker's tasks, for the share controller.
     pub(crate) computed: ThreadClock,
     /// The pool, while a thread is this worker.
@@ -97,17 +96,6 @@ pub(crate) struct MemberFlags {
     pub(crate) is_retiring: Hint<bool>,
     /// No thread is this worker, and it has no tasks.
     pub(crate) is_gone: Hint<bool>,
-}
-
-/// Where a worker is on the machine.
-#[derive(Default)]
-struct Position {
-    cpu_slot: Hint<Option<usize>>,
-    last_cpu_slot: Hint<Option<usize>>,
-    /// The group for which it runs a task although its CPU slot lies in another.
-    home: Hint<Option<usize>>,
-    /// Its thread is the user's and has no CPU slot.
-    unpinned: Hint<bool>,
 }
 
 /// What only the worker's own thread uses.
@@ -149,7 +137,6 @@ impl Worker {
             waiting: Waiting::default(),
             membership: MemberFlags::default(),
             position: Position::default(),
-            binding: Binding::default(),
             computed: ThreadClock::default(),
             pool: OwnerCell::default(),
             own: Line(Own::default()),
@@ -175,38 +162,6 @@ impl Worker {
     pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
         // Acquire pairs with the Release in `WorkerThread::enter_base`.
         std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
-    }
-
-    pub(crate) fn cpu_slot(&self) -> Option<usize> {
-        self.position.cpu_slot.get()
-    }
-
-    /// The CPU slot that this worker has, or had last.
-    pub(crate) fn last_cpu_slot(&self) -> Option<usize> {
-        self.position.last_cpu_slot.get()
-    }
-
-    pub(crate) fn set_cpu_slot(&self, cpu_slot: Option<usize>) {
-        self.position.cpu_slot.set(cpu_slot);
-        if cpu_slot.is_some() {
-            self.position.last_cpu_slot.set(cpu_slot);
-        }
-    }
-
-    pub(crate) fn unpinned(&self) -> bool {
-        self.position.unpinned.get()
-    }
-
-    pub(crate) fn set_unpinned(&self, unpinned: bool) {
-        self.position.unpinned.set(unpinned);
-    }
-
-    pub(crate) fn home(&self) -> Option<usize> {
-        self.position.home.get()
-    }
-
-    pub(crate) fn note_home(&self, home: Option<usize>) {
-        self.position.home.set(home);
     }
 
     /// Whether this worker waits for the scope whose task lies at the base of `other`.

@@ -181,7 +181,10 @@ impl Recorder {
         };
         let ran = Ran {
             worker: current.index,
-            place: current.cpu_slot().map(|_| place::place(current).number()),
+            place: current
+                .position
+                .cpu_slot()
+                .map(|_| place::place(current).number()),
             from: from.saturating_sub(self.begun),
             to: clock::now().saturating_sub(self.begun),
             failed,

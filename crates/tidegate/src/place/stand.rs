@@ -10,21 +10,25 @@ use crate::worker::{Worker, WorkerThread};
 /// Binds the worker's thread to the CPU of its CPU slot.
 pub(crate) fn bind_worker(pool: &PoolInner, worker: &Worker) {
     let cpu = worker
+        .position
         .cpu_slot()
         .and_then(|cpu_slot| pool.layout().cpu(cpu_slot));
-    worker.binding.to(cpu);
+    worker.position.binding.to(cpu);
 }
 
 /// The distance between the CPU slots of two workers.
 pub(crate) fn distance(pool: &PoolInner, a: usize, b: usize) -> u32 {
-    let cpu_slot = |t| pool.worker_if(t).and_then(Worker::last_cpu_slot);
+    let cpu_slot = |t| {
+        pool.worker_if(t)
+            .and_then(|worker| worker.position.last_cpu_slot())
+    };
     pool.layout().distance(cpu_slot(a), cpu_slot(b))
 }
 
 /// The smallest place that this worker belongs to.
 pub(crate) fn place(worker: WorkerThread<'_>) -> PlaceId {
     let layout = worker.shared().layout();
-    let group = layout.around(worker.cpu_slot()).next();
+    let group = layout.around(worker.position.cpu_slot()).next();
     PlaceId::new(layout, group.expect("the group of all has every CPU slot"))
 }
 
@@ -32,7 +36,7 @@ pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
     worker
         .shared()
         .layout()
-        .around(worker.cpu_slot())
+        .around(worker.position.cpu_slot())
         .any(|g| g == group)
 }
 
@@ -40,15 +44,17 @@ pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
 pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if shared.options.bind {
-        worker.binding.arrive(&shared.options.usable);
+        worker.position.binding.arrive(&shared.options.usable);
     }
-    worker.set_cpu_slot(shared.ledger().cpu_slots().at(worker.index));
+    worker
+        .position
+        .set_cpu_slot(shared.ledger().cpu_slots().at(worker.index));
     bind(worker);
 }
 
 /// This thread is no longer one of the pool's own.
 pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
-    worker.binding.depart();
+    worker.position.binding.depart();
 }
 
 /// Binds this thread to the CPU of its CPU slot, if the pool binds threads.
@@ -63,7 +69,9 @@ pub(crate) fn bind(worker: WorkerThread<'_>) {
 pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     let mut ledger = worker.shared().ledger();
     let moved = ledger.move_to(worker.index, group);
-    worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    worker
+        .position
+        .set_cpu_slot(ledger.cpu_slots().at(worker.index));
     drop(ledger);
     bind(worker);
     moved
@@ -73,13 +81,17 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
     let shared = worker.shared();
     let some = shared.places.any_away();
-    let around = some.then(|| shared.layout().around(worker.cpu_slot()));
+    let around = some.then(|| shared.layout().around(worker.position.cpu_slot()));
     around.into_iter().flatten().flat_map(move |group| {
         let away = shared.places.is_away(group);
         let count = if away { shared.worker_count() } else { 0 };
         let own = worker.index;
         let runs_it = move |t: &usize| {
-            *t != own && shared.worker_if(*t).and_then(Worker::home) == Some(group)
+            *t != own
+                && shared
+                    .worker_if(*t)
+                    .and_then(|worker| worker.position.home.get())
+                    == Some(group)
         };
         (0..count).filter(runs_it)
     })
@@ -100,13 +112,16 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
 /// The task at this worker's base has ended, wherever it was from.
 #[inline]
 pub(crate) fn come_home(worker: WorkerThread<'_>) {
-    if worker.home().is_some() {
+    if worker.position.home.get().is_some() {
         set_home(worker, None);
     }
 }
 
 /// Sets the place whose task this worker runs from outside.
 fn set_home(worker: WorkerThread<'_>, home: Option<usize>) {
-    worker.shared().places.move_away(worker.home(), home);
-    worker.note_home(home);
+    worker
+        .shared()
+        .places
+        .move_away(worker.position.home.get(), home);
+    worker.position.home.set(home);
 }

@@ -26,8 +26,8 @@ pub(crate) fn take_here(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool
         return None;
     }
     // A worker without a CPU slot may take strict tasks of no place.
-    let strict = worker.cpu_slot().is_some() || members::is_alone(worker.shared());
-    let mut around = worker.shared().layout().around(worker.cpu_slot());
+    let strict = worker.position.cpu_slot().is_some() || members::is_alone(worker.shared());
+    let mut around = worker.shared().layout().around(worker.position.cpu_slot());
     around.find_map(|group| {
         let own = strict.then(|| places.take(group, true, &wanted));
         own.flatten().or_else(|| places.take(group, false, &wanted))
@@ -74,7 +74,7 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     let (shared, places) = (worker.shared(), &worker.shared().places);
     let alone = members::is_alone(shared);
     let go = |group: usize| {
-        let left = worker.cpu_slot();
+        let left = worker.position.cpu_slot();
         let there = places.queue(group, true).holds(&wanted);
         if !(there && (alone || move_to(worker, group))) {
             return None;
@@ -95,5 +95,5 @@ fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
     if worker.shared().places.len() == 0 {
         return Vec::new();
     }
-    worker.shared().layout().beyond(worker.cpu_slot())
+    worker.shared().layout().beyond(worker.position.cpu_slot())
 }

@@ -55,8 +55,8 @@ pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     wake::publish(pool, &ledger);
     let worker = pool.worker_or_new(t);
     worker.membership.is_guest.set(true);
-    worker.set_cpu_slot(None);
-    worker.set_unpinned(true);
+    worker.position.set_cpu_slot(None);
+    worker.position.unpinned.set(true);
     wake::on_start_running(&ledger, worker);
     Some(t)
 }

@@ -57,7 +57,7 @@ impl UnstartedThread {
     fn new(shared: Arc<PoolInner>, index: usize) -> Self {
         shared.worker_or_new(index).membership.is_guest.set(false);
         shared.ledger().set_unpinned(index, false);
-        shared.worker(index).set_unpinned(false);
+        shared.worker(index).position.unpinned.set(false);
         Self {
             handles_exit: !shared.is_ending(),
             shared,
@@ -103,7 +103,7 @@ impl UnstartedThread {
         let admission = self.admission.take().expect("enters once");
         // The thread goes its own ways.
         self.shared.ledger().set_unpinned(self.index, true);
-        self.shared.worker(self.index).set_unpinned(true);
+        self.shared.worker(self.index).position.unpinned.set(true);
         std::mem::forget(Membership::enter(self.shared.clone(), admission));
     }
 

@@ -23,7 +23,7 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     // A waiter that rouses others looks for itself.
     let rouses = WorkerThread::in_pool(pool).is_some_and(|current| current.index == t);
     // A thread without a CPU slot gets no strict task, and would only take the slot from one that does.
-    let strict = !waiter.unpinned();
+    let strict = !waiter.position.unpinned.get();
     let placed = || pool.places.offer(&seen.free, strict, |_| true);
     let awaited = |task: &Task| waiter.waiting.is_for(task);
     let own = || waiter.waiting.is_for_a_scope() && pool.places.offer(&seen.free, strict, awaited);

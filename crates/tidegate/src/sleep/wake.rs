@@ -120,7 +120,9 @@ pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, b
 /// Binds the woken thread to its new CPU first: on its old one it would wait for another thread only to leave.
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
     if let (true, Wake::Thread(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
-        pool.worker(t).set_cpu_slot(ledger.cpu_slots().at(t));
+        pool.worker(t)
+            .position
+            .set_cpu_slot(ledger.cpu_slots().at(t));
         place::bind_worker(pool, pool.worker(t));
     }
 }
@@ -162,7 +164,7 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> 
     publish(pool, &ledger);
     drop(ledger);
     if let (Opened::Given, Some(giver)) = (opened, giver) {
-        pool.worker(giver).set_cpu_slot(None);
+        pool.worker(giver).position.set_cpu_slot(None);
     }
     if opened != Opened::Awake {
         unpark(pool, t);
@@ -203,5 +205,7 @@ pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
     if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {
         worker.deque.raise(signal::GIVE_UP);
     }
-    worker.set_cpu_slot(ledger.cpu_slots().at(worker.index));
+    worker
+        .position
+        .set_cpu_slot(ledger.cpu_slots().at(worker.index));
 }

@@ -127,5 +127,5 @@ pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
 }
 
 fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
-    worker.cpu_slot().unwrap_or(worker.index)
+    worker.position.cpu_slot().unwrap_or(worker.index)
 }
