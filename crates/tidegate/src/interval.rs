@@ -139,7 +139,8 @@ where
 {
     let (result, root) = scope::scope(current, |scope| {
         let core = scope.core();
-        tree.hang_on(core);
+        // SAFETY: 1. the scope ends before this function does.
+        unsafe { tree.hang_on(core) };
         let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.

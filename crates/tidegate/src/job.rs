@@ -11,7 +11,7 @@
 
 pub(crate) mod blocks;
 
-pub(crate) use blocks::Blocks;
+pub(crate) use blocks::{Blocks, OwnBlocks};
 
 use crate::latch::Latch;
 use std::marker::PhantomData;
@@ -45,9 +45,11 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// `run` gets a header that `Task::from_raw` was called with, and runs the task that it begins.
+    /// # Safety
+    /// 1. `run` may be called once with the object that this header begins. 2. A header with a latch [for
+    /// scoped tasks](Latch::for_scoped) begins a `Scoped`.
     #[inline(always)]
-    pub(crate) fn new(run: Run, latch: Latch) -> Self {
+    pub(crate) unsafe fn new(run: Run, latch: Latch) -> Self {
         Self { run, latch }
     }
 }

@@ -203,7 +203,7 @@ impl Latch {
     /// Opens the latch. Returns the joiner if it sleeps: the caller must wake it.
     ///
     /// # Safety
-    /// 1. `this` is live until it is opened.
+    /// 1. `this` is live until it is opened. 2. Whatever the waiter reads after it has seen the latch open is written.
     #[must_use]
     pub(crate) unsafe fn open(this: NonNull<Self>) -> Option<usize> {
         // SAFETY: live up to and including the swap (1); nothing behind it touches the latch.

@@ -148,7 +148,7 @@ pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
         // A forked child has no other threads.
         return;
     }
-    // Pairs with the heavy barrier before a sleeper's last look, as in `work_visible`.
+    // Pairs with the heavy barrier before a sleeper's last look, as in `Sleep::must_wake`.
     barrier::full();
     let mut anybody = !strict;
     // Relaxed: ordered by the fence.

@@ -63,7 +63,8 @@ pub(crate) struct ScopeCore {
     pool: NonNull<PoolInner>,
 }
 
-// SAFETY: apart from the pointer to the pool, which is Sync and outlives the scope, all parts are Sync.
+// SAFETY: the pool is Sync and outlives the scope; threads share the payload of a panic only by handing it over, which
+// Send allows (`store_panic`, `end`); all other parts are Sync.
 unsafe impl Sync for ScopeCore {}
 
 impl ScopeCore {
@@ -81,8 +82,11 @@ impl ScopeCore {
         }
     }
 
-    /// Keeps a pointer for whoever prepares the tasks of this scope; set before there is one. The scope does not follow it.
-    pub(crate) fn set_extension(&self, extension: NonNull<()>) {
+    /// Keeps a pointer for the code that prepares the tasks of this scope; set before there is one.
+    ///
+    /// # Safety
+    /// 1. It points to what that code expects of all scopes with an extension, a tree of intervals, which outlasts the scope.
+    pub(crate) unsafe fn set_extension(&self, extension: NonNull<()>) {
         // Relaxed: passed on with the first task.
         self.extension.store(extension.as_ptr(), Ordering::Relaxed);
     }
@@ -180,6 +184,19 @@ impl ScopeCore {
     }
 }
 
+/// The queue of a scope and its pool, held without the scope: once the task is pushed, the scope may end.
+pub(crate) struct OutsideQueue {
+    queue: Arc<Queue>,
+    pool: Arc<PoolInner>,
+}
+
+impl OutsideQueue {
+    pub(crate) fn push(self, task: Task) {
+        self.queue.push(task);
+        wake::work_visible(&self.pool, None);
+    }
+}
+
 /// Ends a context of `scope` that was not the owner's.
 ///
 /// # Safety
@@ -199,8 +216,9 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     } else {
         // SAFETY: as above.
         let latch = NonNull::from(unsafe { &scope.as_ref().latch });
-        // SAFETY: 1. as above; 2. an owner without an event waits as a worker of the pool that runs the tasks.
+        // SAFETY: 1. as above; 2. a scope has no result beside what its tasks wrote.
         let sleeper = unsafe { Latch::open(latch) };
+        // An owner without an event waits as a worker of the pool that runs the tasks.
         if let Some(owner) = sleeper {
             sleep::latch_opened(current, owner);
         }
@@ -350,30 +368,22 @@ impl ScopeCore {
         }
     }
 
-    /// The same for a task that has a count of its own, by a thread that has nothing else to keep the scope.
-    pub(crate) fn spawn_prepared_outside(&self, task: Task) {
+    /// Where a thread from outside pushes a prepared task that has a count of its own.
+    pub(crate) fn outside(&self) -> OutsideQueue {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
         space::expect(&pool, self);
-        queue.push(task);
-        wake::work_visible(&pool, None);
+        OutsideQueue { queue, pool }
     }
 
     /// A spawn by a thread that does not cover the scope.
     #[cold]
     fn spawn_uncovered(&self, task: Task, caller: Option<WorkerThread<'_>>) {
-        let pool = self.pool();
         // First, because it may panic.
         let worker = self.as_worker(caller);
         task.count();
         match worker {
             Some(current) => push_scoped(current, self, task),
-            None => {
-                // As in `pass_on`.
-                let queue = self.queue().clone();
-                space::expect(pool, self);
-                queue.push(task);
-                wake::work_visible(pool, None);
-            }
+            None => self.outside().push(task),
         }
     }
 

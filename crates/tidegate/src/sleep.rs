@@ -66,7 +66,7 @@ impl Looks {
     }
 }
 
-/// Opens a latch of this pool: the joiner gets a free slot, or this worker's own.
+/// The latch of `joiner`, a worker of this pool, was opened and the joiner sleeps: it gets a free slot, or this worker's own.
 pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     if wake::latch_opened(worker.shared(), joiner, Some(worker.index)) {
         worker.tally.handovers.add(1);
@@ -106,7 +106,7 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
 fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     let shared = worker.shared();
     if backoff > 0 && !shared.is_ending() {
-        // Pairs with the same in `work_visible`: what was published while this thread still counted as a searcher.
+        // Pairs with the same in `Sleep::must_wake`: what was published while this thread still counted as a searcher.
         barrier::full();
         if may_run(worker, &mut shared.ledger(), |ledger| {
             look::sees_published(shared, ledger)

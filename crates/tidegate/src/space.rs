@@ -28,10 +28,10 @@
 // | verb | when | called by |
 // |---|---|---|
 // | `lease`, drop of a `Lease` | a task reserves memory, releases it | users |
-// | `fork` | tasks were pushed in a pool with a plan | alt_queue |
+// | `fork` | tasks were pushed in a pool with a plan | worker/alt |
 // | `take` | a worker wants a planned task: the next one, one of its scope, a rescue, or a parked task to resume | search, wait |
-// | `take_back` | a joiner comes to its half | alt_queue |
-// | `begin`, `end`, `leave` | a task begins, a task ends, a thread has no frames | scope, job, sleep, pool |
+// | `take_back` | a joiner comes to its half | worker/alt |
+// | `begin`, `end`, `leave` | a task begins, a task ends, a thread has no frames | scope, worker/half, sleep, pool |
 // | `waits`, `goes_on`, `blocks` | a task waits, resumes, runs without a slot | wait, blocking |
 // | `expect`, `close` | a scope gets a task from outside of the plan, a scope ends | scope, place, broadcast |
 // | `wake_sleeper`, `forget_granted` | under `hybrid`: a round passes, a task begins at a base | search, wait, sleep |

@@ -160,7 +160,7 @@ impl Worker {
 
     /// Whether a task of the scope lies at the base of this worker's stack.
     pub(crate) fn runs_task_of(&self, scope: &ScopeCore) -> bool {
-        // Acquire pairs with the Release in `WorkerThread::enter_base`.
+        // Acquire pairs with the Release in `Search::enter_base`.
         std::ptr::eq(self.base_scope.load(Ordering::Acquire), scope)
     }
 

@@ -189,6 +189,6 @@ pub(super) fn submit_from_afar(node: NonNull<Core>) {
     match core.place() {
         // Nothing but a reference of our own keeps the pool while the task may already run.
         Some(place) => place::put_at(&scope.pool().as_arc(), place, task),
-        None => scope.spawn_prepared_outside(task),
+        None => scope.outside().push(task),
     }
 }

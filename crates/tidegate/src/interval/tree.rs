@@ -65,14 +65,18 @@ impl Tree {
     }
 
     /// The tasks of `scope` are intervals of this tree, which outlasts the scope; said before there is one.
-    pub(super) fn hang_on(&self, scope: &ScopeCore) {
-        scope.set_extension(NonNull::from(self).cast());
+    ///
+    /// # Safety
+    /// 1. The tree outlasts the scope.
+    pub(super) unsafe fn hang_on(&self, scope: &ScopeCore) {
+        // SAFETY: 1. a tree, and the caller's (1).
+        unsafe { scope.set_extension(NonNull::from(self).cast()) };
     }
 
     /// The tree of the intervals that are tasks of `scope`.
     pub(super) fn of(scope: &ScopeCore) -> &Self {
         let extension = scope.extension().expect("a scope of intervals");
-        // SAFETY: only `hang_on` sets it, to a tree that outlasts the scope.
+        // SAFETY: an extension is a tree that outlasts the scope (`ScopeCore::set_extension`).
         unsafe { extension.cast::<Self>().as_ref() }
     }
 

@@ -6,6 +6,7 @@
 //! are for the edges between intervals.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -22,6 +23,19 @@ pub(crate) struct Blocks {
     small: List<SMALL>,
 }
 
+/// The blocks of the calling thread. It stays on that thread.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnBlocks<'a>(&'a Blocks, PhantomData<*mut ()>);
+
+impl<'a> OwnBlocks<'a> {
+    /// # Safety
+    /// 1. The calling thread is the worker that keeps `blocks`, for all of `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(blocks: &'a Blocks) -> Self {
+        Self(blocks, PhantomData)
+    }
+}
+
 /// Free blocks of one size, each with the address of the next one in its first word. Only the owner's thread looks at
 /// them; atomics, because a worker is shared, with plain loads and stores.
 #[derive(Default)]
@@ -34,17 +48,17 @@ const fn fits<T>(size: usize) -> bool {
     size_of::<T>() <= size && align_of::<T>() <= ALIGN
 }
 
-/// Moves `value` to memory of its own; `blocks` are those of the calling thread, if it is a worker.
+/// Moves `value` to memory of its own. `blocks`: if the calling thread is a worker.
 #[inline]
-pub(crate) fn place<T>(value: T, blocks: Option<&Blocks>) -> NonNull<T> {
+pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
     if !fits::<T>(LARGE) {
         return NonNull::from(Box::leak(Box::new(value)));
     }
     let block = if fits::<T>(SMALL) {
-        let kept = blocks.and_then(|blocks| blocks.small.take());
+        let kept = blocks.and_then(|blocks| blocks.0.small.take());
         kept.unwrap_or_else(fresh::<SMALL>)
     } else {
-        let kept = blocks.and_then(|blocks| blocks.large.take());
+        let kept = blocks.and_then(|blocks| blocks.0.large.take());
         kept.unwrap_or_else(fresh::<LARGE>)
     };
     let block = block.cast::<T>();
@@ -58,7 +72,7 @@ pub(crate) fn place<T>(value: T, blocks: Option<&Blocks>) -> NonNull<T> {
 /// # Safety
 /// 1. `placed` is from [`place`], and nobody uses it any more.
 #[inline]
-pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<&Blocks>) -> T {
+pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) -> T {
     // SAFETY: filled by `place`, read once (1).
     let value = unsafe { placed.read() };
     // SAFETY: 1. the caller's; 2. moved out just now.
@@ -71,7 +85,7 @@ pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<&Blocks>) ->
 /// # Safety
 /// 1. `placed` is from [`place`], and nobody uses it any more. 2. The value was moved out or dropped.
 #[inline]
-pub(crate) unsafe fn release<T>(placed: NonNull<T>, blocks: Option<&Blocks>) {
+pub(crate) unsafe fn release<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) {
     if !fits::<T>(LARGE) {
         let memory = placed.cast::<std::mem::MaybeUninit<T>>();
         // SAFETY: leaked by `place`, which asks the same (1); what is dropped here has no value any more (2).
@@ -80,10 +94,10 @@ pub(crate) unsafe fn release<T>(placed: NonNull<T>, blocks: Option<&Blocks>) {
     let block = placed.cast();
     if fits::<T>(SMALL) {
         // SAFETY: 1. a block of this size, which is free now.
-        unsafe { List::<SMALL>::give(blocks.map(|blocks| &blocks.small), block) };
+        unsafe { List::<SMALL>::give(blocks.map(|blocks| &blocks.0.small), block) };
     } else {
         // SAFETY: 1. a block of this size, which is free now.
-        unsafe { List::<LARGE>::give(blocks.map(|blocks| &blocks.large), block) };
+        unsafe { List::<LARGE>::give(blocks.map(|blocks| &blocks.0.large), block) };
     }
 }
 

@@ -27,7 +27,8 @@ impl Scoped {
     ) -> Self {
         let latch = Latch::for_scoped();
         Self {
-            header: Header::new(run, latch),
+            // SAFETY: 1. the caller's (2); 2. this is a `Scoped`.
+            header: unsafe { Header::new(run, latch) },
             scope,
             counted: Cell::new(false),
         }

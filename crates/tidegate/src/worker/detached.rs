@@ -27,7 +27,8 @@ impl Task {
     where
         F: FnOnce(WorkerThread<'_>) + Send + 'static,
     {
-        let header = Header::new(Detached::<F>::run_placed, Latch::detached());
+        // SAFETY: 1. it runs an object of this type; 2. its latch is not for scoped tasks.
+        let header = unsafe { Header::new(Detached::<F>::run_placed, Latch::detached()) };
         let placed = blocks::place(
             Detached { header, closure },
             current.map(WorkerThread::blocks),

@@ -27,7 +27,8 @@ where
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
         Self {
-            header: Header::new(Self::run_stolen, Latch::for_half()),
+            // SAFETY: 1. it runs a half of this type; 2. its latch is that of a half.
+            header: unsafe { Header::new(Self::run_stolen, Latch::for_half()) },
             closure: UnsafeCell::new(ManuallyDrop::new(closure)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -84,8 +85,9 @@ where
         });
         space::end(current);
         let latch = NonNull::from(&this.header.latch);
-        // SAFETY: the latch is live until it is opened, and nothing of the frame is touched afterwards.
+        // SAFETY: 1. live until it is opened, and nothing of the frame is touched afterwards; 2. the result is written.
         let sleeper = unsafe { Latch::open(latch) };
+        // The joiner of a half is a worker of the pool that runs it.
         if let Some(joiner) = sleeper {
             sleep::latch_opened(current, joiner);
         }

@@ -23,7 +23,8 @@ where
 {
     pub(crate) fn new(closure: F, done: Event) -> Self {
         Self {
-            header: Header::new(Self::run_installed, Latch::detached()),
+            // SAFETY: 1. it runs an object of this type; 2. its latch is not for scoped tasks.
+            header: unsafe { Header::new(Self::run_installed, Latch::detached()) },
             closure: UnsafeCell::new(Some(closure)),
             result: UnsafeCell::new(None),
             done,

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use super::wait::Awaited;
-use crate::job::{Blocks, Header, Runner};
+use crate::job::{Header, OwnBlocks, Runner};
 use crate::pool::PoolInner;
 use crate::scope::ScopeCore;
 use crate::stats::Phase;
@@ -41,7 +41,7 @@ impl<'a> WorkerThread<'a> {
     pub(crate) fn get() -> Option<Self> {
         let worker = CURRENT.with(Cell::get);
         // SAFETY: set by `Membership::enter`, which keeps the pool and so the worker alive until it sets the pointer
-        // back; the value stays on this thread (`not_send`) and in frames below that guard.
+        // back; the value stays on this thread (`not_send`) and in frames above that guard.
         let worker = unsafe { worker.as_ref() }?;
         Some(Self {
             worker,
@@ -203,8 +203,9 @@ impl<'a> WorkerThread<'a> {
 
     /// The memory that this worker keeps for tasks.
     #[inline]
-    pub(crate) fn blocks(self) -> &'a Blocks {
-        &self.worker.own.blocks
+    pub(crate) fn blocks(self) -> OwnBlocks<'a> {
+        // SAFETY: 1. this thread is the worker for all of 'a.
+        unsafe { OwnBlocks::new(&self.worker.own.blocks) }
     }
 
     /// Begins a phase; what this worker did before.
@@ -292,6 +293,8 @@ impl Admission {
 pub(crate) struct Membership {
     shared: Arc<PoolInner>,
     index: usize,
+    /// It stays on the thread that entered.
+    not_send: PhantomData<*mut ()>,
 }
 
 impl Membership {
@@ -308,7 +311,12 @@ impl Membership {
             worker.computed.take();
         }
         worker.sleeper.set_unasked_until(None);
-        let membership = Self { shared, index };
+        let not_send = PhantomData;
+        let membership = Self {
+            shared,
+            index,
+            not_send,
+        };
         membership.current().forget_base();
         membership.current().forget_preemptions();
         if barrier::available() != Some(true) || membership.current().alt_queue.is_some() {
