@@ -63,7 +63,9 @@ impl Watched {
         match rng.below(12) {
             0 => self.call(&[Verb::Admit], Ledger::admit),
             1 => self.call(&[Verb::ServeOwed], |ledger| ledger.set_slots(slots)),
-            2 => self.call(&[Verb::WakeForWork], |ledger| ledger.wake_for_work(|_| fit)),
+            2 => self.call(&[Verb::WakeForWork], |ledger| {
+                ledger.wake_for_work(true, |_| fit)
+            }),
             3 => self.call(&[Verb::WakeIn], |ledger| ledger.wake_in(0)),
             4 => self.call(&[Verb::Opened], |ledger| {
                 ledger.opened(t, Some(giver).filter(|giver| *giver != t))

@@ -4,12 +4,6 @@ use super::{Ledger, Status};
 use crate::cpu_slots::CpuSlots;
 
 impl Ledger {
-    /// Whether a thread sleeps that has no task on its stack.
-    #[must_use]
-    pub fn has_idle(&self) -> bool {
-        !self.idle.is_empty()
-    }
-
     /// Where those stand who hold slots.
     #[must_use]
     pub fn cpu_slots(&self) -> &CpuSlots {

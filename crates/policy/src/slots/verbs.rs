@@ -179,8 +179,9 @@ impl Ledger {
         self.threads[t] == Status::Running
     }
 
-    /// Work became visible: somebody is to look for it. `fit` tells what a waiter can do with it.
-    pub fn wake_for_work(&mut self, fit: impl Fn(usize) -> Fit) -> Wake {
+    /// Work became visible: a thread must look for it. `fit` tells what a waiter can do with it. `may_start`: the work is still
+    /// visible, so a thread may be started for it.
+    pub fn wake_for_work(&mut self, may_start: bool, fit: impl Fn(usize) -> Fit) -> Wake {
         if !self.has_free() {
             return Wake::Nobody;
         }
@@ -191,7 +192,7 @@ impl Ledger {
             self.grant(t, Verb::WakeForWork);
             return Wake::Thread(t);
         }
-        if let Some(t) = self.start() {
+        if let Some(t) = may_start.then(|| self.start()).flatten() {
             self.grant(t, Verb::WakeForWork);
             return Wake::Start(t);
         }
@@ -203,9 +204,10 @@ impl Ledger {
                 return Wake::Rescue(t);
             }
         }
-        match self.is_exhausted() {
-            true => Wake::Exhausted,
-            false => Wake::Nobody,
+        match (may_start, self.is_exhausted()) {
+            (false, _) => Wake::Gone,
+            (true, true) => Wake::Exhausted,
+            (true, false) => Wake::Nobody,
         }
     }
 

@@ -4,8 +4,8 @@ use crate::job::Task;
 use crate::place::FreeGroups;
 use crate::pool::PoolInner;
 use crate::worker::{HOPS, Worker, WorkerThread};
-use tidegate_policy::Wait;
 use tidegate_policy::slots::{Fit, Ledger};
+use tidegate_policy::{Queue, Wait};
 
 /// Snapshot of the available work, taken when choosing which worker to wake.
 pub(super) struct Seen {
@@ -97,6 +97,13 @@ fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
 /// Whether there is work for a worker that gets a slot now: in a queue, public, or private and yet to be exposed.
 pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
     sees_unplaced(pool) || sees_placed(pool, ledger)
+}
+
+/// Whether work is still there that a thread may be started for. A look and a wake-up are not one step: a worker may take the
+/// task in between and enter a blocking call, and its free slot is no reason to start a thread. Alternative queues may hide
+/// tasks from a look, so they count always.
+pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
+    pool.options.queue != Queue::Split || sees_work(pool, ledger)
 }
 
 /// Like [`sees_work`], for a caller that has not locked the ledger; it is locked only if a task lies at a place.

@@ -29,29 +29,28 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
     }
-    if pool.sleep.must_wake() {
-        wake_for_work(pool, publisher);
+    if pool.sleep.must_wake() && !wake_for_work(pool, publisher) {
+        // The signal that asked for this work is used up: others ask again.
+        rouse(pool);
     }
 }
 
-fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) {
+/// Wakes a thread for work that the caller has seen. `false`: the work is gone and no thread was woken, so the caller must
+/// raise the hungry signal.
+#[must_use]
+fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> bool {
     if pool.is_inherited() {
         // There is nothing to wake.
-        return;
+        return true;
     }
     let mut ledger = pool.ledger();
-    let queued = pool.can_rescue();
-    // A thread is not started for a task that was taken since the caller's look: its taker may have begun to block since, so
-    // that its slot is free.
-    if !ledger.has_idle() && !queued && !look::sees_work(pool, &ledger) {
-        return;
-    }
     let seen = Seen {
-        queued,
+        queued: pool.can_rescue(),
         runs: ledger.running().next().is_some(),
         free: pool.places.free_groups(&ledger),
     };
-    let wake = ledger.wake_for_work(|t| look::fit(pool, t, publisher, &seen));
+    let may_start = seen.queued || look::is_worth_a_thread(pool, &ledger);
+    let wake = ledger.wake_for_work(may_start, |t| look::fit(pool, t, publisher, &seen));
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
     if let Wake::Rescue(t) = wake {
@@ -60,13 +59,14 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) {
     }
     drop(ledger);
     carry_out(pool, wake, publisher);
+    wake != Wake::Gone
 }
 
 /// A slot may be free. If there is work, wakes a thread for it; otherwise raises the hungry signal at all running workers and
 /// looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
-    if look::finds_work(pool) {
-        return wake_for_work(pool, None);
+    if look::finds_work(pool) && wake_for_work(pool, None) {
+        return;
     }
     {
         let ledger = pool.ledger();
@@ -79,7 +79,8 @@ pub(crate) fn rouse(pool: &PoolInner) {
     // seen by this look.
     let _ = barrier::heavy();
     if look::finds_work(pool) {
-        wake_for_work(pool, None);
+        // If that work is gone, later work meets the signal.
+        let _ = wake_for_work(pool, None);
     }
 }
 
@@ -129,7 +130,7 @@ pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
 
 pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>) {
     match wake {
-        Wake::Nobody => {}
+        Wake::Nobody | Wake::Gone => {}
         Wake::Thread(t) | Wake::Rescue(t) => {
             if publisher.is_some() {
                 // The publisher keeps its processor.
@@ -188,11 +189,9 @@ pub(crate) fn resize(pool: &PoolInner) {
     rouse(pool);
     // A thread that is woken wakes the next; a waiter that is woken does not.
     for _ in 1..slots {
-        // Relaxed: a hint.
-        if !pool.sleep.has_vacancy() || !look::finds_work(pool) {
+        if !pool.sleep.has_vacancy() || !look::finds_work(pool) || !wake_for_work(pool, None) {
             break;
         }
-        wake_for_work(pool, None);
     }
 }
 
