@@ -46,8 +46,8 @@ pub(crate) struct Header {
 
 impl Header {
     /// # Safety
-    /// 1. `run` may be called once with the object that this header begins. 2. A header with a latch [for
-    /// scoped tasks](Latch::for_scoped) begins a `Scoped`.
+    /// 1. `run` may be called once with the object that this header begins. 2. With a latch from
+    ///    [`Latch::for_scoped`] the header begins a `Scoped`.
     #[inline(always)]
     pub(crate) unsafe fn new(run: Run, latch: Latch) -> Self {
         Self { run, latch }
