@@ -90,7 +90,7 @@ fn after_any_verbs_a_slot_is_held_by_one_who_runs_and_none_is_free_while_one_is_
                 draw @ (2 | 3) => {
                     let group = rng.below(3) as usize;
                     let wake = match draw {
-                        2 => ledger.wake_for_work(true, |_| Fit::Queued),
+                        2 => ledger.wake_for_work(|_| Fit::Queued, |_| true),
                         _ => ledger.wake_in(group),
                     };
                     if let Wake::Start(t) = wake {
@@ -185,7 +185,10 @@ mod blocking {
     #[test]
     fn threads_do_not_count_up_to_their_limit() {
         let mut ledger = blocked(1, 2);
-        assert_eq!(ledger.wake_for_work(true, |_| Fit::Never), Wake::Start(2));
+        assert_eq!(
+            ledger.wake_for_work(|_| Fit::Never, |_| true),
+            Wake::Start(2)
+        );
         assert_eq!(ledger.blocked(), 2);
     }
 
@@ -193,18 +196,30 @@ mod blocking {
     fn at_the_limit_work_waits_and_says_so() {
         let mut ledger = blocked(1, 3);
         assert!(ledger.has_vacancy(), "publishers have to look");
-        assert_eq!(ledger.wake_for_work(true, |_| Fit::Never), Wake::Exhausted);
+        assert_eq!(
+            ledger.wake_for_work(|_| Fit::Never, |_| true),
+            Wake::Exhausted
+        );
         assert!(ledger.ready(0));
         assert_eq!(ledger.stop(0, Status::Idle), None);
-        assert_eq!(ledger.wake_for_work(true, |_| Fit::Never), Wake::Thread(0));
+        assert_eq!(
+            ledger.wake_for_work(|_| Fit::Never, |_| true),
+            Wake::Thread(0)
+        );
     }
 
     #[test]
     fn a_refusal_of_the_system_is_a_limit() {
         let mut ledger = blocked(8, 1);
-        assert_eq!(ledger.wake_for_work(true, |_| Fit::Never), Wake::Start(1));
+        assert_eq!(
+            ledger.wake_for_work(|_| Fit::Never, |_| true),
+            Wake::Start(1)
+        );
         assert_eq!(ledger.refuse(1), None);
-        assert_eq!(ledger.wake_for_work(true, |_| Fit::Never), Wake::Exhausted);
+        assert_eq!(
+            ledger.wake_for_work(|_| Fit::Never, |_| true),
+            Wake::Exhausted
+        );
     }
 
     #[test]
@@ -220,4 +235,19 @@ mod blocking {
         assert_eq!(ledger.stop(1, Status::Gone), None);
         assert!(!ledger.has_surplus());
     }
+}
+
+/// A worker has taken the task since the caller's look.
+#[test]
+fn no_thread_starts_for_work_that_is_gone() {
+    let mut ledger = Ledger::new(2, 4);
+    let t = ledger.admit().unwrap();
+    assert!(ledger.ready(t));
+    let threads = ledger.thread_count();
+    assert_eq!(ledger.wake_for_work(|_| Fit::Never, |_| false), Wake::Gone);
+    assert_eq!(ledger.thread_count(), threads);
+    assert!(matches!(
+        ledger.wake_for_work(|_| Fit::Never, |_| true),
+        Wake::Start(_)
+    ));
 }

@@ -64,7 +64,7 @@ impl Watched {
             0 => self.call(&[Verb::Admit], Ledger::admit),
             1 => self.call(&[Verb::ServeOwed], |ledger| ledger.set_slots(slots)),
             2 => self.call(&[Verb::WakeForWork], |ledger| {
-                ledger.wake_for_work(true, |_| fit)
+                ledger.wake_for_work(|_| fit, |_| true)
             }),
             3 => self.call(&[Verb::WakeIn], |ledger| ledger.wake_in(0)),
             4 => self.call(&[Verb::Opened], |ledger| {

@@ -12,7 +12,7 @@ pub enum Wake {
     Rescue(usize),
     /// Start a new thread under this number; it has a slot now.
     Start(usize),
-    /// Nothing: a slot is free, but the work is gone. The caller must see to it that later work is announced.
+    /// Nothing: a thread could be started, but there is nothing for it. The caller must see to it that later work is announced.
     Gone,
     /// Nothing can be done: a slot is free, but the threads that could use it stand in blocking calls, and no more may be
     /// started.

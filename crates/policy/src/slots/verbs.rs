@@ -179,9 +179,13 @@ impl Ledger {
         self.threads[t] == Status::Running
     }
 
-    /// Work became visible: a thread must look for it. `fit` tells what a waiter can do with it. `may_start`: the work is still
-    /// visible, so a thread may be started for it.
-    pub fn wake_for_work(&mut self, may_start: bool, fit: impl Fn(usize) -> Fit) -> Wake {
+    /// Work became visible: a thread must look for it. `fit` tells what a waiter can do with it. Before a thread is
+    /// started, `has_work` tells whether there is still something for it.
+    pub fn wake_for_work(
+        &mut self,
+        fit: impl Fn(usize) -> Fit,
+        has_work: impl FnOnce(&Self) -> bool,
+    ) -> Wake {
         if !self.has_free() {
             return Wake::Nobody;
         }
@@ -192,7 +196,10 @@ impl Ledger {
             self.grant(t, Verb::WakeForWork);
             return Wake::Thread(t);
         }
-        if let Some(t) = may_start.then(|| self.start()).flatten() {
+        if self.may_start() && !has_work(self) {
+            return Wake::Gone;
+        }
+        if let Some(t) = self.start() {
             self.grant(t, Verb::WakeForWork);
             return Wake::Start(t);
         }
@@ -204,10 +211,9 @@ impl Ledger {
                 return Wake::Rescue(t);
             }
         }
-        match (may_start, self.is_exhausted()) {
-            (false, _) => Wake::Gone,
-            (true, true) => Wake::Exhausted,
-            (true, false) => Wake::Nobody,
+        match self.is_exhausted() {
+            true => Wake::Exhausted,
+            false => Wake::Nobody,
         }
     }
 

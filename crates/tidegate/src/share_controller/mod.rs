@@ -374,7 +374,7 @@ mod tests {
             .push(crate::spawn::task_alone(&shared, || ()));
         let wake = shared
             .ledger()
-            .wake_for_work(true, |_| tidegate_policy::slots::Fit::Never);
+            .wake_for_work(|_| tidegate_policy::slots::Fit::Never, |_| true);
         assert_eq!(wake, tidegate_policy::slots::Wake::Start(0));
         let mut controller = ShareController::new(shared.clone(), Location::find());
         assert_eq!(controller.lend(1, 0), 0);

@@ -101,9 +101,10 @@ pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
 
 /// Whether work is still there that a thread may be started for. A look and a wake-up are not one step: a worker may take the
 /// task in between and enter a blocking call, and its free slot is no reason to start a thread. Alternative queues may hide
-/// tasks from a look, so they count always.
+/// tasks from a look, so they count always; and so does a task that is too little for a thief, which may be one of many soon.
 pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
-    pool.options.queue != Queue::Split || sees_work(pool, ledger)
+    let has_any = |worker: &Worker| worker.has_work() && !is_leaving(pool, worker);
+    pool.options.queue != Queue::Split || sees_work(pool, ledger) || pool.workers().any(has_any)
 }
 
 /// Like [`sees_work`], for a caller that has not locked the ledger; it is locked only if a task lies at a place.

@@ -49,8 +49,10 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> bool {
         runs: ledger.running().next().is_some(),
         free: pool.places.free_groups(&ledger),
     };
-    let may_start = seen.queued || look::is_worth_a_thread(pool, &ledger);
-    let wake = ledger.wake_for_work(may_start, |t| look::fit(pool, t, publisher, &seen));
+    let wake = ledger.wake_for_work(
+        |t| look::fit(pool, t, publisher, &seen),
+        |ledger| seen.queued || look::is_worth_a_thread(pool, ledger),
+    );
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
     if let Wake::Rescue(t) = wake {
@@ -189,7 +191,12 @@ pub(crate) fn resize(pool: &PoolInner) {
     rouse(pool);
     // A thread that is woken wakes the next; a waiter that is woken does not.
     for _ in 1..slots {
-        if !pool.sleep.has_vacancy() || !look::finds_work(pool) || !wake_for_work(pool, None) {
+        if !pool.sleep.has_vacancy() || !look::finds_work(pool) {
+            break;
+        }
+        if !wake_for_work(pool, None) {
+            // The first wake-up may have taken a waiter, which asks no worker for more.
+            rouse(pool);
             break;
         }
     }
