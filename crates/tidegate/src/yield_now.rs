@@ -1,6 +1,6 @@
 //! Running one task on top of the caller's frame, because the caller asks for it.
 //!
-//! The caller says that it can bear a stranger's task there; no promise about waits is touched. What lies in the own deque may be a half
+//! The caller says that it can bear an unrelated task there; no promise about waits is touched. What lies in the own deque may be a half
 //! whose joiner is in a frame below. So the oldest task is stolen from there like a thief would, and not popped: the joiner then finds
 //! that its half was taken, and its latch open.
 

@@ -405,7 +405,7 @@ mod tests {
 
     /// A task begins after the share controller has asked whether the pool acts, and is over before it asks again.
     #[test]
-    fn a_pool_that_is_idle_when_the_steward_parks_desires_nothing() {
+    fn an_idle_pool_desires_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::at(folder.path().join("table"));
         let shared = bare();

@@ -17,7 +17,7 @@ pub(super) struct Presence {
     explain: bool,
     said: Option<String>,
     neighbours: Neighbours,
-    /// What strangers do, in thousandths of a processor.
+    /// The load of other processes, in thousandths of a processor.
     load: u64,
 }
 
@@ -41,7 +41,7 @@ impl Presence {
         self.seat.is_none()
     }
 
-    /// Takes a seat if there is none, or not any more; and measures what strangers do, if they are to be left room beside `others`.
+    /// Takes a seat if there is none, or not any more; and measures the load of other processes, if they are to be left room beside `others`.
     pub(super) fn look(&mut self, share: Share, others: usize) {
         if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
             self.leave();
