@@ -2,6 +2,7 @@
 
 pub(crate) mod blocking;
 pub(crate) mod look;
+mod looks;
 mod sleeper;
 mod state;
 pub(crate) mod wake;
@@ -14,6 +15,7 @@ use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
 use crate::place;
+use crate::pool::PoolInner;
 use crate::pool::end;
 use crate::pool::signal;
 use crate::scope::ScopeCore;
@@ -23,48 +25,13 @@ use crate::worker::give;
 use crate::worker::inbox;
 use crate::worker::wait::Awaited;
 use crate::worker::{Worker, WorkerThread};
+use looks::{Asked, Looks};
 use std::time::Duration;
 use tidegate_policy::search::Slotless;
 use tidegate_policy::slots::{Ledger, Status};
-use tidegate_policy::tunables::{PARK_LOOK, SPACE_STALL, SURPLUS_KEEP_ALIVE};
+use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
 use tidegate_policy::{Nanos, Wait};
-use tidegate_sync::park::Parker;
 use tidegate_sync::{barrier, clock};
-
-/// The looks that remain to be taken before a sleeper parks until it is woken.
-struct Looks(u32);
-
-impl Looks {
-    fn none() -> Self {
-        Self(0)
-    }
-
-    /// After the flags were raised. Without a barrier there are two: what an owner pushed before it could see our flag is
-    /// visible after a short sleep.
-    fn begin() -> Self {
-        Self(if barrier::heavy() { 1 } else { 2 })
-    }
-
-    fn remain(&self) -> bool {
-        self.0 > 0
-    }
-
-    /// Parks after a look; `most` limits the last park.
-    fn park(&mut self, parker: &Parker, most: Option<Nanos>) {
-        self.0 = self.0.saturating_sub(1);
-        let most = if self.remain() {
-            Some(PARK_LOOK.default)
-        } else {
-            most
-        };
-        match most {
-            Some(nanos) => {
-                parker.park_timeout(Duration::from_nanos(nanos));
-            }
-            None => parker.park(),
-        }
-    }
-}
 
 /// The latch of `joiner`, a worker of this pool, was opened and the joiner sleeps: it gets a free slot, or this worker's own.
 pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
@@ -86,24 +53,29 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
         give::pass_all_on(worker);
     }
     worker.set_must_stop(false);
-    let served = {
+    let (served, asked) = {
         let mut ledger = shared.ledger();
         worker.sleeper.set_unasked_until(None);
         let served = ledger.stop(worker.index, Status::Idle);
         worker.position.set_cpu_slot(None);
         wake::publish(shared, &ledger);
-        if ledger.has_vacancy() && backoff == 0 {
-            wake::raise_hunger(shared, &ledger);
-        }
-        served
+        (served, ask_if_vacant(shared, &ledger, backoff == 0))
     };
     served.into_iter().for_each(|t| wake::unpark(shared, t));
-    let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff));
+    let stays = asleep(worker, Phase::NoWork, || park_idle(worker, backoff, asked));
     place::bind(worker);
     stays
 }
 
-fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
+/// Raises the hungry signal for a thread that goes to sleep, if a slot is free. If none is, the thread that frees one looks for work.
+fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
+    match asks && ledger.has_vacancy() {
+        true => wake::raise_hunger(shared, ledger),
+        false => Asked::NoOther,
+    }
+}
+
+fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool {
     let shared = worker.shared();
     if backoff > 0 && !shared.is_ending() {
         // Pairs with the same in `Sleep::must_wake`: what was published while this thread still counted as a searcher.
@@ -118,12 +90,11 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
             .parker
             .park_timeout(Duration::from_nanos(backoff));
         let ledger = shared.ledger();
-        if ledger.status(worker.index) == Status::Idle && ledger.has_vacancy() {
-            wake::raise_hunger(shared, &ledger);
-        }
+        let is_idle = ledger.status(worker.index) == Status::Idle;
+        asked = ask_if_vacant(shared, &ledger, is_idle);
     }
     let since = clock::now();
-    let mut looks = Looks::begin();
+    let mut looks = Looks::begin(asked.order());
     loop {
         let is_surplus = {
             let mut ledger = shared.ledger();
@@ -144,8 +115,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
         };
         if inbox::run_asleep(worker, Status::Idle) {
             // Signals may have been used up meanwhile.
-            wake::rouse(shared);
-            looks = Looks::begin();
+            looks = wake::rouse_and_look(shared);
         } else {
             looks.park(
                 &worker.sleeper.parker,
@@ -237,7 +207,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 .waiting
                 .set_awaited(awaited, worker.runs_queued(awaited));
             looks = Looks::none();
-        } else if let Some(since) = silent.filter(|_| looks.0 <= 1) {
+        } else if let Some(since) = silent.filter(|_| looks.is_last()) {
             worker
                 .sleeper
                 .parker
@@ -266,13 +236,12 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
 fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
-        wake::raise_hunger(shared, &shared.ledger());
+        let _ = wake::raise_hunger(shared, &shared.ledger());
     } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
         worker.waiting.set_thief(Some(thief));
         shared.worker(thief.worker).deque.raise(signal::HUNGRY);
     }
-    wake::rouse(shared);
-    Looks::begin()
+    wake::rouse_and_look(shared)
 }
 
 /// Whether there is something that this waiter may run.
@@ -371,6 +340,12 @@ fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
             return wake::on_start_running(&ledger, worker.worker());
         }
     }
+}
+
+/// Whether a waiter that runs nothing should leave its slot to others at once: a thread is owed one, or a task waits in a queue.
+pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
+    let shared = worker.shared();
+    shared.sleep.owes() || shared.has_queued()
 }
 
 /// Between two tasks: a thread that is owed a slot comes first, and a worker that runs without one must find one.

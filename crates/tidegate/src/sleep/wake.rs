@@ -6,12 +6,13 @@
 
 use super::blocking;
 use super::look::Seen;
+use super::looks::{Asked, Looks};
 use crate::controller_handle::ControllerHandle;
 use crate::events;
 use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::sleep::look;
-use crate::worker::Worker;
+use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
 use tidegate_sync::barrier;
@@ -67,27 +68,46 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> bool {
 /// A slot may be free. If there is work, wakes a thread for it; otherwise raises the hungry signal at all running workers and
 /// looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
+    let _ = rouse_unless_work(pool);
+}
+
+/// Like [`rouse`], for a thread that is about to sleep and looks itself after that.
+pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
+    let ordered = rouse_unless_work(pool);
+    Looks::begin(ordered.unwrap_or_else(barrier::heavy))
+}
+
+/// The steps of [`rouse`]. Whether the signal was ordered before the caller's next look; `None` if it was not raised.
+fn rouse_unless_work(pool: &PoolInner) -> Option<bool> {
     if look::finds_work(pool) && wake_for_work(pool, None) {
-        return;
+        return None;
     }
-    {
+    let asked = {
         let ledger = pool.ledger();
         if !ledger.has_vacancy() {
-            return;
+            return None;
         }
-        raise_hunger(pool, &ledger);
-    }
+        raise_hunger(pool, &ledger)
+    };
     // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
     // seen by this look.
-    let _ = barrier::heavy();
+    let ordered = asked.order();
     if look::finds_work(pool) {
         // If that work is gone, later work meets the signal.
         let _ = wake_for_work(pool, None);
     }
+    Some(ordered)
 }
 
-pub(crate) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) {
+/// Raises the hungry signal at all workers that run.
+pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
+    let caller = WorkerThread::in_pool(pool).map(|current| current.index);
+    let has_others = ledger.running().any(|t| Some(t) != caller);
     raise_at(pool, ledger.running(), signal::HUNGRY);
+    match has_others {
+        true => Asked::Others,
+        false => Asked::NoOther,
+    }
 }
 
 /// Asks the workers that run without a slot to stop while none is free, except those whose grace lasts.

@@ -1,0 +1,70 @@
+//! The last looks of a sleeper before it parks.
+
+use std::time::Duration;
+use tidegate_policy::Nanos;
+use tidegate_policy::tunables::PARK_LOOK;
+use tidegate_sync::barrier;
+use tidegate_sync::park::Parker;
+
+/// Which workers the hungry signal was raised at.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// At most the caller itself.
+    NoOther,
+    Others,
+}
+
+impl Asked {
+    /// Orders the signal before the caller's next look. Owners that run store tasks without a fence, so only the process-wide
+    /// barrier does; where none runs, nothing is in a store buffer. `false`: there is no such barrier.
+    #[must_use]
+    pub(crate) fn order(self) -> bool {
+        match self {
+            Self::NoOther => {
+                barrier::full();
+                true
+            }
+            Self::Others => barrier::heavy(),
+        }
+    }
+}
+
+/// The looks that remain to be taken before a sleeper parks until it is woken.
+pub(crate) struct Looks(u32);
+
+impl Looks {
+    pub(super) fn none() -> Self {
+        Self(0)
+    }
+
+    /// After the hungry signal was raised, and `ordered` before the looks or not. If not there are two: what an owner pushed before it
+    /// could see the signal is visible after a short sleep.
+    pub(super) fn begin(ordered: bool) -> Self {
+        Self(if ordered { 1 } else { 2 })
+    }
+
+    pub(super) fn remain(&self) -> bool {
+        self.0 > 0
+    }
+
+    pub(super) fn is_last(&self) -> bool {
+        self.0 <= 1
+    }
+
+    /// Parks after a look; `most` limits the last park.
+    pub(super) fn park(&mut self, parker: &Parker, most: Option<Nanos>) {
+        self.0 = self.0.saturating_sub(1);
+        let most = if self.remain() {
+            Some(PARK_LOOK.default)
+        } else {
+            most
+        };
+        match most {
+            Some(nanos) => {
+                parker.park_timeout(Duration::from_nanos(nanos));
+            }
+            None => parker.park(),
+        }
+    }
+}
