@@ -11,7 +11,7 @@ use crate::Nanos;
 use crate::share::tunables::PREEMPTED_GRACE_MAX;
 use tunables::{
     EXPOSURE_GAP, FLAG_GAP_MAX, FLAG_GAP_MIN, FLAG_PATIENCE, OWED_GRACE, PREEMPTED_GRACE,
-    REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SPIN,
+    REGRETTED_STEAL_WORTH, STEAL_WORTH, WAIT_SEARCH, WAIT_SPIN,
 };
 
 /// Something that may have a task for a worker that has none of its own.
@@ -87,10 +87,55 @@ pub const fn flag_unanswered(raised: Nanos, now: Nanos) -> bool {
     elapsed(raised, now) >= FLAG_PATIENCE.default
 }
 
-/// Whether a waiter that has found nothing to rob since `since` gives its slot up ([`WAIT_SPIN`]).
+/// What a waiter does before its next look.
 #[must_use]
-pub const fn gives_slot_up(since: Nanos, now: Nanos) -> bool {
-    elapsed(since, now) >= WAIT_SPIN.default
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaiterRest {
+    /// Looks again at once.
+    Spin,
+    /// Yields the processor.
+    Yield,
+    /// Gives its slot up and sleeps.
+    Park,
+}
+
+/// What a waiter does that has found nothing to rob since `since`. It looks again at once for [`WAIT_SPIN`], then yields the
+/// processor before each look until [`WAIT_SEARCH`] is over, then gives its slot up. If its slot is `wanted`, because another
+/// thread is owed one or a task waits in a queue, it gives the slot up instead of yielding.
+pub const fn waiter_rests(since: Nanos, now: Nanos, wanted: bool) -> WaiterRest {
+    let waited = elapsed(since, now);
+    if waited < WAIT_SPIN.default {
+        WaiterRest::Spin
+    } else if wanted || waited >= WAIT_SEARCH.default {
+        WaiterRest::Park
+    } else {
+        WaiterRest::Yield
+    }
+}
+
+/// What a joiner thinks of the theft of its half once that has ended.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theft {
+    /// It would have had the result sooner without.
+    Regretted,
+    /// Neither.
+    Trifling,
+    /// Both worked for long enough. The thief is about to look for more: the joiner publishes at its next push.
+    Worthwhile,
+}
+
+impl Theft {
+    /// The joiner had worked for so long since it published the half, and then waited for so long.
+    pub const fn judge(worked: Nanos, waited: Nanos) -> Self {
+        if waited > worked {
+            Self::Regretted
+        } else if worked >= STEAL_WORTH.default {
+            Self::Worthwhile
+        } else {
+            Self::Trifling
+        }
+    }
 }
 
 /// A clock that stood still or went back has elapsed nothing.
@@ -202,6 +247,12 @@ impl FlagGap {
         self.gap
     }
 
+    /// Whether the last stolen task was worth its steal.
+    #[must_use]
+    pub const fn is_shortest(&self) -> bool {
+        self.gap == FLAG_GAP_MIN.default
+    }
+
     /// Whether a flag may be raised at `now` after one at `last`.
     #[must_use]
     pub fn allows(self, last: Option<Nanos>, now: Nanos) -> bool {
@@ -273,8 +324,28 @@ mod tests {
         assert!(!flag_unanswered(100, 99 + FLAG_PATIENCE.default));
         assert!(flag_unanswered(100, 100 + FLAG_PATIENCE.default));
         assert!(!flag_unanswered(100, 0));
-        assert!(gives_slot_up(0, WAIT_SPIN.default));
-        assert!(!gives_slot_up(1, WAIT_SPIN.default));
+    }
+
+    #[test]
+    fn a_joiner_judges_a_theft_by_its_own_work_and_its_wait() {
+        let worth = STEAL_WORTH.default;
+        assert_eq!(Theft::judge(worth, worth), Theft::Worthwhile);
+        assert_eq!(Theft::judge(worth, worth + 1), Theft::Regretted);
+        assert_eq!(Theft::judge(worth - 1, worth - 1), Theft::Trifling);
+        assert_eq!(Theft::judge(0, 0), Theft::Trifling);
+    }
+
+    #[test]
+    fn a_waiter_spins_then_yields_then_gives_its_slot_up() {
+        let (spin, search) = (WAIT_SPIN.default, WAIT_SEARCH.default);
+        for wanted in [false, true] {
+            assert_eq!(waiter_rests(5, 4 + spin, wanted), WaiterRest::Spin);
+            assert_eq!(waiter_rests(5, 0, wanted), WaiterRest::Spin);
+            assert_eq!(waiter_rests(5, 5 + search, wanted), WaiterRest::Park);
+        }
+        assert_eq!(waiter_rests(5, 5 + spin, false), WaiterRest::Yield);
+        assert_eq!(waiter_rests(5, 4 + search, false), WaiterRest::Yield);
+        assert_eq!(waiter_rests(5, 5 + spin, true), WaiterRest::Park);
     }
 
     #[test]

@@ -92,10 +92,7 @@ impl Values {
         let (threshold, c) = (self.ratio(0.0, 1.0), self.ratio(0.0, 100.0));
         let (s1, s2) = (self.ratio(0.0, 100.0), self.ratio(0.0, 100.0));
         match self.0.below(8) {
-            0 => {
-                let [spin, search] = self.sorted();
-                Idle::Elastic(Elastic { search, spin })
-            }
+            0 => Idle::Elastic(Elastic { search: length }),
             1 => self.one_of(&[Idle::None, Idle::Yield, Idle::AbpYield]),
             2 | 3 => Idle::Backoff(self.backoff()),
             4 => Idle::YieldThen(self.backoff()),
@@ -210,13 +207,7 @@ fn a_parameter_that_follows_another_is_shown_only_where_it_differs() {
         "exponential-linear:threshold=50us,resume=60us"
     );
     let short: Idle = "elastic:search=5us".parse().unwrap();
-    assert_eq!(
-        short,
-        Idle::Elastic(Elastic {
-            search: 5_000,
-            spin: 5_000
-        })
-    );
+    assert_eq!(short, Idle::Elastic(Elastic { search: 5_000 }));
 }
 
 /// Text that is no idle policy, and what the error says.
@@ -300,8 +291,8 @@ const REFUSED: &[(&str, &str)] = &[
         "unknown condition \"all\"; allowed: short, either, both, mean",
     ),
     (
-        "elastic:spin=60us",
-        "elastic: spin=60us is above search=50us; allowed: spin at most search",
+        "linear:min=600us",
+        "linear: min=600us is above max=500us; allowed: min at most max",
     ),
     (
         "yield-then-none",

@@ -517,10 +517,15 @@ mod tests {
 
     #[test]
     fn idle_parameters_that_do_not_fit_together_name_the_method() {
-        let idle = Idle::Elastic(tidegate_policy::idle::Elastic { search: 1, spin: 2 });
+        let linear = tidegate_policy::idle::Linear {
+            min: 2,
+            max: 1,
+            ..Default::default()
+        };
+        let idle = Idle::Backoff(tidegate_policy::idle::Backoff::Linear(linear));
         let error = error(two().idle(idle));
         assert!(error.starts_with("Builder::idle: "), "{error}");
-        assert!(error.contains("spin"), "{error}");
+        assert!(error.contains("min"), "{error}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn idles() -> Vec<Idle> {
         .collect();
     names.extend(BACKOFFS.iter().map(|name| format!("yield-then-{name}")));
     names.push("linear:min=10us,step=50us,max=500us".into());
-    names.push("elastic:search=0ns,spin=0ns".into());
+    names.push("elastic:search=0ns".into());
     let parse = |name: &String| name.parse().unwrap_or_else(|error| panic!("{error}"));
     names.iter().map(parse).collect()
 }

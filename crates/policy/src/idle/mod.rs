@@ -49,11 +49,11 @@ pub use backoff::{
 pub use quanta::{Inefficient, LongQuanta, Quanta};
 pub use state::{IdleState, Rest};
 
-use tunables::{ELASTIC_SEARCH, ELASTIC_SPIN};
+use tunables::ELASTIC_SEARCH;
 
 use crate::Nanos;
 use crate::error::ParseError;
-use crate::parameters::{Policy, Visitor, at_most};
+use crate::parameters::{Policy, Visitor};
 use crate::tunable::{Basis, Tunable, choice, choices, table};
 
 /// How a thief rests.
@@ -63,7 +63,7 @@ use crate::tunable::{Basis, Tunable, choice, choices, table};
 /// [`tunables`](crate::tunables).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Idle {
-    /// Searches for a while, then parks until work is published.
+    /// Searches for a while and yields the processor before each look, then parks until work is published.
     Elastic(Elastic),
     /// Never rests.
     None,
@@ -118,28 +118,16 @@ impl Default for Idle {
 pub struct Elastic {
     /// How long a thief searches before it parks, counted from its first failed sweep.
     pub search: Nanos,
-    /// The first part of that time, in which it does not yield the processor between two sweeps.
-    pub spin: Nanos,
 }
 
 impl Policy for Elastic {
     const NAME: &'static str = "elastic";
     const DEFAULT: Self = Self {
         search: ELASTIC_SEARCH.default,
-        spin: ELASTIC_SPIN.default,
     };
 
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
-        visitor.plain(&ELASTIC_SEARCH, &mut self.search)?;
-        visitor.parameter(
-            &ELASTIC_SPIN,
-            ELASTIC_SPIN.default.min(self.search),
-            &mut self.spin,
-        )
-    }
-
-    fn agree(&self) -> Result<(), ParseError> {
-        at_most(("spin", self.spin), ("search", self.search))
+        visitor.plain(&ELASTIC_SEARCH, &mut self.search)
     }
 }
 
@@ -148,7 +136,7 @@ impl Elastic {
 }
 
 impl Default for Elastic {
-    /// [`ELASTIC_SEARCH`] and [`ELASTIC_SPIN`].
+    /// [`ELASTIC_SEARCH`].
     fn default() -> Self {
         Self::DEFAULT
     }

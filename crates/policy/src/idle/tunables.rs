@@ -20,10 +20,8 @@ const LONGEST: u64 = S;
 const STEEPEST: f64 = 16.0;
 
 table! {
-    ELASTIC_SEARCH: u64 = time("elastic.search", 0, LONGEST, 50 * US),
+    ELASTIC_SEARCH: u64 = time("elastic.search", 0, LONGEST, 100 * US),
         "How long a thief searches before it parks for good; about the price of parking and waking a thread.", GUESSED;
-    ELASTIC_SPIN: u64 = time("elastic.spin", 0, LONGEST, 20 * US),
-        "The first part of the search, without yielding the processor between two sweeps.", GUESSED;
 
     LINEAR_MIN: u64 = time("linear.min", 0, LONGEST, 10 * US),
         "The first sleep of a row.", LINEAR;

@@ -12,8 +12,11 @@ table! {
         "Pause instructions between two looks of a thief, so that it leaves the shared cache lines to their owners.",
         GUESSED;
     WAIT_SPIN: u64 = time("wait-spin", 0, MS, 10 * US),
-        "How long a waiter that can rob nobody looks again before it gives its slot up; about the price of handing a slot \
-         over and back.", GUESSED;
+        "How long a waiter that can rob no worker looks again at once; about the price of handing a slot over and back.",
+        GUESSED;
+    WAIT_SEARCH: u64 = time("wait-search", 0, 10 * MS, 50 * US),
+        "How long it looks before it gives its slot up while no other thread wants that; about the price of parking and \
+         waking a thread.", GUESSED;
     FLAG_PATIENCE: u64 = time("flag-patience", US, MS, 30 * US),
         "How long a thief waits for an answer to its flag before it exposes the victim's work itself.", GUESSED;
     FLAG_GAP_MIN: u64 = time("flag-gap-min", 1, MS, US),

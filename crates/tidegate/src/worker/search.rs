@@ -293,6 +293,10 @@ impl<'a> Search<'a> {
         (self.thief).stolen_from(&worker.notes, || victim.index as u64);
         worker.victim.last_victim.set(Some(victim.index));
         self.stolen_at = Some(clock::now());
+        if self.flags.gap.is_shortest() {
+            // The joiner comes to wait, and may then rob what this task forks.
+            worker.deque.raise(signal::FLAG);
+        }
         Some(task)
     }
 }

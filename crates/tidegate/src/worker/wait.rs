@@ -10,6 +10,7 @@ use super::{give, inbox};
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
 use crate::place;
+use crate::pool::signal;
 use crate::scope;
 use crate::scope::ScopeCore;
 use crate::sleep;
@@ -18,8 +19,8 @@ use crate::sleep::wake;
 use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
-use tidegate_policy::Wait;
-use tidegate_policy::search::gives_slot_up;
+use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
+use tidegate_policy::{Nanos, Wait};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop, thread};
 
@@ -85,17 +86,15 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
     worker.tally.stolen_joins.add(1);
     let from = clock::now();
     let thief = until(worker, Awaited::Half(half));
-    let (worked, waited) = (
-        from.saturating_sub(worker.exposed_at()),
-        clock::now() - from,
-    );
-    if let Some(thief) = thief.filter(|_| waited > worked) {
-        worker
-            .shared()
-            .worker(thief.worker)
-            .victim
-            .unprofitable_steal
-            .set(true);
+    let worked = from.saturating_sub(worker.exposed_at());
+    match (Theft::judge(worked, clock::now() - from), thief) {
+        (Theft::Regretted, Some(thief)) => {
+            let thief = worker.shared().worker(thief.worker);
+            thief.victim.unprofitable_steal.set(true);
+        }
+        // This worker may fork before the thief has asked for more.
+        (Theft::Worthwhile, _) => worker.worker().deque.raise(signal::FLAG),
+        (Theft::Regretted | Theft::Trifling, _) => {}
     }
 }
 
@@ -218,21 +217,37 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
         if let Some(task) = helpful_task(robber) {
             help(robber, task);
             since = None;
-            continue;
-        }
-        spin_loop();
-        let now = clock::now();
-        let at_once = matches!(awaited, Awaited::Memory(_));
-        if at_once || gives_slot_up(*since.get_or_insert(now), now) {
+        } else if !rest(worker, awaited, &mut since) {
             sleep::sleep_until(worker, awaited);
             since = None;
-            if at_once && !awaited.is_over() && !worker.sleeper.is_rescue() {
-                let _ = space::take(worker, Look::Parked);
-            }
+            look_for_parked(worker, awaited);
         }
     }
     if !worker.shared().is_inherited() {
         sleep::regain_slot(worker);
+    }
+}
+
+/// Pauses before the next look of a waiter that has found nothing `since` then. `false`: it is to give its slot up.
+fn rest(worker: WorkerThread<'_>, awaited: Awaited<'_>, since: &mut Option<Nanos>) -> bool {
+    if matches!(awaited, Awaited::Memory(_)) {
+        return false;
+    }
+    let now = clock::now();
+    let since = *since.get_or_insert(now);
+    match waiter_rests(since, now, sleep::slot_is_wanted(worker)) {
+        WaiterRest::Spin => spin_loop(),
+        WaiterRest::Yield => thread::yield_now(),
+        WaiterRest::Park => return false,
+    }
+    true
+}
+
+/// A waiter for memory was woken for another reason than its own turn: it begins what is parked in the memory plan.
+fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    let for_memory = matches!(awaited, Awaited::Memory(_));
+    if for_memory && !awaited.is_over() && !worker.sleeper.is_rescue() {
+        let _ = space::take(worker, Look::Parked);
     }
 }
 
