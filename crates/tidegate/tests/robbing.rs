@@ -74,6 +74,33 @@ fn a_waiter_beyond_a_half_that_runs_on_top_is_passed_over_when_work_is_published
 }
 
 #[test]
+fn a_publisher_that_has_woken_a_waiter_is_asked_for_more() {
+    watched(|| {
+        let pool = pool(3);
+        for _ in 0..5 {
+            let (began, robbed, news) = (Gate::new(), Gate::new(), Gate::new());
+            let second = || {
+                began.open();
+                let_others_sleep();
+                // Wakes the joiner, which robs this half.
+                join(
+                    || {
+                        robbed.wait();
+                        // Is for the third thread, which still sleeps.
+                        join(|| news.wait(), || news.open());
+                    },
+                    || {
+                        robbed.open();
+                        news.wait();
+                    },
+                );
+            };
+            pool.install(|| join(|| began.wait(), second));
+        }
+    });
+}
+
+#[test]
 fn a_worker_may_be_robbed_again_after_a_broadcast_has_run_on_it() {
     watched(|| {
         let pool = bare_pool(2);

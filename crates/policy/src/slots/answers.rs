@@ -6,8 +6,10 @@
 pub enum Wake {
     /// Nothing: no slot is free, or nobody is left to wake.
     Nobody,
-    /// Wake this thread; it has a slot now.
+    /// Wake this thread; it has a slot now and searches.
     Thread(usize),
+    /// Wake this waiter; it has a slot now. It looks only for what it may rob or run, and asks no worker for more.
+    Waiter(usize),
     /// Wake this waiter; it has a slot and is to run whatever lies in the pool's queues on top of its frame.
     Rescue(usize),
     /// Start a new thread under this number; it has a slot now.

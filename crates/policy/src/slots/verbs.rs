@@ -190,7 +190,7 @@ impl Ledger {
             return Wake::Nobody;
         }
         if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Robs) {
-            return Wake::Thread(t);
+            return Wake::Waiter(t);
         }
         if let Some(t) = self.idle.pop() {
             self.grant(t, Verb::WakeForWork);
@@ -204,7 +204,7 @@ impl Ledger {
             return Wake::Start(t);
         }
         if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Queued) {
-            return Wake::Thread(t);
+            return Wake::Waiter(t);
         }
         if self.running().next().is_none() {
             if let Some(t) = self.grant_latest_waiter(|t| fit(t) == Fit::Rescue) {

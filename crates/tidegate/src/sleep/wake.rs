@@ -30,19 +30,48 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
     }
-    if pool.sleep.must_wake() && !wake_for_work(pool, publisher) {
-        // The signal that asked for this work is used up: others ask again.
-        rouse(pool);
+    if !pool.sleep.must_wake() {
+        return;
+    }
+    // The signal that asked for this work is used up.
+    match (wake_for_work(pool, publisher), publisher) {
+        (Woken::Searcher, _) => {}
+        // For those who sleep on.
+        (Woken::Waiter, Some(publisher)) if pool.sleep.has_vacancy() => {
+            publisher.deque.raise(signal::HUNGRY);
+        }
+        (Woken::Waiter, _) => {}
+        (Woken::Gone, _) => rouse(pool),
     }
 }
 
-/// Wakes a thread for work that the caller has seen. `false`: the work is gone and no thread was woken, so the caller must
-/// raise the hungry signal.
+/// Who is on the way to work that the caller has seen.
 #[must_use]
-fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> bool {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Woken {
+    /// A thread that looks for more after that and wakes the next, or no thread can come.
+    Searcher,
+    /// A waiter, which asks no worker for more: the caller must raise the hungry signal.
+    Waiter,
+    /// None, for the work is gone: the caller must raise the hungry signal.
+    Gone,
+}
+
+impl Woken {
+    const fn by(wake: Wake) -> Self {
+        match wake {
+            Wake::Nobody | Wake::Thread(_) | Wake::Start(_) | Wake::Exhausted => Self::Searcher,
+            Wake::Waiter(_) | Wake::Rescue(_) => Self::Waiter,
+            Wake::Gone => Self::Gone,
+        }
+    }
+}
+
+/// Wakes a thread for work that the caller has seen.
+fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Woken {
     if pool.is_inherited() {
         // There is nothing to wake.
-        return true;
+        return Woken::Searcher;
     }
     let mut ledger = pool.ledger();
     let seen = Seen {
@@ -62,7 +91,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> bool {
     }
     drop(ledger);
     carry_out(pool, wake, publisher);
-    wake != Wake::Gone
+    Woken::by(wake)
 }
 
 /// A slot may be free. If there is work, wakes a thread for it; otherwise raises the hungry signal at all running workers and
@@ -79,7 +108,7 @@ pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
 
 /// The steps of [`rouse`]. Whether the signal was ordered before the caller's next look; `None` if it was not raised.
 fn rouse_unless_work(pool: &PoolInner) -> Option<bool> {
-    if look::finds_work(pool) && wake_for_work(pool, None) {
+    if look::finds_work(pool) && wake_for_work(pool, None) == Woken::Searcher {
         return None;
     }
     let asked = {
@@ -142,7 +171,7 @@ pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, b
 
 /// Binds the woken thread to its new CPU first: on its old one it would wait for another thread only to leave.
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
-    if let (true, Wake::Thread(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
+    if let (true, Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
         pool.worker(t)
             .position
             .set_cpu_slot(ledger.cpu_slots().at(t));
@@ -153,7 +182,7 @@ pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
 pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>) {
     match wake {
         Wake::Nobody | Wake::Gone => {}
-        Wake::Thread(t) | Wake::Rescue(t) => {
+        Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t) => {
             if publisher.is_some() {
                 // The publisher keeps its processor.
                 pool.worker(t).sleeper.wake_affinity.keep_off_here();
@@ -214,8 +243,7 @@ pub(crate) fn resize(pool: &PoolInner) {
         if !pool.sleep.has_vacancy() || !look::finds_work(pool) {
             break;
         }
-        if !wake_for_work(pool, None) {
-            // The first wake-up may have taken a waiter, which asks no worker for more.
+        if wake_for_work(pool, None) == Woken::Gone {
             rouse(pool);
             break;
         }
