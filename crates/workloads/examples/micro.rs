@@ -18,7 +18,7 @@ const REPETITIONS: usize = 15;
 type Run<'a, P> = Box<dyn FnMut(&mut <P as Program>::Input) -> f64 + 'a>;
 
 fn main() -> std::io::Result<()> {
-    compare("fib(32), per fork", &Fib { n: 32 }, 1, 3_524_577)?;
+    compare("fib(32), per fork", &Fib::new(32), 1, 3_524_577)?;
     compare(
         "treesum 1023, per node",
         &Treesum { nodes: 1023 },

@@ -4,6 +4,9 @@
 //! nothing else. The serial version is the plain recursion, left to the compiler as it stands: no
 //! hint against inlining and no black box, either of which would flatter every runtime.
 //!
+//! The two closures of a fork capture `n` by value (`move`) or by reference, as users write them. The difference shows what a
+//! fork makes the compiler keep in memory.
+//!
 //! What it does not show: imbalance (both halves are trees of the same kind), memory, or long leaves.
 
 use std::io;
@@ -22,6 +25,36 @@ const MOST: u64 = 93;
 pub struct Fib {
     /// Which number, 0 to 93.
     pub n: u32,
+    /// What the closures of a fork capture.
+    pub closures: Closures,
+}
+
+/// What the closures of a fork capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closures {
+    /// A copy of `n`: `move || fib(n - 1)`.
+    Move,
+    /// A reference to `n`: `|| fib(n - 1)`.
+    Reference,
+}
+
+impl Closures {
+    const NAMES: &'static [&'static str] = &["move", "reference"];
+
+    fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+impl Fib {
+    /// With closures that capture by value.
+    #[must_use]
+    pub fn new(n: u32) -> Self {
+        Self {
+            n,
+            closures: Closures::Move,
+        }
+    }
 }
 
 /// The serial version.
@@ -32,7 +65,20 @@ pub fn serial(n: u32) -> u64 {
     serial(n - 1) + serial(n - 2)
 }
 
-/// The parallel body: a fork a call.
+/// The parallel body with closures that capture by reference: a fork a call.
+pub fn parallel_by_reference<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = R::join(
+        fork,
+        |fork| parallel_by_reference::<R>(fork, n - 1),
+        |fork| parallel_by_reference::<R>(fork, n - 2),
+    );
+    a + b
+}
+
+/// The parallel body with closures that capture by value: a fork a call.
 pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
     if n < 2 {
         return n.into();
@@ -57,13 +103,22 @@ fn by_addition(n: u32) -> u64 {
 impl Program for Fib {
     const NAME: &'static str = "fib";
     const SUMMARY: &'static str = "Fibonacci number by double recursion without a cut-off";
-    const PARAMETERS: &'static [Parameter] = &[Parameter {
-        name: "n",
-        positional: true,
-        kind: Kind::Integer(0, MOST),
-        preset: Preset::Sizes(["20", "38", "42"]),
-        meaning: "which number",
-    }];
+    const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "n",
+            positional: true,
+            kind: Kind::Integer(0, MOST),
+            preset: Preset::Sizes(["20", "38", "42"]),
+            meaning: "which number",
+        },
+        Parameter {
+            name: "closures",
+            positional: false,
+            kind: Kind::Choice(Closures::NAMES),
+            preset: Preset::Sizes(["move"; 3]),
+            meaning: "whether the closures of a fork capture n by value or by reference; simulated, both are the same",
+        },
+    ];
     const RESULT: &'static [Field] = &[Field {
         name: "value",
         meaning: "the n-th Fibonacci number",
@@ -74,11 +129,18 @@ impl Program for Fib {
 
     fn from_values(values: &Values) -> Result<Self, ParameterError> {
         let n = values.integer("n")? as u32;
-        Ok(Self { n })
+        let closures = match values.choice("closures")? {
+            "reference" => Closures::Reference,
+            _ => Closures::Move,
+        };
+        Ok(Self { n, closures })
     }
 
     fn parameters(&self) -> Answer {
-        answer([("n", Value::from(self.n))])
+        answer([
+            ("n", Value::from(self.n)),
+            ("closures", Value::from(self.closures.name())),
+        ])
     }
 
     fn prepare(&self) -> io::Result<()> {
@@ -90,7 +152,10 @@ impl Program for Fib {
     }
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
-        parallel::<R>(fork, self.n)
+        match self.closures {
+            Closures::Move => parallel::<R>(fork, self.n),
+            Closures::Reference => parallel_by_reference::<R>(fork, self.n),
+        }
     }
 
     fn answer(&self, (): &(), output: &u64) -> Answer {

@@ -24,7 +24,7 @@
 //! use tidegate_workloads::fib::Fib;
 //! use tidegate_workloads::{Program, Runtime, Serial};
 //!
-//! let fib = Fib { n: 20 };
+//! let fib = Fib::new(20);
 //! let runtime = Serial::with_workers(1)?;
 //! let output = runtime.install(|fork| fib.parallel::<Serial>(&mut (), fork));
 //! assert_eq!(fib.answer(&(), &output), fib.published().unwrap().answer);

@@ -31,7 +31,7 @@ fn fib_has_a_task_a_call_and_its_longest_chain_is_its_number() {
         let calls = 2 * this - 1;
         let Extent {
             tasks, work, span, ..
-        } = extent(&Fib { n });
+        } = extent(&Fib::new(n));
         assert_eq!((tasks, work), (calls, calls));
         assert_eq!(span, u64::from(n.max(1)));
         [this, next] = [next, this + next];
