@@ -185,7 +185,7 @@ fn the_text_of_a_run_has_result_check_time_counters_and_split() {
     ];
     assert_eq!(labels[1..], expected);
     assert!(
-        text.starts_with("fib n=15, 2 workers (as --workers says)\n"),
+        text.starts_with("fib n=15 closures=move, 2 workers (as --workers says)\n"),
         "{text}"
     );
     assert!(text.contains("610\n"), "{text}");
