@@ -13,6 +13,10 @@ pub(crate) fn expose(worker: WorkerThread<'_>) {
 pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
     scope::clear_above(worker, 0);
     alt::flush_to_injector(worker);
+    // What thieves have left of it; they pass over a worker that has left.
+    while let Some(task) = worker.stolen_batch.pop() {
+        scope::pass_on(worker, task);
+    }
 }
 
 /// Moves this context's youngest tasks to the pool's queues, up to the first that a scope or joiner
