@@ -33,3 +33,37 @@ pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::Pool;
+    use crate::pool::enter;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_guest_that_leaves_passes_its_stolen_batch_on() {
+        let pool = Pool::builder().workers(2).max_threads(3).build().unwrap();
+        let (started, has_started) = channel();
+        let (go_on, may_go_on) = channel::<()>();
+        // A thread of the pool that waits here takes nothing from the guest.
+        let busy = pool.spawn(move || {
+            started.send(()).unwrap();
+            may_go_on.recv().unwrap();
+        });
+        has_started.recv().unwrap();
+        while !pool.shared().ledger().has_free() {
+            std::thread::yield_now();
+        }
+        let (guest, task) = enter::take_part(pool.shared(), |guest| {
+            assert!(guest.membership.is_guest.get());
+            let task = crate::spawn(|| 7);
+            let queued = guest.pop(guest.floor()).expect("the task of this guest");
+            guest.keep_in_batch(queued);
+            (guest.index, task)
+        });
+        assert_eq!(pool.shared().worker(guest).stolen_batch.len(), 0);
+        go_on.send(()).unwrap();
+        busy.join();
+        assert_eq!(task.join(), 7);
+    }
+}
