@@ -44,7 +44,7 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
 
 /// Sleeps for lack of work; the thread has no frames. For the time `backoff` it asks no worker for tasks and only takes what
 /// becomes public anyway. `false`: the pool ends, and this thread must call its exit handler or leave.
-pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
+pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     let shared = worker.shared();
     space::leave(worker);
     let _ = space::wake_sleeper(worker, Round::Skipped);
@@ -55,6 +55,10 @@ pub(crate) fn rest(worker: WorkerThread<'_>, backoff: Nanos) -> bool {
     worker.set_must_stop(false);
     let (served, asked) = {
         let mut ledger = shared.ledger();
+        // In a pool that ends threads park without a limit. Stages advance under the lock, and unpark whoever sleeps.
+        if shared.is_ending() {
+            backoff = 0;
+        }
         worker.sleeper.set_unasked_until(None);
         let served = ledger.stop(worker.index, Status::Idle);
         worker.position.set_cpu_slot(None);
@@ -77,7 +81,7 @@ fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
 
 fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool {
     let shared = worker.shared();
-    if backoff > 0 && !shared.is_ending() {
+    if backoff > 0 {
         // Pairs with the same in `Sleep::must_wake`: what was published while this thread still counted as a searcher.
         barrier::full();
         if may_run(worker, &mut shared.ledger(), |ledger| {

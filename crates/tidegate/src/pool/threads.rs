@@ -229,6 +229,7 @@ impl PoolInner {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
+            wake::ask_late(&self.ledger(), current.worker());
             self.call_handler("on_start", || handler(current.index));
             space::leave(current);
         }

@@ -15,6 +15,8 @@ pub(crate) struct Sleeper {
     wakes: AtomicU64,
     /// When it was woken; 0 once it has noticed.
     woken_at: Hint<u64>,
+    /// Chosen for work that became visible while it waited, and has not looked since. Written under the ledger's lock.
+    called: Hint<bool>,
     /// Woken to run what lies in the pool's queues, see `Wake::Rescue`. Written under the ledger's lock.
     rescue: Hint<bool>,
     /// It could go on, but had to leave its slot to others. Only the owner writes it.
@@ -40,6 +42,16 @@ impl Sleeper {
     /// When the thread was woken, if it was since the last call.
     pub(crate) fn take_woken_at(&self) -> Option<u64> {
         Some(self.woken_at.swap(0)).filter(|at| *at > 0)
+    }
+
+    /// The ledger has chosen this waiter for work.
+    pub(crate) fn call(&self) {
+        self.called.set(true);
+    }
+
+    /// Whether it was chosen and has not looked since; from now on it has.
+    pub(crate) fn take_call(&self) -> bool {
+        self.called.get() && self.called.swap(false)
     }
 
     pub(crate) fn set_rescue(&self) {

@@ -85,8 +85,11 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Woken {
     );
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
+    // Under the lock: the waiter sees it when it sees that it runs.
+    if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
+        pool.worker(t).sleeper.call();
+    }
     if let Wake::Rescue(t) = wake {
-        // Under the lock: the waiter sees it when it sees that it runs.
         pool.worker(t).sleeper.set_rescue();
     }
     drop(ledger);
@@ -250,12 +253,17 @@ pub(crate) fn resize(pool: &PoolInner) {
     }
 }
 
-/// A worker that begins to run missed the signals to the others: while a thread sleeps it must publish at its first push, and while too
-/// many run it must leave.
-pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
+/// A worker that begins to run, with a slot or without, missed the hungry signal to the others: while a thread sleeps, it must
+/// publish at its first push.
+pub(crate) fn ask_late(ledger: &Ledger, worker: &Worker) {
     if ledger.has_vacancy() {
         worker.deque.raise(signal::HUNGRY);
     }
+}
+
+/// A worker begins to run. While too many run it must leave.
+pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
+    ask_late(ledger, worker);
     if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {
         worker.deque.raise(signal::GIVE_UP);
     }

@@ -24,6 +24,9 @@ pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
         let mut ledger = shared.sleep.lock();
         let rises = ledger.rise(worker.index);
         wake::publish(shared, &ledger);
+        if rises {
+            wake::ask_late(&ledger, worker.worker());
+        }
         rises
     };
     if !rises {

@@ -146,8 +146,11 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     space::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
     space::goes_on(worker, awaited);
-    // The rescue may have come when the wait was over.
+    // A call for work may have come when the wait was over: another thread must follow it.
     let _ = worker.sleeper.take_rescue();
+    if worker.sleeper.take_call() {
+        wake::rouse(worker.shared());
+    }
     let _ = worker.enter_phase(phase);
     if blocked {
         blocking::enter(worker);
@@ -199,6 +202,10 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     // Release, after the generation: as in `enter_base`.
     worker.base_scope.store(scope, Ordering::Release);
     worker.waiting.set_thief(waits_for);
+    // It may have used up the signal of a waiter that must not have what it published.
+    if worker.shared().sleep.has_vacancy() {
+        worker.worker().deque.raise(signal::HUNGRY);
+    }
 }
 
 fn look_and_sleep(robber: &mut Robber<'_>) {
@@ -214,6 +221,7 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             continue;
         }
         inbox::run(worker);
+        let _ = worker.sleeper.take_call();
         if let Some(task) = helpful_task(robber) {
             help(robber, task);
             since = None;
