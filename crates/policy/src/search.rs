@@ -121,7 +121,8 @@ pub enum Theft {
     Regretted,
     /// Neither.
     Trifling,
-    /// The joiner worked for long enough and did not wait longer than that. The thief is about to look for more: the joiner publishes at its next push.
+    /// The joiner worked for long enough and did not wait longer than that. The thief is about to
+    /// look for more: the joiner publishes at its next push.
     Worthwhile,
 }
 

@@ -9,13 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
-use support::{Gate, bare_pool, built, watched};
+use support::{Gate, bare_pool, built, let_others_sleep, watched};
 use tidegate::{Builder, Pool, Queue, Share, Wait, join};
-
-/// Long enough for all others to fall asleep; a test that is not long enough shows less, and does not fail.
-fn let_others_sleep() {
-    thread::sleep(Duration::from_millis(20));
-}
 
 /// Two workers and no spare threads, in a pool that nothing but its own workers look after: the share
 /// controller would look for work in each of its cycles.

@@ -4,14 +4,8 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use std::time::Duration;
-use support::{Gate, bare_pool, pool, watched};
+use support::{Gate, bare_pool, let_others_sleep, pool, watched};
 use tidegate::join;
-
-/// Long enough for all others to fall asleep; a test that is not long enough shows less, and does not fail.
-fn let_others_sleep() {
-    thread::sleep(Duration::from_millis(30));
-}
 
 #[test]
 fn a_joiner_that_unwinds_is_passed_over_when_work_is_published() {

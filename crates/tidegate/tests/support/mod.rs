@@ -79,6 +79,11 @@ impl Drop for Opens<'_> {
     }
 }
 
+/// Long enough for all others to fall asleep; a test in which it is not shows less, and does not fail.
+pub fn let_others_sleep() {
+    std::thread::sleep(std::time::Duration::from_millis(30));
+}
+
 /// Waits busily, and leaves the processor to others.
 pub fn until(condition: impl Fn() -> bool) {
     while !condition() {
