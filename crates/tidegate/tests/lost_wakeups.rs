@@ -97,6 +97,40 @@ fn a_part_of_a_broadcast_that_begins_late_is_asked_for_its_forks() {
 }
 
 #[test]
+fn a_called_waiter_passes_its_call_on_before_a_part_of_a_broadcast() {
+    watched(|| {
+        // The third worker blocks, so that a slot is free while the waiter sleeps.
+        let pool = Arc::new(built(two_workers().workers(3).spare_threads(1)));
+        for _ in 0..10 {
+            let ran = Arc::new(Gate::new());
+            let open = ran.clone();
+            let blocks = pool.spawn(move || tidegate::blocking(move || open.wait()));
+            let_others_sleep();
+            let began = Gate::new();
+            pool.install(|| {
+                let waiter = thread::current().id();
+                let second = || {
+                    began.open();
+                    let_others_sleep();
+                    let ran = &ran;
+                    tidegate::scope(|s| {
+                        tidegate::closed::spawn_broadcast(s, move |_, _, _| {
+                            if thread::current().id() == waiter {
+                                ran.wait();
+                            }
+                        });
+                        // Its first half wakes the waiter, which runs its part first.
+                        join(|| ran.wait(), || ran.open());
+                    });
+                };
+                join(|| began.wait(), second);
+            });
+            blocks.join();
+        }
+    });
+}
+
+#[test]
 fn a_task_is_asked_again_after_an_unrelated_one_on_top_of_it_has_answered() {
     watched(|| {
         let pool = built(two_workers());

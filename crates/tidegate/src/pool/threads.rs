@@ -229,7 +229,7 @@ impl PoolInner {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
-            wake::ask_late(&self.ledger(), current.worker());
+            wake::ask_for_another(self);
             self.call_handler("on_start", || handler(current.index));
             space::leave(current);
         }
@@ -241,9 +241,9 @@ impl PoolInner {
         Search::new(current).live();
         if let Some(handler) = on_exit {
             sleep::resume_running(current, Slotless::Owed);
-            inbox::run(current);
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
             wake::rouse(self);
+            inbox::run(current);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
             space::leave(current);

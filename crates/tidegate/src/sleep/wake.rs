@@ -36,10 +36,11 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     // The signal that asked for this work is used up.
     match (wake_for_work(pool, publisher), publisher) {
         (Woken::Searcher, _) => {}
-        // For those who sleep on.
+        // For the other sleepers. A publisher that is no worker has no next push to wake them.
         (Woken::Waiter, Some(publisher)) if pool.sleep.has_vacancy() => {
             publisher.deque.raise(signal::HUNGRY);
         }
+        (Woken::Waiter, None) if pool.sleep.has_vacancy() => rouse(pool),
         (Woken::Waiter, _) => {}
         (Woken::Gone, _) => rouse(pool),
     }
@@ -101,6 +102,14 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Woken {
 /// looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
     let _ = rouse_unless_work(pool);
+}
+
+/// If the ledger has called this waiter for work that it has not taken, another thread must follow the call.
+pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
+    let pool = worker.shared();
+    if worker.sleeper.take_call() && !pool.is_inherited() {
+        rouse(pool);
+    }
 }
 
 /// Like [`rouse`], for a thread that is about to sleep and looks itself after that.
@@ -250,6 +259,16 @@ pub(crate) fn resize(pool: &PoolInner) {
             rouse(pool);
             break;
         }
+    }
+}
+
+/// A new thread calls its start handler, which may take long: the task that it was started for and the next ones need
+/// another thread.
+pub(crate) fn ask_for_another(pool: &PoolInner) {
+    let ledger = pool.ledger();
+    if ledger.has_vacancy() {
+        // No look follows: a push that misses the signal is followed by one that sees it.
+        let _ = raise_hunger(pool, &ledger);
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) fn run(worker: WorkerThread<'_>) {
         let Some(task) = worker.inbox.pop() else {
             return;
         };
+        wake::pass_call_on(worker);
         wait::run_unrelated(worker, task);
     }
 }

@@ -146,11 +146,9 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     space::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
     space::goes_on(worker, awaited);
-    // A call for work may have come when the wait was over: another thread must follow it.
     let _ = worker.sleeper.take_rescue();
-    if worker.sleeper.take_call() {
-        wake::rouse(worker.shared());
-    }
+    // The call may have come when the wait was over.
+    wake::pass_call_on(worker);
     let _ = worker.enter_phase(phase);
     if blocked {
         blocking::enter(worker);
@@ -221,8 +219,8 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
             continue;
         }
         inbox::run(worker);
-        let _ = worker.sleeper.take_call();
         if let Some(task) = helpful_task(robber) {
+            let _ = worker.sleeper.take_call();
             help(robber, task);
             since = None;
         } else if !rest(worker, awaited, &mut since) {
@@ -286,6 +284,7 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
             return None;
         }
         if let Some(task) = leftmost.or_else(|| place::take_queued(worker)) {
+            let _ = worker.sleeper.take_call();
             worker.tally.helped_any.add(1);
             run_unrelated(worker, task);
             return None;
