@@ -297,7 +297,7 @@ impl PoolInner {
     }
 
     /// Whether something lies in the injector or the scopes' queues.
-    pub(crate) fn has_unplanned(&self) -> bool {
+    fn has_unplanned(&self) -> bool {
         // Acquire: as in `Queue::len`.
         self.injector.len() > 0
             || (self.queue_count.load(Ordering::Acquire) > 0

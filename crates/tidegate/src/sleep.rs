@@ -260,7 +260,7 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
             .offers(ledger, !worker.position.unpinned.get(), |_| true)
     };
     if shared.options.wait == Wait::HelpAny {
-        return look::sees_unplanned(shared) || placed();
+        return look::sees_unplaced(shared) || placed();
     }
     let unstarted = |scope: &ScopeCore| {
         let kept = |w: &Worker| w.stolen_batch.holds(|task| task.is_of(scope));

@@ -5,7 +5,7 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -127,6 +127,82 @@ fn a_called_waiter_passes_its_call_on_before_a_part_of_a_broadcast() {
             });
             blocks.join();
         }
+    });
+}
+
+#[test]
+fn a_start_handler_may_wait_for_the_task_its_thread_was_started_for() {
+    watched(|| {
+        let ran = Arc::new(Gate::new());
+        let next_waits = Arc::new(AtomicBool::new(false));
+        let (opened, waits) = (ran.clone(), next_waits.clone());
+        let builder = two_workers().workers(3).spare_threads(2);
+        let pool = built(builder.on_start(move |_| {
+            // Relaxed, here and below: it tells nothing but itself.
+            if waits.swap(false, Ordering::Relaxed) {
+                opened.wait();
+            }
+        }));
+        // All threads but one wait for something elsewhere, so that slots are free and no thread is idle.
+        let elsewhere = Arc::new(bare_pool(2));
+        let waits = [(); 2].map(|()| {
+            let (other, opened) = (elsewhere.clone(), ran.clone());
+            let wait = pool.spawn(move || other.spawn(move || opened.wait()).join());
+            let_others_sleep();
+            wait
+        });
+        let (end, ended) = channel();
+        drop(pool.spawn(move || {
+            next_waits.store(true, Ordering::Relaxed);
+            join(|| ran.wait(), || ran.open());
+            end.send(()).unwrap();
+        }));
+        ended.recv().unwrap();
+        for wait in waits {
+            wait.join();
+        }
+    });
+}
+
+#[test]
+fn a_queued_task_that_no_thread_can_take_does_not_silence_a_waiter() {
+    watched(|| {
+        let builder = Pool::builder().queue(Queue::Split).share(Share::Off);
+        let pool = Arc::new(built(builder.workers(2).max_threads(3)));
+        let other = Arc::new(bare_pool(1));
+        let (end, ended) = channel();
+        let spawner = pool.clone();
+        let first = move || {
+            let (began, gate) = (Gate::new(), Arc::new(Gate::new()));
+            let second = || {
+                began.open();
+                // The joiner falls asleep, and the third thread takes its slot.
+                let_others_sleep();
+                let [runs, waits] = [(); 2].map(|()| Arc::new(Gate::new()));
+                let (third_runs, third_waits) = (runs.clone(), waits.clone());
+                let (elsewhere, opened) = (other.clone(), gate.clone());
+                drop(spawner.spawn(move || {
+                    third_runs.open();
+                    third_waits.wait();
+                    elsewhere.spawn(move || opened.wait()).join();
+                }));
+                runs.wait();
+                // Answers the joiner, which may not run now.
+                join(|| (), || ());
+                let outside = spawner.clone();
+                let spawns = move || drop(outside.spawn(|| ()));
+                thread::spawn(spawns).join().unwrap();
+                waits.open();
+                // The third thread waits as well, beside the task that none of the three may begin.
+                let_others_sleep();
+                needs_another_thread();
+                gate.open();
+            };
+            join(|| began.wait(), second);
+            end.send(()).unwrap();
+        };
+        drop(pool.spawn(first));
+        ended.recv().unwrap();
     });
 }
 

@@ -229,7 +229,8 @@ impl PoolInner {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
-            wake::ask_for_another(self);
+            // Its waker counts on a search, and the handler may take long: another thread has to come.
+            wake::rouse(self);
             self.call_handler("on_start", || handler(current.index));
             space::leave(current);
         }

@@ -27,7 +27,7 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     let placed = || pool.places.offer(&seen.free, strict, |_| true);
     let awaited = |task: &Task| waiter.waiting.is_for(task);
     let own = || waiter.waiting.is_for_a_scope() && pool.places.offer(&seen.free, strict, awaited);
-    let helps_any = || publisher.is_some() || sees_unplanned(pool) || placed();
+    let helps_any = || publisher.is_some() || sees_unplaced(pool) || placed();
     let robs = || match pool.options.wait {
         Wait::HelpAny => waiter.waiting.may_help.get() && helps_any(),
         Wait::Descendants => {
@@ -111,15 +111,10 @@ pub(crate) fn finds_work(pool: &PoolInner) -> bool {
 
 /// Like [`sees_work`], without the places.
 pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
-    pool.memory.has_work() || sees_unplanned(pool)
-}
-
-/// Like [`sees_unplaced`], without what the memory plan holds, which only its own order hands out.
-pub(crate) fn sees_unplanned(pool: &PoolInner) -> bool {
     let enough = |worker: &Worker| {
         has_enough(pool, worker) || worker.stolen_batch.len() > 0 || worker.offers()
     };
-    pool.has_unplanned() || pool.workers().any(|w| enough(w) && !is_leaving(pool, w))
+    pool.has_queued() || pool.workers().any(|w| enough(w) && !is_leaving(pool, w))
 }
 
 /// Whether the worker's deque holds so much that a thief takes some of it.

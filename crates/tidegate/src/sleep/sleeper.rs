@@ -15,7 +15,7 @@ pub(crate) struct Sleeper {
     wakes: AtomicU64,
     /// When it was woken; 0 once it has noticed.
     woken_at: Hint<u64>,
-    /// Chosen for work that became visible while it waited, and has not looked since. Written under the ledger's lock.
+    /// Chosen for work that became visible while it waited, and has not taken any since. Set under the ledger's lock.
     called: Hint<bool>,
     /// Woken to run what lies in the pool's queues, see `Wake::Rescue`. Written under the ledger's lock.
     rescue: Hint<bool>,
@@ -44,18 +44,17 @@ impl Sleeper {
         Some(self.woken_at.swap(0)).filter(|at| *at > 0)
     }
 
-    /// The ledger has chosen this waiter for work.
-    pub(crate) fn call(&self) {
+    /// The ledger has chosen this waiter for work; if it `rescues`, for what lies in the pool's queues.
+    pub(crate) fn call(&self, rescues: bool) {
         self.called.set(true);
+        if rescues {
+            self.rescue.set(true);
+        }
     }
 
-    /// Whether it was chosen and has not looked since; from now on it has.
+    /// Takes the mark of a call off. Whether it was there.
     pub(crate) fn take_call(&self) -> bool {
         self.called.get() && self.called.swap(false)
-    }
-
-    pub(crate) fn set_rescue(&self) {
-        self.rescue.set(true);
     }
 
     pub(crate) fn is_rescue(&self) -> bool {

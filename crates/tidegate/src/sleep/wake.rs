@@ -33,46 +33,29 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     if !pool.sleep.must_wake() {
         return;
     }
-    // The signal that asked for this work is used up.
     match (wake_for_work(pool, publisher), publisher) {
-        (Woken::Searcher, _) => {}
-        // For the other sleepers. A publisher that is no worker has no next push to wake them.
-        (Woken::Waiter, Some(publisher)) if pool.sleep.has_vacancy() => {
+        // The thread looks for more after that and wakes the next.
+        (Wake::Thread(_) | Wake::Start(_), _) => {}
+        // A waiter asks no worker for more, and the signal that asked for this work is used up.
+        (Wake::Waiter(_) | Wake::Rescue(_), Some(publisher)) if pool.sleep.has_vacancy() => {
             publisher.deque.raise(signal::HUNGRY);
         }
-        (Woken::Waiter, None) if pool.sleep.has_vacancy() => rouse(pool),
-        (Woken::Waiter, _) => {}
-        (Woken::Gone, _) => rouse(pool),
-    }
-}
-
-/// Who is on the way to work that the caller has seen.
-#[must_use]
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Woken {
-    /// A thread that looks for more after that and wakes the next, or no thread can come.
-    Searcher,
-    /// A waiter, which asks no worker for more: the caller must raise the hungry signal.
-    Waiter,
-    /// None, for the work is gone: the caller must raise the hungry signal.
-    Gone,
-}
-
-impl Woken {
-    const fn by(wake: Wake) -> Self {
-        match wake {
-            Wake::Nobody | Wake::Thread(_) | Wake::Start(_) | Wake::Exhausted => Self::Searcher,
-            Wake::Waiter(_) | Wake::Rescue(_) => Self::Waiter,
-            Wake::Gone => Self::Gone,
+        // A publisher that is no worker has no next push to wake the other sleepers. The waiter may be about to take what
+        // a look sees now, so this is no time to say that tasks wait.
+        (Wake::Waiter(_), None) if pool.sleep.has_vacancy() => {
+            let _ = rouse_unless_work(pool);
         }
+        (Wake::Waiter(_) | Wake::Rescue(_), _) => {}
+        (Wake::Gone, _) => rouse(pool),
+        (Wake::Exhausted, _) => blocking::report_exhausted(pool),
+        (Wake::Nobody, _) => {}
     }
 }
 
 /// Wakes a thread for work that the caller has seen.
-fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Woken {
+fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     if pool.is_inherited() {
-        // There is nothing to wake.
-        return Woken::Searcher;
+        return Wake::Nobody;
     }
     let mut ledger = pool.ledger();
     let seen = Seen {
@@ -88,25 +71,26 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Woken {
     bind_woken(pool, &ledger, wake);
     // Under the lock: the waiter sees it when it sees that it runs.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
-        pool.worker(t).sleeper.call();
-    }
-    if let Wake::Rescue(t) = wake {
-        pool.worker(t).sleeper.set_rescue();
+        let rescues = matches!(wake, Wake::Rescue(_));
+        pool.worker(t).sleeper.call(rescues);
     }
     drop(ledger);
     carry_out(pool, wake, publisher);
-    Woken::by(wake)
+    wake
 }
 
 /// A slot may be free. If there is work, wakes a thread for it; otherwise raises the hungry signal at all running workers and
 /// looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
-    let _ = rouse_unless_work(pool);
+    if rouse_unless_work(pool).0 == Wake::Exhausted {
+        blocking::report_exhausted(pool);
+    }
 }
 
 /// If the ledger has called this waiter for work that it has not taken, another thread must follow the call.
 pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
     let pool = worker.shared();
+    let _ = worker.sleeper.take_rescue();
     if worker.sleeper.take_call() && !pool.is_inherited() {
         rouse(pool);
     }
@@ -114,19 +98,27 @@ pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
 
 /// Like [`rouse`], for a thread that is about to sleep and looks itself after that.
 pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
-    let ordered = rouse_unless_work(pool);
+    let (wake, ordered) = rouse_unless_work(pool);
+    if wake == Wake::Exhausted {
+        blocking::report_exhausted(pool);
+    }
     Looks::begin(ordered.unwrap_or_else(barrier::heavy))
 }
 
-/// The steps of [`rouse`]. Whether the signal was ordered before the caller's next look; `None` if it was not raised.
-fn rouse_unless_work(pool: &PoolInner) -> Option<bool> {
-    if look::finds_work(pool) && wake_for_work(pool, None) == Woken::Searcher {
-        return None;
+/// The steps of [`rouse`]. What the looks for work led to, and whether the signal was ordered before the caller's next look;
+/// `None` if it was not raised.
+fn rouse_unless_work(pool: &PoolInner) -> (Wake, Option<bool>) {
+    let mut wake = Wake::Nobody;
+    if look::finds_work(pool) {
+        wake = wake_for_work(pool, None);
+    }
+    if pool.is_inherited() || matches!(wake, Wake::Thread(_) | Wake::Start(_)) {
+        return (wake, None);
     }
     let asked = {
         let ledger = pool.ledger();
         if !ledger.has_vacancy() {
-            return None;
+            return (wake, None);
         }
         raise_hunger(pool, &ledger)
     };
@@ -135,9 +127,12 @@ fn rouse_unless_work(pool: &PoolInner) -> Option<bool> {
     let ordered = asked.order();
     if look::finds_work(pool) {
         // If that work is gone, later work meets the signal.
-        let _ = wake_for_work(pool, None);
+        let next = wake_for_work(pool, None);
+        if !matches!(wake, Wake::Waiter(_) | Wake::Rescue(_)) {
+            wake = next;
+        }
     }
-    Some(ordered)
+    (wake, Some(ordered))
 }
 
 /// Raises the hungry signal at all workers that run.
@@ -193,7 +188,7 @@ pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
 
 pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>) {
     match wake {
-        Wake::Nobody | Wake::Gone => {}
+        Wake::Nobody | Wake::Gone | Wake::Exhausted => {}
         Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t) => {
             if publisher.is_some() {
                 // The publisher keeps its processor.
@@ -204,7 +199,6 @@ pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>
         Wake::Start(t) => {
             pool.start_thread(t);
         }
-        Wake::Exhausted => blocking::report_exhausted(pool),
     }
 }
 
@@ -255,20 +249,12 @@ pub(crate) fn resize(pool: &PoolInner) {
         if !pool.sleep.has_vacancy() || !look::finds_work(pool) {
             break;
         }
-        if wake_for_work(pool, None) == Woken::Gone {
-            rouse(pool);
-            break;
+        match wake_for_work(pool, None) {
+            Wake::Gone => rouse(pool),
+            Wake::Exhausted => blocking::report_exhausted(pool),
+            _ => continue,
         }
-    }
-}
-
-/// A new thread calls its start handler, which may take long: the task that it was started for and the next ones need
-/// another thread.
-pub(crate) fn ask_for_another(pool: &PoolInner) {
-    let ledger = pool.ledger();
-    if ledger.has_vacancy() {
-        // No look follows: a push that misses the signal is followed by one that sees it.
-        let _ = raise_hunger(pool, &ledger);
+        break;
     }
 }
 

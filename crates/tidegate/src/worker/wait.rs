@@ -146,7 +146,6 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     space::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
     space::goes_on(worker, awaited);
-    let _ = worker.sleeper.take_rescue();
     // The call may have come when the wait was over.
     wake::pass_call_on(worker);
     let _ = worker.enter_phase(phase);
