@@ -122,6 +122,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             looks = wake::rouse_and_look(shared);
         } else {
             looks.park(
+                shared,
                 &worker.sleeper.parker,
                 is_surplus.then_some(SURPLUS_KEEP_ALIVE.default),
             );
@@ -221,7 +222,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 space::report_stall(worker);
             }
         } else {
-            looks.park(&worker.sleeper.parker, None);
+            looks.park(shared, &worker.sleeper.parker, None);
         }
     }
 }

@@ -394,6 +394,38 @@ mod many_blocked_threads {
     }
 
     #[test]
+    fn are_not_blamed_for_a_task_that_waits_for_a_start_handler() {
+        watched(|| {
+            let builder = Pool::builder().workers(3).max_threads(4);
+            let builder = builder.share(tidegate::Share::Off);
+            let builder = builder.on_start(|_| support::let_others_sleep());
+            let pool = built(builder.max_blocking_threads(1));
+            let elsewhere = Arc::new(support::bare_pool(2));
+            let gate = shared::<Gate>();
+            let blocks = gate.clone();
+            let blocked = pool.spawn(move || tidegate::blocking(|| blocks.wait()));
+            support::let_others_sleep();
+            let waits = [(); 2].map(|()| {
+                let (other, opens) = (elsewhere.clone(), gate.clone());
+                let wait = pool.spawn(move || other.spawn(move || opens.wait()).join());
+                support::let_others_sleep();
+                wait
+            });
+            // All slots are free. A thread is started for this, and one more because that has a handler to call; then no
+            // more may be started.
+            let (end, ended) = std::sync::mpsc::channel();
+            drop(pool.spawn(move || end.send(()).unwrap()));
+            ended.recv().unwrap();
+            gate.open();
+            for wait in waits {
+                wait.join();
+            }
+            blocked.join();
+            assert_eq!(pool.stats().blocking_limit_hits, 0);
+        });
+    }
+
+    #[test]
     fn end_when_they_are_not_needed_any_more() {
         watched(|| {
             let (tasks, limit) = (20, 2);

@@ -1,7 +1,11 @@
 //! The last looks of a sleeper before it parks.
 
+use super::blocking;
+use crate::pool::PoolInner;
+use std::mem;
 use std::time::Duration;
 use tidegate_policy::Nanos;
+use tidegate_policy::slots::Wake;
 use tidegate_policy::tunables::PARK_LOOK;
 use tidegate_sync::barrier;
 use tidegate_sync::park::Parker;
@@ -31,30 +35,51 @@ impl Asked {
 }
 
 /// The looks that remain to be taken before a sleeper parks until it is woken.
-pub(crate) struct Looks(u32);
+pub(crate) struct Looks {
+    left: u32,
+    /// Tasks wait for threads in blocking calls, unless the sleeper itself finds them.
+    exhausted: bool,
+}
 
 impl Looks {
     pub(super) fn none() -> Self {
-        Self(0)
+        Self {
+            left: 0,
+            exhausted: false,
+        }
     }
 
     /// After the hungry signal was raised, and `ordered` before the looks or not. If not there are two: what an owner pushed before it
     /// could see the signal is visible after a short sleep.
     pub(super) fn begin(ordered: bool) -> Self {
-        Self(if ordered { 1 } else { 2 })
+        Self {
+            left: if ordered { 1 } else { 2 },
+            exhausted: false,
+        }
+    }
+
+    /// The looks of a sleeper that has roused others: `wake` is what that led to.
+    pub(super) fn after(wake: Wake, ordered: bool) -> Self {
+        Self {
+            exhausted: wake == Wake::Exhausted,
+            ..Self::begin(ordered)
+        }
     }
 
     pub(super) fn remain(&self) -> bool {
-        self.0 > 0
+        self.left > 0
     }
 
     pub(super) fn is_last(&self) -> bool {
-        self.0 <= 1
+        self.left <= 1
     }
 
-    /// Parks after a look; `most` limits the last park.
-    pub(super) fn park(&mut self, parker: &Parker, most: Option<Nanos>) {
-        self.0 = self.0.saturating_sub(1);
+    /// Parks after a look that has found nothing; `most` limits the last park.
+    pub(super) fn park(&mut self, pool: &PoolInner, parker: &Parker, most: Option<Nanos>) {
+        if mem::take(&mut self.exhausted) {
+            blocking::report_exhausted(pool);
+        }
+        self.left = self.left.saturating_sub(1);
         let most = if self.remain() {
             Some(PARK_LOOK.default)
         } else {

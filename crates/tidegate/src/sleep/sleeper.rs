@@ -17,7 +17,7 @@ pub(crate) struct Sleeper {
     woken_at: Hint<u64>,
     /// Chosen for work that became visible while it waited, and has not taken any since. Set under the ledger's lock.
     called: Hint<bool>,
-    /// Woken to run what lies in the pool's queues, see `Wake::Rescue`. Written under the ledger's lock.
+    /// Woken to run what lies in the pool's queues, see `Wake::Rescue`. Set under the ledger's lock.
     rescue: Hint<bool>,
     /// It could go on, but had to leave its slot to others. Only the owner writes it.
     pub(crate) is_preempted: Hint<bool>,

@@ -43,7 +43,7 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
         // A publisher that is no worker has no next push to wake the other sleepers. The waiter may be about to take what
         // a look sees now, so this is no time to say that tasks wait.
         (Wake::Waiter(_), None) if pool.sleep.has_vacancy() => {
-            let _ = rouse_unless_work(pool);
+            let _ = rouse_unless_search(pool);
         }
         (Wake::Waiter(_) | Wake::Rescue(_), _) => {}
         (Wake::Gone, _) => rouse(pool),
@@ -79,12 +79,18 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     wake
 }
 
-/// A slot may be free. If there is work, wakes a thread for it; otherwise raises the hungry signal at all running workers and
-/// looks once more.
+/// A slot may be free. If there is work, wakes a thread for it. Unless that is one which searches, raises the hungry signal at all
+/// running workers and looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
-    if rouse_unless_work(pool).0 == Wake::Exhausted {
+    if rouse_unless_search(pool).0 == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
+}
+
+/// Like [`rouse`], for a thread that calls a handler and then searches. Tasks wait for that search only, so none is reported as
+/// waiting for a blocking call.
+pub(crate) fn rouse_before_handler(pool: &PoolInner) {
+    let _ = rouse_unless_search(pool);
 }
 
 /// If the ledger has called this waiter for work that it has not taken, another thread must follow the call.
@@ -98,16 +104,13 @@ pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
 
 /// Like [`rouse`], for a thread that is about to sleep and looks itself after that.
 pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
-    let (wake, ordered) = rouse_unless_work(pool);
-    if wake == Wake::Exhausted {
-        blocking::report_exhausted(pool);
-    }
-    Looks::begin(ordered.unwrap_or_else(barrier::heavy))
+    let (wake, ordered) = rouse_unless_search(pool);
+    Looks::after(wake, ordered.unwrap_or_else(barrier::heavy))
 }
 
 /// The steps of [`rouse`]. What the looks for work led to, and whether the signal was ordered before the caller's next look;
 /// `None` if it was not raised.
-fn rouse_unless_work(pool: &PoolInner) -> (Wake, Option<bool>) {
+fn rouse_unless_search(pool: &PoolInner) -> (Wake, Option<bool>) {
     let mut wake = Wake::Nobody;
     if look::finds_work(pool) {
         wake = wake_for_work(pool, None);
@@ -243,18 +246,20 @@ pub(crate) fn resize(pool: &PoolInner) {
     pool.memory.set_workers(slots);
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));
-    rouse(pool);
+    let mut wake = rouse_unless_search(pool).0;
+    if wake == Wake::Exhausted {
+        blocking::report_exhausted(pool);
+    }
     // A thread that is woken wakes the next; a waiter that is woken does not.
     for _ in 1..slots {
-        if !pool.sleep.has_vacancy() || !look::finds_work(pool) {
+        let waiter = matches!(wake, Wake::Waiter(_) | Wake::Rescue(_));
+        if !waiter || !pool.sleep.has_vacancy() || !look::finds_work(pool) {
             break;
         }
-        match wake_for_work(pool, None) {
-            Wake::Gone => rouse(pool),
-            Wake::Exhausted => blocking::report_exhausted(pool),
-            _ => continue,
+        wake = wake_for_work(pool, None);
+        if wake == Wake::Gone {
+            let _ = rouse_unless_search(pool);
         }
-        break;
     }
 }
 
