@@ -213,6 +213,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 .set_awaited(awaited, worker.runs_queued(awaited));
             looks = Looks::none();
         } else if let Some(since) = silent.filter(|_| looks.is_last()) {
+            looks.report(shared);
             worker
                 .sleeper
                 .parker

@@ -232,7 +232,7 @@ impl Builder {
     }
 
     /// Called by each thread of the pool when it starts, with its number. A panic of `f` is logged to standard error. If a task needs a
-    /// new thread and slots are free, the pool may start one more thread for each of them, because the handler delays the first.
+    /// new thread, the pool may start one for every free slot, because the handler delays the first.
     #[must_use]
     pub fn on_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(f));

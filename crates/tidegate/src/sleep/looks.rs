@@ -74,11 +74,16 @@ impl Looks {
         self.left <= 1
     }
 
-    /// Parks after a look that has found nothing; `most` limits the last park.
-    pub(super) fn park(&mut self, pool: &PoolInner, parker: &Parker, most: Option<Nanos>) {
+    /// The look has found nothing: reports tasks that wait for a blocking call, if there are any.
+    pub(super) fn report(&mut self, pool: &PoolInner) {
         if mem::take(&mut self.exhausted) {
             blocking::report_exhausted(pool);
         }
+    }
+
+    /// Parks after a look that has found nothing; `most` limits the last park.
+    pub(super) fn park(&mut self, pool: &PoolInner, parker: &Parker, most: Option<Nanos>) {
+        self.report(pool);
         self.left = self.left.saturating_sub(1);
         let most = if self.remain() {
             Some(PARK_LOOK.default)

@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         loop {
             self.poll_at_base();
             sleep::make_way(worker);
-            if worker.must_stop() && !sleep::rest(worker, self.flags.rest()) {
+            if worker.must_stop() && !self.rest() {
                 return;
             }
             if let Some(task) = worker.own_task().or_else(|| self.search()) {
@@ -83,10 +83,20 @@ impl<'a> Search<'a> {
                 wake::rouse(worker.shared());
                 inbox::run(worker);
                 worker.shared().check_process();
-            } else if !sleep::rest(worker, self.flags.rest()) {
+            } else if !self.rest() {
                 return;
             }
         }
+    }
+
+    /// Rests. `false`: the thread is to leave.
+    fn rest(&mut self) -> bool {
+        let goes_on = sleep::rest(self.worker, self.flags.rest());
+        if goes_on && self.worker.stolen_batch.len() > 0 {
+            // Its waker counts on a search, and these tasks come first.
+            wake::rouse(self.worker.shared());
+        }
+        goes_on
     }
 
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
