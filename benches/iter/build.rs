@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-#[path = "../../crates/cli/build/lock.rs"]
+#[path = "../../crates/command/build/lock.rs"]
 mod lock;
 
 use lock::Lock;
 
 fn main() {
     println!("cargo::rerun-if-changed=../build.rs");
-    println!("cargo::rerun-if-changed=../../../crates/cli/build");
+    println!("cargo::rerun-if-changed=../../../crates/command/build");
     let lock = Lock::read(Path::new("Cargo.lock"));
     for (variable, value) in [
         ("VERSION_OF_RAYON", lock.version("rayon")),

@@ -1,4 +1,4 @@
-//! Chains of rayon's iterators, timed for `tidegate compare iter`.
+//! Chains of rayon's iterators, timed for `tidegate-lab compare iter`.
 //!
 //! Two packages build this one source: `stock` with the rayon-core that rayon's authors publish, `tidegate` with
 //! Tidegate's in its place. Nothing else differs, so that a difference in time is the runtime's. The program is driven by

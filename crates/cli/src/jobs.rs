@@ -6,10 +6,10 @@
 use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};
 
-use crate::arguments::Format;
-use crate::failure::Failure;
-use crate::output;
 use crate::roster::{self, Row};
+use tidegate_command::arguments::Format;
+use tidegate_command::failure::Failure;
+use tidegate_command::output;
 
 /// Carries the subcommand out.
 pub fn print(format: Format) -> Result<(), Failure> {

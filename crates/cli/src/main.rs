@@ -1,18 +1,15 @@
 //! The `tidegate` command: runs programs on the runtime, checks them and compares runtimes.
 //!
 //! Every subcommand is a folder or file of that name and goes through the same order: parse
-//! ([`arguments`]), run, check ([`mod@reference`]), print ([`output`]). What can go wrong is a
-//! [`Failure`](failure::Failure), which carries the exit code; nothing else ends the process, apart from Ctrl-C.
+//! ([`arguments`]), run, check ([`tidegate_command::reference`]), print ([`tidegate_command::output`]). What can go wrong is a
+//! [`Failure`], which carries the exit code; nothing else ends the process, apart from Ctrl-C.
 //!
 //! | subcommand | does |
 //! |---|---|
 //! | [`run`] | one program on Tidegate, checked, timed and counted |
-//! | [`compare`] | a program or a case on several runtimes in turns, as a table |
-//! | [`mod@bench`] | how jobs of several processes divide this machine |
+//! | [`compare`] | a program on several runtimes in turns, as a table |
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
 //! | [`replay`] | what a pool has asked its rules, again |
-//! | [`reproduce`] | published experiments, again |
-//! | [`report`] | a page of what these have found |
 //! | [`machine`] | what this machine, or one from a file, is and why so many workers |
 //! | [`tunables`] | every number and choice that can be set |
 //! | [`jobs`] | who divides the machine at this moment |
@@ -28,58 +25,30 @@
 
 #![forbid(unsafe_code)]
 
-mod affinity;
 mod arguments;
-mod bench;
 mod compare;
-mod failure;
-mod input;
 mod jobs;
 mod machine;
-mod options;
-mod output;
-mod reference;
 mod replay;
-mod report;
-mod reproduce;
 mod roster;
 mod run;
 mod share;
 mod sim;
-mod stack;
-mod standard;
-mod statistics;
-mod timed;
 mod top;
 mod topology;
 mod tunables;
-mod usage;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
-use clap::Parser;
-use tidegate::space::{Counting, LeaseError};
+use tidegate::space::LeaseError;
 
 use arguments::{Cli, Command, ShareCommand};
-use failure::Failure;
-
-/// Counts in the jobs of `bench space`, and nowhere else.
-#[global_allocator]
-static ALLOCATOR: Counting = Counting::system().paused();
+use tidegate_command::arguments::run;
+use tidegate_command::failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return arguments::refuse(&error),
-    };
-    match carry_out(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            output::complain(&failure.to_string());
-            failure.code()
-        }
-    }
+    run(|cli: Cli| carry_out(cli.command))
 }
 
 /// A program that does not fit into its budget has failed, too.
@@ -96,11 +65,8 @@ fn choose(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
-        Command::Bench(arguments) => bench::bench(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
-        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
-        Command::Report(arguments) => report::report(&arguments),
         Command::Machine(arguments) => machine::print(&arguments),
         Command::Tunables(format) => tunables::print(format),
         Command::Jobs(format) => jobs::print(format),

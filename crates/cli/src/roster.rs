@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use tidegate_share::{Job, Kind, Location, Refusal};
 
-use crate::failure::Failure;
-use crate::output::{Table, show_age};
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{Table, show_age};
 
 /// A job as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::io;
 use serde_json::{Value, json};
 use tidegate_share::{Job, Location, Observer, Soundness};
 
-use crate::arguments::Format;
-use crate::failure::Failure;
-use crate::output;
 use crate::roster::{self, Row};
+use tidegate_command::arguments::Format;
+use tidegate_command::failure::Failure;
+use tidegate_command::output;
 
 /// Carries `share check` out.
 pub fn check(format: Format) -> Result<(), Failure> {

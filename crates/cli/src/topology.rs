@@ -4,9 +4,9 @@ use std::path::Path;
 
 use tidegate::machine::Topology;
 
-use crate::failure::Failure;
-use crate::input;
-use crate::standard::shown_input;
+use tidegate_command::failure::Failure;
+use tidegate_command::input;
+use tidegate_command::standard::shown_input;
 
 /// What the file says.
 pub fn read(file: &Path) -> Result<Topology, Failure> {

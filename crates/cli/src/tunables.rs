@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tidegate_policy::tunables::{Row, Unit, rows};
 
-use crate::arguments::Format;
-use crate::failure::Failure;
-use crate::output;
+use tidegate_command::arguments::Format;
+use tidegate_command::failure::Failure;
+use tidegate_command::output;
 
 /// Carries the subcommand out.
 pub fn print(format: Format) -> Result<(), Failure> {

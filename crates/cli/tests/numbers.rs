@@ -16,9 +16,6 @@ fn what_is_no_number_of_its_range_is_told_the_range() {
         ("run fib 20 --weight", "from 1 to 10000"),
         ("run fib 20 --repeat", "from 1 to 100000"),
         ("compare fib 20 --repeat", "from 1 to 100000"),
-        ("bench queues --repeat", "from 1 to 100000"),
-        ("bench two-level --processors", "from 1 to 4096"),
-        ("reproduce adaptive --runs", "from 1 to 10000"),
     ] {
         for value in ["-1", "NaN", "99999999999999999999"] {
             let text = complaint(&mut tidegate(&format!("{option} {value}")), 2);

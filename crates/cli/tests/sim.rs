@@ -174,7 +174,7 @@ fn what_is_no_file_of_costs_is_refused_with_what_is_allowed() {
     for (costs, expected) in [
         (
             "fork = 1",
-            "allowed: a list of costs as `tidegate bench calibrate --json` prints it",
+            "allowed: a list of costs as `tidegate-lab bench calibrate --json` prints it",
         ),
         (
             "[{\"name\": \"sim.fork\", \"nanos\": -1}]",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
+use tidegate_command::arguments::Format;
 
 /// Where `run` writes its notes.
 #[derive(Args, Clone, Debug, Default)]

@@ -13,9 +13,8 @@ use tidegate_policy::{Allot, Desire};
 use tidegate_sim::Arrivals;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
-use super::chosen::{entry, open, program, subcommand, unknown};
-use super::{Chosen, Size, whole};
-use crate::options::{help, help_of_policy};
+use tidegate_command::arguments::{Chosen, Size, entry, open, program, unknown, whole};
+use tidegate_command::options::{help, help_of_policy};
 
 /// The subcommand that is no program.
 const JOBS: &str = "jobs";
@@ -126,7 +125,7 @@ fn jobs() -> Command {
 
 impl FromArgMatches for Simulation {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        match subcommand(matches) {
+        match matches.subcommand() {
             Some((JOBS, matches)) => JobsArguments::from_arg_matches(matches).map(Self::Jobs),
             Some((name, flags)) if entry(name).is_some_and(|entry| entry.simulated) => {
                 let flags = SimulationFlags::from_arg_matches(flags)?;
@@ -137,7 +136,7 @@ impl FromArgMatches for Simulation {
             }
             _ => {
                 let programs = simulated().map(|entry| entry.name);
-                Err(unknown("sim", matches, programs.chain([JOBS])))
+                Err(unknown(matches, programs.chain([JOBS])))
             }
         }
     }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tidegate::machine::{Cache, CpuList, Machine, Quota};
 
 use crate::arguments::MachineArguments;
-use crate::failure::Failure;
-use crate::options;
-use crate::output;
 use crate::topology;
+use tidegate_command::failure::Failure;
+use tidegate_command::options;
+use tidegate_command::output;
 use tree::Tree;
 
 /// Carries the subcommand out.

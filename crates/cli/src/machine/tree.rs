@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tidegate::machine::{CpuList, Machine, Topology};
 
 use super::cpus;
-use crate::output::{show_count, show_whole_bytes};
+use tidegate_command::output::{show_count, show_whole_bytes};
 
 /// Something that CPUs share.
 struct Thing {

@@ -9,8 +9,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tidegate::trace::{Event, Record, Source, Stream, Trace, phase};
 
-use crate::failure::Failure;
-use crate::output::write_file;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::write_file;
 
 /// Writes the file.
 pub fn write(trace: &Trace, path: &Path) -> Result<(), Failure> {

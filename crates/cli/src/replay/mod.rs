@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tidegate::trace::{Difference, Failed, Rules, Stream, Trace, replay};
 
 use crate::arguments::ReplayArguments;
-use crate::failure::Failure;
-use crate::input;
-use crate::output::{self, Progress, show_count, show_seconds};
-use crate::standard::shown_input;
+use tidegate_command::failure::Failure;
+use tidegate_command::input;
+use tidegate_command::output::{self, Progress, show_count, show_seconds};
+use tidegate_command::standard::shown_input;
 
 /// Carries the subcommand out.
 pub fn run(arguments: &ReplayArguments) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tidegate::{Breakdown, Counters, Slotless, Stats};
 
-use crate::output::{show_count, show_fields, show_seconds};
+use tidegate_command::output::{show_count, show_fields, show_seconds};
 
 /// How often things happened.
 pub fn counters(counters: &Counters) -> Value {

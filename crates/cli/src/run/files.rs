@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use tidegate_workloads::digest::{ProblemKind, Report, printable};
 
-use crate::output::show_rate;
+use tidegate_command::output::show_rate;
 
 /// How many problem files of a kind are named unless all are asked for.
 const NAMED: usize = 10;

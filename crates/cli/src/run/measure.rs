@@ -9,12 +9,12 @@ use tidegate::interval::Graph;
 use tidegate_workloads::{Counted, Program, Recorded, Runtime, Tidegate};
 
 use crate::arguments::PictureArguments;
-use crate::failure::Failure;
-use crate::options::Options;
-use crate::output::{Progress, write_file};
-use crate::reference::{Found, Reference};
-use crate::statistics::Summary;
-use crate::usage::{self, Usage};
+use tidegate_command::failure::Failure;
+use tidegate_command::options::Options;
+use tidegate_command::output::{Progress, write_file};
+use tidegate_command::reference::{Found, Reference};
+use tidegate_command::statistics::Summary;
+use tidegate_command::usage::{self, Usage};
 
 /// What is to be run and how.
 pub struct Plan {
@@ -234,9 +234,9 @@ impl<P: Program> Runs<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Flags;
     use clap::{Args, FromArgMatches};
     use std::process::ExitCode;
+    use tidegate_command::options::Flags;
     use tidegate_workloads::parameter::{Parameter, ParameterError, Values};
     use tidegate_workloads::{Answer, program::Field};
 

@@ -20,12 +20,12 @@ mod pictures;
 mod report;
 
 use crate::arguments::RunArguments;
-use crate::failure::Failure;
-use crate::options::Options;
-use crate::output;
-use crate::stack;
 use measure::{Plan, Run};
 use report::Report;
+use tidegate_command::failure::Failure;
+use tidegate_command::options::Options;
+use tidegate_command::output;
+use tidegate_command::stack;
 
 /// Carries the subcommand out.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {

@@ -5,9 +5,9 @@ use tidegate_workloads::Program;
 use tidegate_workloads::registry::ENTRIES;
 
 use crate::arguments::PictureArguments;
-use crate::failure::Failure;
-use crate::output::{find_room, show_count, to_stderr, write_file};
-use crate::standard::shown_output;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{find_room, show_count, to_stderr, write_file};
+use tidegate_command::standard::shown_output;
 
 /// From so many intervals on a picture is hard to look at.
 const MANY: usize = 2_000;

@@ -9,8 +9,10 @@ use tidegate_workloads::{Answer, Program};
 
 use super::counts;
 use super::measure::{Check, Plan, Run};
-use crate::output::{show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value};
-use crate::statistics::Summary;
+use tidegate_command::output::{
+    show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value,
+};
+use tidegate_command::statistics::Summary;
 
 /// What is printed of a run.
 pub struct Report<'a> {

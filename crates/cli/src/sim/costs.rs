@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 use tidegate_sim::Costs;
 
-use crate::failure::Failure;
-use crate::input;
-use crate::standard::shown_input;
+use tidegate_command::failure::Failure;
+use tidegate_command::input;
+use tidegate_command::standard::shown_input;
 
 /// A row. What else it has is for people.
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ pub fn read(file: Option<&Path>) -> Result<Costs, Failure> {
     let refused = |what: String| Failure::Usage(format!("{}: {what}", shown_input(file)));
     let rows: Vec<Row> = serde_json::from_str(&input::text(file)?).map_err(|error| {
         refused(format!(
-            "{error}; allowed: a list of costs as `tidegate bench calibrate --json` prints it"
+            "{error}; allowed: a list of costs as `tidegate-lab bench calibrate --json` prints it"
         ))
     })?;
     for (number, row) in rows.iter().enumerate() {

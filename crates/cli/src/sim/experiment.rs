@@ -14,9 +14,9 @@ use tidegate_workloads::Simulated;
 use super::costs;
 use super::processors::Processors;
 use crate::arguments::SimulationFlags;
-use crate::failure::Failure;
-use crate::options::value;
-use crate::output::{Progress, show_seconds};
+use tidegate_command::failure::Failure;
+use tidegate_command::options::value;
+use tidegate_command::output::{Progress, show_seconds};
 
 /// What is run, apart from the program.
 pub struct Experiment {

@@ -7,7 +7,7 @@ use tidegate_sim::Settings;
 use tidegate_workloads::{Answer, Program};
 
 use super::experiment::Experiment;
-use crate::output::{show_bytes, show_count, show_fields};
+use tidegate_command::output::{show_bytes, show_count, show_fields};
 
 /// The beginning of an answer.
 pub struct Head<'a> {

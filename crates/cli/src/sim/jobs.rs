@@ -13,10 +13,10 @@ use tidegate_policy::AllotState;
 use tidegate_policy::tunables::{Allowed, SIM_PROCESSORS};
 
 use crate::arguments::JobsArguments;
-use crate::failure::Failure;
-use crate::input;
-use crate::output;
-use crate::standard::shown_input;
+use tidegate_command::failure::Failure;
+use tidegate_command::input;
+use tidegate_command::output;
+use tidegate_command::standard::shown_input;
 
 /// The most that a job may desire: the largest machine there is.
 fn most_desired() -> u64 {

@@ -20,13 +20,13 @@ mod sheet;
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
 
 use crate::arguments::{SimArguments, Simulation, SimulationFlags};
-use crate::failure::Failure;
-use crate::output;
 use experiment::{Done, Experiment};
 use head::Head;
 use processors::Processors;
 use report::Report;
 use sheet::Sheet;
+use tidegate_command::failure::Failure;
+use tidegate_command::output;
 
 /// Carries the subcommand out.
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {

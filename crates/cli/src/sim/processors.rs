@@ -6,8 +6,8 @@ use tidegate::machine::Topology;
 use tidegate_policy::PlaceTree;
 use tidegate_policy::tunables::SIM_PROCESSORS;
 
-use crate::failure::Failure;
 use crate::topology;
+use tidegate_command::failure::Failure;
 
 /// The processors of the simulated machine.
 pub struct Processors<'a> {

@@ -8,7 +8,7 @@ use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
 use super::head::Head;
-use crate::output::{show_bytes, show_ratio, show_seconds};
+use tidegate_command::output::{show_bytes, show_ratio, show_seconds};
 
 /// What is printed of a run.
 pub struct Report<'a> {

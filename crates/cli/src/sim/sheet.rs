@@ -6,8 +6,8 @@ use serde_json::{Map, Number, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::Done;
-use crate::output::{Table, show_bytes, show_seconds};
-use crate::statistics::Summary;
+use tidegate_command::output::{Table, show_bytes, show_seconds};
+use tidegate_command::statistics::Summary;
 
 /// How a figure is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use ratatui::widgets::{Paragraph, Widget, Wrap};
 
 use super::column::Column;
 use super::screen::{Screen, Tracked};
-use crate::output::show_count;
+use tidegate_command::output::show_count;
 
 /// Heights of a part of a cell.
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];

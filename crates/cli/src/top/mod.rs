@@ -26,11 +26,11 @@ use ratatui::crossterm::event::{self, Event};
 use tidegate_policy::tunables::{Allowed, Basis, Tunable, Unit};
 
 use crate::arguments::TopArguments;
-use crate::failure::Failure;
 use crate::roster;
 use load::Meter;
 use screen::{Asked, Screen};
 use terminal::{Signals, Terminal};
+use tidegate_command::failure::Failure;
 use watch::Watch;
 
 /// How often the screen shows something new. No tunable of the runtime's, so it is not listed among them.

@@ -1,4 +1,4 @@
-//! The costs of the simulated machine. The measured ones were measured with `tidegate bench calibrate` on two processors
+//! The costs of the simulated machine. The measured ones were measured with `tidegate-lab bench calibrate` on two processors
 //! that share a third-level cache.
 
 use crate::text::{GIB, MS, S, US};

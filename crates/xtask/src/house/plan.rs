@@ -107,7 +107,21 @@ pub const ROOMS: &[Room] = &[
         code: Code::Tool,
     },
     Room {
+        folder: "command",
+        imports: &["policy", "tidegate", "workloads"],
+        outside: TOOL,
+        unsafe_in: &[],
+        code: Code::Tool,
+    },
+    Room {
         folder: "cli",
+        imports: &["policy", "share", "tidegate", "sim", "workloads", "command"],
+        outside: TOOL,
+        unsafe_in: &[],
+        code: Code::Tool,
+    },
+    Room {
+        folder: "lab",
         imports: &[
             "policy",
             "sync",
@@ -116,6 +130,7 @@ pub const ROOMS: &[Room] = &[
             "tidegate",
             "sim",
             "workloads",
+            "command",
         ],
         outside: TOOL,
         unsafe_in: &[],

@@ -1,0 +1,55 @@
+//! What tests of both commands check.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The fields of a row of a comparison.
+pub const ROW: [&str; 14] = [
+    "case",
+    "runtime",
+    "version",
+    "workers",
+    "median_ns",
+    "p99_ns",
+    "min_ns",
+    "max_ns",
+    "repetitions",
+    "over_serial_ns",
+    "ratio_to_serial",
+    "ratio_to_rayon",
+    "cpu_seconds",
+    "wakeups",
+];
+
+/// The command with these arguments, separated by spaces, away from the environment of its caller.
+pub fn alone(mut command: Command, table: &str, arguments: &str) -> Command {
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TIDEGATE_") {
+            command.env_remove(name);
+        }
+    }
+    // A table of the tests' own: what runs beside them has no part in it.
+    command.env("TIDEGATE_TABLE", table);
+    command.args(arguments.split_whitespace());
+    command
+}
+
+/// The JSON that a successful run prints, with nothing on standard error.
+pub fn json(command: &mut Command) -> Value {
+    let output = command.assert().success().stderr("").get_output().clone();
+    serde_json::from_slice(&output.stdout).expect("standard output is JSON")
+}
+
+/// What a run that ends with `code` prints on standard error; it prints nothing else and does not panic.
+pub fn complaint(command: &mut Command, code: i32) -> String {
+    let output = command.assert().code(code).stdout("").get_output().clone();
+    let text = String::from_utf8(output.stderr).expect("messages are text");
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+/// The keys of an object, in order.
+pub fn keys(value: &Value) -> Vec<&str> {
+    let object = value.as_object().expect("an object");
+    object.keys().map(String::as_str).collect()
+}

@@ -1,0 +1,214 @@
+//! Lanes of a program: its serial version, two copies of that, and its body on each runtime.
+//!
+//! A sample is the mean of as many runs as [`timed`](mod@timed) makes. The clock is read on the thread that runs the
+//! body's root, so that getting there is not counted. The answer of the last run of every sample is
+//! checked.
+//!
+//! What this does not do: repeat until a figure is certain. The number of samples follows from the
+//! time that the serial version takes, and the table shows how far they lie apart.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tidegate_workloads::{Program, Runtime, Visitor, visit};
+
+use super::Rival;
+use super::Setting;
+use super::lane::{Lane, Sample};
+use super::race::{self, Race, SERIAL, TWICE_SERIAL};
+use super::rounds;
+use super::row::Outcome;
+use crate::arguments::Chosen;
+use crate::failure::Failure;
+use crate::output::show_nanos;
+use crate::reference::{Found, Reference};
+use crate::stack;
+use crate::timed::{self, timed};
+use crate::usage::Usage;
+
+/// How long the samples of a row should take together, unless their number is given.
+const ROW: Duration = Duration::from_secs(5);
+
+/// The fewest and the most samples of a row, unless their number is given.
+const SAMPLES: (f64, f64) = (5.0, 101.0);
+
+/// What a program is compared with.
+const RIVALS: &[Rival] = &[
+    Rival::Serial,
+    Rival::TwiceSerial,
+    Rival::Rayon,
+    Rival::Chili,
+    Rival::Std,
+];
+
+/// Compares runtimes in a program.
+pub fn compare(chosen: &Chosen, setting: &Setting) -> Result<Outcome, Failure> {
+    let size = setting.size.into();
+    visit(chosen.name, size, &chosen.given, Compared(setting))?
+}
+
+/// Compares runtimes in the program it is shown.
+struct Compared<'a>(&'a Setting);
+
+impl Visitor for Compared<'_> {
+    type Out = Result<Outcome, Failure>;
+
+    fn visit<P: Program>(self, program: P) -> Self::Out {
+        let Self(setting) = self;
+        let trial = Trial::new(&program, P::NAME.to_owned())?;
+        let preset = (ROW.as_secs_f64() / trial.sample_seconds()).clamp(SAMPLES.0, SAMPLES.1);
+        let lanes = race::lanes(&&trial, &setting.rivals(RIVALS)?, &setting.workers()?)?;
+        let rows = rounds::take(lanes, setting.repeat(preset as u32), true)?;
+        let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
+        let half = twice.and_then(|row| row.median()).map(|median| {
+            let half = show_nanos(median / 2.0);
+            format!("half of what two serial copies take side by side: {half}")
+        });
+        Ok(Outcome {
+            rows,
+            measure: "one run".into(),
+            notes: half.into_iter().chain(trial.refusals.take()).collect(),
+            conclusion: None,
+        })
+    }
+}
+
+/// A program with its input and its right answer.
+pub struct Trial<'a, P: Program> {
+    name: String,
+    program: &'a P,
+    input: RefCell<P::Input>,
+    reference: RefCell<Reference<P>>,
+    /// Why runtimes do not take part.
+    refusals: RefCell<BTreeSet<String>>,
+    /// What the serial version took the first time.
+    serial: Duration,
+    /// By what a run's time is divided.
+    units: f64,
+}
+
+impl<'a, P: Program> Trial<'a, P> {
+    /// Makes the input, runs the serial version and learns from it.
+    pub fn new(program: &'a P, name: String) -> Result<Self, Failure> {
+        let mut input = prepare(program)?;
+        let start = Instant::now();
+        let output = program.serial(&mut input);
+        let serial = start.elapsed();
+        let found = Found::new(program, &input, output);
+        let reference = Reference::published(program).unwrap_or_else(|| Reference::serial(found));
+        Ok(Self {
+            name,
+            program,
+            input: input.into(),
+            reference: reference.into(),
+            refusals: RefCell::default(),
+            serial,
+            units: 1.0,
+        })
+    }
+
+    /// The same with the time of a run divided by `units`.
+    pub fn per(mut self, units: u32) -> Self {
+        self.units = units.into();
+        self
+    }
+
+    fn sample_seconds(&self) -> f64 {
+        self.serial.max(timed::SAMPLE).as_secs_f64()
+    }
+
+    /// Takes a sample by `once` and checks the answer of the last run.
+    fn sample(
+        &self,
+        runtime: &str,
+        runs: impl FnOnce(&mut P::Input) -> (f64, P::Output),
+    ) -> Result<Sample, Failure> {
+        let mut input = self.input.borrow_mut();
+        let (used, (nanos, output)) = Usage::of(|| runs(&mut input));
+        let mut found = Found::new(self.program, &input, output);
+        let mut reference = self.reference.borrow_mut();
+        if !reference.check(self.program, &input, &mut found).agrees {
+            return Err(Failure::Wrong(format!(
+                "{} on {runtime}: the answer is not that of {}",
+                P::NAME,
+                reference.source()
+            )));
+        }
+        Ok(Sample {
+            nanos: nanos / self.units,
+            used,
+        })
+    }
+}
+
+impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let trial = *self;
+        if !trial.program.applies_to::<R>() {
+            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
+        }
+        let runtime = race::start::<R>(workers)?;
+        if let Err(refusal) = trial.program.fits(&runtime) {
+            trial.refusals.borrow_mut().insert(refusal.to_string());
+            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
+        }
+        let program = trial.program;
+        let take = move || {
+            trial.sample(R::NAME, |input| {
+                runtime.install(|fork| {
+                    timed(program, input, |input| program.parallel::<R>(input, fork))
+                })
+            })
+        };
+        Ok(Lane::new(&trial.name, R::NAME, workers, take))
+    }
+
+    fn serial(&self) -> Result<Lane<'a>, Failure> {
+        let trial = *self;
+        let take = move || {
+            trial.sample(SERIAL, |input| {
+                timed(trial.program, input, |input| trial.program.serial(input))
+            })
+        };
+        Ok(Lane::new(&trial.name, SERIAL, 1, take))
+    }
+
+    fn twice_serial(&self) -> Result<Lane<'a>, Failure> {
+        let trial = *self;
+        let mut inputs = [prepare(trial.program)?, prepare(trial.program)?];
+        let take = move || {
+            let (used, nanos) = Usage::of(|| side_by_side(trial.program, &mut inputs));
+            Ok(Sample {
+                nanos: nanos? / trial.units,
+                used,
+            })
+        };
+        Ok(Lane::new(&trial.name, TWICE_SERIAL, 2, take))
+    }
+}
+
+fn prepare<P: Program>(program: &P) -> Result<P::Input, Failure> {
+    program
+        .prepare()
+        .map_err(|error| Failure::Impossible(error.to_string()))
+}
+
+/// Runs two serial copies at the same time; the time is that of the slower one.
+fn side_by_side<P: Program>(program: &P, inputs: &mut [P::Input; 2]) -> Result<f64, Failure> {
+    let copy = |input: &mut P::Input| timed(program, input, |input| program.serial(input)).0;
+    let [one, other] = inputs;
+    thread::scope(|scope| {
+        let other = scope.spawn(|| stack::with_deep_stack(|| copy(other)));
+        let one = copy(one);
+        let other = other
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok(one.max(other))
+    })
+}

@@ -1,0 +1,229 @@
+//! What a comparison prints: a row per lane, and sentences below.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::lane::{Lane, Sample};
+use super::race::SERIAL;
+use crate::arguments::Format;
+use crate::failure::Failure;
+use crate::options;
+use crate::output::{self, Table, show_nanos, show_ratio, show_seconds};
+use crate::statistics::Summary;
+use crate::usage::Usage;
+
+/// The samples of one lane.
+pub struct Row {
+    /// What was measured.
+    pub case: String,
+    /// On which runtime.
+    pub runtime: &'static str,
+    /// Its version, where it has one.
+    version: Option<String>,
+    /// With how many workers.
+    pub workers: usize,
+    /// The times in nanoseconds; none where the runtime cannot do it.
+    pub nanos: Option<Summary>,
+    used: Usage,
+    over_serial: Option<f64>,
+    ratio_to_serial: Option<f64>,
+    ratio_to_rayon: Option<f64>,
+}
+
+impl Row {
+    /// The row of a lane, without samples.
+    pub fn new(lane: &Lane<'_>) -> Self {
+        Self {
+            case: lane.case.clone(),
+            runtime: lane.runtime,
+            version: lane.version.clone(),
+            workers: lane.workers,
+            nanos: None,
+            used: Usage::none(),
+            over_serial: None,
+            ratio_to_serial: None,
+            ratio_to_rayon: None,
+        }
+    }
+
+    /// Takes a sample in.
+    pub fn add(&mut self, sample: Sample) {
+        match &mut self.nanos {
+            Some(nanos) => nanos.add(sample.nanos),
+            None => self.nanos = Some(Summary::new(sample.nanos)),
+        }
+        self.used = self.used.and(sample.used);
+    }
+
+    /// Relates the medians of rows of the same case to one another.
+    pub fn relate(rows: &mut [Self]) {
+        for index in 0..rows.len() {
+            let row = &rows[index];
+            let ratio_to = |other: Option<&Self>| {
+                let other = other?.median().filter(|median| *median > 0.0)?;
+                Some(row.median()? / other)
+            };
+            let beside = |runtime| {
+                let mut same = rows.iter().filter(|other| other.case == row.case);
+                same.find(|other| {
+                    other.runtime == runtime && (runtime == SERIAL || other.workers == row.workers)
+                })
+            };
+            let serial = beside(SERIAL);
+            let over_serial = row.median().zip(serial.and_then(Self::median));
+            let ratios = (ratio_to(serial), ratio_to(beside("rayon")));
+            rows[index].over_serial = over_serial.map(|(own, serial)| own - serial);
+            (rows[index].ratio_to_serial, rows[index].ratio_to_rayon) = ratios;
+        }
+    }
+
+    /// The median in nanoseconds, if there are samples.
+    pub fn median(&self) -> Option<f64> {
+        self.nanos.as_ref().map(Summary::median)
+    }
+
+    fn to_json(&self) -> Value {
+        let nanos = |of: fn(&Summary) -> f64| self.nanos.as_ref().map(of).map(tenths);
+        json!({
+            "case": self.case,
+            "runtime": self.runtime,
+            "version": self.version,
+            "workers": self.workers,
+            "median_ns": nanos(Summary::median),
+            "p99_ns": nanos(Summary::p99),
+            "min_ns": nanos(Summary::min),
+            "max_ns": nanos(Summary::max),
+            "repetitions": self.nanos.as_ref().map_or(0, Summary::count),
+            "over_serial_ns": self.over_serial.map(tenths),
+            "ratio_to_serial": self.ratio_to_serial,
+            "ratio_to_rayon": self.ratio_to_rayon,
+            "cpu_seconds": self.used.cpu_seconds(),
+            "wakeups": self.used.wakeups,
+        })
+    }
+
+    fn cells(&self) -> [String; 12] {
+        let runtime = self.runtime.to_owned();
+        let Some(nanos) = &self.nanos else {
+            let mut cells: [String; 12] = std::array::from_fn(|_| String::new());
+            cells[..4].clone_from_slice(&[
+                self.case.clone(),
+                runtime,
+                self.workers.to_string(),
+                "not applicable".into(),
+            ]);
+            return cells;
+        };
+        let ratio = |ratio: Option<f64>| ratio.map_or_else(String::new, show_ratio);
+        let unknown = || "unknown".to_owned();
+        [
+            self.case.clone(),
+            runtime,
+            self.workers.to_string(),
+            show_nanos(nanos.median()),
+            show_nanos(nanos.p99()),
+            show_nanos(nanos.min()),
+            show_nanos(nanos.max()),
+            self.over_serial.map_or_else(String::new, show_nanos),
+            ratio(self.ratio_to_serial),
+            ratio(self.ratio_to_rayon),
+            self.used.cpu_seconds().map_or_else(unknown, show_seconds),
+            self.used
+                .wakeups
+                .map_or_else(unknown, |wakeups| wakeups.to_string()),
+        ]
+    }
+}
+
+/// A number with one decimal.
+fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+/// What follows from the rows of a comparison, in words and for programs.
+pub trait Conclusion: fmt::Display {
+    /// The conclusion for programs, beside the rows that it follows from.
+    fn to_json(&self, rows: Value) -> Value;
+}
+
+/// Rows, and what is to be said about them.
+pub struct Outcome {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// What a row's time is, in words.
+    pub measure: String,
+    /// Sentences below the table.
+    pub notes: Vec<String>,
+    /// What follows from the rows and is printed in their place. As JSON the whole is then an object.
+    pub conclusion: Option<Box<dyn Conclusion>>,
+}
+
+impl Outcome {
+    /// Prints the rows as a table or as JSON.
+    pub fn print(&self, format: Format) -> Result<(), Failure> {
+        if format.json {
+            return output::print_json(&self.to_json());
+        }
+        let (_, why) = options::number_of_workers(None)?;
+        output::to_stdout(|out| {
+            writeln!(out, "{}", self.versions())?;
+            writeln!(out, "machine: {why}")?;
+            let (measure, repetitions) = (&self.measure, self.repetitions());
+            write!(
+                out,
+                "times: {measure}, of {repetitions} repetitions in turns"
+            )?;
+            match &self.conclusion {
+                Some(conclusion) => write!(out, "\n{conclusion}")?,
+                None => writeln!(out, "; cpu and wakeups: of all of them\n{}", self.table())?,
+            }
+            self.notes
+                .iter()
+                .try_for_each(|note| writeln!(out, "{note}"))
+        })
+    }
+
+    /// The rows for people.
+    fn table(&self) -> Table {
+        let mut table = Table::new([
+            "case", "runtime", "workers", "median", "p99", "min", "max", "-serial", "/serial",
+            "/rayon", "cpu", "wakeups",
+        ]);
+        self.rows.iter().for_each(|row| table.row(row.cells()));
+        table
+    }
+
+    fn to_json(&self) -> Value {
+        let rows: Value = self.rows.iter().map(Row::to_json).collect();
+        match &self.conclusion {
+            Some(conclusion) => conclusion.to_json(rows),
+            None => rows,
+        }
+    }
+
+    /// How many samples rows have, in words.
+    fn repetitions(&self) -> String {
+        let taken = self.rows.iter().filter_map(|row| row.nanos.as_ref());
+        let counts: BTreeSet<_> = taken.map(Summary::count).collect();
+        match (counts.first(), counts.last()) {
+            (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+            (_, most) => most.unwrap_or(&0).to_string(),
+        }
+    }
+
+    /// Each runtime compared, with its version.
+    fn versions(&self) -> String {
+        let mut named: Vec<String> = Vec::new();
+        for row in &self.rows {
+            if let Some(version) = &row.version {
+                let name = format!("{} {version}", row.runtime);
+                if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+        }
+        named.join(", ")
+    }
+}

@@ -1,0 +1,74 @@
+//! The arguments of `reproduce` and of `report`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Format, Size};
+
+pub const AFTER_REPRODUCE: &str = "\
+JSON: experiment, title, source (who published it), expected (true where nobody did: published figures are then what we expect), made (a list of name and value: how), findings (a list of \
+what, published, ours, agrees: whether both point in the same direction, why: what there is to say about it), \
+sections: a list of title, text, charts (title, x, y, labels of the places 0, 1, .. on the axis, lines: a list of \
+name and points of x, y and low to high, the interval of 95 % confidence) and tables (title, columns, rows).
+
+`tidegate-lab report` makes a page of such files:
+  tidegate-lab reproduce adaptive --json > adaptive.json
+  tidegate-lab report adaptive.json --out report.html
+
+Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+
+/// The arguments of `reproduce`.
+#[derive(Args, Debug)]
+pub struct ReproduceArguments {
+    /// Whose experiment
+    #[arg(value_enum)]
+    pub experiment: Experiments,
+    /// Only on simulated machines
+    #[arg(long, conflicts_with = "real")]
+    pub sim: bool,
+    /// Only on this machine
+    #[arg(long)]
+    pub real: bool,
+    /// Programs that end at once, small ones, or those of the source
+    #[arg(long, value_enum, default_value_t)]
+    pub size: Size,
+    /// At most so many runs of each program, each with another seed; the page says how many there were
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = tidegate_command::arguments::whole(1_u64, 10_000), allow_negative_numbers = true)]
+    pub runs: u64,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
+}
+
+/// Published experiments, and one of ours.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiments {
+    /// How thieves rest: backoffs and quanta (Haselsteiner 2015)
+    Adaptive,
+    /// Jobs that share the processors: overhead and performance of Cilk-AP (Sen 2004)
+    TwoLevel,
+    /// How much a thief takes: one task, several or half (Adnan and Sato 2012)
+    MultiSteal,
+    /// How much memory tasks need at a time: work stealing, Narlikar's scheduler and the hybrid (slides)
+    Space,
+    /// Where intervals run, and from which queues (Weibel 2010)
+    Intervals,
+    /// How far the defaults of the runtime scale, beside other rules; only simulated, up to 4,096 processors (ours)
+    Scaling,
+}
+
+pub const AFTER_REPORT: &str = "\
+Exit codes: 0 done, 2 bad usage, or a file is none that `reproduce --json` has written, 3 a file cannot be read or \
+written.";
+
+/// The arguments of `report`.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// What `reproduce --json` has written, in the order of the page; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Where to write the page, which needs no other file and no network; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    pub out: PathBuf,
+}

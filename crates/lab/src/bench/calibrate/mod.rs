@@ -1,0 +1,227 @@
+//! `bench calibrate`: what the costs of the simulated machine are on this one.
+//!
+//! Every cost is measured once in each round, in turns with the others. Two threads stand on the two processors that are nearest to each other, and for what
+//! distance adds on two that are furthest apart.
+
+mod memory;
+mod tasks;
+mod threads;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tidegate::machine::Machine;
+use tidegate_policy::tunables::{self as t, Tunable};
+
+use crate::arguments::{CalibrateArguments, Size};
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{Progress, Table, print_json, show_nanos, to_stdout};
+use tidegate_command::statistics::Summary;
+
+/// Every cost, and how it is measured.
+const COSTS: [(Tunable<u64>, &str); 15] = [
+    (
+        t::SIM_FORK,
+        "half of what a join of fib takes beyond the calls, on one worker",
+    ),
+    (t::SIM_JOIN, "the other half"),
+    (t::SIM_ALLOCATE, "a lease, taken and dropped"),
+    (
+        t::SIM_ATTEMPT,
+        "half a round of two threads that answer each other",
+    ),
+    (
+        t::SIM_DISTANCE,
+        "the same between the processors furthest apart, by step",
+    ),
+    (
+        t::SIM_MISS,
+        "a KiB read from memory, less one from the cache of a processor",
+    ),
+    (t::SIM_STEAL, "an empty task stolen, without the look"),
+    (
+        t::SIM_LOOK_AGAIN,
+        "between two looks of a thief that never rests",
+    ),
+    (t::SIM_YIELD, "a yield, alone"),
+    (
+        t::SIM_SLEEP,
+        "processor time of a thread that sleeps and is woken",
+    ),
+    (t::SIM_WAKE, "from unpark until the other thread runs"),
+    (t::SIM_WAKE_CALL, "unpark"),
+    (
+        t::SIM_SLACK,
+        "how late a thread is that has slept for 100 us, less a wake-up",
+    ),
+    (
+        t::SIM_HANDOVER,
+        "half a round of two threads that take turns on a processor",
+    ),
+    (
+        t::SIM_SLICE,
+        "turns of two threads that both want a processor",
+    ),
+];
+
+/// Nanoseconds for each of [`COSTS`], where this machine can say.
+type Round = [Option<f64>; COSTS.len()];
+
+/// A cost and its samples in nanoseconds.
+struct Cost {
+    tunable: Tunable<u64>,
+    how: &'static str,
+    samples: Vec<f64>,
+}
+
+/// Where threads stand.
+struct Processors {
+    near: [usize; 2],
+    /// Two of the greatest distance, and by how many steps it is more than that of the near ones; where there is any.
+    far: Option<([usize; 2], u32)>,
+}
+
+/// Measures every cost, as often as asked for.
+pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
+    let processors = Processors::find()?;
+    let progress = Progress::start(u64::from(arguments.repeat));
+    let mut costs = COSTS.map(|(tunable, how)| Cost {
+        tunable,
+        how,
+        samples: vec![],
+    });
+    for _ in 0..arguments.repeat {
+        progress.say("costs");
+        let round = round(&processors, arguments.size)?;
+        for (cost, nanos) in costs.iter_mut().zip(round) {
+            cost.samples.extend(nanos);
+        }
+        progress.step();
+    }
+    drop(progress);
+    if arguments.format.json {
+        return print_json(&costs.iter().map(Cost::to_json).collect());
+    }
+    print(&costs)
+}
+
+impl Processors {
+    fn find() -> Result<Self, Failure> {
+        let machine = Machine::read();
+        let usable = machine.usable();
+        let cpus = usable.as_slice();
+        let tree = machine.topology().places(cpus);
+        let pairs = (0..cpus.len()).flat_map(|a| (a + 1..cpus.len()).map(move |b| (a, b)));
+        let distance = |&(a, b): &(usize, usize)| tree.distance(a, b);
+        let both = |(a, b): (usize, usize)| [cpus[a], cpus[b]];
+        let (Some(near), Some(far)) = (
+            pairs.clone().min_by_key(distance),
+            pairs.clone().max_by_key(distance),
+        ) else {
+            return Err(Failure::Impossible(
+                "one processor looks at no other; allowed: two or more that this process may use"
+                    .into(),
+            ));
+        };
+        let steps = distance(&far) - distance(&near);
+        Ok(Self {
+            near: both(near),
+            far: (steps > 0).then(|| (both(far), steps)),
+        })
+    }
+}
+
+/// Measures each cost once.
+fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
+    let times: u32 = match size {
+        Size::Tiny => 1,
+        Size::Small | Size::Paper => 10,
+    };
+    let long = u64::from(times);
+    let near = processors.near;
+    let both = tasks::fork_and_join(15 + 4 * times.ilog2())?;
+    let lease = tasks::lease(1_000 * times)?;
+    let attempt = threads::attempt(near, 5_000 * long)?;
+    let distance = match processors.far {
+        None => None,
+        Some((far, steps)) => {
+            let far = threads::attempt(far, 5_000 * long)?;
+            Some((far - attempt) / f64::from(steps))
+        }
+    };
+    let miss = memory::miss(size)?;
+    let steal = tasks::steal(200 * times as usize)? - attempt;
+    let again = tasks::look(Duration::from_millis(2 * long))? - attempt;
+    let yields = threads::yields(1_000 * times);
+    let wake = threads::wake(near, 10 * times)?;
+    let late = threads::lateness(near[0], 10 * times)?;
+    let handover = threads::handover(near[0], 100 * long)?;
+    let slice = threads::slice(near[0], Duration::from_millis(20 * long))?;
+    Ok([
+        Some(both / 2.0),
+        Some(both / 2.0),
+        Some(lease),
+        Some(attempt),
+        distance,
+        Some(miss),
+        Some(steal),
+        Some(again),
+        Some(yields),
+        wake.sleep,
+        Some(wake.latency),
+        Some(wake.call),
+        Some(late - wake.latency),
+        Some(handover),
+        slice,
+    ])
+}
+
+impl Cost {
+    fn summary(&self) -> Option<Summary> {
+        Summary::of(self.samples.iter().copied())
+    }
+
+    /// The median, as a whole number within what is allowed.
+    fn nanos(&self) -> Option<u64> {
+        let (least, most) = match self.tunable.allowed {
+            t::Allowed::Between(least, most) => (least, most),
+            t::Allowed::OneOf(_) => (0, u64::MAX),
+        };
+        let median = self.summary()?.median().round();
+        Some((median.max(0.0) as u64).clamp(least, most))
+    }
+
+    fn to_json(&self) -> Value {
+        let summary = self.summary();
+        let of = |figure: fn(&Summary) -> f64| summary.as_ref().map(figure);
+        json!({
+            "name": self.tunable.name,
+            "nanos": self.nanos(),
+            "least_nanos": of(Summary::min),
+            "greatest_nanos": of(Summary::max),
+            "median_of": self.samples.len(),
+            "default_nanos": self.tunable.default,
+            "how": self.how,
+        })
+    }
+}
+
+fn print(costs: &[Cost]) -> Result<(), Failure> {
+    let mut table = Table::new(["cost", "here", "from", "to", "default", "measured as"]);
+    for cost in costs {
+        let summary = cost.summary();
+        let show = |figure: fn(&Summary) -> f64| {
+            let figure = summary.as_ref().map(figure);
+            figure.map_or_else(|| "-".to_owned(), show_nanos)
+        };
+        table.row([
+            cost.tunable.name.to_owned(),
+            show(Summary::median),
+            show(Summary::min),
+            show(Summary::max),
+            show_nanos(cost.tunable.default as f64),
+            cost.how.to_owned(),
+        ]);
+    }
+    to_stdout(|out| writeln!(out, "{table}"))
+}

@@ -1,0 +1,89 @@
+//! What the runtime takes: forks, steals, looks of a thief that finds nothing, and leases.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tidegate::{Amount, Idle, Pool, Share, Space, join, space};
+
+use tidegate_command::failure::Failure;
+
+fn pool(workers: usize) -> Result<Pool, Failure> {
+    let builder = Pool::builder().workers(workers).share(Share::Off);
+    // Of two, one is a thief that takes one task at a time and never rests.
+    let builder = builder.space(Space::None).idle(Idle::None);
+    let pool = builder.steal(Amount::One).build();
+    pool.map_err(|error| Failure::Impossible(error.to_string()))
+}
+
+/// What a fork and its join take on one worker, beyond the calls.
+pub fn fork_and_join(n: u32) -> Result<f64, Failure> {
+    let time = |fib: fn(u32) -> u64| {
+        let start = Instant::now();
+        let forks = fib(black_box(n)) - 1;
+        (start.elapsed().as_nanos() as f64, forks)
+    };
+    let (serial, forks) = time(fib);
+    let (parallel, _) = pool(1)?.install(|| time(forked));
+    Ok((parallel - serial) / forks as f64)
+}
+
+/// From one stolen task to the next, of a thief that has a victim full of empty tasks; the victim works.
+pub fn steal(tasks: usize) -> Result<f64, Failure> {
+    let done = AtomicUsize::new(0);
+    Ok(pool(2)?.install(|| {
+        tidegate::scope(|scope| {
+            for _ in 0..tasks {
+                // Relaxed: a count.
+                scope.spawn(|_| _ = done.fetch_add(1, Ordering::Relaxed));
+            }
+            let start = Instant::now();
+            let first = done.load(Ordering::Relaxed);
+            while done.load(Ordering::Relaxed) < tasks {
+                join(|| (), || ());
+            }
+            let stolen = (tasks - first).max(1);
+            start.elapsed().as_nanos() as f64 / stolen as f64
+        })
+    }))
+}
+
+/// From one look of a thief to the next, while its one victim has nothing for so long.
+pub fn look(time: Duration) -> Result<f64, Failure> {
+    let pool = pool(2)?;
+    Ok(pool.install(|| {
+        let looks = || pool.stats().counters.attempts;
+        let (start, before) = (Instant::now(), looks());
+        while start.elapsed() < time {
+            join(|| (), || ());
+        }
+        start.elapsed().as_nanos() as f64 / (looks() - before).max(1) as f64
+    }))
+}
+
+/// What declaring memory takes, and giving it back.
+pub fn lease(count: u32) -> Result<f64, Failure> {
+    pool(1)?.install(|| {
+        let start = Instant::now();
+        for _ in 0..count {
+            let lease = space::lease(black_box(64));
+            drop(lease.map_err(|error| Failure::Impossible(error.to_string()))?);
+        }
+        Ok(start.elapsed().as_nanos() as f64 / f64::from(count))
+    })
+}
+/// The Fibonacci number of n + 1, which is one more than the forks of it.
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return 1;
+    }
+    fib(n - 1) + fib(n - 2)
+}
+
+fn forked(n: u32) -> u64 {
+    if n < 2 {
+        return 1;
+    }
+    let (a, b) = join(|| forked(n - 1), || forked(n - 2));
+    a + b
+}

@@ -1,0 +1,197 @@
+//! What the system and the caches take: threads that look at each other's memory, wake each other and take turns.
+
+use std::hint::spin_loop;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use tidegate_command::affinity::bind_to;
+use tidegate_command::failure::Failure;
+use tidegate_command::statistics::Summary;
+use tidegate_command::usage::thread_cpu;
+
+/// Two threads begin at the same moment, each on its processor; what they return.
+fn pair<A: Send, B: Send>(
+    cpus: [usize; 2],
+    one: impl FnOnce(&Thread) -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> Result<(A, B), Failure> {
+    let barrier = &Barrier::new(2);
+    let begin = move |cpu| {
+        let bound = bind_to(cpu);
+        barrier.wait();
+        bound
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(move || begin(cpus[1]).map(|()| other()));
+        let thread = other.thread().clone();
+        let one = scope.spawn(move || begin(cpus[0]).map(|()| one(&thread)));
+        let ended = "threads that measure do not panic";
+        Ok((one.join().expect(ended)?, other.join().expect(ended)?))
+    })
+}
+
+/// How long it takes to see what another thread has written: half a round of two that answer each other. Who looks at a victim that works waits so long;
+/// looks in a row, at a victim that writes nothing meanwhile or by a processor that runs ahead, would seem to cost nothing.
+pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
+    let line = &Line(AtomicU64::new(0));
+    // Acquire and Release: the answer comes after the question.
+    let await_turn = |turn| {
+        // Without a pause, which would be in the figure.
+        while line.0.load(Ordering::Acquire) != turn {}
+    };
+    let one = move |_: &Thread| {
+        let start = Instant::now();
+        for round in 0..rounds {
+            line.0.store(2 * round + 1, Ordering::Release);
+            await_turn(2 * round + 2);
+        }
+        start.elapsed().as_nanos() as f64 / (2 * rounds) as f64
+    };
+    let other = move || {
+        for round in 0..rounds {
+            await_turn(2 * round + 1);
+            line.0.store(2 * round + 2, Ordering::Release);
+        }
+    };
+    Ok(pair(cpus, one, other)?.0)
+}
+
+/// Alone in its cache line, and in the next one, which some processors fetch along.
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+/// What a yield takes where nobody else wants the processor.
+pub fn yields(count: u32) -> f64 {
+    let start = Instant::now();
+    (0..count).for_each(|_| thread::yield_now());
+    start.elapsed().as_nanos() as f64 / f64::from(count)
+}
+
+/// What a wake-up takes.
+pub struct Wake {
+    /// Of a processor, to fall asleep and get up again; unknown where threads' time is not counted.
+    pub sleep: Option<f64>,
+    /// From the call until the other runs.
+    pub latency: f64,
+    /// The call itself.
+    pub call: f64,
+}
+
+/// The sleeper has slept so long before it is woken, so that its processor has nothing to do.
+const ASLEEP: Duration = Duration::from_micros(200);
+
+/// Wakes a thread so often; the medians.
+pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
+    let start = Instant::now();
+    let now = move || start.elapsed().as_nanos() as u64;
+    let woken = &AtomicU64::new(0);
+    let asked = &AtomicU64::new(0);
+    let waker = move |sleeper: &Thread| {
+        let (mut latencies, mut calls) = (Vec::new(), Vec::new());
+        for number in 1..=u64::from(count) {
+            let pause = Instant::now();
+            while pause.elapsed() < ASLEEP {
+                spin_loop();
+            }
+            // Relaxed: nothing else is handed over, and the order of one word is total.
+            asked.store(number, Ordering::Relaxed);
+            let call = now();
+            sleeper.unpark();
+            calls.push((now() - call) as f64);
+            while woken.load(Ordering::Relaxed) < call {
+                spin_loop();
+            }
+            latencies.push((woken.load(Ordering::Relaxed) - call) as f64);
+        }
+        (latencies, calls)
+    };
+    let sleeper = move || {
+        let before = thread_cpu();
+        for number in 1..=u64::from(count) {
+            while asked.load(Ordering::Relaxed) < number {
+                thread::park();
+            }
+            woken.store(now(), Ordering::Relaxed);
+        }
+        let used = thread_cpu()?.checked_sub(before?)?;
+        Some(used.as_nanos() as f64 / f64::from(count))
+    };
+    let ((latencies, calls), sleep) = pair(cpus, waker, sleeper)?;
+    let median = |samples| Summary::of(samples).map_or(f64::NAN, |summary| summary.median());
+    Ok(Wake {
+        sleep,
+        latency: median(latencies),
+        call: median(calls),
+    })
+}
+
+/// How long the sleeps are whose end is late.
+const ASKED: Duration = Duration::from_micros(100);
+
+/// How much later than asked a thread goes on that has slept so often; the median.
+pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
+    let sleeper = move || -> Result<Vec<f64>, Failure> {
+        bind_to(cpu)?;
+        let late = (0..count).map(|_| {
+            let start = Instant::now();
+            thread::sleep(ASKED);
+            start.elapsed().saturating_sub(ASKED).as_nanos() as f64
+        });
+        Ok(late.collect())
+    };
+    let late = thread::scope(|scope| scope.spawn(sleeper).join());
+    let late = late.expect("threads that measure do not panic")?;
+    Ok(Summary::of(late).map_or(f64::NAN, |summary| summary.median()))
+}
+
+/// How long a processor takes to go from one thread to another that waits for it: each wakes the other and sleeps.
+pub fn handover(cpu: usize, rounds: u64) -> Result<f64, Failure> {
+    let turn = &AtomicU64::new(0);
+    let first = move |other: &Thread| {
+        let start = Instant::now();
+        for round in 0..rounds {
+            // Release and Acquire, here and below: the other's turn begins after ours.
+            turn.store(2 * round + 1, Ordering::Release);
+            other.unpark();
+            while turn.load(Ordering::Acquire) != 2 * round + 2 {
+                thread::yield_now();
+            }
+        }
+        start.elapsed().as_nanos() as f64 / (2 * rounds) as f64
+    };
+    let second = move || {
+        for round in 0..rounds {
+            while turn.load(Ordering::Acquire) != 2 * round + 1 {
+                thread::park();
+            }
+            turn.store(2 * round + 2, Ordering::Release);
+        }
+    };
+    Ok(pair([cpu, cpu], first, second)?.0)
+}
+
+/// Who does not see the clock for so long has not had the processor.
+const GAP: Duration = Duration::from_micros(100);
+
+/// How long a thread keeps its processor when another wants it: the median of all turns of two in so much time, if there was one.
+pub fn slice(cpu: usize, time: Duration) -> Result<Option<f64>, Failure> {
+    let turns = move || {
+        let start = Instant::now();
+        let (mut began, mut last) = (start, start);
+        let mut turns = Vec::new();
+        while last - start < time {
+            let now = Instant::now();
+            if now - last > GAP {
+                turns.push((last - began).as_nanos() as f64);
+                began = now;
+            }
+            last = now;
+        }
+        turns
+    };
+    let (mut all, others) = pair([cpu, cpu], move |_| turns(), turns)?;
+    all.extend(others);
+    Ok(Summary::of(all).map(|summary| summary.median()))
+}

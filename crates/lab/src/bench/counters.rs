@@ -1,0 +1,177 @@
+//! What the processors count of their caches, as the kernel hands it on.
+//!
+//! The counters belong to the thread that opens them and to every thread that it starts from then on, and those in turn. So they are opened
+//! before any pool is made, and read before and after what is to be counted. Where there are too few of them the kernel lets them take
+//! turns; then the count is that of the time in which a counter had its turn, scaled to the whole.
+//!
+//! Containers, virtual machines and careful administrators refuse them. That is no failure: there are no figures then.
+
+/// How many things are counted.
+pub const EVENTS: usize = 2;
+
+/// What was counted so far, or between two moments: references to caches, and misses in the last level. None where nothing is.
+pub type Counts = [Option<f64>; EVENTS];
+
+/// The counters.
+pub struct Counters(imp::Counters);
+
+impl Counters {
+    /// Opens the counters, or tells in words why there are none.
+    pub fn open() -> (Self, Option<String>) {
+        let (counters, refusal) = imp::open();
+        (Self(counters), refusal)
+    }
+
+    /// What `work` makes them count, and what it returns.
+    pub fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
+        self.0.of(work)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use super::{Counts, EVENTS};
+    use perf_event::events::{Event, Hardware};
+    use perf_event::{Builder, CountAndTime, Counter};
+    use std::collections::BTreeMap;
+    use std::io;
+
+    const COUNTED: [(Hardware, &str); EVENTS] = [
+        (Hardware::CACHE_REFERENCES, "cache-references"),
+        (Hardware::CACHE_MISSES, "cache-misses"),
+    ];
+
+    pub(super) struct Counters([Option<Counter>; EVENTS]);
+
+    pub(super) fn open() -> (Counters, Option<String>) {
+        let mut refusals = BTreeMap::<String, Vec<&str>>::new();
+        let counters = COUNTED.map(|(event, name)| match start(event) {
+            Ok(counter) => Some(counter),
+            Err(error) => {
+                refusals.entry(explain(&error)).or_default().push(name);
+                None
+            }
+        });
+        let told = refusals.into_iter();
+        let told: Vec<_> = told
+            .map(|(why, names)| format!("{}: {why}", names.join(", ")))
+            .collect();
+        (
+            Counters(counters),
+            (!told.is_empty()).then(|| told.join("; ")),
+        )
+    }
+
+    /// What the kernel means.
+    fn explain(error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                "the processor, or the virtual machine, does not count them".into()
+            }
+            _ => format!("the kernel refuses to count them: {error}"),
+        }
+    }
+
+    /// Starts a counter for this thread and those that it will start.
+    pub(super) fn start(event: impl Into<Event>) -> io::Result<Counter> {
+        let mut builder = Builder::new().kind(event);
+        builder.inherit(true);
+        let mut counter = builder.build()?;
+        counter.enable()?;
+        Ok(counter)
+    }
+
+    impl Counters {
+        pub(super) fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
+            let before = self.now();
+            let result = work();
+            let after = self.now();
+            let mut counts = [None; EVENTS];
+            for (count, moments) in counts.iter_mut().zip(before.into_iter().zip(after)) {
+                *count = match moments {
+                    (Some(before), Some(after)) => between(&before, &after),
+                    _ => None,
+                };
+            }
+            (counts, result)
+        }
+
+        fn now(&mut self) -> [Option<CountAndTime>; EVENTS] {
+            self.0
+                .each_mut()
+                .map(|counter| counter.as_mut()?.read_count_and_time().ok())
+        }
+    }
+
+    /// What was counted between two moments; none if the counter never had its turn.
+    pub(super) fn between(before: &CountAndTime, after: &CountAndTime) -> Option<f64> {
+        let since = |of: fn(&CountAndTime) -> u64| of(after).saturating_sub(of(before)) as f64;
+        let (enabled, running) = (since(|at| at.time_enabled), since(|at| at.time_running));
+        (running > 0.0).then(|| since(|at| at.count) * enabled / running)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::{Counts, EVENTS};
+
+    pub(super) struct Counters;
+
+    pub(super) fn open() -> (Counters, Option<String>) {
+        let why = "this system's are not known here";
+        (Counters, Some(why.into()))
+    }
+
+    impl Counters {
+        pub(super) fn of<T>(&mut self, work: impl FnOnce() -> T) -> (Counts, T) {
+            ([None; EVENTS], work())
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::imp::{between, start};
+    use perf_event::CountAndTime;
+    use perf_event::events::Software;
+    use std::time::Duration;
+    use tidegate::Pool;
+    use tidegate_command::usage;
+
+    fn at(count: u64, time_enabled: u64, time_running: u64) -> CountAndTime {
+        CountAndTime {
+            count,
+            time_enabled,
+            time_running,
+        }
+    }
+
+    #[test]
+    fn a_counter_that_took_turns_is_scaled_and_one_that_had_none_says_nothing() {
+        assert_eq!(between(&at(10, 5, 5), &at(30, 15, 15)), Some(20.0));
+        assert_eq!(between(&at(10, 5, 5), &at(30, 15, 10)), Some(40.0));
+        assert_eq!(between(&at(10, 5, 5), &at(10, 15, 5)), None);
+    }
+
+    fn own_cpu() -> Duration {
+        usage::thread_cpu().expect("this system tells")
+    }
+
+    #[test]
+    fn threads_of_a_pool_that_is_made_afterwards_are_counted() {
+        const WORK: Duration = Duration::from_millis(5);
+        let mut counter = match start(Software::TASK_CLOCK) {
+            Ok(counter) => counter,
+            Err(error) => return println!("skipped: no counters here: {error}"),
+        };
+        let pool = Pool::builder().workers(1).build().unwrap();
+        let (before, own) = (counter.read().unwrap(), own_cpu());
+        pool.install(|| {
+            let start = own_cpu();
+            while own_cpu() - start < WORK {}
+        });
+        let elsewhere =
+            Duration::from_nanos(counter.read().unwrap() - before).saturating_sub(own_cpu() - own);
+        assert!(elsewhere > WORK / 2, "{elsewhere:?}");
+    }
+}

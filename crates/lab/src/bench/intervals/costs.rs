@@ -1,0 +1,213 @@
+//! Empty tasks, in batches that are created one after the other, so that their memory stays in the cache.
+//!
+//! A batch of intervals is created by one that is inline; a batch of spawns lies in a scope of its own, one of `dagrs` in a graph of its own
+//! ([`graphs`](super::graphs)). A sample is the mean over many batches, and what a batch costs by itself is in it.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tidegate::interval::{Body, Interval};
+use tidegate_workloads::{Rayon, Runtime, Tidegate};
+
+use super::graphs::{self, Graphs};
+use tidegate_command::statistics::Summary;
+
+/// Tasks of a batch.
+pub const BATCH: usize = 100;
+/// What a task of `dagrs` takes is measured in so many times fewer batches: it takes that much longer.
+const FEWER: usize = 20;
+
+/// Which tasks of a batch wait for which.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    /// Each for so many: the first ones of its batch.
+    First(usize),
+    /// Each for the one before.
+    Chain,
+}
+
+const PATTERNS: [(&str, Pattern); 5] = [
+    ("no edges", Pattern::First(0)),
+    ("1 edge each", Pattern::First(1)),
+    ("2 edges each", Pattern::First(2)),
+    ("5 edges each", Pattern::First(5)),
+    ("chain", Pattern::Chain),
+];
+
+/// What a task of a case costs.
+pub struct Cost<'a> {
+    case: &'static str,
+    runtime: &'static str,
+    workers: usize,
+    /// Edges of a batch.
+    edges: usize,
+    /// Nanoseconds of a task, with its edges.
+    sample: Box<dyn Fn() -> f64 + 'a>,
+    each: Vec<f64>,
+    /// Nanoseconds of an edge: what a task costs more than one without in the same round.
+    edge: Vec<f64>,
+}
+
+/// All cases on runtimes with that many workers each; of a runtime's, those with edges come after the one without.
+pub fn all<'a>(
+    pool: &'a Tidegate,
+    rayon: &'a Rayon,
+    graphs: &'a Graphs,
+    workers: usize,
+    batches: usize,
+) -> Vec<Cost<'a>> {
+    let cost = |case, runtime, edges, sample| Cost {
+        case,
+        runtime,
+        workers,
+        edges,
+        sample,
+        each: Vec::new(),
+        edge: Vec::new(),
+    };
+    let mut all = vec![
+        cost(
+            "spawns",
+            Rayon::NAME,
+            0,
+            Box::new(move || spawns(rayon, batches)) as Box<_>,
+        ),
+        cost(
+            "spawns",
+            Tidegate::NAME,
+            0,
+            Box::new(move || spawns(pool, batches)),
+        ),
+    ];
+    all.extend(PATTERNS.map(|(name, pattern)| {
+        let sample = Box::new(move || intervals(pool, pattern, batches));
+        cost(name, Tidegate::NAME, pattern.edges(), sample)
+    }));
+    all.extend(PATTERNS.map(|(name, pattern)| {
+        let batches = batches.div_ceil(FEWER);
+        let sample = Box::new(move || of_each(batches, || graphs.batch(pattern)));
+        cost(name, graphs::NAME, pattern.edges(), sample)
+    }));
+    all
+}
+
+/// A round: a sample of each, in turns, so that what disturbs the machine disturbs all.
+pub fn measure(all: &mut [Cost<'_>]) {
+    let mut without = 0.0;
+    for cost in all {
+        let nanos = (cost.sample)();
+        cost.each.push(nanos);
+        match cost.edges {
+            0 => without = nanos,
+            edges => cost
+                .edge
+                .push((nanos - without) * BATCH as f64 / edges as f64),
+        }
+    }
+}
+
+impl Cost<'_> {
+    /// The row, with medians.
+    pub fn to_json(&self) -> Value {
+        let median = |samples: &[f64]| {
+            let summary = Summary::of(samples.iter().copied());
+            summary.map(|summary| summary.median())
+        };
+        json!({
+            "case": self.case,
+            "runtime": self.runtime,
+            "workers": self.workers,
+            "edges": self.edges as f64 / BATCH as f64,
+            "ns_per_interval": median(&self.each),
+            "ns_per_edge": median(&self.edge),
+            "seconds": null,
+            "serial_seconds": null,
+            "ratio_to_serial": null,
+        })
+    }
+}
+
+impl Pattern {
+    /// Which tasks of a batch wait for that one.
+    pub fn behind(self, number: usize) -> Range<usize> {
+        let end = match self {
+            Self::First(most) if number < most => BATCH,
+            Self::First(_) => number + 1,
+            Self::Chain => BATCH.min(number + 2),
+        };
+        number + 1..end
+    }
+
+    /// Edges of a batch.
+    fn edges(self) -> usize {
+        (0..BATCH).map(|number| self.behind(number).len()).sum()
+    }
+
+    /// How many intervals the next ones may wait for, at most.
+    fn most(self) -> usize {
+        match self {
+            Self::First(most) => most,
+            Self::Chain => 1,
+        }
+    }
+
+    /// Creates a batch.
+    fn batch<'scope>(self, body: &Body<'scope, '_>) {
+        let mut before: Vec<Interval<'scope>> = Vec::with_capacity(8);
+        for _ in 0..BATCH {
+            let next = body.interval(|_| ());
+            for before in &before {
+                let edge = before.end().before(next.start());
+                edge.expect("it was created before");
+            }
+            if before.len() < self.most() {
+                before.push(next.schedule());
+            } else if self == Self::Chain {
+                before[0] = next.schedule();
+            }
+        }
+    }
+}
+
+fn intervals(pool: &Tidegate, pattern: Pattern, batches: usize) -> f64 {
+    per_task(pool, batches, || {
+        Tidegate::intervals(&mut (), |body| pattern.batch(body));
+    })
+}
+
+fn spawns<R: Runtime>(runtime: &R, batches: usize) -> f64 {
+    per_task(runtime, batches, || {
+        R::scope(|scope| (0..BATCH).for_each(|_| R::spawn(scope, |_| ())));
+    })
+}
+
+/// Nanoseconds of a task in so many batches.
+fn per_task<R: Runtime>(runtime: &R, batches: usize, batch: impl Fn() + Sync) -> f64 {
+    runtime.install(|_| of_each(batches, &batch))
+}
+
+fn of_each(batches: usize, batch: impl Fn()) -> f64 {
+    let start = Instant::now();
+    (0..batches).for_each(|_| batch());
+    start.elapsed().as_nanos() as f64 / (batches * BATCH) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate::interval::Recording;
+
+    #[test]
+    fn a_batch_has_the_edges_that_its_pattern_says() {
+        let edges = PATTERNS.map(|(name, pattern)| {
+            let recording = Recording::begin();
+            recording.run(|body| pattern.batch(body)).unwrap();
+            let graph = recording.end();
+            assert_eq!(graph.intervals().len(), 1 + BATCH);
+            assert_eq!(graph.edges().len(), pattern.edges(), "{name}");
+            pattern.edges()
+        });
+        assert_eq!(edges, [0, 99, 197, 485, 99]);
+    }
+}

@@ -1,0 +1,136 @@
+//! A job of a bench: one program, on one runtime, in a process of its own.
+//!
+//! Standard input and output carry a line of JSON each way: what to run; that it is ready, its threads started and its input
+//! made; a line that says go; what came of it. Then the process waits for the end of its input, so that what it holds stays
+//! until the bench lets it go.
+
+use std::io::{self, BufRead, Write};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tidegate::Stats;
+use tidegate::space::allocated;
+use tidegate_workloads::{
+    Counted, Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
+};
+
+use super::crew::{Memory, Spec, Told};
+use crate::ALLOCATOR;
+use tidegate_command::failure::Failure;
+use tidegate_command::usage::{Usage, peak_rss_bytes};
+
+/// Does what standard input says.
+pub fn serve() -> Result<(), Failure> {
+    let spec = Spec::from_json(&next_line()?)?;
+    spec.confine()?;
+    let given = Given {
+        named: spec
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.clone(), value.into()))
+            .collect(),
+        ..Given::default()
+    };
+    let program = spec.program.clone();
+    visit(&program, Size::Tiny, &given, OnRuntime(spec))??;
+    // Until the other side closes it.
+    let _ = io::stdin().lock().read_line(&mut String::new());
+    Ok(())
+}
+
+fn next_line() -> Result<Value, Failure> {
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    let told = |why: String| Failure::Usage(format!("`bench job` is for other benches: {why}"));
+    read.map_err(|error| told(error.to_string()))?;
+    serde_json::from_str(&line).map_err(|error| told(error.to_string()))
+}
+
+fn say(value: &Value) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let said = writeln!(out, "{value}").and_then(|()| out.flush());
+    said.map_err(|error| Failure::Impossible(format!("nobody hears this job: {error}")))
+}
+
+/// Runs the program on the runtime that was asked for.
+struct OnRuntime(Spec);
+
+impl Visitor for OnRuntime {
+    type Out = Result<(), Failure>;
+
+    fn visit<P: Program>(self, program: P) -> Self::Out {
+        let counted = || {
+            let memory = Memory {
+                declared: Counted::take_peak(),
+                ..Memory::default()
+            };
+            (memory, Told::default())
+        };
+        match self.0.runtime.as_str() {
+            Rayon::NAME => run::<P, Rayon>(&program, &self.0, |_| counted()),
+            Serial::NAME => run::<P, Serial>(&program, &self.0, |_| counted()),
+            _ => run::<P, Tidegate>(&program, &self.0, |runtime| told(&runtime.pool().stats())),
+        }
+    }
+}
+
+/// What a pool knows of its memory and of its workers.
+fn told(stats: &Stats) -> (Memory, Told) {
+    let memory = Memory {
+        declared: stats.space.peak,
+        steals: stats.counters.steals,
+        sleeps: stats.space.sleeps,
+        ..Memory::default()
+    };
+    let told = Told {
+        steals: stats.counters.steals,
+        sleeps: stats.counters.sleeps,
+        asleep_seconds: stats.counters.asleep_seconds,
+        busy_seconds: stats.breakdown.busy,
+        stealing_seconds: stats.breakdown.stealing,
+    };
+    (memory, told)
+}
+
+/// Runs it when told to.
+fn run<P: Program, R: Runtime>(
+    program: &P,
+    spec: &Spec,
+    tell: impl Fn(&R) -> (Memory, Told),
+) -> Result<(), Failure> {
+    let workers = spec.workers;
+    if spec.space.is_some() {
+        ALLOCATOR.start();
+    }
+    let refused = |error: io::Error| Failure::Impossible(format!("{}: {error}", R::NAME));
+    let runtime = R::with_workers(workers).map_err(refused)?;
+    program.fits(&runtime)?;
+    let mut input = program.prepare().map_err(refused)?;
+    runtime.install(|fork| R::join(fork, |_| (), |_| ()));
+    say(&json!({"ready": true}))?;
+    next_line()?;
+    let (_, before) = tell(&runtime);
+    let start = Instant::now();
+    let (used, output) = Usage::of(|| match R::NAME {
+        Serial::NAME => program.serial(&mut input),
+        _ => runtime.install(|fork| program.parallel::<R>(&mut input, fork)),
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let (memory, told) = tell(&runtime);
+    let memory = spec.space.map(|_| {
+        let memory = Memory {
+            resident: peak_rss_bytes(),
+            undeclared: allocated().undeclared_peak,
+            ..memory
+        };
+        memory.to_json()
+    });
+    say(&json!({
+        "seconds": seconds,
+        "cpu_seconds": used.cpu_seconds(),
+        "context_switches": used.switches,
+        "told": told.since(before),
+        "memory": memory,
+        "answer": program.answer(&input, &output),
+    }))
+}

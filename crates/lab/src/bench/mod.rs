@@ -1,0 +1,34 @@
+//! `tidegate-lab bench`: how jobs divide this machine, and what queues, places, intervals and orders for memory are worth in one,
+//! and what the costs of the simulated machine are here.
+//!
+//! Each job of several is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
+//! so that jobs of other programs neither disturb nor are disturbed.
+
+mod calibrate;
+mod counters;
+pub mod crew;
+mod intervals;
+mod job;
+pub mod places;
+pub mod programs;
+pub mod queues;
+mod share;
+pub mod space;
+pub mod two_level;
+
+use crate::arguments::{Bench, BenchArguments};
+use tidegate_command::failure::Failure;
+
+/// Measures what was asked for.
+pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
+    match &arguments.bench {
+        Bench::TwoLevel(arguments) => two_level::bench(arguments),
+        Bench::Share(arguments) => share::bench(arguments),
+        Bench::Queues(arguments) => queues::bench(arguments),
+        Bench::Places(arguments) => places::bench(arguments),
+        Bench::Intervals(arguments) => intervals::bench(arguments),
+        Bench::Space(arguments) => space::bench(arguments),
+        Bench::Calibrate(arguments) => calibrate::bench(arguments),
+        Bench::Job => job::serve(),
+    }
+}

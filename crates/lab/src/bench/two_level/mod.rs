@@ -1,0 +1,244 @@
+//! `bench two-level`: several jobs at once, each scheme against the others.
+//!
+//! Repetitions take the schemes in turns, so that all of them meet the same hours of the machine. Every job's answer is compared
+//! with that of the same program in every other run: all schemes do the same work.
+
+mod experiments;
+mod row;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::crew::{self, Done};
+use crate::arguments::{Experiment, Size, TwoLevelArguments};
+use experiments::{Case, Scheme, Work};
+pub use row::Row;
+use row::Trial;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{Progress, Table, print_json, show_ratio, show_seconds, to_stdout};
+use tidegate_command::statistics::Summary;
+
+/// Runs the experiments and prints a row for each scheme in each.
+pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
+    let TwoLevelArguments {
+        processors,
+        repeat,
+        only,
+        size,
+        format,
+    } = arguments;
+    let rows = measure(*processors, only, *size, *repeat)?;
+    if format.json {
+        let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
+        return print_json(&rows.into());
+    }
+    to_stdout(|out| writeln!(out, "{}", table(&rows)))
+}
+
+/// The rows of these experiments on all processors.
+pub fn rows(only: &[Experiment], size: Size, repeat: u32) -> Result<Vec<Row>, Failure> {
+    measure(None, only, size, repeat)
+}
+
+fn measure(
+    confined: Option<usize>,
+    only: &[Experiment],
+    size: Size,
+    repeat: u32,
+) -> Result<Vec<Row>, Failure> {
+    let processors = processors(confined)?;
+    let folder = crew::folder()?;
+    let works = Work::calibrated(size == Size::Tiny);
+    let cases: Vec<Case> = experiments::cases(&works)
+        .into_iter()
+        .filter(|case| only.is_empty() || only.contains(&case.experiment))
+        .collect();
+    let mut bench = Bench {
+        processors,
+        confined,
+        table: folder.path().join("table.v1"),
+        answers: BTreeMap::new(),
+        alone: BTreeMap::new(),
+    };
+    bench.measure(&cases, repeat)
+}
+
+/// How many processors the jobs have together.
+fn processors(asked: Option<usize>) -> Result<usize, Failure> {
+    let machine = tidegate::machine::Machine::read();
+    let there = machine.usable().len();
+    match asked {
+        Some(asked) if asked > there => Err(Failure::Usage(format!(
+            "--processors: {asked} is out of range; allowed: 1 to {there}, the processors that this process may use"
+        ))),
+        asked => Ok(asked.unwrap_or(there)),
+    }
+}
+
+struct Bench {
+    processors: usize,
+    confined: Option<usize>,
+    table: std::path::PathBuf,
+    /// What each work answers.
+    answers: BTreeMap<String, Value>,
+    /// What each work takes alone, with Tidegate: response and CPU time.
+    alone: BTreeMap<String, (Summary, Summary)>,
+}
+
+impl Bench {
+    fn measure(&mut self, cases: &[Case], repeat: u32) -> Result<Vec<Row>, Failure> {
+        let mut works: Vec<Work> = Vec::new();
+        for work in cases
+            .iter()
+            .flat_map(|case| &case.jobs)
+            .map(|job| &job.work)
+        {
+            if !works.contains(work) {
+                works.push(work.clone());
+            }
+        }
+        let lanes: usize = cases.iter().map(|case| case.schemes().len()).sum();
+        let progress = Progress::start(u64::from(repeat) * (works.len() + lanes) as u64);
+        let mut trials: Vec<Vec<Vec<Trial>>> = cases
+            .iter()
+            .map(|case| vec![Vec::new(); case.schemes().len()])
+            .collect();
+        for round in 1..=repeat {
+            for work in &works {
+                progress.say(&format!("round {round} of {repeat}: {} alone", work.name));
+                self.measure_alone(work)?;
+                progress.step();
+            }
+            for (case, trials) in cases.iter().zip(&mut trials) {
+                for (scheme, trials) in case.schemes().into_iter().zip(trials) {
+                    progress.say(&format!(
+                        "round {round} of {repeat}: {} on {}",
+                        case.name(),
+                        scheme.name()
+                    ));
+                    trials.push(self.trial(case, scheme)?);
+                    progress.step();
+                }
+            }
+        }
+        let mut rows = Vec::new();
+        for (case, trials) in cases.iter().zip(trials) {
+            for (scheme, trials) in case.schemes().into_iter().zip(trials) {
+                rows.push(Row::of(case, scheme, self.processors, &trials, &self.alone));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn measure_alone(&mut self, work: &Work) -> Result<(), Failure> {
+        let spec = work.spec(Scheme::Tidegate, self.processors, 1, self.confined);
+        let done = self.run(&[(work, spec, Duration::ZERO)])?;
+        let (seconds, cpu) = (done[0].seconds, done[0].cpu_seconds);
+        match self.alone.get_mut(&work.name) {
+            Some((response, cpu_time)) => {
+                response.add(seconds);
+                cpu_time.add(cpu);
+            }
+            None => {
+                let first = (Summary::new(seconds), Summary::new(cpu));
+                self.alone.insert(work.name.clone(), first);
+            }
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, case: &Case, scheme: Scheme) -> Result<Trial, Failure> {
+        let specs: Vec<_> = case
+            .jobs
+            .iter()
+            .map(|job| {
+                let spec = job
+                    .work
+                    .spec(scheme, self.processors, case.jobs.len(), self.confined);
+                // A part of what the job that it comes late for takes alone.
+                let alone = self.alone[&case.jobs[0].work.name].0.median();
+                (&job.work, spec, Duration::from_secs_f64(alone * job.delay))
+            })
+            .collect();
+        let delays: Vec<f64> = specs
+            .iter()
+            .map(|(_, _, delay)| delay.as_secs_f64())
+            .collect();
+        let done = self.run(&specs)?;
+        Ok(Trial { delays, done })
+    }
+
+    /// Runs jobs and compares their answers with those of earlier runs.
+    fn run(&mut self, jobs: &[(&Work, crew::Spec, Duration)]) -> Result<Vec<Done>, Failure> {
+        let specs: Vec<_> = jobs
+            .iter()
+            .map(|(_, spec, delay)| (spec.clone(), *delay))
+            .collect();
+        let done = crew::run(&specs, &self.table)?;
+        for ((work, spec, _), done) in jobs.iter().zip(&done) {
+            let first = self
+                .answers
+                .entry(work.name.clone())
+                .or_insert_with(|| done.answer.clone());
+            if *first != done.answer {
+                let (name, runtime, answer) = (&work.name, &spec.runtime, &done.answer);
+                let what = format!("{name} on {runtime} answered {answer} and before {first}");
+                return Err(Failure::Wrong(what));
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// The rows for people.
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        "experiment",
+        "program",
+        "scheme",
+        "jobs",
+        "response",
+        "worst",
+        "makespan",
+        "of ideal",
+        "power",
+        "cpu",
+        "switches",
+        "slow-down ratio",
+    ]);
+    for row in rows {
+        table.row([
+            row.experiment.clone(),
+            row.program.clone(),
+            row.scheme.to_owned(),
+            row.jobs.to_string(),
+            show_seconds(row.mean_response),
+            show_seconds(row.worst_response),
+            show_seconds(row.makespan),
+            show_ratio(row.makespan / row.ideal_makespan),
+            format!("{:.3}", row.power),
+            show_seconds(row.cpu_seconds),
+            row.context_switches.to_string(),
+            show_ratio(row.slowdown_ratio),
+        ]);
+    }
+    table
+}
+
+impl Experiment {
+    /// What it is called.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Equal => "equal",
+            Self::Late => "late",
+            Self::Complementary => "complementary",
+            Self::Bursts => "bursts",
+            Self::Bursts4 => "bursts4",
+            Self::Parallel4 => "parallel4",
+            Self::Neighbour => "neighbour",
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! From trials to a row.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::experiments::{Case, Scheme};
+use crate::bench::crew::Done;
+use tidegate_command::statistics::Summary;
+
+/// What came of the jobs of a case, once.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// How much later than the first each job started, in seconds.
+    pub delays: Vec<f64>,
+    pub done: Vec<Done>,
+}
+
+/// The medians of a case under a scheme.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub experiment: String,
+    pub program: String,
+    pub scheme: &'static str,
+    pub jobs: usize,
+    pub processors: usize,
+    median_of: usize,
+    pub mean_response: f64,
+    pub worst_response: f64,
+    pub makespan: f64,
+    pub ideal_makespan: f64,
+    throughput: f64,
+    pub power: f64,
+    pub cpu_seconds: f64,
+    pub context_switches: u64,
+    pub slowdown_ratio: f64,
+}
+
+impl Trial {
+    fn responses(&self) -> impl Iterator<Item = f64> + '_ {
+        self.done.iter().map(|done| done.seconds)
+    }
+
+    fn makespan(&self) -> f64 {
+        let ends = self
+            .delays
+            .iter()
+            .zip(self.responses())
+            .map(|(delay, seconds)| delay + seconds);
+        ends.fold(0.0, f64::max)
+    }
+
+    fn mean_response(&self) -> f64 {
+        self.responses().sum::<f64>() / self.done.len() as f64
+    }
+
+    fn throughput(&self) -> f64 {
+        self.done.len() as f64 / self.makespan()
+    }
+
+    fn slowdown_ratio(&self, alone: &[f64]) -> f64 {
+        let slow: Vec<f64> = self
+            .responses()
+            .zip(alone)
+            .map(|(seconds, alone)| seconds / alone)
+            .collect();
+        let most = slow.iter().copied().fold(0.0, f64::max);
+        most / slow.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl Row {
+    /// The row of `case` under `scheme`; `alone` is what each work takes alone: response and CPU time.
+    pub fn of(
+        case: &Case,
+        scheme: Scheme,
+        processors: usize,
+        trials: &[Trial],
+        alone: &BTreeMap<String, (Summary, Summary)>,
+    ) -> Self {
+        let alone: Vec<(f64, f64)> = case
+            .jobs
+            .iter()
+            .map(|job| &alone[&job.work.name])
+            .map(|(response, cpu)| (response.median(), cpu.median()))
+            .collect();
+        let responses: Vec<f64> = alone.iter().map(|(response, _)| *response).collect();
+        let median = |of: &dyn Fn(&Trial) -> f64| {
+            let all = Summary::of(trials.iter().map(of));
+            all.map_or(f64::NAN, |all| all.median())
+        };
+        let worst = |trial: &Trial| trial.responses().fold(0.0, f64::max);
+        let cpu = |trial: &Trial| trial.done.iter().map(|done| done.cpu_seconds).sum::<f64>();
+        let switches = |trial: &Trial| {
+            trial
+                .done
+                .iter()
+                .map(|done| done.context_switches)
+                .sum::<u64>() as f64
+        };
+        Self {
+            experiment: case.experiment.name().to_owned(),
+            program: case.name(),
+            scheme: scheme.name(),
+            jobs: case.jobs.len(),
+            processors,
+            median_of: trials.len(),
+            mean_response: median(&Trial::mean_response),
+            worst_response: median(&worst),
+            makespan: median(&Trial::makespan),
+            ideal_makespan: ideal(case, processors, &alone),
+            throughput: median(&Trial::throughput),
+            power: median(&|trial| trial.throughput() / trial.mean_response()),
+            cpu_seconds: median(&cpu),
+            context_switches: median(&switches) as u64,
+            slowdown_ratio: median(&|trial| trial.slowdown_ratio(&responses)),
+        }
+    }
+
+    pub fn to_json(&self) -> Value {
+        json!({
+            "experiment": self.experiment,
+            "program": self.program,
+            "scheme": self.scheme,
+            "jobs": self.jobs,
+            "processors": self.processors,
+            "median_of": self.median_of,
+            "mean_response": self.mean_response,
+            "worst_response": self.worst_response,
+            "makespan": self.makespan,
+            "ideal_makespan": self.ideal_makespan,
+            "throughput": self.throughput,
+            "power": self.power,
+            "cpu_seconds": self.cpu_seconds,
+            "context_switches": self.context_switches,
+            "slowdown_ratio": self.slowdown_ratio,
+        })
+    }
+}
+
+/// No schedule is shorter than all work on all processors, nor than a job's own time after its start.
+fn ideal(case: &Case, processors: usize, alone: &[(f64, f64)]) -> f64 {
+    let work: f64 = alone.iter().map(|(_, cpu)| cpu).sum();
+    let first = alone.first().map_or(0.0, |(response, _)| *response);
+    let jobs = case.jobs.iter().zip(alone);
+    let longest = jobs.map(|(job, (response, _))| first * job.delay + response);
+    longest.fold(work / processors as f64, f64::max)
+}

@@ -1,0 +1,77 @@
+//! `compare join-arms`: two long arms of a join that never fork must run at the same time.
+//!
+//! The time is that for which both arms run; the length of an arm would be perfect.
+
+use std::time::{Duration, Instant};
+
+use tidegate_workloads::Runtime;
+
+use crate::arguments::Rival;
+use tidegate_command::compare::Setting;
+use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::race::{self, Race};
+use tidegate_command::compare::rounds;
+use tidegate_command::compare::row::{Outcome, Row};
+use tidegate_command::compare::time::{compute, nanos_between};
+use tidegate_command::failure::Failure;
+use tidegate_command::output::show_nanos;
+use tidegate_command::usage::Usage;
+
+/// Samples of a row.
+const SAMPLES: u32 = 20;
+
+/// How long an arm computes, and how long where everything is tiny.
+const ARM: Duration = Duration::from_millis(50);
+const TINY_ARM: Duration = Duration::from_millis(2);
+
+/// Compares runtimes in this case.
+pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+    let arms = Arms(setting.sized(TINY_ARM, ARM));
+    let workers = setting.at_least_two_workers("join-arms")?;
+    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili, Rival::Std])?;
+    let lanes = race::lanes(&arms, &rivals, &workers)?;
+    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let length = arms.0.as_nanos() as f64;
+    let missing = |row: &Row| {
+        let missing = show_nanos((length - row.median()?).max(0.0));
+        Some(format!(
+            "{} {}: {missing} short of {}",
+            row.runtime,
+            row.workers,
+            show_nanos(length)
+        ))
+    };
+    let notes = rows.iter().filter_map(missing).collect();
+    Ok(Outcome {
+        rows,
+        measure: "how long both arms ran at once".into(),
+        notes,
+        conclusion: None,
+    })
+}
+
+/// Two arms of this length.
+struct Arms(Duration);
+
+impl<'a> Race<'a> for Arms {
+    fn name(&self) -> String {
+        "join-arms".into()
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let runtime = race::start::<R>(workers)?;
+        let length = self.0;
+        let arm = move || {
+            let begin = Instant::now();
+            compute(length);
+            (begin, Instant::now())
+        };
+        let take = move || {
+            let (used, (a, b)) =
+                Usage::of(|| runtime.install(|fork| R::join(fork, |_| arm(), |_| arm())));
+            let nanos = nanos_between(a.0.max(b.0), a.1.min(b.1));
+            Ok(Sample { nanos, used })
+        };
+        Ok(Lane::new(&self.name(), R::NAME, workers, take))
+    }
+}

@@ -1,0 +1,105 @@
+//! `compare hidden`: work behind an owner that polls nothing.
+//!
+//! In `join(|| join(|| serial, c), b)` a second worker takes `b`, which is short, and is then free. The
+//! only work left is `c`, forked by a worker that computes and looks at nothing for a long time. The
+//! time is that from the end of `b` to the start of `c`; if `c` did not wait for the end of `b`, it is
+//! that from its fork.
+//!
+//! `c` is forked when `b` has begun, or after [`PATIENCE`]: waking the second worker is not the matter
+//! here.
+//!
+//! chili runs the second half of a join first, so that `c` has begun before there is anything to hide
+//! it: it has no lane.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tidegate_workloads::{Chili, Runtime};
+
+use crate::arguments::Rival;
+use tidegate_command::compare::Setting;
+use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::race::{self, Race};
+use tidegate_command::compare::rounds;
+use tidegate_command::compare::row::Outcome;
+use tidegate_command::compare::time::{compute, nanos_between};
+use tidegate_command::failure::Failure;
+use tidegate_command::usage::Usage;
+
+/// Samples of a row.
+const SAMPLES: u32 = 20;
+
+/// How long the owner computes, and how long where everything is tiny.
+const SERIAL: Duration = Duration::from_millis(200);
+const TINY_SERIAL: Duration = Duration::from_millis(5);
+
+/// How long `c` waits for `b` to begin before it is forked all the same.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// How long `b` takes: long enough for `c` to be forked before it ends.
+const SHORT: Duration = Duration::from_millis(1);
+
+/// Compares runtimes in this case.
+pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+    let hidden = Hidden(setting.sized(TINY_SERIAL, SERIAL));
+    let workers = setting.at_least_two_workers("hidden")?;
+    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
+    let lanes = race::lanes(&hidden, &rivals, &workers)?;
+    Ok(Outcome {
+        rows: rounds::take(lanes, setting.repeat(SAMPLES), true)?,
+        measure: "from a worker becoming free to the start of the hidden work".into(),
+        notes: Vec::new(),
+        conclusion: None,
+    })
+}
+
+/// Work hidden for so long.
+struct Hidden(Duration);
+
+impl<'a> Race<'a> for Hidden {
+    fn name(&self) -> String {
+        "hidden".into()
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        if R::NAME == Chili::NAME {
+            return Ok(Lane::not_applicable(&self.name(), R::NAME, workers));
+        }
+        let runtime = race::start::<R>(workers)?;
+        let length = self.0;
+        let take = move || {
+            let (used, nanos) = Usage::of(|| runtime.install(|fork| delay::<R>(fork, length)));
+            Ok(Sample { nanos, used })
+        };
+        Ok(Lane::new(&self.name(), R::NAME, workers, take))
+    }
+}
+
+/// How long `c` was hidden, in nanoseconds, by an owner that computes for `length`.
+fn delay<R: Runtime>(fork: &mut R::Fork<'_>, length: Duration) -> f64 {
+    let b_has_begun = AtomicBool::new(false);
+    let ((forked, begin_of_c), end_of_b) = R::join(
+        fork,
+        |fork| {
+            let begin = Instant::now();
+            // Relaxed: it tells nothing but itself.
+            while !b_has_begun.load(Ordering::Relaxed) && begin.elapsed() < PATIENCE {
+                std::hint::spin_loop();
+            }
+            let forked = Instant::now();
+            let ((), begin_of_c) = R::join(fork, |_| compute(length), |_| Instant::now());
+            (forked, begin_of_c)
+        },
+        |_| {
+            b_has_begun.store(true, Ordering::Relaxed);
+            compute(SHORT);
+            Instant::now()
+        },
+    );
+    let free = if end_of_b < begin_of_c {
+        end_of_b
+    } else {
+        forked
+    };
+    nanos_between(free.max(forked), begin_of_c)
+}

@@ -1,0 +1,207 @@
+//! `compare idle`: what workers cost that have nothing to do.
+//!
+//! | case | the time is |
+//! |---|---|
+//! | `idle pool` | CPU time of the whole process while a pool that has worked before is left alone |
+//! | `serial phases inside` | CPU time beyond that of the one thread that computes, per phase: a task computes serially between short parallel bursts |
+//! | `serial phases outside` | the same for a thread of no pool |
+//!
+//! Only one pool is alive at a time: each sample starts its own. An idle pool is left to come to rest
+//! for [`REST`] first; a serial phase begins right after a burst, so what thieves do until they give
+//! up is part of the figure.
+
+use std::hint::black_box;
+use std::thread;
+use std::time::Duration;
+
+use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
+
+use crate::arguments::Rival;
+use tidegate_command::compare::Setting;
+use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::race::{self, Race, SERIAL};
+use tidegate_command::compare::rounds;
+use tidegate_command::compare::row::{Outcome, Row};
+use tidegate_command::compare::time::compute;
+use tidegate_command::failure::Failure;
+use tidegate_command::usage::{self, Usage};
+
+/// Samples of a row of serial phases; an idle pool is looked at once.
+const SAMPLES: u32 = 5;
+
+/// How long an idle pool comes to rest, and how long it is looked at then.
+pub const REST: Duration = Duration::from_millis(200);
+pub const IDLE: Duration = Duration::from_secs(10);
+pub const TINY_IDLE: Duration = Duration::from_millis(50);
+
+/// How long a serial phase is, and how many there are in a sample.
+const PHASE: Duration = Duration::from_millis(100);
+const TINY_PHASE: Duration = Duration::from_millis(5);
+const PHASES: u32 = 10;
+
+/// The number whose computation is a burst: some ten microseconds of work.
+const BURST: u32 = 18;
+
+/// Compares runtimes in this case.
+pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+    let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
+    let workers = match &setting.workers[..] {
+        [] => vec![2],
+        workers => workers.to_vec(),
+    };
+    let idle = IdlePool(setting.sized(TINY_IDLE, IDLE));
+    let lanes = race::lanes(&idle, &rivals, &workers)?;
+    let mut rows = rounds::take(lanes, setting.repeat.unwrap_or(1), false)?;
+    let phase = setting.sized(TINY_PHASE, PHASE);
+    let mut lanes = Vec::new();
+    for inside in [true, false] {
+        lanes.extend(race::lanes(&Phases { phase, inside }, &rivals, &workers)?);
+    }
+    rows.extend(rounds::take(lanes, setting.repeat(SAMPLES), false)?);
+    let share = |row: &Row| {
+        let of = if row.case == idle.name() {
+            idle.0
+        } else {
+            phase
+        };
+        let percent = 100.0 * row.median()? / of.as_nanos() as f64;
+        Some(format!(
+            "{} on {} {}: {percent:.3} % of one processor",
+            row.case, row.runtime, row.workers
+        ))
+    };
+    let notes = rows.iter().filter_map(share).collect();
+    let [idle, phase] = [idle.0, phase].map(|time| time.as_secs_f64());
+    Ok(Outcome {
+        rows,
+        measure: format!("CPU time in {idle} s, or beyond the computing thread's in {phase} s"),
+        notes,
+        conclusion: None,
+    })
+}
+
+/// A pool left alone for so long.
+struct IdlePool(Duration);
+
+impl<'a> Race<'a> for IdlePool {
+    fn name(&self) -> String {
+        "idle pool".into()
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let length = self.0;
+        let take = move || {
+            let runtime = race::start::<R>(workers)?;
+            burst(&runtime);
+            thread::sleep(REST);
+            asleep(length)
+        };
+        Ok(Lane::new(&self.name(), R::NAME, workers, take))
+    }
+
+    fn serial(&self) -> Result<Lane<'a>, Failure> {
+        let length = self.0;
+        Ok(Lane::new(&self.name(), SERIAL, 1, move || asleep(length)))
+    }
+}
+
+/// What the process uses while this thread sleeps.
+fn asleep(length: Duration) -> Result<Sample, Failure> {
+    let (used, ()) = Usage::of(|| thread::sleep(length));
+    let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
+    Ok(Sample { nanos, used })
+}
+
+/// Serial phases of this length between bursts.
+struct Phases {
+    phase: Duration,
+    inside: bool,
+}
+
+impl<'a> Race<'a> for Phases {
+    fn name(&self) -> String {
+        let place = if self.inside { "inside" } else { "outside" };
+        format!("serial phases {place}")
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let Self { phase, inside } = *self;
+        let take = move || {
+            let runtime = race::start::<R>(workers)?;
+            if inside {
+                runtime.install(|fork| phases(phase, || fib::parallel::<R>(fork, BURST)))
+            } else {
+                phases(phase, || burst(&runtime))
+            }
+        };
+        Ok(Lane::new(&self.name(), R::NAME, workers, take))
+    }
+
+    /// A thread of no pool takes part in Tidegate's join without handing it to a worker first.
+    fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let Self { phase, inside } = *self;
+        if inside {
+            return self.on::<Tidegate>(workers);
+        }
+        let take = move || {
+            let runtime = race::start::<Tidegate>(workers)?;
+            let half = |n| fib::parallel::<Tidegate>(&mut (), n);
+            phases(phase, || {
+                let (a, b) = runtime.pool().join(|| half(BURST - 1), || half(BURST - 2));
+                a + b
+            })
+        };
+        Ok(Lane::new(&self.name(), Tidegate::NAME, workers, take))
+    }
+
+    fn on_chili(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let Self { phase, inside } = *self;
+        if inside {
+            return self.on::<Chili>(workers);
+        }
+        let take = move || {
+            let pool = race::start_chili(workers);
+            phases(phase, || fib::parallel::<Chili>(&mut pool.scope(), BURST))
+        };
+        Ok(Lane::new(&self.name(), Chili::NAME, workers, take))
+    }
+
+    fn serial(&self) -> Result<Lane<'a>, Failure> {
+        let phase = self.phase;
+        let take = move || phases(phase, || fib::serial(black_box(BURST)));
+        Ok(Lane::new(&self.name(), SERIAL, 1, take))
+    }
+}
+
+/// What the serial phases of a program cost beyond what this thread itself computes, per phase.
+fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Sample, Failure> {
+    let mut extra = Usage::none();
+    for _ in 0..PHASES {
+        black_box(burst());
+        let (mut used, own) = Usage::of(|| {
+            let before = usage::thread_cpu()?;
+            compute(phase);
+            Some(usage::thread_cpu()? - before)
+        });
+        used.cpu = Some(
+            used.cpu
+                .ok_or_else(unknown)?
+                .saturating_sub(own.ok_or_else(unknown)?),
+        );
+        extra = extra.and(used);
+    }
+    let nanos = extra.cpu.ok_or_else(unknown)?.as_nanos() as f64 / f64::from(PHASES);
+    Ok(Sample { nanos, used: extra })
+}
+
+/// A short parallel piece of work.
+fn burst<R: Runtime>(runtime: &R) -> u64 {
+    runtime.install(|fork| fib::parallel::<R>(fork, BURST))
+}
+
+/// What to say where nothing is known of CPU time.
+pub fn unknown() -> Failure {
+    Failure::Impossible(
+        "this system does not tell the CPU time of a process and its threads".into(),
+    )
+}

@@ -1,0 +1,163 @@
+//! The cells of the table: a call on stock rayon beside the same call on Tidegate.
+
+use serde_json::{Value, json};
+
+use super::bootstrap::Ratio;
+use super::lanes::Call;
+use tidegate_command::compare::row::Row;
+use tidegate_command::output::{Table, show_count, show_nanos};
+use tidegate_command::statistics::Summary;
+
+/// Tidegate is slower if its whole interval lies below this.
+const SLOWER: f64 = 0.97;
+
+/// One cell.
+pub struct Cell {
+    chain: String,
+    items: u64,
+    size: String,
+    place: String,
+    workers: usize,
+    stock: f64,
+    tidegate: f64,
+    /// Stock's time by Tidegate's: above 1 Tidegate is faster.
+    ratio: Ratio,
+}
+
+impl Cell {
+    /// The cell of a call whose samples these are.
+    pub fn new(call: &Call<'_>, tidegate: &Summary, stock: &Summary) -> Self {
+        Self {
+            chain: call.chain.clone(),
+            items: call.items,
+            size: call.size(),
+            place: call.place.clone(),
+            workers: call.sides.workers,
+            stock: stock.median(),
+            tidegate: tidegate.median(),
+            ratio: Ratio::of_medians(stock, tidegate),
+        }
+    }
+
+    /// The cells of calls, from two rows for each: Tidegate's and stock's.
+    pub fn all(calls: &[Call<'_>], rows: &[Row]) -> Vec<Self> {
+        let cell = |(call, rows): (&Call<'_>, &[Row])| {
+            let [tidegate, stock] = rows else { return None };
+            let samples = tidegate.nanos.as_ref().zip(stock.nanos.as_ref());
+            samples.map(|(tidegate, stock)| Self::new(call, tidegate, stock))
+        };
+        let pairs = calls.iter().zip(rows.chunks(2));
+        pairs.filter_map(cell).collect()
+    }
+
+    fn is_slower(&self) -> bool {
+        self.ratio.interval.is_some_and(|[_, high]| high < SLOWER)
+    }
+
+    /// The cell for programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "chain": self.chain,
+            "items": self.items,
+            "place": self.place,
+            "workers": self.workers,
+            "stock_ns": self.stock,
+            "tidegate_ns": self.tidegate,
+            "ratio": self.ratio.value,
+            "ratio_low": self.ratio.interval.map(|[low, _]| low),
+            "ratio_high": self.ratio.interval.map(|[_, high]| high),
+            "slower": self.is_slower(),
+        })
+    }
+
+    fn row(&self) -> [String; 7] {
+        let Ratio { value, interval } = self.ratio;
+        let show = |[low, high]: [f64; 2]| format!("{low:.2}-{high:.2}");
+        let mark = if self.is_slower() { "slower" } else { "" };
+        [
+            self.chain.clone(),
+            self.size.clone(),
+            show_nanos(self.stock),
+            show_nanos(self.tidegate),
+            format!("{value:.2}"),
+            interval.map_or_else(|| "unknown".into(), show),
+            mark.into(),
+        ]
+    }
+}
+
+/// A table for each place and number of workers, for people.
+pub fn tables(cells: &[Cell]) -> String {
+    let mut text = String::new();
+    let mut seen = Vec::new();
+    for Cell { place, workers, .. } in cells {
+        if seen.contains(&(place, workers)) {
+            continue;
+        }
+        seen.push((place, workers));
+        let mut table = Table::new([
+            "chain", "items", "stock", "tidegate", "ratio", "95 %", "mark",
+        ]);
+        let same = |cell: &&Cell| cell.place == *place && cell.workers == *workers;
+        let same = cells.iter().filter(same);
+        same.for_each(|cell| table.row(cell.row()));
+        let workers = show_count(*workers, "worker");
+        text += &format!("\nCalled {}, {workers}:\n\n{table}\n", describe(place));
+    }
+    text + &format!(
+        "\nratio: stock's median by tidegate's, above 1 tidegate is faster\n\
+         95 %: the interval of the ratio, by bootstrap\n\
+         slower: the whole interval lies below {SLOWER}\n\n"
+    )
+}
+
+/// A place in words.
+fn describe(place: &str) -> &str {
+    match place {
+        "inside" => "on a worker of the pool",
+        "outside" => "from the main thread, which is no worker of the pool",
+        "install" => "from the main thread, each call by `pool.install`",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(place: &str, nanos: f64, [value, low, high]: [f64; 3]) -> Cell {
+        Cell {
+            chain: "filter_collect".into(),
+            items: 1_000_000,
+            size: "10^6".into(),
+            place: place.into(),
+            workers: 2,
+            stock: nanos,
+            tidegate: nanos,
+            ratio: Ratio {
+                value,
+                interval: Some([low, high]),
+            },
+        }
+    }
+
+    #[test]
+    fn slower_needs_the_whole_interval() {
+        assert!(cell("inside", 1.0, [0.9, 0.8, 0.969]).is_slower());
+        assert!(!cell("inside", 1.0, [0.9, 0.8, 0.97]).is_slower());
+    }
+
+    #[test]
+    fn widest_table_fits_80_columns() {
+        let cells = ["inside", "outside", "install"].map(|place| {
+            let ratio = [0.904, 0.804, 0.956];
+            cell(place, 123_456.7, ratio)
+        });
+        let text = tables(&cells);
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(
+            text.contains("| 123.5 us | 123.5 us |  0.90 | 0.80-0.96 | slower |"),
+            "{text}"
+        );
+    }
+}

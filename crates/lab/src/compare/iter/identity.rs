@@ -1,0 +1,136 @@
+//! Who a program is, and what it can measure.
+
+use serde_json::Value;
+
+use tidegate_command::failure::Failure;
+
+/// What a program says of itself.
+pub struct Identity {
+    program: String,
+    rayon: String,
+    rayon_core: String,
+    source: String,
+    tidegate: bool,
+    compiler: String,
+    /// The chains that it knows.
+    pub chains: Vec<Chain>,
+}
+
+/// A chain that a program knows.
+#[derive(Clone)]
+pub struct Chain {
+    /// Its name.
+    pub name: String,
+    /// The numbers of items it is measured on.
+    pub sizes: Vec<u64>,
+    /// Where it is called from.
+    pub places: Vec<String>,
+}
+
+impl Identity {
+    /// What a greeting says; nothing if it is none.
+    pub fn read(greeting: &Value) -> Option<Self> {
+        let text = |name: &str| greeting[name].as_str().map(str::to_owned);
+        Some(Self {
+            program: text("program")?,
+            rayon: text("rayon")?,
+            rayon_core: text("rayon_core")?,
+            source: text("source")?,
+            tidegate: greeting["tidegate"].is_string(),
+            compiler: text("compiler")?,
+            chains: all(&greeting["chains"], chain)?,
+        })
+    }
+
+    /// Refuses a program that is on Tidegate and should not be, or the other way round.
+    pub fn check(&self, tidegate: bool) -> Result<(), Failure> {
+        if self.tidegate == tidegate {
+            return Ok(());
+        }
+        let (found, promised) = match tidegate {
+            true => ("is not Tidegate", "crates/rayon-core of this repository"),
+            false => ("is Tidegate", "the one that rayon's authors publish"),
+        };
+        Err(Failure::Impossible(format!(
+            "{} is linked with rayon-core {} from {}, which {found}, where it should have {promised}: look for a \
+             [patch.crates-io] that says otherwise in its manifest and in cargo's configuration",
+            self.program, self.rayon_core, self.source
+        )))
+    }
+
+    /// The version of the runtime that its rayon runs on, and the compiler.
+    pub fn version(&self) -> String {
+        let Self {
+            rayon,
+            source,
+            compiler,
+            ..
+        } = self;
+        let rayon_core = format!("rayon-core {} from {source}", self.rayon_core);
+        match self.tidegate {
+            true => format!(
+                "{} as {rayon_core} below rayon {rayon}, {compiler}",
+                env!("CARGO_PKG_VERSION")
+            ),
+            false => format!("{rayon} on {rayon_core}, {compiler}"),
+        }
+    }
+}
+
+fn chain(found: &Value) -> Option<Chain> {
+    Some(Chain {
+        name: found["name"].as_str()?.to_owned(),
+        sizes: all(&found["sizes"], Value::as_u64)?,
+        places: all(&found["places"], |place| Some(place.as_str()?.to_owned()))?,
+    })
+}
+
+/// Every element of a list, if all can be read.
+fn all<T>(list: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+    list.as_array()?.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn greeting(tidegate: Option<&str>) -> Value {
+        json!({
+            "program": "iter", "rayon": "1.2", "rayon_core": "1.3", "source": "the registry",
+            "tidegate": tidegate, "compiler": "rustc 1",
+            "chains": [{ "name": "zip", "sizes": [10, 20], "places": ["inside"] }],
+        })
+    }
+
+    #[test]
+    fn each_side_is_accepted_only_as_what_it_should_be() {
+        let [stock, ours] = [None, Some("1.3")].map(|t| Identity::read(&greeting(t)).unwrap());
+        assert!(stock.check(false).is_ok() && ours.check(true).is_ok());
+        let told = ours.check(false).unwrap_err().to_string();
+        assert!(told.contains("which is Tidegate"), "{told}");
+        let told = stock.check(true).unwrap_err().to_string();
+        assert!(told.contains("which is not Tidegate"), "{told}");
+        assert_eq!(
+            stock.version(),
+            "1.2 on rayon-core 1.3 from the registry, rustc 1"
+        );
+        let Chain { sizes, places, .. } = &stock.chains[0];
+        assert_eq!(
+            (&sizes[..], &places[..]),
+            (&[10, 20][..], &["inside".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn what_lacks_a_part_is_no_greeting() {
+        for part in ["program", "source", "compiler", "chains"] {
+            let mut greeting = greeting(None);
+            greeting[part] = Value::Null;
+            assert!(Identity::read(&greeting).is_none(), "{part}");
+        }
+        let mut greeting = greeting(None);
+        greeting["chains"][0]["sizes"] = json!(["many"]);
+        assert!(Identity::read(&greeting).is_none());
+    }
+}

@@ -1,0 +1,180 @@
+//! `compare iter`: chains of rayon's iterators on its own runtime and on Tidegate.
+//!
+//! rayon finds its runtime by the name of a package, so one process cannot hold both. Each side is therefore a
+//! [`program`](program::Program) of its own, in `benches/iter`, built from one source by [`cargo`]; each line of its
+//! standard input requests a measurement. For each number of workers both are started, with pools of that many. The programs
+//! list the chains, their sizes and where they are called from; this module takes their samples in turns. A program
+//! whose rayon-core is not its side's is rejected.
+//!
+//! A sample is the mean of calls back to back, as a user's loop makes them, after some that do not count.
+//!
+//! | case | a call comes from |
+//! |---|---|
+//! | `CHAIN ITEMS inside` | a worker, with all calls of a sample in one `install` |
+//! | `CHAIN ITEMS outside` | the main thread; the chain itself enters the global pool |
+//! | `CHAIN ITEMS install` | the main thread; each call is an `install` into a pool |
+//!
+//! What comes out is a [cell](cells::Cell) for each of them. CPU time of both programs when they are idle afterwards
+//! and the stack that nested scopes take ([`depth`]) are [facts](Fact) below.
+//!
+//! What this does not do: measure memory, or let a ratio decide whether the command succeeds.
+
+mod bootstrap;
+mod cargo;
+mod cells;
+mod depth;
+mod identity;
+mod lanes;
+mod program;
+mod sides;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::fact::Fact;
+use crate::arguments::{Rival, Size};
+use tidegate_command::compare::Setting;
+use tidegate_command::compare::rounds;
+use tidegate_command::compare::row::{Conclusion, Outcome};
+use tidegate_command::failure::Failure;
+
+use cells::Cell;
+use identity::Chain;
+use lanes::{Call, Idle};
+use sides::{Built, Sides};
+
+/// Samples of a row.
+const SAMPLES: u32 = 21;
+
+/// How long the timed calls of a sample take together, and where everything is tiny.
+const LENGTH: Duration = Duration::from_millis(10);
+const TINY_LENGTH: Duration = Duration::from_micros(100);
+
+/// More items than this take part only with `--size paper`.
+const SMALL_ITEMS: u64 = 1_000_000;
+
+/// The number of workers unless others are given.
+const WORKERS: usize = 2;
+
+/// What follows from the rows.
+struct Findings {
+    cells: Vec<Cell>,
+    facts: Vec<Fact>,
+}
+
+/// Compares rayon's runtime with Tidegate in these chains, or in all if there are none.
+pub fn compare(chains: &[String], setting: &Setting) -> Result<Outcome, Failure> {
+    if setting.with.as_deref().unwrap_or(&[Rival::Rayon]) != [Rival::Rayon] {
+        return Err(Failure::Usage(
+            "--with allows only rayon for iter, and may be left out".into(),
+        ));
+    }
+    let workers = match &setting.workers[..] {
+        [] => &[WORKERS],
+        workers => workers,
+    };
+    let built = Built::new()?;
+    let sides = workers.iter().map(|workers| built.start(*workers));
+    let sides: Vec<Sides> = sides.collect::<Result<_, _>>()?;
+    let known = sides[0].chains();
+    let chosen = chosen(&known, chains)?;
+    let calls: Vec<_> = sides
+        .iter()
+        .flat_map(|sides| calls(sides, &chosen, setting))
+        .collect();
+    let lanes = calls.iter().flat_map(Call::lanes).collect();
+    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let cells = Cell::all(&calls, &rows);
+
+    let mut facts = Vec::new();
+    for sides in &sides {
+        let idle = Idle::new(sides, setting);
+        let rested = rounds::take(idle.lanes().into(), 1, false)?;
+        facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
+    }
+    // Last, because a program that runs out of stack is gone.
+    facts.extend(depth::facts(&sides[0], setting)?);
+    Ok(Outcome {
+        rows,
+        measure: "one call of a chain".into(),
+        notes: Vec::new(),
+        conclusion: Some(Box::new(Findings { cells, facts })),
+    })
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", cells::tables(&self.cells))?;
+        self.facts.iter().try_for_each(|fact| writeln!(f, "{fact}"))
+    }
+}
+
+impl Conclusion for Findings {
+    fn to_json(&self, rows: Value) -> Value {
+        json!({
+            "rows": rows,
+            "cells": self.cells.iter().map(Cell::to_json).collect::<Vec<_>>(),
+            "facts": self.facts.iter().map(Fact::to_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The chains of these names among those that the programs know.
+fn chosen<'a>(known: &'a [Chain], names: &[String]) -> Result<Vec<&'a Chain>, Failure> {
+    if names.is_empty() {
+        return Ok(known.iter().collect());
+    }
+    let find = |name: &String| {
+        let found = known.iter().find(|chain| chain.name == *name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = known.iter().map(|chain| &*chain.name).collect();
+            let names = names.join(", ");
+            Failure::Usage(format!("--chain is {name:?}, allowed are: {names}"))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// What is called, in the order of the table.
+fn calls<'a>(sides: &'a Sides, chains: &[&Chain], setting: &Setting) -> Vec<Call<'a>> {
+    let mut calls = Vec::new();
+    for chain in chains {
+        let sizes = match setting.size {
+            Size::Tiny => &chain.sizes[..1.min(chain.sizes.len())],
+            Size::Small | Size::Paper => &chain.sizes[..],
+        };
+        let small = |items: &&u64| **items <= SMALL_ITEMS || setting.size == Size::Paper;
+        for items in sizes.iter().filter(small) {
+            for place in &chain.places {
+                calls.push(Call {
+                    sides,
+                    chain: chain.name.clone(),
+                    items: *items,
+                    place: place.clone(),
+                    length: setting.sized(TINY_LENGTH, LENGTH),
+                });
+            }
+        }
+    }
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_chain_is_answered_with_known_ones() {
+        let known = ["zip", "rev"].map(|name| Chain {
+            name: name.into(),
+            sizes: Vec::new(),
+            places: Vec::new(),
+        });
+        assert_eq!(chosen(&known, &[]).unwrap().len(), 2);
+        assert_eq!(chosen(&known, &["rev".into()]).unwrap()[0].name, "rev");
+        let told = chosen(&known, &["map".into()]).err().unwrap().to_string();
+        assert_eq!(told, "--chain is \"map\", allowed are: zip, rev");
+    }
+}

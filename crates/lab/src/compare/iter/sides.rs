@@ -1,0 +1,61 @@
+//! The two programs, one per rayon-core.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+use tidegate_workloads::{Rayon, Runtime, Tidegate};
+
+use super::cargo;
+use super::identity::Chain;
+use super::program::Program;
+use tidegate_command::failure::Failure;
+
+/// The two programs as files.
+pub struct Built {
+    stock: PathBuf,
+    tidegate: PathBuf,
+}
+
+impl Built {
+    /// Builds both.
+    pub fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            stock: cargo::build("stock")?,
+            tidegate: cargo::build("tidegate")?,
+        })
+    }
+
+    /// Starts both, with pools of this many workers, and rejects a program whose rayon-core isn't its side's.
+    pub fn start(&self, workers: usize) -> Result<Sides, Failure> {
+        let start = |path, tidegate| -> Result<RefCell<Program>, Failure> {
+            let program = Program::start(path, workers)?;
+            program.identity.check(tidegate)?;
+            Ok(program.into())
+        };
+        Ok(Sides {
+            workers,
+            stock: start(&self.stock, false)?,
+            tidegate: start(&self.tidegate, true)?,
+        })
+    }
+}
+
+/// The two programs, running.
+pub struct Sides {
+    /// The number of workers of each pool.
+    pub workers: usize,
+    stock: RefCell<Program>,
+    tidegate: RefCell<Program>,
+}
+
+impl Sides {
+    /// Tidegate's program and stock rayon's, each with its runtime's name.
+    pub fn both(&self) -> [(&'static str, &RefCell<Program>); 2] {
+        [(Tidegate::NAME, &self.tidegate), (Rayon::NAME, &self.stock)]
+    }
+
+    /// The chains that the programs know.
+    pub fn chains(&self) -> Vec<Chain> {
+        self.stock.borrow().identity.chains.clone()
+    }
+}

@@ -1,0 +1,137 @@
+//! `compare loop`: a short loop over trivial items, many times, inside and outside the pool.
+//!
+//! Inside is the program `loops`. Outside, a thread of no pool calls every loop anew: on Tidegate
+//! by the free function, so on the global pool with its number of workers, and on the others by
+//! handing the loop over. The time is that of one loop.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use tidegate_workloads::loops::Loops;
+use tidegate_workloads::{Chili, Runtime, Tidegate};
+
+use crate::arguments::Rival;
+use tidegate_command::compare::Setting;
+use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::program::Trial;
+use tidegate_command::compare::race::{self, Race, SERIAL};
+use tidegate_command::compare::rounds;
+use tidegate_command::compare::row::Outcome;
+use tidegate_command::failure::Failure;
+use tidegate_command::options;
+use tidegate_command::output::show_count;
+use tidegate_command::usage::Usage;
+
+/// Samples of a row.
+const SAMPLES: u32 = 25;
+
+/// Items of the loop.
+const ITEMS: usize = 1000;
+
+/// How often the loop runs, and how often where everything is tiny.
+const TIMES: u32 = 10_000;
+const TINY_TIMES: u32 = 100;
+
+/// The cases.
+const INSIDE: &str = "loop inside";
+const OUTSIDE: &str = "loop outside";
+
+/// Compares runtimes in this case.
+pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+    let times = setting.sized(TINY_TIMES, TIMES);
+    let loops = Loops {
+        items: ITEMS,
+        times,
+    };
+    let inside = Trial::new(&loops, INSIDE.into())?.per(times);
+    let (global_workers, _) = options::number_of_workers(None)?;
+    let outside = Outside {
+        times,
+        global_workers,
+    };
+    let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
+    let workers = setting.workers()?;
+    let mut lanes = race::lanes(&&inside, &rivals, &workers)?;
+    lanes.extend(race::lanes(&outside, &rivals, &workers)?);
+    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    Ok(Outcome {
+        rows,
+        measure: format!("one loop over {ITEMS} items"),
+        notes: vec![format!(
+            "outside, tidegate runs on its global pool, here of {} (TIDEGATE_WORKERS sets it)",
+            show_count(global_workers, "worker")
+        )],
+        conclusion: None,
+    })
+}
+
+/// Loops called from a thread of no pool.
+struct Outside {
+    times: u32,
+    global_workers: usize,
+}
+
+impl Outside {
+    /// A lane that calls `each` as often as the loop runs.
+    fn lane<'a>(
+        &self,
+        runtime: &'static str,
+        workers: usize,
+        each: impl Fn(&mut [u32]) + 'a,
+    ) -> Lane<'a> {
+        let times = self.times;
+        let take = move || {
+            let mut items = vec![0_u32; ITEMS];
+            let (used, took) = Usage::of(|| {
+                let start = Instant::now();
+                for _ in 0..times {
+                    each(black_box(&mut items));
+                }
+                start.elapsed()
+            });
+            if items.iter().any(|item| *item != times) {
+                return Err(Failure::Wrong(format!(
+                    "{OUTSIDE} on {runtime}: an item was not visited {times} times"
+                )));
+            }
+            let nanos = took.as_nanos() as f64 / f64::from(times);
+            Ok(Sample { nanos, used })
+        };
+        Lane::new(OUTSIDE, runtime, workers, take)
+    }
+}
+
+/// What is done to an item.
+fn touch(item: &mut u32) {
+    *item += 1;
+}
+
+impl<'a> Race<'a> for Outside {
+    fn name(&self) -> String {
+        OUTSIDE.into()
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let runtime = race::start::<R>(workers)?;
+        let each = move |items: &mut [u32]| runtime.install(|fork| R::for_each(fork, items, touch));
+        Ok(self.lane(R::NAME, workers, each))
+    }
+
+    fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        if workers != self.global_workers {
+            return Ok(Lane::not_applicable(OUTSIDE, Tidegate::NAME, workers));
+        }
+        let each = |items: &mut [u32]| tidegate::for_each(items, touch);
+        Ok(self.lane(Tidegate::NAME, workers, each))
+    }
+
+    fn on_chili(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let pool = race::start_chili(workers);
+        let each = move |items: &mut [u32]| Chili::for_each(&mut pool.scope(), items, touch);
+        Ok(self.lane(Chili::NAME, workers, each))
+    }
+
+    fn serial(&self) -> Result<Lane<'a>, Failure> {
+        Ok(self.lane(SERIAL, 1, |items| items.iter_mut().for_each(touch)))
+    }
+}

@@ -1,0 +1,182 @@
+//! `compare wake`: from a fork to its start on a parked worker, while the forker keeps computing.
+//!
+//! | case | the clock starts | and stops when |
+//! |---|---|---|
+//! | `wake inside` | before a join on a worker | both halves have begun |
+//! | `wake outside, join` | before a join on a thread of no pool | both halves have begun |
+//! | `wake outside, install` | before a task is handed to the pool | it begins |
+//! | `wake of a bare futex` | before the wake-up call | the woken thread runs |
+//!
+//! Before each the forking thread computes for [`PAUSE`], so that all others have parked. A half that
+//! has begun computes until the other has, too; a runtime that runs them one after the other is given
+//! up after [`PATIENCE`], which then is the least that the sample can be.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tidegate_workloads::{Chili, Runtime, Threads, Tidegate};
+
+mod futex;
+
+use crate::arguments::Rival;
+use tidegate_command::compare::Setting;
+use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::race::{self, Race};
+use tidegate_command::compare::rounds;
+use tidegate_command::compare::row::{Outcome, Row};
+use tidegate_command::compare::time::{compute, nanos_between};
+use tidegate_command::failure::Failure;
+use tidegate_command::output::show_ratio;
+use tidegate_command::usage::Usage;
+
+/// Samples of a row.
+const SAMPLES: u32 = 300;
+
+/// How long the forking thread computes first.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How long a half waits for the other to begin.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Compares runtimes in this case.
+pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+    let workers = setting.at_least_two_workers("wake")?;
+    let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
+    let mut lanes = vec![futex::lane()?];
+    for place in [Place::Inside, Place::Join, Place::Install] {
+        lanes.extend(race::lanes(&place, &rivals, &workers)?);
+    }
+    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let notes = beside_the_first(&rows);
+    Ok(Outcome {
+        rows,
+        measure: "from the fork to its start".into(),
+        notes,
+        conclusion: None,
+    })
+}
+
+/// How median and p99 of each row relate to those of the bare futex.
+fn beside_the_first(rows: &[Row]) -> Vec<String> {
+    let Some((Some(bare), others)) = rows.split_first().map(|(bare, rows)| (&bare.nanos, rows))
+    else {
+        return vec!["no bare futex here to compare with".into()];
+    };
+    let related = |row: &Row| {
+        let nanos = row.nanos.as_ref()?;
+        let median = show_ratio(nanos.median() / bare.median());
+        let p99 = show_ratio(nanos.p99() / bare.p99());
+        Some(format!(
+            "{} on {} {}: {median} the median and {p99} the p99 of the bare futex",
+            row.case, row.runtime, row.workers
+        ))
+    };
+    others.iter().filter_map(related).collect()
+}
+
+/// Where the fork is made, and how.
+#[derive(Clone, Copy)]
+enum Place {
+    Inside,
+    Join,
+    Install,
+}
+
+impl<'a> Race<'a> for Place {
+    fn name(&self) -> String {
+        match self {
+            Self::Inside => "wake inside",
+            Self::Join => "wake outside, join",
+            Self::Install => "wake outside, install",
+        }
+        .into()
+    }
+
+    fn on<R: Runtime + 'a>(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        let caller_takes_part = [Chili::NAME, Threads::NAME].contains(&R::NAME);
+        if matches!(self, Self::Install) && caller_takes_part {
+            return Ok(Lane::not_applicable(&self.name(), R::NAME, workers));
+        }
+        let runtime = race::start::<R>(workers)?;
+        let place = *self;
+        let take = move || {
+            let sample = || match place {
+                Self::Inside => runtime.install(|fork| {
+                    compute(PAUSE);
+                    from_fork::<R>(Instant::now(), fork)
+                }),
+                Self::Join => {
+                    compute(PAUSE);
+                    let forked = Instant::now();
+                    runtime.install(|fork| from_fork::<R>(forked, fork))
+                }
+                Self::Install => {
+                    compute(PAUSE);
+                    let forked = Instant::now();
+                    nanos_between(forked, runtime.install(|_| Instant::now()))
+                }
+            };
+            let (used, nanos) = Usage::of(sample);
+            Ok(Sample { nanos, used })
+        };
+        Ok(Lane::new(&self.name(), R::NAME, workers, take))
+    }
+
+    /// A thread of no pool takes part in Tidegate's join without handing it to a worker first.
+    fn on_tidegate(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        if !matches!(self, Self::Join) {
+            return self.on::<Tidegate>(workers);
+        }
+        let runtime = race::start::<Tidegate>(workers)?;
+        let take = move || {
+            let (used, nanos) = Usage::of(|| {
+                compute(PAUSE);
+                let meeting = Meeting::default();
+                let forked = Instant::now();
+                let (a, b) = runtime.pool().join(|| meeting.begin(), || meeting.begin());
+                nanos_between(forked, a.max(b))
+            });
+            Ok(Sample { nanos, used })
+        };
+        Ok(Lane::new(&self.name(), Tidegate::NAME, workers, take))
+    }
+
+    fn on_chili(&self, workers: usize) -> Result<Lane<'a>, Failure> {
+        if !matches!(self, Self::Join) {
+            return self.on::<Chili>(workers);
+        }
+        let pool = race::start_chili(workers);
+        let take = move || {
+            let (used, nanos) = Usage::of(|| {
+                compute(PAUSE);
+                from_fork::<Chili>(Instant::now(), &mut pool.scope())
+            });
+            Ok(Sample { nanos, used })
+        };
+        Ok(Lane::new(&self.name(), Chili::NAME, workers, take))
+    }
+}
+
+/// The time from `forked` to when both halves of a join have begun.
+fn from_fork<R: Runtime>(forked: Instant, fork: &mut R::Fork<'_>) -> f64 {
+    let meeting = Meeting::default();
+    let (a, b) = R::join(fork, |_| meeting.begin(), |_| meeting.begin());
+    nanos_between(forked, a.max(b))
+}
+
+/// Two halves that wait for each other.
+#[derive(Default)]
+struct Meeting(AtomicUsize);
+
+impl Meeting {
+    /// When this half began. Returns when the other has begun too, or is not going to.
+    fn begin(&self) -> Instant {
+        let begun = Instant::now();
+        // Relaxed: it tells nothing but itself.
+        self.0.fetch_add(1, Ordering::Relaxed);
+        while self.0.load(Ordering::Relaxed) < 2 && begun.elapsed() < PATIENCE {
+            std::hint::spin_loop();
+        }
+        begun
+    }
+}

@@ -1,0 +1,147 @@
+//! A simulated machine whose workers' tasks come and go as those of the model do.
+
+use tidegate_policy::{Amount, Idle, Nanos, Rng, Victim};
+use tidegate_sim::{Costs, Dag, Job, Sample, Settings, Step, Width, run};
+use tidegate_workloads::Size;
+
+use super::{ATTEMPT, BRANCHES, UNIT};
+use tidegate_command::failure::Failure;
+
+/// How large a machine, how often, and how many tasks there are at first, all with one worker.
+#[derive(Clone, Copy)]
+pub struct Scale {
+    pub workers: usize,
+    pub seeds: u64,
+    pub roots: u32,
+}
+
+impl Scale {
+    pub const fn of(size: Size) -> Self {
+        let (workers, seeds) = match size {
+            Size::Tiny => (256, 1),
+            Size::Small | Size::Paper => (1024, 4),
+        };
+        Self {
+            workers,
+            seeds,
+            roots: workers as u32 / 8,
+        }
+    }
+}
+
+/// From this depth on it makes two with the other's probability, so that the tree has an end.
+const DEPTH: u32 = 26;
+
+/// Enough workers are busy by then for fractions of them to be worth something, and the model begins.
+pub const BEGIN: Nanos = 6 * UNIT;
+
+/// Few tasks are as deep by then as where the tree thins out, which the model does not know.
+const END: Nanos = BEGIN + 24 * STEP;
+
+/// Thieves that have not found anything yet ask all at the same moments, so a state is the mean of samples at as many phases of an attempt.
+const SAMPLE: Nanos = ATTEMPT + ATTEMPT / PHASES as Nanos;
+const PHASES: usize = 5;
+pub const STEP: Nanos = PHASES as Nanos * SAMPLE;
+
+/// A random tree whose nodes have exponential lengths.
+struct Tree {
+    seed: u64,
+    roots: u32,
+}
+
+/// A node by its number and depth, or what is left to do of it.
+#[derive(Clone, Copy)]
+enum Task {
+    Roots(u32),
+    Node(u64, u32),
+    Children(u64, u32),
+    Over,
+}
+
+impl Dag for Tree {
+    type Task = Task;
+
+    fn root(&self) -> Task {
+        Task::Roots(self.roots)
+    }
+
+    fn next(&self, task: &mut Task) -> Step<Task> {
+        match std::mem::replace(task, Task::Over) {
+            Task::Roots(1) => Step::Call(Task::Node(1, 0)),
+            Task::Roots(roots) => {
+                Step::Fork(Task::Roots(roots - 1), Task::Node(u64::from(roots), 0))
+            }
+            Task::Node(node, depth) => {
+                *task = Task::Children(node, depth);
+                let length = -(1.0 - self.uniform(node, 0)).ln();
+                Step::Work((length * UNIT as f64) as Nanos)
+            }
+            Task::Children(node, depth) => {
+                let branches = if depth < DEPTH {
+                    BRANCHES
+                } else {
+                    1.0 - BRANCHES
+                };
+                if self.uniform(node, 1) >= branches {
+                    return Step::End;
+                }
+                let child = |number| Task::Node(self.random(node, number), depth + 1);
+                Step::Fork(child(2), child(3))
+            }
+            Task::Over => Step::End,
+        }
+    }
+}
+
+impl Tree {
+    /// Always the same for a node and a purpose.
+    fn random(&self, node: u64, purpose: u64) -> u64 {
+        let mut rng = Rng::new(node ^ self.seed << 32 ^ purpose << 60);
+        rng.draw()
+    }
+
+    fn uniform(&self, node: u64, purpose: u64) -> f64 {
+        (self.random(node, purpose) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// The fractions of the workers with so many tasks, step by step from [`BEGIN`] to [`END`].
+pub fn simulated(amount: Amount, scale: Scale, seed: u64) -> Result<Vec<Vec<f64>>, Failure> {
+    let settings = Settings {
+        seed,
+        idle: Idle::AbpYield,
+        steal: amount,
+        victim: Victim::Hierarchical,
+        costs: Costs {
+            attempt: ATTEMPT,
+            ..Costs::NONE
+        },
+        sample: SAMPLE,
+        ..Settings::new(scale.workers)
+    };
+    let job = Job {
+        dag: Tree {
+            seed,
+            roots: scale.roots,
+        },
+        arrives: 0,
+        width: Width::Fixed(scale.workers),
+    };
+    let outcome = run(&settings, &[job]).map_err(|error| Failure::Usage(error.to_string()))?;
+    let samples = outcome.samples.iter();
+    let samples = samples.filter(|sample| (BEGIN..END).contains(&sample.time));
+    let samples: Vec<&Sample> = samples.collect();
+    Ok(samples.chunks(PHASES).map(mean).collect())
+}
+
+fn mean(samples: &[&Sample]) -> Vec<f64> {
+    let most = samples.iter().map(|sample| sample.workers.len()).max();
+    let mut mean = vec![0.0; most.unwrap_or(0)];
+    for sample in samples {
+        let all: u32 = sample.workers.iter().sum();
+        for (fraction, workers) in mean.iter_mut().zip(&sample.workers) {
+            *fraction += f64::from(*workers) / f64::from(all) / samples.len() as f64;
+        }
+    }
+    mean
+}

@@ -1,0 +1,278 @@
+//! How far the defaults of the runtime scale, each beside what could be chosen in its place, on machines that nobody here has.
+//!
+//! One choice at a time differs from the defaults. The machine has packages of 64 processors, of which 16 share a cache.
+
+mod findings;
+
+use std::fmt::Write;
+
+use tidegate::machine::Topology;
+use tidegate_policy::{Amount, Victim};
+use tidegate_sim::Settings;
+use tidegate_workloads::Size;
+
+use super::grid::{Grid, Load, Plan, Rule};
+use super::page::{Chart, Line, Page, Point, Section, Setting, Sheet};
+use super::simulated::{self, Work};
+use crate::arguments::ReproduceArguments;
+use findings::findings;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{Progress, show_ratio, show_seconds};
+
+/// The most runs.
+const RUNS: u64 = 3;
+
+/// How many processors, in fours.
+const PROCESSORS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
+
+const CACHE: usize = 16;
+const PACKAGE: usize = 64;
+
+const DEFAULTS: &str = "defaults";
+
+/// The defaults, and each choice among others in their place.
+fn rules() -> Vec<Rule> {
+    let idle = |name: &str| Rule {
+        idle: name.parse().expect("a rule of this program"),
+        ..Rule::usual(&format!("idle {name}"))
+    };
+    let victim = |victim: Victim| Rule {
+        victim: Some(victim),
+        ..Rule::usual(&format!("victim {victim}"))
+    };
+    let steal = |steal: Amount| Rule::usual(&format!("steal {steal}")).taking(steal);
+    let mut rules = vec![Rule::usual(DEFAULTS)];
+    rules.extend(["yield", "linear", "exponential", "quanta"].map(idle));
+    rules.extend([Amount::Half, Amount::Fixed(2)].map(steal));
+    rules.extend([Victim::Random, Victim::LastVictim].map(victim));
+    rules
+}
+
+/// Parameters that differ from those of the size.
+type Parameters = &'static [(&'static str, &'static str)];
+
+/// Phases that take a few milliseconds, so that thieves that never rest can be simulated.
+const PHASES: Parameters = &[
+    ("rounds", "10"),
+    ("solo", "100000"),
+    ("steps", "2000000"),
+    ("tasks", "1024"),
+];
+
+/// Programs of different kinds: even and uneven trees, a loop, a recursion that begins in series, phases, and a factorization.
+fn works(size: Size) -> Vec<Work> {
+    let parameters: [Parameters; 7] = match size {
+        Size::Tiny => [
+            &[("n", "5"), ("k", "4"), ("r", "0")],
+            &[("tree", "tiny")],
+            &[("tree", "tiny-binomial"), ("b0", "100")],
+            &[("n", "64"), ("form", "join")],
+            &[],
+            &[],
+            &[],
+        ],
+        Size::Small => [
+            &[("n", "9"), ("k", "4"), ("r", "0")],
+            &[("tree", "small")],
+            &[("tree", "tiny-binomial")],
+            &[("n", "16384"), ("steps", "100000"), ("form", "join")],
+            &[("n", "1000000")],
+            PHASES,
+            &[("n", "16"), ("block", "50")],
+        ],
+        Size::Paper => [
+            &[("n", "11"), ("k", "4"), ("r", "0")],
+            &[("tree", "T1")],
+            &[("tree", "T3")],
+            &[("n", "65536"), ("form", "join")],
+            &[("n", "10000000")],
+            PHASES,
+            &[("n", "50"), ("block", "100")],
+        ],
+    };
+    let programs = [
+        ("knary", "knary"),
+        ("UTS, geometric", "uts"),
+        ("UTS, binomial", "uts"),
+        ("loopy", "loopy"),
+        ("quicksort", "quicksort"),
+        ("phases", "phases"),
+        ("sparselu", "sparselu"),
+    ];
+    let work = |((name, program), given)| Work::new(name, program, size, given);
+    programs.into_iter().zip(parameters).map(work).collect()
+}
+
+/// The machine of its first processors.
+fn machine(processors: usize) -> Settings {
+    let mut text = format!("cpus 0-{}\n", processors - 1);
+    for (name, size) in [("L3", CACHE), ("package", PACKAGE)] {
+        text.push_str(name);
+        for first in (0..processors).step_by(size) {
+            let last = (first + size).min(processors) - 1;
+            write!(text, " {first}-{last}").expect("a string takes all");
+        }
+        text.push('\n');
+    }
+    let topology: Topology = text.parse().expect("a topology of this program");
+    Settings {
+        places: topology.places(topology.cpus().as_slice()),
+        ..Settings::new(processors)
+    }
+}
+
+/// Makes the page.
+pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
+    if arguments.real {
+        return Err(Failure::Usage(
+            "scaling --real: no machine has these processors; allowed: --sim".into(),
+        ));
+    }
+    let runs = arguments.runs.min(RUNS);
+    let plan = Plan {
+        rules: rules(),
+        works: works(arguments.size.into()),
+        loads: PROCESSORS
+            .map(|processors| Load {
+                processors,
+                instances: 1,
+            })
+            .into(),
+    };
+    let cases = plan.cases(machine);
+    let progress = Progress::start(cases.len() as u64 * runs);
+    let grid = Grid::new(plan, simulated::observe(&cases, runs, &progress)?);
+    drop(progress);
+    Ok(Page {
+        experiment: "scaling".to_owned(),
+        title: "How far the defaults scale".to_owned(),
+        source: "Not published: the defaults of this runtime, on simulated machines".to_owned(),
+        expected: true,
+        made: vec![
+            Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
+            Setting::new("runs", runs),
+            Setting::new(
+                "machine",
+                format!("packages of {PACKAGE} processors, {CACHE} to a cache"),
+            ),
+        ],
+        findings: findings(&grid),
+        sections: vec![speedups(&grid), choices(&grid)],
+    })
+}
+
+/// The defaults on more and more processors.
+fn speedups(grid: &Grid) -> Section {
+    let loads = grid.plan().loads.len();
+    let speedup = |work: usize, load: usize| {
+        let alone = grid.seconds(0, work, 0).value;
+        grid.seconds(0, work, load).speedup(alone, load as f64)
+    };
+    let as_power = |point: Point| Point {
+        x: point.x,
+        y: point.y.log2(),
+        low: point.low.log2(),
+        high: point.high.log2(),
+    };
+    let line = |work: usize| Line {
+        name: grid.plan().works[work].name.to_owned(),
+        points: (0..loads)
+            .map(|load| as_power(speedup(work, load)))
+            .collect(),
+    };
+    let works = 0..grid.plan().works.len();
+    let row = |work: usize| {
+        let cells = (0..loads).map(|load| {
+            let seconds = show_seconds(grid.seconds(0, work, load).value);
+            format!("{seconds} ({})", show_ratio(speedup(work, load).y))
+        });
+        let name = grid.plan().works[work].name.to_owned();
+        std::iter::once(name).chain(cells).collect()
+    };
+    let names = grid.plan().loads.iter().map(|load| load.name());
+    Section {
+        title: "The defaults".to_owned(),
+        text: "Time and speed-up on more and more processors. A program of fixed size stops where its span, and what it takes to wake and find so many workers, is all there is."
+            .to_owned(),
+        charts: vec![Chart {
+            title: "Speed-up of the defaults".to_owned(),
+            x: "processors".to_owned(),
+            y: "speed-up, as a power of two".to_owned(),
+            labels: names.clone().collect(),
+            lines: works.clone().map(line).collect(),
+        }],
+        tables: vec![Sheet {
+            title: "Time (speed-up)".to_owned(),
+            columns: std::iter::once("program".to_owned()).chain(names).collect(),
+            rows: works.map(row).collect(),
+        }],
+    }
+}
+
+/// Every choice beside the defaults, by program.
+fn choices(grid: &Grid) -> Section {
+    let works = 0..grid.plan().works.len();
+    let table = |load: usize| {
+        let row = |rule: usize| {
+            let ratios = works.clone().map(|work| {
+                let ratio =
+                    grid.seconds(rule, work, load).value / grid.seconds(0, work, load).value;
+                show_ratio(ratio)
+            });
+            let name = grid.plan().rules[rule].name.clone();
+            std::iter::once(name).chain(ratios).collect()
+        };
+        let names = grid.plan().works.iter().map(|work| work.name.to_owned());
+        Sheet {
+            title: format!(
+                "Time by that of the defaults on {} processors",
+                grid.plan().loads[load].name()
+            ),
+            columns: std::iter::once("choice".to_owned()).chain(names).collect(),
+            rows: (1..grid.plan().rules.len()).map(row).collect(),
+        }
+    };
+    Section {
+        title: "Each choice".to_owned(),
+        text: "One choice differs from the defaults. The chart is the mean over the programs of the time by the mean over all choices; lower is better."
+            .to_owned(),
+        charts: vec![grid.aggregated_chart("All programs")],
+        tables: (1..grid.plan().loads.len()).map(table).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_so_many_processors_and_three_distances_where_it_has_several_packages() {
+        for (processors, height) in [(1, 1), (16, 1), (64, 2), (256, 3)] {
+            let settings = machine(processors);
+            assert_eq!(settings.places.workers(), processors);
+            assert_eq!(settings.places.height(), height, "{processors}");
+        }
+        let places = machine(256).places;
+        let distances = [1, 16, 64].map(|other| places.distance(0, other));
+        assert_eq!(distances, [1, 2, 3]);
+    }
+
+    #[test]
+    fn every_rule_differs_from_the_defaults_in_one_choice() {
+        let rules = rules();
+        let usual = &rules[0];
+        for rule in &rules[1..] {
+            let differs = [
+                rule.idle != usual.idle,
+                rule.steal != usual.steal,
+                rule.victim != usual.victim,
+            ];
+            assert_eq!(
+                differs.into_iter().filter(|differs| *differs).count(),
+                1,
+                "{}",
+                rule.name
+            );
+        }
+    }
+}

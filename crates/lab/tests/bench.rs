@@ -1,0 +1,365 @@
+//! `tidegate-lab bench`: what its rows say, and what it refuses.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use serde_json::Value;
+use support::{complaint, json, keys, lab};
+use tidegate_policy::Queue;
+use tidegate_workloads::registry::ENTRIES;
+
+const NUMBERS: &[&str] = &[
+    "jobs",
+    "processors",
+    "median_of",
+    "mean_response",
+    "worst_response",
+    "makespan",
+    "ideal_makespan",
+    "throughput",
+    "power",
+    "cpu_seconds",
+    "context_switches",
+    "slowdown_ratio",
+];
+
+fn rows(arguments: &str) -> Vec<Value> {
+    let all = "bench two-level --size tiny --repeat 1 --json";
+    let found = json(&mut lab(&format!("{all} {arguments}")));
+    found.as_array().expect("a list").clone()
+}
+
+#[test]
+fn every_experiment_has_a_row_for_every_scheme_and_all_give_the_same_answers() {
+    let rows = rows("");
+    for row in &rows {
+        assert!(NUMBERS.iter().all(|field| row[*field].is_number()), "{row}");
+        assert!(row["program"].is_string());
+    }
+    let of = |experiment: &str| -> Vec<(&Value, &str)> {
+        let rows = rows.iter().filter(|row| row["experiment"] == experiment);
+        rows.map(|row| (&row["jobs"], row["scheme"].as_str().unwrap()))
+            .collect()
+    };
+    for (experiment, cases) in [
+        ("alone", 2),
+        ("equal", 6),
+        ("late", 6),
+        ("complementary", 2),
+        ("bursts", 1),
+        ("bursts4", 1),
+        ("parallel4", 1),
+        ("neighbour", 1),
+    ] {
+        for scheme in ["tidegate", "off", "static", "rayon", "serial"] {
+            let rows = of(experiment)
+                .into_iter()
+                .filter(|(_, other)| *other == scheme);
+            assert_eq!(rows.count(), cases, "{experiment} {scheme}");
+        }
+    }
+}
+
+#[test]
+fn times_of_a_row_fit_each_other() {
+    for row in rows("--only equal,late") {
+        let number = |field: &str| row[field].as_f64().unwrap();
+        assert!(number("mean_response") <= number("worst_response"), "{row}");
+        assert!(number("worst_response") <= number("makespan"), "{row}");
+        assert!(number("slowdown_ratio") >= 1.0, "{row}");
+        let throughput = number("jobs") / number("makespan");
+        assert!(
+            (number("throughput") / throughput - 1.0).abs() < 1e-6,
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn jobs_can_be_confined_to_fewer_processors_and_to_no_more_than_there_are() {
+    let rows = rows("--only alone --processors 1");
+    assert!(rows.iter().all(|row| row["processors"] == 1));
+    lab("bench two-level --processors 4096")
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "--processors: 4096 is out of range; allowed: 1 to ",
+        ));
+}
+
+#[test]
+fn how_fast_processors_change_hands_is_told_in_five_figures() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        println!("skipped: one processor cannot change hands");
+        return;
+    }
+    let found = json(&mut lab("bench share --repeat 1 --json"));
+    for figure in [
+        "handover_us",
+        "futex_us",
+        "release_us",
+        "recover_ms",
+        "all_procs_ms",
+    ] {
+        for name in [figure.to_owned(), format!("{figure}_p99")] {
+            // On a loaded machine a sample may be missed; the field is there all the same.
+            let value = found.get(&name);
+            assert!(
+                value.is_some_and(|value| value.is_number() || value.is_null()),
+                "{name}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn calibrate_measures_every_cost_of_the_simulator() {
+    let rows = json(&mut lab("bench calibrate --size tiny --repeat 1 --json"));
+    let names = rows.as_array().unwrap().iter().map(|row| &row["name"]);
+    let table = tidegate_policy::tunables::rows();
+    let costs = table.iter().map(|row| row.name);
+    let shape = ["sim.processors", "sim.cache"];
+    let costs = costs.filter(|name| name.starts_with("sim.") && !shape.contains(name));
+    assert_eq!(names.collect::<Vec<_>>(), costs.collect::<Vec<_>>());
+    for row in rows.as_array().unwrap() {
+        // Whether any two processors are further apart than others is the machine's affair, and whether one was seen to take turns chance.
+        let may_lack = row["name"] == "sim.distance" || row["name"] == "sim.slice";
+        assert!(row["nanos"].is_u64() || may_lack, "{row}");
+        assert!(
+            row["default_nanos"].is_u64() && row["how"].is_string(),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_job_that_nobody_tells_what_to_do_says_whom_it_is_for() {
+    lab("bench job")
+        .write_stdin("{}\n")
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "`bench job` does not understand {}",
+        ));
+}
+
+#[test]
+fn what_each_queue_costs_and_each_program_of_intervals_takes_on_it_is_told_in_rows() {
+    let found = json(&mut lab("bench queues --repeat 1 --json"));
+    let rows = found.as_array().expect("a list of rows");
+    assert!(rows.iter().all(|row| keys(row) == keys(&rows[0])));
+    let (rows, of_programs): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|row| row["program"].is_null());
+    every_program_has_a_row_for_every_queue(&of_programs);
+    let names: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row["queue"].as_str())
+        .collect();
+    let queues = Queue::ALL.iter().map(|queue| queue.name());
+    let expected: Vec<_> = queues.chain(["crossbeam"]).collect();
+    assert_eq!(names, expected);
+    for row in rows {
+        for figure in ["put_take_ns", "steal_ns", "steal_contended_ns"] {
+            let nanos = row[figure].as_f64();
+            // Where the system has no membarrier, nobody gets anything out of a split deque whose owner does nothing.
+            let may_miss = row["queue"] == "split" && figure != "put_take_ns";
+            assert!(
+                nanos.map_or(may_miss, |nanos| nanos > 0.0),
+                "{figure}: {row}"
+            );
+        }
+        for tried in ["take", "steal"] {
+            let count = |what| row[format!("{tried}_{what}")].as_f64().expect("a number");
+            assert!(count("failures") <= count("attempts"), "{row}");
+            assert!(count("attempts") > 0.0, "{row}");
+        }
+    }
+}
+
+/// The fields of a row of `bench places`.
+const PLACES: [&str; 11] = [
+    "program",
+    "locality",
+    "places",
+    "bound",
+    "workers",
+    "median_of",
+    "seconds",
+    "ratio",
+    "steals",
+    "cache_references",
+    "last_level_misses",
+];
+
+#[test]
+fn what_places_are_worth_is_told_for_every_locality_and_without_hints() {
+    let mut bench = lab("bench places --size tiny --repeat 2 --json");
+    let found = json(bench.env("TIDEGATE_WORKERS", "2"));
+    let rows = found.as_array().expect("a list of rows");
+    for row in rows {
+        assert_eq!(keys(row), PLACES);
+        assert_eq!((&row["workers"], &row["median_of"]), (&2.into(), &2.into()));
+        let positive = |field: &str| row[field].as_f64().is_some_and(|value| value > 0.0);
+        assert!(positive("seconds") && positive("ratio"), "{row}");
+        assert!(row["steals"].is_number(), "{row}");
+        for count in ["cache_references", "last_level_misses"] {
+            // Many machines do not let anybody count.
+            assert!(row[count].is_number() || row[count].is_null(), "{row}");
+        }
+    }
+    let of = |program: &str, locality: Value, places: &str| {
+        let fits = |row: &&Value| {
+            row["program"] == program && row["locality"] == locality && row["places"] == places
+        };
+        rows.iter().filter(fits).collect::<Vec<_>>()
+    };
+    let mut expected = 0;
+    let mut has_both = |rows: Vec<&Value>, is_base: bool| {
+        let bound: Vec<_> = rows.iter().map(|row| row["bound"] == true).collect();
+        assert_eq!(bound, [false, true]);
+        assert!(!is_base || rows.iter().all(|row| row["ratio"] == 1.0));
+        expected += rows.len();
+    };
+    for program in ["cachestress", "mergesort", "blockmatmul"] {
+        for locality in ["best", "ignorant", "random", "worst"] {
+            has_both(
+                of(program, locality.into(), "each:1"),
+                locality == "ignorant",
+            );
+        }
+    }
+    for program in ["fib", "quicksort"] {
+        has_both(of(program, Value::Null, "machine"), true);
+        has_both(of(program, Value::Null, "each:1"), false);
+    }
+    assert_eq!(rows.len(), expected);
+}
+
+#[test]
+fn where_nothing_can_be_counted_the_table_says_so_and_why_once() {
+    let mut bench = lab("bench places --size tiny --repeat 1");
+    let output = bench.env("TIDEGATE_WORKERS", "2").assert().success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let missing = text.contains("| not available");
+    let reasons = text.matches("cache counters are not available: ").count();
+    assert_eq!(reasons, usize::from(missing), "{text}");
+}
+
+#[test]
+fn one_worker_is_too_few_for_several_places() {
+    let text = complaint(lab("bench places").env("TIDEGATE_WORKERS", "1"), 3);
+    assert!(
+        text.contains("one worker (as TIDEGATE_WORKERS says) is one place"),
+        "{text}"
+    );
+}
+
+/// The names of the programs of intervals.
+fn programs() -> impl Iterator<Item = &'static str> {
+    let programs = ENTRIES.iter().filter(|entry| entry.intervals);
+    programs.map(|entry| entry.name)
+}
+
+fn every_program_has_a_row_for_every_queue(rows: &[&Value]) {
+    for program in programs() {
+        let rows: Vec<_> = rows
+            .iter()
+            .filter(|row| row["program"] == program)
+            .collect();
+        let names = rows.iter().filter_map(|row| row["queue"].as_str());
+        assert!(names.eq(Queue::ALL.iter().map(|queue| queue.name())));
+        for row in rows {
+            for figure in ["seconds", "ratio_to_default"] {
+                assert!(row[figure].as_f64().unwrap() > 0.0, "{row}");
+            }
+            assert!(row["workers"] == 2 && row["steal_ns"].is_null(), "{row}");
+        }
+    }
+}
+
+#[test]
+fn what_intervals_and_edges_cost_is_told_beside_spawns_and_programs_of_them() {
+    let found = json(&mut lab("bench intervals --size tiny --repeat 3 --json"));
+    let rows = found.as_array().expect("a list of rows");
+    assert!(rows.iter().all(|row| keys(row) == keys(&rows[0])));
+    let of = |case: &str, runtime: &str, figure: &str| -> Vec<Option<f64>> {
+        let rows = rows.iter();
+        let rows = rows.filter(|row| row["case"] == case && row["runtime"] == runtime);
+        rows.map(|row| row[figure].as_f64()).collect()
+    };
+    let spawns = ["rayon", "tidegate"].map(|runtime| ("spawns", runtime, 0.0));
+    let ordered = ["tidegate", "dagrs"].into_iter().flat_map(|runtime| {
+        let edges = [0.0, 0.99, 1.97, 4.85, 0.99];
+        let cases = [
+            "no edges",
+            "1 edge each",
+            "2 edges each",
+            "5 edges each",
+            "chain",
+        ];
+        cases
+            .into_iter()
+            .zip(edges)
+            .map(move |(case, edges)| (case, runtime, edges))
+    });
+    for (case, runtime, edges) in spawns.into_iter().chain(ordered) {
+        assert_eq!(of(case, runtime, "workers"), [Some(1.0), Some(2.0)]);
+        assert_eq!(of(case, runtime, "edges"), [Some(edges); 2]);
+        let nanos = of(case, runtime, "ns_per_interval");
+        assert!(nanos.iter().all(|nanos| nanos.unwrap() > 0.0));
+        // On a busy machine an edge may seem to cost nothing or less.
+        let edge = of(case, runtime, "ns_per_edge");
+        assert!(edge.iter().all(|nanos| nanos.is_some() == (edges > 0.0)));
+    }
+    for program in programs() {
+        assert_eq!(of(program, "tidegate", "workers"), [Some(1.0), Some(2.0)]);
+        let ratios = of(program, "tidegate", "ratio_to_serial");
+        assert!(ratios.iter().all(|ratio| ratio.unwrap() > 0.0));
+    }
+}
+
+#[test]
+fn a_job_on_a_runtime_without_intervals_refuses_a_program_that_needs_them() {
+    lab("bench job")
+        .write_stdin(
+            r#"{"program": "sor", "runtime": "rayon", "parameters": {}, "workers": 1, "share": "off"}"#,
+        )
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "sor needs intervals, and rayon has none",
+        ));
+}
+
+#[test]
+fn every_program_that_leases_has_a_row_for_every_policy_and_number_of_workers() {
+    let found = json(&mut lab("bench space --size tiny --repeat 1 --json"));
+    let rows = found.as_array().expect("a list");
+    assert_eq!(rows.len(), 6 * 6 * 4);
+    for row in rows {
+        let number = |field: &str| row[field].as_f64();
+        let policy = row["policy"].as_str().unwrap();
+        assert_eq!(row["verified"], true, "{row}");
+        for field in [
+            "workers",
+            "peak_declared_bytes",
+            "seconds",
+            "s1_bytes",
+            "tinf_seconds",
+            "tinf_actions",
+            "peak_ratio",
+            "time_ratio",
+            "peak_rss_bytes",
+        ] {
+            assert!(number(field) > Some(0.0), "{field}: {row}");
+        }
+        let is_ours = policy != "rayon";
+        for field in ["steals", "sleeps", "undeclared_peak_bytes"] {
+            assert_eq!(number(field).is_some(), is_ours, "{field}: {row}");
+        }
+        assert_eq!(number("bound_bytes").is_some(), policy != "hybrid");
+        assert_eq!(number("budget_bytes").is_some(), policy == "budget");
+        let has_k = ["depth-first", "dfdeques"].contains(&policy);
+        assert_eq!(number("k_bytes").is_some(), has_k);
+    }
+}

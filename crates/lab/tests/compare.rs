@@ -1,0 +1,75 @@
+//! `tidegate-lab compare`: every case but `iter`, which has a file of its own.
+
+mod support;
+
+use serde_json::Value;
+use support::{ROW, complaint, json, keys, lab};
+
+fn rows(arguments: &str) -> Vec<Value> {
+    let found = json(&mut lab(&format!("{arguments} --size tiny --json")));
+    let rows = found.as_array().unwrap().clone();
+    for row in &rows {
+        assert_eq!(keys(row), ROW);
+    }
+    rows
+}
+
+#[test]
+fn every_case_gives_its_rows() {
+    for (case, names) in [
+        (
+            "wake",
+            &[
+                "wake of a bare futex",
+                "wake inside",
+                "wake outside, join",
+                "wake outside, install",
+            ][..],
+        ),
+        (
+            "idle",
+            &["idle pool", "serial phases inside", "serial phases outside"],
+        ),
+        ("join-arms", &["join-arms"]),
+        ("hidden", &["hidden"]),
+        ("loop", &["loop inside", "loop outside"]),
+    ] {
+        let rows = rows(&format!("compare {case} --repeat 1 --workers 2"));
+        let mut found: Vec<_> = rows
+            .iter()
+            .map(|row| row["case"].as_str().unwrap())
+            .collect();
+        found.dedup();
+        assert_eq!(found, names);
+        for name in names.iter().filter(|name| !name.ends_with("futex")) {
+            let of_tidegate = |row: &&Value| row["case"] == *name && row["runtime"] == "tidegate";
+            assert!(rows.iter().any(|row| of_tidegate(&row)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn refuses_one_worker_where_two_are_needed() {
+    let text = complaint(&mut lab("compare wake --workers 1"), 2);
+    assert!(text.contains("allowed for wake are 2 and more"), "{text}");
+}
+
+#[test]
+fn reports_a_bad_environment_variable() {
+    for variable in ["TIDEGATE_IDLE", "TIDEGATE_STEAL", "TIDEGATE_STACK_SIZE"] {
+        let text = complaint(lab("compare wake --workers 2").env(variable, "bad"), 2);
+        assert!(text.contains(variable), "{text}");
+    }
+}
+
+#[test]
+fn reports_the_range_of_a_bad_number() {
+    for (arguments, range) in [
+        ("bench queues --repeat", "from 1 to 100000"),
+        ("bench two-level --processors", "from 1 to 4096"),
+        ("reproduce adaptive --runs", "from 1 to 10000"),
+    ] {
+        let text = complaint(lab(arguments).arg("-1"), 2);
+        assert!(text.contains(range), "{arguments}: {text}");
+    }
+}

@@ -1,0 +1,212 @@
+//! `tidegate-lab compare iter`, with a cargo and programs that only pretend: building the real ones takes a minute.
+//!
+//! The real ones are tested where they lie, in `benches/iter`. The fake ones are scripts, so on Unix alone.
+
+#![cfg(unix)]
+
+mod support;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use support::{ROW, complaint, json, keys, lab};
+
+/// The command with programs of which `fake` says what is wrong with them.
+fn sized(size: &str, fake: &str, arguments: &str) -> Command {
+    let mut command = lab(&format!("compare iter --size {size} --repeat 6"));
+    command
+        .args(arguments.split_whitespace())
+        .env(
+            "CARGO",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake/cargo"),
+        )
+        .env("FAKE", fake);
+    command
+}
+
+fn iter(fake: &str, arguments: &str) -> Command {
+    sized("tiny", fake, arguments)
+}
+
+fn list<'a>(found: &'a Value, name: &str) -> &'a [Value] {
+    found[name].as_array().unwrap()
+}
+
+/// Chain, items, place and workers of each cell.
+fn cells(found: &Value) -> Vec<(&str, u64, &str, u64)> {
+    let cells = list(found, "cells").iter().map(|cell| {
+        assert_eq!(keys(cell), CELL);
+        (
+            cell["chain"].as_str().unwrap(),
+            cell["items"].as_u64().unwrap(),
+            cell["place"].as_str().unwrap(),
+            cell["workers"].as_u64().unwrap(),
+        )
+    });
+    cells.collect()
+}
+
+const CELL: [&str; 10] = [
+    "chain",
+    "items",
+    "place",
+    "workers",
+    "stock_ns",
+    "tidegate_ns",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "slower",
+];
+
+#[test]
+fn each_side_takes_every_sample() {
+    let found = json(&mut iter("", "--json --workers 1,2"));
+    assert_eq!(keys(&found), ["rows", "cells", "facts"]);
+    let mut expected = Vec::new();
+    for workers in [1, 2] {
+        for case in [
+            "zip 10^3 inside",
+            "zip 10^3 outside",
+            "rev 1234 outside",
+            "call 0 install",
+        ] {
+            for (runtime, nanos) in [("tidegate", 200.0), ("rayon", 400.0)] {
+                // The fake programs answer each of six samples with their number of workers.
+                expected.push((case, runtime, workers, nanos, 6 * workers));
+            }
+        }
+    }
+    let rows = list(&found, "rows");
+    let row = |row| {
+        assert_eq!(keys(row), ROW);
+        (
+            row["case"].as_str().unwrap(),
+            row["runtime"].as_str().unwrap(),
+            row["workers"].as_u64().unwrap(),
+            row["median_ns"].as_f64().unwrap(),
+            row["wakeups"].as_u64().unwrap(),
+        )
+    };
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    let versions = [
+        "0.1.0 as rayon-core 1.13.0 from this repository below rayon 1.12.0, rustc 1",
+        "1.12.0 on rayon-core 1.13.0 from the registry, rustc 1",
+    ];
+    for (row, version) in rows.iter().zip(versions) {
+        assert_eq!(row["version"], version);
+    }
+}
+
+#[test]
+fn cells_compare_the_two_sides() {
+    let found = json(&mut iter("", "--json"));
+    let expected = [
+        ("zip", 1000, "inside", 2),
+        ("zip", 1000, "outside", 2),
+        ("rev", 1234, "outside", 2),
+        ("call", 0, "install", 2),
+    ];
+    assert_eq!(cells(&found), expected);
+    for cell in list(&found, "cells") {
+        for (field, value) in [
+            ("stock_ns", 400.0),
+            ("tidegate_ns", 200.0),
+            ("ratio", 2.0),
+            ("ratio_low", 2.0),
+            ("ratio_high", 2.0),
+        ] {
+            assert_eq!(cell[field], value, "{field}");
+        }
+        assert_eq!(cell["slower"], false);
+    }
+    let found = json(&mut iter("slow", "--json"));
+    let slower = |cell: &Value| cell["slower"] == true && cell["ratio"] == 0.5;
+    assert!(list(&found, "cells").iter().all(slower), "{found}");
+}
+
+#[test]
+fn sizes_decide_on_the_numbers_of_items() {
+    for (size, expected) in [
+        ("tiny", &[1000][..]),
+        ("small", &[1000, 1_000_000]),
+        ("paper", &[1000, 1_000_000, 10_000_000]),
+    ] {
+        let found = json(&mut sized(size, "", "--json --chain zip"));
+        let mut items: Vec<_> = cells(&found).iter().map(|cell| cell.1).collect();
+        items.dedup();
+        assert_eq!(items, expected, "{size}");
+    }
+}
+
+#[test]
+fn text_has_a_table_for_each_place() {
+    let output = iter("", "").assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(output).unwrap();
+    for told in [
+        "Called on a worker of the pool, 2 workers:",
+        "| zip   |  10^3 | 400 ns |   200 ns |  2.00 | 2.00-2.00 |      |",
+        "Called from the main thread, each call by `pool.install`, 2 workers:",
+        "CPU time idle after the chains on rayon 2: 0.004 % of one processor",
+        "100 scopes inside of scopes on tidegate 1: finished, 512 B of stack a level",
+    ] {
+        assert!(text.lines().any(|line| line == told), "{told} in {text}");
+    }
+    let output = iter("slow", "")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let text = String::from_utf8(output).unwrap();
+    assert!(text.contains("| 0.50-0.50 | slower |"), "{text}");
+}
+
+#[test]
+fn a_program_that_runs_out_of_stack_is_a_fact() {
+    let found = json(&mut iter("shallow", "--json --chain rev"));
+    let depth = list(&found, "facts")
+        .iter()
+        .filter(|fact| fact["what"].as_str().unwrap().contains("scopes"));
+    assert!(depth.clone().count() == 4 && depth.clone().all(|fact| fact["value"].is_null()));
+}
+
+#[test]
+fn chains_are_chosen_by_name() {
+    let found = json(&mut iter("", "--json --chain rev --with rayon"));
+    assert_eq!(cells(&found), [("rev", 1234, "outside", 2)]);
+    let told = complaint(&mut iter("", "--chain rev,map"), 2);
+    assert!(
+        told.contains("\"map\", allowed are: zip, rev, call"),
+        "{told}"
+    );
+    complaint(&mut lab("compare fib --chain rev"), 2);
+    let told = complaint(&mut iter("", "--with rayon,chili"), 2);
+    assert!(told.contains("--with allows only rayon"), "{told}");
+}
+
+#[test]
+fn what_goes_wrong_is_told() {
+    for (fake, code, told) in [
+        ("unbuilt", 3, "cargo did not build"),
+        ("unnamed", 3, "named no program"),
+        (
+            "mute",
+            3,
+            "gave no answer to its start: it ended with exit status: 3",
+        ),
+        ("rude", 3, "is not JSON"),
+        ("unable", 3, "greets by {\"error\":\"no pool of 2\"}"),
+        (
+            "alike",
+            3,
+            "is linked with rayon-core 1.13.0 from the registry, which is Tidegate",
+        ),
+        ("wrong", 1, "zip differs"),
+        ("refused", 3, "not today"),
+    ] {
+        let text = complaint(&mut iter(fake, ""), code);
+        assert!(text.contains(told), "{fake}: {text}");
+    }
+    let text = complaint(iter("", "").env("CARGO", "/no/cargo"), 3);
+    assert!(text.contains("/no/cargo cannot be started"), "{text}");
+}

@@ -1,0 +1,239 @@
+//! `tidegate-lab reproduce` and `tidegate-lab report`.
+
+mod support;
+
+use serde_json::{Value, json as value};
+use std::fs;
+use std::sync::OnceLock;
+use support::{complaint, json, lab};
+
+/// The page of an experiment on programs that end at once.
+fn reproduced(experiment: &str, flag: &str) -> Value {
+    let line = format!("reproduce {experiment} {flag} --size tiny --runs 1 --json");
+    json(&mut lab(&line))
+}
+
+/// The simulated one, which takes the longest.
+fn simulated() -> &'static Value {
+    static PAGE: OnceLock<Value> = OnceLock::new();
+    PAGE.get_or_init(|| reproduced("adaptive", "--sim"))
+}
+
+fn names<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|one| one[name].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_simulated_experiment_has_every_rule_on_both_machines_and_the_same_figures_again() {
+    let page = simulated();
+    assert_eq!(page["experiment"], "adaptive");
+    let aggregated = &page["sections"][0]["charts"];
+    assert_eq!(names(aggregated, "title"), ["Mars", "Saturn"]);
+    let lines = names(&aggregated[0]["lines"], "name");
+    assert_eq!(lines.len(), 12);
+    assert!(lines.contains(&"linear") && lines.contains(&"elastic"));
+    let loads: Vec<&Value> = aggregated[0]["labels"].as_array().unwrap().iter().collect();
+    assert!(loads.contains(&&Value::from("80-4")));
+    assert!(page["findings"].as_array().unwrap().len() > 10);
+    assert_eq!(page, &reproduced("adaptive", "--sim"));
+}
+
+#[test]
+fn jobs_that_come_and_go_on_a_simulated_machine_point_where_the_published_ones_do() {
+    let page = reproduced("two-level", "--sim");
+    assert_eq!(page, reproduced("two-level", "--sim"));
+    let titles = names(&page["sections"], "title");
+    assert_eq!(titles.len(), 6, "{titles:?}");
+    for (title, experiment) in titles.iter().zip(["O1", "O2", "O3", "P1", "P2", "P3"]) {
+        assert!(title.starts_with(experiment), "{title}");
+    }
+    let findings = page["findings"].as_array().unwrap();
+    for finding in findings {
+        // The programs of this size have less parallelism than the published ones, so what hangs on that is not the same.
+        let what = finding["what"].as_str().unwrap();
+        if !what.starts_with("O1: cycles") {
+            assert_eq!(finding["agrees"], true, "{finding}");
+        }
+    }
+    assert_eq!(findings.len(), 8);
+}
+
+#[test]
+fn thieves_that_take_many_tasks_or_none_steal_less_often() {
+    let page = reproduced("multi-steal", "--sim");
+    assert_eq!(page, reproduced("multi-steal", "--sim"));
+    let rows = page["sections"][0]["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 30);
+    let steals = |strategy: &str| -> f64 {
+        let row = rows
+            .iter()
+            .find(|row| row[0] == "UTS A" && row[1] == strategy);
+        row.unwrap()[7].as_str().unwrap().parse().unwrap()
+    };
+    assert!(steals("fixed, 20") < steals("bottommost"));
+    assert!(steals("fixed, 2") > 0.0 && steals("dynamic") > 0.0);
+}
+
+#[test]
+fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_needs_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = [
+        simulated(),
+        &reproduced("adaptive", "--real"),
+        &reproduced("two-level", "--real"),
+        &reproduced("multi-steal", "--real"),
+    ];
+    let files = pages.map(|page| {
+        let file = folder
+            .path()
+            .join(page["sections"].to_string().len().to_string());
+        fs::write(&file, page.to_string()).unwrap();
+        file
+    });
+    let out = folder.path().join("report.html");
+    let report = lab("report").args(&files).arg("--out").arg(&out).output();
+    assert!(report.unwrap().status.success());
+    let page = fs::read_to_string(out).unwrap();
+    assert!(page.matches("<svg").count() > 10);
+    for outside in ["src=", "href=\"http", "url(", "<script", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
+    let page = reproduced("space", "--sim");
+    assert_eq!(page, reproduced("space", "--sim"));
+    let programs = &page["sections"].as_array().unwrap()[..3];
+    for section in programs {
+        let peaks = &section["charts"][0];
+        let schedulers = ["work stealing", "hybrid", "Narlikar", "DFDeques", "budget"];
+        assert_eq!(names(&peaks["lines"], "name"), schedulers);
+        for line in peaks["lines"].as_array().unwrap() {
+            for point in line["points"].as_array().unwrap() {
+                let peak = point["y"].as_f64().unwrap();
+                // In units of what the serial run declares.
+                let most = if line["name"] == "budget" { 1.101 } else { 1e3 };
+                assert!((0.999..most).contains(&peak), "{line}");
+            }
+        }
+    }
+    assert_eq!(page["sections"][3]["tables"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_points_elsewhere_than_the_source_says_why() {
+    let others = ["two-level", "multi-steal", "space", "intervals"];
+    let others = others.map(|experiment| reproduced(experiment, "--sim"));
+    for page in others.iter().chain([simulated()]) {
+        for finding in page["findings"].as_array().unwrap() {
+            let why = finding["why"].as_str().unwrap();
+            assert!(finding["agrees"] == true || !why.is_empty(), "{finding}");
+            assert!(
+                !finding["ours"].as_str().unwrap().contains("NaN"),
+                "{finding}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_one_kind_of_machine_has_not_is_refused_there() {
+    let (line, other) = ("scaling --real", "--sim");
+    let text = complaint(&mut lab(&format!("reproduce {line}")), 2);
+    assert!(text.contains(&format!("{line}: ")), "{text}");
+    assert!(text.contains(&format!("allowed: {other}")), "{text}");
+}
+
+#[test]
+fn what_is_no_page_is_refused_with_its_name_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("x.json"), folder.path().join("out.html"));
+    fs::write(&file, "{\"experiment\": 1}").unwrap();
+    let refused = |file: &std::path::Path, code: i32| {
+        let output = lab("report")
+            .arg(file)
+            .arg("--out")
+            .arg(&out)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&file.display().to_string()), "{text}");
+    };
+    refused(&file, 2);
+    refused(&folder.path().join("none.json"), 3);
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_page_never_takes_the_place_of_what_it_is_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.json");
+    fs::write(&file, "{}").unwrap();
+    let mut report = lab("report");
+    let text = complaint(report.arg(&file).arg("--out").arg(&file), 2);
+    assert!(text.contains("allowed: another file"), "{text}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+}
+
+/// A page that shows nothing.
+fn empty(experiment: &str) -> String {
+    let page = value!({
+        "experiment": experiment, "title": "One", "source": "", "made": [], "findings": [], "sections": [],
+    });
+    page.to_string()
+}
+
+#[test]
+fn two_runs_of_an_experiment_are_told_apart_on_a_page_and_by_its_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.json");
+    fs::write(&file, empty("one")).unwrap();
+    let mut report = lab("report - --out -");
+    report.arg(&file).current_dir(folder.path());
+    let output = report.write_stdin(empty("one")).assert().success();
+    let page = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let after = |mark: &str| -> Vec<String> {
+        let parts = page.split(mark).skip(1);
+        parts
+            .map(|part| part[..part.find('"').unwrap()].to_owned())
+            .collect()
+    };
+    let names = after("id=\"");
+    assert_eq!(names, after("href=\"#"));
+    assert!(names.len() == 2 && names[0] != names[1], "{names:?}");
+    for title in ["One (1 of 2)", "One (2 of 2)"] {
+        assert_eq!(page.matches(title).count(), 2, "{page}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_no_page_is_told_where_and_what_to_give_without_words_of_ours() {
+    for (text, what) in [
+        ("[]", "this is no page of an experiment (line 1, column"),
+        ("page", "this is no JSON (line 1, column 1)"),
+        ("{\"experiment\": ", "the file is cut off (line 1, column"),
+    ] {
+        let said = complaint(lab("report - --out -").write_stdin(text), 2);
+        assert!(said.contains(&format!("standard input: {what}")), "{said}");
+        let allowed = "allowed is what `tidegate-lab reproduce EXPERIMENT --json` has written";
+        assert!(said.contains(allowed) && !said.contains("struct"), "{said}");
+    }
+    let mut page: Value = serde_json::from_str(&empty("one")).unwrap();
+    let point = value!({ "x": 0, "y": 1e300, "low": 1, "high": 1 });
+    page["sections"] = value!([{
+        "title": "", "text": "", "tables": [], "charts": [{
+            "title": "much", "x": "", "y": "", "labels": [], "lines": [{ "name": "", "points": [point] }],
+        }],
+    }]);
+    let said = complaint(lab("report - --out -").write_stdin(page.to_string()), 2);
+    assert!(
+        said.contains("chart \"much\" has 1e300; allowed: -1e15 to 1e15"),
+        "{said}"
+    );
+    let said = complaint(lab("report - - --out -").write_stdin(empty("one")), 2);
+    assert!(said.contains("allowed: - for one file"), "{said}");
+}
