@@ -240,7 +240,7 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; allot, which shares them out among jobs that desire), in \
+JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; est_cycle, the time between two estimates of it; allot, which shares them out among jobs that desire), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \

@@ -134,7 +134,7 @@ fn bad_values_are_told_with_what_is_allowed() {
 
 #[test]
 fn the_pools_share_the_machine_as_the_flags_say() {
-    let flags = "--share on --weight 300 --desire wsap";
+    let flags = "--share on --weight 300 --desire wsap --est-cycle 1ms";
     let line = format!("compare fib 10 --with chili --workers 1 --size tiny --repeat 1 {flags}");
     let mut command = tidegate(&line);
     command.env("TIDEGATE_EXPLAIN", "1");
@@ -143,7 +143,7 @@ fn the_pools_share_the_machine_as_the_flags_say() {
         command.envs(stack.map(|stack| ("RUST_MIN_STACK", stack)));
         let output = command.assert().success().get_output().clone();
         let told = String::from_utf8(output.stderr).unwrap();
-        let differing = "share=on weight=300 desire=wsap";
+        let differing = "share=on weight=300 desire=wsap est-cycle=1ms";
         assert!(told.contains(differing), "{told}");
     }
 }

@@ -17,13 +17,14 @@ fn every_program_is_decided_again_as_it_was() {
         let file = folder.path().join(entry.name);
         let file = file.to_str().unwrap();
         let path = if entry.name == "digest" { tree } else { "" };
-        let rules = "--workers 3 --idle exponential --steal half";
+        let rules = "--workers 3 --idle exponential --steal half --est-cycle 20ms";
         let line = format!("run {} {path} --size tiny {rules} --json", entry.name);
         let run = json(tidegate(&line).args(["--trace", file]));
         assert_eq!(run["verified"], true, "{}", entry.name);
         let found = json(tidegate("replay --json").arg(file));
         assert_eq!(found["same"], true, "{}: {found}", entry.name);
         assert_eq!(found["rules"]["steal"], "half");
+        assert_eq!(found["rules"]["est_cycle"], "20ms");
         assert!(found["questions"].as_u64() > Some(0), "{}", entry.name);
     }
 }

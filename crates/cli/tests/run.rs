@@ -65,9 +65,19 @@ fn sizes_can_be_called_as_java_grande_calls_them() {
 }
 
 /// The keys of a run's options.
-const OPTIONS: [&str; 11] = [
-    "idle", "steal", "victim", "wait", "queue", "space", "places", "bind", "share", "weight",
+const OPTIONS: [&str; 12] = [
+    "idle",
+    "steal",
+    "victim",
+    "wait",
+    "queue",
+    "space",
+    "places",
+    "bind",
+    "share",
+    "weight",
     "desire",
+    "est_cycle",
 ];
 
 #[test]
@@ -276,6 +286,19 @@ fn a_weight_is_taken_from_flag_and_variable() {
 }
 
 #[test]
+fn the_time_between_estimates_is_taken_from_flag_and_variable() {
+    let flag = json(&mut tidegate("run fib 12 --est-cycle 12500us --json"));
+    assert_eq!(flag["options"]["est_cycle"], "12500us");
+    let environment = json(tidegate("run fib 12 --json").env("TIDEGATE_EST_CYCLE", "12.5ms"));
+    assert_eq!(environment["options"], flag["options"]);
+    for command in ["run fib 12", "compare fib 12", "sim fib 12 --desire wsap"] {
+        let told = complaint(&mut tidegate(&format!("{command} --est-cycle 2s")), 2);
+        let words = "'--est-cycle <TIME>': 2s is out of range; allowed: 100us to 1s";
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+#[test]
 fn the_help_lists_the_ways_to_share_and_where_their_parameters_are() {
     for command in ["run", "compare"] {
         let output = tidegate(&format!("{command} --help")).assert().success();
@@ -291,6 +314,8 @@ fn the_help_lists_the_ways_to_share_and_where_their_parameters_are() {
             "--desire <POLICY>",
             "steady, wsap",
             "[env: TIDEGATE_DESIRE] [parameters: see `tidegate tunables`]",
+            "--est-cycle <TIME>",
+            "[allowed: 100us to 1s] [default: 5ms] [env: TIDEGATE_EST_CYCLE]",
         ] {
             assert!(help.contains(told), "{told} in {help}");
         }
@@ -412,6 +437,7 @@ fn a_bad_environment_variable_is_named() {
         ("TIDEGATE_SHARE", "maybe"),
         ("TIDEGATE_WEIGHT", "0"),
         ("TIDEGATE_DESIRE", "wsap:eta=2"),
+        ("TIDEGATE_EST_CYCLE", "2s"),
     ] {
         let text = complaint(tidegate("run fib 10").env(variable, value), 2);
         assert!(

@@ -6,6 +6,16 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, tidegate, with_topology};
 use tidegate_workloads::registry::ENTRIES;
 
+const OPTIONS: [&str; 7] = [
+    "idle",
+    "steal",
+    "victim",
+    "space",
+    "desire",
+    "est_cycle",
+    "allot",
+];
+
 #[test]
 fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_every_field() {
     let expected = [
@@ -43,10 +53,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
             entry.name
         )));
         assert_eq!(keys(&found), expected);
-        assert_eq!(
-            keys(&found["options"]),
-            ["idle", "steal", "victim", "space", "desire", "allot"]
-        );
+        assert_eq!(keys(&found["options"]), OPTIONS);
         let number = |name: &str| found[name].as_f64().unwrap();
         assert!(number("t") >= number("tinf") && number("t") >= number("t1") / 4.0);
         assert_eq!(number("p_mean"), 4.0);

@@ -4,6 +4,7 @@
 //! run reports the values that held and why there are so many workers.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -13,14 +14,26 @@ use tidegate::{
     Amount, Builder, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Space, Victim, Wait,
 };
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
+use tidegate_policy::{Nanos, show_time};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
 
 /// The names of all that follow: who runs without a pool refuses them.
-pub const OF_POOLS: [&str; 12] = [
-    "workers", "idle", "steal", "victim", "wait", "queue", "space", "places", "bind", "share",
-    "weight", "desire",
+pub const OF_POOLS: [&str; 13] = [
+    "workers",
+    "idle",
+    "steal",
+    "victim",
+    "wait",
+    "queue",
+    "space",
+    "places",
+    "bind",
+    "share",
+    "weight",
+    "desire",
+    "est_cycle",
 ];
 
 /// The flags.
@@ -59,6 +72,8 @@ pub struct SharingFlags {
     weight: Option<usize>,
     #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::DESIRE))]
     desire: Option<Desire>,
+    #[arg(long, value_name = "TIME", global = true, value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE))]
+    est_cycle: Option<Nanos>,
 }
 
 impl SharingFlags {
@@ -67,11 +82,16 @@ impl SharingFlags {
         let share = variable(&tunables::SHARE, self.share);
         let weight = variable(&tunables::WEIGHT, self.weight);
         let desire = variable(&tunables::DESIRE, self.desire);
-        [share, weight, desire].into_iter().flatten().collect()
+        let est_cycle = variable(&tunables::EST_CYCLE, self.est_cycle.map(show_time));
+        let all = [share, weight, desire, est_cycle];
+        all.into_iter().flatten().collect()
     }
 }
 
-fn variable<T: ToString>(tunable: &Tunable<T>, flag: Option<T>) -> Option<(&'static str, String)> {
+fn variable<T>(
+    tunable: &Tunable<T>,
+    flag: Option<impl ToString>,
+) -> Option<(&'static str, String)> {
     Some((tunable.variable?, flag?.to_string()))
 }
 
@@ -109,6 +129,11 @@ fn weight() -> impl TypedValueParser<Value = usize> {
     }
 }
 
+/// Reads a time between two estimates as its variable does; clap names the flag.
+pub fn est_cycle(text: &str) -> Result<Nanos, ParseError> {
+    tunables::EST_CYCLE.parse(text).map_err(ParseError::alone)
+}
+
 /// Reads what a switch is set to, as its variable does; clap says which flag it is.
 fn switch(text: &str) -> Result<bool, ParseError> {
     tunables::BIND.parse(text).map_err(ParseError::alone)
@@ -134,6 +159,7 @@ pub struct Options {
     share: Share,
     weight: usize,
     desire: Desire,
+    est_cycle: Nanos,
     /// Whether the pool takes notes; no flag of all pools.
     pub trace: bool,
 }
@@ -158,6 +184,7 @@ impl Options {
             share: value(sharing.share, &tunables::SHARE)?,
             weight: value(sharing.weight, &tunables::WEIGHT)?,
             desire: value(sharing.desire, &tunables::DESIRE)?,
+            est_cycle: value(sharing.est_cycle, &tunables::EST_CYCLE)?,
             trace: false,
         })
     }
@@ -177,6 +204,7 @@ impl Options {
             .share(self.share)
             .weight(self.weight)
             .desire(self.desire)
+            .est_cycle(Duration::from_nanos(self.est_cycle))
             .trace(self.trace)
             // What the panic hook has not told is a lease that was refused, of which one is enough.
             .on_panic(|_, _| ());
@@ -200,6 +228,7 @@ impl Options {
             "share": self.share.to_string(),
             "weight": self.weight,
             "desire": self.desire.to_string(),
+            "est_cycle": show_time(self.est_cycle),
         })
     }
 }

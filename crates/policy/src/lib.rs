@@ -71,7 +71,7 @@ pub use queue::Queue;
 pub use rng::Rng;
 pub use share::Share;
 pub use space::Space;
-pub use text::show_size;
+pub use text::{show_size, show_time};
 pub use tunables::Tunable;
 pub use victim::{Candidates, Census, Peers, PlaceOrder, Victim, VictimState};
 pub use wait::Wait;

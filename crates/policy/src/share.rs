@@ -6,7 +6,6 @@
 pub(crate) mod tunables;
 
 use crate::Nanos;
-use crate::desire::tunables::EST_CYCLE;
 use crate::error::ParseError;
 use crate::tunable::choices;
 use core::fmt;
@@ -99,24 +98,25 @@ pub const fn slots(share: Share, limit: usize, allotment: usize, others: usize) 
 }
 
 /// How long the next cycle of a job is that desires processors beside `others`, after `calm` cycles in a row that have changed neither its
-/// desire nor its slots: twice as long after [`CALM_CYCLES`] of them, and four times after twice as many.
+/// desire nor its slots: `est_cycle`, twice as long after [`CALM_CYCLES`] of them, and four times after twice as many. A job alone takes
+/// [`ALONE_CYCLE`], or `est_cycle` if that is longer.
 ///
 /// ```
 /// use tidegate_policy::share::{Share, cycle};
 ///
-/// let cycles = [0, 4, 8, 1_000].map(|calm| cycle(Share::Auto, 1, calm));
+/// let cycles = [0, 4, 8, 1_000].map(|calm| cycle(Share::Auto, 1, calm, 5_000_000));
 /// assert_eq!(cycles, [5_000_000, 10_000_000, 20_000_000, 20_000_000]);
 /// ```
 #[must_use]
-pub const fn cycle(share: Share, others: usize, calm: usize) -> Nanos {
+pub fn cycle(share: Share, others: usize, calm: usize, est_cycle: Nanos) -> Nanos {
     if !share.leaves_room(others) {
-        ALONE_CYCLE.default
+        est_cycle.max(ALONE_CYCLE.default)
     } else if calm < CALM_CYCLES.default {
-        EST_CYCLE.default
+        est_cycle
     } else if calm < 2 * CALM_CYCLES.default {
-        2 * EST_CYCLE.default
+        2 * est_cycle
     } else {
-        4 * EST_CYCLE.default
+        4 * est_cycle
     }
 }
 
@@ -126,8 +126,10 @@ pub const fn cycle(share: Share, others: usize, calm: usize) -> Nanos {
 /// may all the same be waiting in a loop. So where something waits for a slot all the time, slots are lent for one cycle every now and
 /// then: one after [`STUCK_PATIENCE`] if somebody polls nothing, else after [`STARVED_PATIENCE`]; then twice as many after twice as long each
 /// time, up to 128 times as long.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Loans {
+    /// How long a loan lasts.
+    cycle: Nanos,
     /// Since when something has waited, or the last loan for that.
     since: Option<Nanos>,
     /// How many of these there were.
@@ -135,13 +137,24 @@ pub struct Loans {
 }
 
 impl Loans {
+    /// No loans yet; each will last for a cycle of this length.
+    #[must_use]
+    pub const fn new(cycle: Nanos) -> Self {
+        Self {
+            cycle,
+            since: None,
+            times: 0,
+        }
+    }
+
     /// How many slots to lend, of which there is `room` for so many more, where `stuck` of those who have one are stuck, and `silent` poll
     /// nothing. `waits`: something waits for a slot, and none is free.
     ///
     /// ```
     /// use tidegate_policy::share::Loans;
     ///
-    /// let (mut loans, ms) = (Loans::default(), 1_000_000);
+    /// let ms = 1_000_000;
+    /// let mut loans = Loans::new(5 * ms);
     /// assert_eq!(loans.lend(true, (0, 1), 3, 0), 0);
     /// assert_eq!(loans.lend(true, (1, 1), 3, 0), 1);
     /// assert_eq!(loans.lend(true, (0, 1), 3, 100 * ms), 1);
@@ -156,7 +169,7 @@ impl Loans {
         now: Nanos,
     ) -> usize {
         if !waits {
-            *self = Self::default();
+            *self = Self::new(self.cycle);
             return stuck.min(room);
         }
         let since = *self.since.get_or_insert(now);
@@ -168,7 +181,7 @@ impl Loans {
             self.since = Some(now);
             self.times = (self.times + 1).min(usize::BITS - 1);
         }
-        let fresh = now.saturating_sub(self.since.unwrap_or(now)) < EST_CYCLE.default;
+        let fresh = now.saturating_sub(self.since.unwrap_or(now)) < self.cycle;
         let turn: usize = match self.times {
             times @ 1.. if fresh => 1 << (times - 1),
             _ => 0,
@@ -204,6 +217,7 @@ pub fn neighbours(load: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{MS, S};
 
     #[test]
     fn a_job_has_at_least_one_slot_and_at_most_its_limit() {
@@ -217,8 +231,15 @@ mod tests {
     }
 
     #[test]
+    fn a_job_alone_never_has_shorter_cycles_than_beside_others() {
+        let cycles = |est_cycle| [0, 1].map(|others| cycle(Share::Auto, others, 0, est_cycle));
+        assert_eq!(cycles(MS), [ALONE_CYCLE.default, MS]);
+        assert_eq!(cycles(S), [S, S]);
+    }
+
+    #[test]
     fn what_is_stuck_is_lent_whether_or_not_anything_waits() {
-        let mut loans = Loans::default();
+        let mut loans = Loans::new(MS);
         for waits in [false, true] {
             assert_eq!(loans.lend(waits, (2, 2), 3, 0), 2);
             assert_eq!(
@@ -233,15 +254,15 @@ mod tests {
     #[test]
     fn where_something_waits_all_the_time_slots_are_lent_for_a_cycle_now_and_then() {
         for (silent, patience) in [(0, STARVED_PATIENCE.default), (1, STUCK_PATIENCE.default)] {
-            let mut loans = Loans::default();
+            let mut loans = Loans::new(MS);
             let mut lend = |waits, times: u64, more| {
                 loans.lend(waits, (0, silent), 5, times * patience + more)
             };
             assert_eq!(lend(true, 0, 0), 0);
             for (times, lent) in [(1, 1), (3, 2), (7, 4), (15, 5), (31, 5)] {
                 assert_eq!(lend(true, times, 0), lent);
-                assert_eq!(lend(true, times, EST_CYCLE.default - 1), lent, "a cycle");
-                assert_eq!(lend(true, times, EST_CYCLE.default), 0, "and no longer");
+                assert_eq!(lend(true, times, MS - 1), lent, "a cycle");
+                assert_eq!(lend(true, times, MS), 0, "and no longer");
             }
             assert_eq!(lend(false, 40, 0), 0);
             assert_eq!(lend(true, 41, 0), 0, "from the beginning");
@@ -251,7 +272,7 @@ mod tests {
 
     #[test]
     fn loans_stay_within_numbers_however_long_it_takes() {
-        let mut loans = Loans::default();
+        let mut loans = Loans::new(MS);
         let moments = (0..200).map(|times| times * 200 * STARVED_PATIENCE.default);
         assert!(
             moments

@@ -44,8 +44,8 @@ pub(crate) fn read_size(text: &str) -> Option<u64> {
     read_scaled(text, SIZES)
 }
 
-/// The shortest whole number of the largest fitting unit.
-pub(crate) fn show_time(value: Nanos) -> String {
+/// A time in the largest unit in which it is whole, in the form in which options take it.
+pub fn show_time(value: Nanos) -> String {
     show_scaled(value, TIMES)
 }
 

@@ -49,6 +49,7 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
         "TIDEGATE_STACK_SIZE",
         "TIDEGATE_SHARE",
         "TIDEGATE_WEIGHT",
+        "TIDEGATE_EST_CYCLE",
         "TIDEGATE_SPACE",
     ];
     assert_eq!(variables, expected);

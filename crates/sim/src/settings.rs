@@ -29,7 +29,7 @@ pub struct Settings {
     pub costs: Costs,
     /// How the processors are shared out among jobs that say what they desire.
     pub allot: Allot,
-    /// How often they say so.
+    /// The time between two estimates of what they desire.
     pub cycle: Nanos,
     /// How often it is noted how many tasks the workers have; 0 is never.
     pub sample: Nanos,
@@ -63,7 +63,9 @@ impl Settings {
         SIM_PROCESSORS.check(self.processors)?;
         self.steal.check()?;
         self.space.check()?;
-        EST_CYCLE.check(self.cycle)?;
+        EST_CYCLE
+            .check(self.cycle)
+            .map_err(|error| error.alone().within(EST_CYCLE.name))?;
         let most = MOST_WORKERS / self.processors;
         if jobs.len() > most {
             return Err(Refusal(format!(

@@ -96,6 +96,7 @@ fn sharing(options: &Options) -> Vec<String> {
     if let Some(sharing) = &options.share {
         differing.extend(difference(sharing.weight, &tunables::WEIGHT));
         differing.extend(difference(sharing.desire, &tunables::DESIRE));
+        differing.extend(difference(sharing.est_cycle, &tunables::EST_CYCLE));
     }
     differing
 }

@@ -91,6 +91,7 @@
 //! | `TIDEGATE_SHARE` | [`Builder::share`] | `off` |
 //! | `TIDEGATE_WEIGHT` | [`Builder::weight`] | `300` |
 //! | `TIDEGATE_DESIRE` | [`Builder::desire`] | `wsap:eta=0.5` |
+//! | `TIDEGATE_EST_CYCLE` | [`Builder::est_cycle`] | `10ms` |
 //! | `TIDEGATE_TABLE` | the file through which jobs find each other, see [`tidegate_share`] | `/dev/shm/mine/table` |
 //! | `TIDEGATE_EXPLAIN` | a line on standard error at a pool's first use | `1` |
 //!

@@ -19,11 +19,12 @@ use crate::layout::Layout;
 use crate::unwind::Payload;
 use environment::Environment;
 use std::fmt::Display;
+use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Idle, IdleState, ParseError, PlaceBy, Queue, Share, Space, Victim,
-    Wait,
+    Amount, Desire, DesireState, Idle, IdleState, Nanos, ParseError, PlaceBy, Queue, Share, Space,
+    Victim, Wait,
 };
 use tidegate_sync::OnceBox;
 
@@ -83,6 +84,8 @@ pub(crate) struct Sharing {
     pub(crate) desire: Desire,
     /// The state in which the estimate begins.
     pub(crate) desire_state: DesireState,
+    /// The time between two estimates.
+    pub(crate) est_cycle: Nanos,
 }
 
 /// What a pool without a name calls its threads.
@@ -195,6 +198,13 @@ impl Sharing {
         // Text has been checked with its parameters when it was read; only the builder's values can fail here.
         let desire_state =
             DesireState::new(&desire).map_err(|error| error.within("Builder::desire"))?;
+        let est_cycle = environment
+            .option(
+                "Builder::est_cycle",
+                builder.est_cycle.map(nanos),
+                &tunables::EST_CYCLE,
+            )?
+            .0;
         // What a closed pool promises about its threads is the caller's business; it shares only where somebody says so.
         let wished = builder.closed.is_none() || from != Source::Default;
         let sharing = (share != Share::Off && wished && Self::POSSIBLE).then(|| Self {
@@ -203,6 +213,7 @@ impl Sharing {
             weight,
             desire,
             desire_state,
+            est_cycle,
         });
         Ok((sharing, from))
     }
@@ -245,6 +256,11 @@ fn orders_of_tasks(
         (Wait::Descendants, _) => refused("Builder::queue", &queue, &Queue::Split),
         _ => refused("Builder::wait", &wait, &Wait::Descendants),
     }
+}
+
+/// Durations that are too long for the type are out of the range of every tunable.
+fn nanos(time: Duration) -> Nanos {
+    Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
 /// The pool's own name, or the program's: in the table stand the jobs of many programs, and most pools have no name.

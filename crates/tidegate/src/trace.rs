@@ -10,7 +10,7 @@ pub use tidegate_policy::trace::{
 use crate::options::Options;
 use crate::stats::Phase;
 use tidegate_policy::trace::{Recorder, StreamRecorder};
-use tidegate_policy::tunables::TRACE_BYTES;
+use tidegate_policy::tunables::{EST_CYCLE, TRACE_BYTES};
 use tidegate_sync::clock;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
@@ -105,6 +105,7 @@ impl Options {
             space: self.space,
             share: share.map_or(tidegate_policy::Share::Off, |sharing| sharing.share),
             desire: share.map_or_else(Default::default, |sharing| sharing.desire),
+            est_cycle: share.map_or(EST_CYCLE.default, |sharing| sharing.est_cycle),
             workers: self.workers,
             pool: self.name.clone(),
         }

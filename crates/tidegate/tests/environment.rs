@@ -49,6 +49,8 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         ("TIDEGATE_WEIGHT", "0", "1 to 10000"),
         ("TIDEGATE_DESIRE", "more", "steady, wsap"),
         ("TIDEGATE_DESIRE", "wsap:eta=2", "eta"),
+        ("TIDEGATE_EST_CYCLE", "99us", "100us to 1s"),
+        ("TIDEGATE_EST_CYCLE", "5", "ns, us, ms or s, 100us to 1s"),
     ];
     for (variable, value, allowed) in bad {
         let output = child(
@@ -86,6 +88,7 @@ fn good_variables_make_the_default_pool_and_the_global_one() {
         ("TIDEGATE_SHARE", "off"),
         ("TIDEGATE_WEIGHT", "7"),
         ("TIDEGATE_DESIRE", "instantaneous"),
+        ("TIDEGATE_EST_CYCLE", "1ms"),
     ];
     let errors = succeeds(&child(
         "child_counts_the_threads_of_a_default_pool",

@@ -5,7 +5,7 @@ mod support;
 
 use std::time::Duration;
 use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
-use tidegate::{Pool, space};
+use tidegate::{Pool, Share, space};
 
 /// Forks with pauses, so that thieves find something, find nothing, and rest; with a lease in each.
 fn forks(depth: u32) -> u64 {
@@ -100,6 +100,25 @@ fn a_controller_decides_again_what_it_has_decided() {
             .find(|stream| stream.source == Source::ShareController);
         assert!(controller.is_some(), "{desire}");
     }
+}
+
+#[test]
+fn a_trace_holds_the_time_between_two_estimates() {
+    if !cfg!(any(target_os = "linux", target_os = "android")) {
+        return;
+    }
+    let pool = Pool::builder().workers(1).share(Share::On).trace(true);
+    let pool = pool.est_cycle(Duration::from_millis(1)).build().unwrap();
+    let trace = loop {
+        pool.install(|| std::thread::sleep(Duration::from_millis(3)));
+        let trace = pool.trace().expect("notes are taken");
+        if events(&trace).contains(&Event::Cycle) {
+            break trace;
+        }
+    };
+    replayed(&trace);
+    let longer = |rules: &mut Rules| rules.est_cycle += 1;
+    assert_eq!(differs(&trace, longer), Event::Cycle);
 }
 
 /// What is found when the trace is replayed under other rules.

@@ -60,6 +60,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_SHARE", "maybe", "auto"),
     ("TIDEGATE_WEIGHT", "0", "100"),
     ("TIDEGATE_DESIRE", "wsap:eta=2", "steady"),
+    ("TIDEGATE_EST_CYCLE", "2s", "5ms"),
     ("TIDEGATE_EXPLAIN", "yes", "0"),
 ];
 

@@ -9,12 +9,12 @@ use clap::builder::TypedValueParser;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use tidegate::{Amount, Idle, Space, Victim};
 use tidegate_policy::tunables::{self, Allowed};
-use tidegate_policy::{Allot, Desire};
+use tidegate_policy::{Allot, Desire, Nanos};
 use tidegate_sim::Arrivals;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use tidegate_command::arguments::{Chosen, Size, entry, open, program, unknown, whole};
-use tidegate_command::options::{help, help_of_policy};
+use tidegate_command::options::{est_cycle, help, help_of_policy};
 
 /// The subcommand that is no program.
 const JOBS: &str = "jobs";
@@ -45,6 +45,8 @@ pub struct SimulationFlags {
     pub space: Option<Space>,
     #[arg(long, value_name = "RULE", help = desire_help())]
     pub desire: Option<Desire>,
+    #[arg(long, value_name = "TIME", value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE) + "; with --desire")]
+    pub est_cycle: Option<Nanos>,
     /// What forks, steals and the like cost, as `bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use tidegate::trace::{Difference, Failed, Rules, Stream, Trace, replay};
+use tidegate_policy::show_time;
 
 use crate::arguments::ReplayArguments;
 use tidegate_command::failure::Failure;
@@ -115,16 +116,21 @@ impl Report<'_> {
             space,
             share,
             desire,
+            est_cycle,
             workers,
             pool,
         } = self.rules;
+        let est_cycle = show_time(*est_cycle);
         let width = show_count(*workers, "worker");
         writeln!(out, "pool        {}, {width}", output::tame(pool))?;
         writeln!(
             out,
             "rules       idle={idle} steal={steal} victim={victim} space={space}"
         )?;
-        writeln!(out, "            share={share} desire={desire}")?;
+        writeln!(
+            out,
+            "            share={share} desire={desire} est-cycle={est_cycle}"
+        )?;
         for stream in &self.streams {
             let asked = show_count(stream.questions as usize, "question");
             let time = show_seconds(stream.seconds);
@@ -170,6 +176,7 @@ impl Report<'_> {
                 "space": self.rules.space.to_string(),
                 "share": self.rules.share.to_string(),
                 "desire": self.rules.desire.to_string(),
+                "est_cycle": show_time(self.rules.est_cycle),
                 "workers": self.rules.workers,
             },
             "streams": streams.collect::<Vec<_>>(),

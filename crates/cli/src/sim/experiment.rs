@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use tidegate::Pool;
-use tidegate_policy::{Allot, Space, tunables};
+use tidegate_policy::{Allot, Space, show_time, tunables};
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{Arrivals, Bound, Extent, Job, Nanos, Outcome, Settings, Width, run_telling};
 use tidegate_workloads::Simulated;
@@ -55,6 +55,7 @@ impl Experiment {
             places: processors.places(),
             cache: value(flags.cache, &tunables::SIM_CACHE)? as u64,
             allot: allot(flags)?,
+            cycle: cycle(flags)?,
             costs: costs::read(flags.costs.as_deref())?,
             ..Settings::new(processors.count)
         };
@@ -172,6 +173,18 @@ fn allot(flags: &SimulationFlags) -> Result<Allot, Failure> {
              --desire RULE"
         ))),
         (rule, _) => Ok(rule.unwrap_or(Allot::Dp)),
+    }
+}
+
+/// The time between two estimates of what is desired.
+fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
+    match (flags.est_cycle, flags.desire) {
+        (Some(cycle), None) => Err(Failure::Usage(format!(
+            "--est-cycle {} sets how often jobs estimate how many processors they desire, and these have all; allowed: \
+             together with --desire RULE",
+            show_time(cycle)
+        ))),
+        (flag, _) => value(flag, &tunables::EST_CYCLE),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
+use tidegate_policy::show_time;
 use tidegate_sim::Settings;
 use tidegate_workloads::{Answer, Program};
 
@@ -51,6 +52,7 @@ impl<'a> Head<'a> {
             victim,
             space,
             allot,
+            cycle,
             ..
         } = &self.experiment.settings;
         json!({
@@ -59,6 +61,7 @@ impl<'a> Head<'a> {
             "victim": victim.to_string(),
             "space": space.to_string(),
             "desire": self.desire(),
+            "est_cycle": show_time(*cycle),
             "allot": allot.to_string(),
         })
     }

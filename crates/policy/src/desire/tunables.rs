@@ -10,8 +10,9 @@ const A_DEQUE: Basis = Basis::Published("Haselsteiner 2015, table 2.3");
 const DWS: Basis = Basis::Published("Haselsteiner 2015, section 2.7");
 
 table! {
-    EST_CYCLE: u64 = time("est-cycle", 100 * US, S, 5 * MS),
-        "How often a job estimates its desire; from 5ms on adaptivity cost under 5 percent.", WSAP;
+    EST_CYCLE: u64 = time("est-cycle", 100 * US, S, 5 * MS).set_by("TIDEGATE_EST_CYCLE"),
+        "Time between two estimates of a job's desire; from 5ms on adaptivity cost under 5 percent.",
+        Basis::Published("Sen 2004, section 7.1");
     ATTEMPT_TIME: u64 = time("attempt-time", 10, MS, US),
         "How long an attempt to steal takes; time parked for lack of work counts as so many that failed.", GUESSED;
 

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 pub struct ShareController {
     desire: DesireState,
     loans: Loans,
+    est_cycle: Nanos,
 }
 
 /// What the share controller knows of threads that wait for a slot.
@@ -31,13 +32,14 @@ pub struct Wait {
 }
 
 impl ShareController {
-    /// A share controller that has not estimated a desire yet.
-    pub fn new(recorder: &impl Recorder, desire: DesireState) -> Self {
+    /// A share controller that has not estimated a desire yet, and will do so every `est_cycle`.
+    pub fn new(recorder: &impl Recorder, desire: DesireState, est_cycle: Nanos) -> Self {
         recorder.begin(Event::Begin);
         recorder.end(0);
         Self {
             desire,
-            loans: Loans::default(),
+            loans: Loans::new(est_cycle),
+            est_cycle,
         }
     }
 
@@ -91,10 +93,15 @@ impl ShareController {
     }
 
     /// [`cycle`] with `others` other jobs, after `calm` calm cycles.
-    pub fn cycle(recorder: &impl Recorder, share: Share, [others, calm]: [usize; 2]) -> Nanos {
+    pub fn cycle(
+        &self,
+        recorder: &impl Recorder,
+        share: Share,
+        [others, calm]: [usize; 2],
+    ) -> Nanos {
         recorder.begin(Event::Cycle);
         let count = |count: usize| recorder.input(|| count as u64) as usize;
-        let length = cycle(share, count(others), count(calm));
+        let length = cycle(share, count(others), count(calm), self.est_cycle);
         recorder.end(length);
         length
     }
@@ -116,7 +123,7 @@ impl ShareController {
     /// Ends all loans and forgets how often there were loans before.
     pub fn forget_loans(&mut self, recorder: &impl Recorder) {
         recorder.begin(Event::ForgetLoans);
-        self.loans = Loans::default();
+        self.loans = Loans::new(self.est_cycle);
         recorder.end(0);
     }
 }

@@ -1,8 +1,10 @@
 //! A trace as bytes. `docs/trace.md` has the form.
 
 use super::bytes::{put, take, take_bytes};
+use crate::desire::tunables::EST_CYCLE;
 use crate::limits::WORKERS;
-use crate::{Amount, Desire, Idle, Share, Space, Victim};
+use crate::text::show_time;
+use crate::{Amount, Desire, Idle, Nanos, Share, Space, Victim};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,7 +12,7 @@ use core::fmt;
 use core::str::FromStr;
 
 /// The first line; the number is that of the form.
-const TITLE: &str = "tidegate trace 2";
+const TITLE: &str = "tidegate trace 3";
 
 const CUT: &str = "the trace is cut off or was changed, since its checksum is wrong: copy it again, or take a new one \
                    with `tidegate run PROGRAM --trace FILE`";
@@ -30,6 +32,8 @@ pub struct Rules {
     pub share: Share,
     /// How many processors are desired.
     pub desire: Desire,
+    /// The time between two estimates of the desire.
+    pub est_cycle: Nanos,
     /// How many slots there were at first.
     pub workers: usize,
     /// What the pool is called.
@@ -120,11 +124,13 @@ impl Trace {
             space,
             share,
             desire,
+            est_cycle,
             workers,
             pool,
         } = &self.rules;
+        let est_cycle = show_time(*est_cycle);
         let head = format!(
-            "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nspace={space}\nshare={share}\ndesire={desire}\nworkers={workers}\npool={pool}\n\n"
+            "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nspace={space}\nshare={share}\ndesire={desire}\nest-cycle={est_cycle}\nworkers={workers}\npool={pool}\n\n"
         );
         let mut bytes = head.into_bytes();
         put(&mut bytes, self.streams.len() as u64);
@@ -199,6 +205,7 @@ impl Rules {
             space: row(head, "space")?,
             share: row(head, "share")?,
             desire: row(head, "desire")?,
+            est_cycle: est_cycle(head)?,
             workers: workers(head)?,
             pool: row(head, "pool")?,
         })
@@ -212,6 +219,13 @@ fn workers(head: &str) -> Result<usize, Damaged> {
         Ok(_) => Ok(told),
         Err(error) => Err(Damaged(format!("the trace's workers: {}", error.alone()))),
     }
+}
+
+/// A length that no pool can have would make the replay's sums overflow.
+fn est_cycle(head: &str) -> Result<Nanos, Damaged> {
+    let told: String = row(head, EST_CYCLE.name)?;
+    let parsed = EST_CYCLE.parse(&told);
+    parsed.map_err(|error| Damaged(format!("the trace's {}: {}", EST_CYCLE.name, error.alone())))
 }
 
 /// The value of a row `key=value`.
@@ -241,9 +255,8 @@ fn checksum(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_number_of_workers_that_no_pool_has_is_refused_with_what_is_allowed() {
-        let mut trace = Trace {
+    fn trace() -> Trace {
+        Trace {
             rules: Rules {
                 idle: Idle::default(),
                 steal: Amount::default(),
@@ -251,18 +264,42 @@ mod tests {
                 space: Space::None,
                 share: Share::Auto,
                 desire: Desire::default(),
+                est_cycle: EST_CYCLE.default,
                 workers: 1,
                 pool: String::new(),
             },
             streams: Vec::new(),
-        };
+        }
+    }
+
+    fn refused(bytes: &[u8]) -> String {
+        Trace::from_bytes(bytes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_number_of_workers_that_no_pool_has_is_refused_with_what_is_allowed() {
+        let mut trace = trace();
         assert!(Trace::from_bytes(&trace.to_bytes()).is_ok());
         for workers in [0, 1 << 40] {
             trace.rules.workers = workers;
-            let refused = Trace::from_bytes(&trace.to_bytes()).unwrap_err();
             let said =
                 format!("the trace's workers: {workers} is out of range; allowed: 1 to 4096");
-            assert_eq!(refused.to_string(), said);
+            assert_eq!(refused(&trace.to_bytes()), said);
         }
+    }
+
+    #[test]
+    fn an_est_cycle_out_of_range_is_refused() {
+        let mut trace = trace();
+        trace.rules.est_cycle = Nanos::MAX;
+        let said =
+            "the trace's est-cycle: 18446744073709551615ns is out of range; allowed: 100us to 1s";
+        assert_eq!(refused(&trace.to_bytes()), said);
+    }
+
+    #[test]
+    fn a_trace_of_an_older_form_is_refused() {
+        let said = "the trace has another form; allowed: that of this version, which begins with \"tidegate trace 3\"";
+        assert_eq!(refused(b"tidegate trace 2\nidle=elastic\n"), said);
     }
 }

@@ -274,7 +274,7 @@ fn new_thief(rules: &Rules, index: usize, player: &Player) -> Result<Thief, Dama
 
 fn new_controller(rules: &Rules, player: &Player) -> Result<ShareController, Damaged> {
     let desire = DesireState::new(&rules.desire).map_err(|error| Damaged(format!("{error}")))?;
-    Ok(ShareController::new(player, desire))
+    Ok(ShareController::new(player, desire, rules.est_cycle))
 }
 
 /// CpuSlots in for a live input: the player supplies the recorded one and never calls this.
@@ -319,7 +319,7 @@ fn replay_controller(
         },
         Event::Desire => drop(controller.next_desire(player, &Seen::default())),
         Event::Slots => drop(ShareController::slots(player, rules.share, [0; 3])),
-        Event::Cycle => drop(ShareController::cycle(player, rules.share, [0; 2])),
+        Event::Cycle => drop(controller.cycle(player, rules.share, [0; 2])),
         Event::Lend => drop(controller.lend(player, Wait::default())),
         Event::ForgetLoans => controller.forget_loans(player),
         _ => return false,
@@ -344,6 +344,7 @@ mod hostile;
 mod tests {
     use super::*;
     use crate::trace::StreamRecorder;
+    use crate::tunables::EST_CYCLE;
     use alloc::string::String;
     use alloc::vec;
 
@@ -371,6 +372,7 @@ mod tests {
             space: crate::Space::None,
             share: crate::share::Share::Auto,
             desire: desire.parse().unwrap(),
+            est_cycle: EST_CYCLE.default,
             workers: 4,
             pool: String::new(),
         }
@@ -380,7 +382,8 @@ mod tests {
     fn controller(desire: &str) -> Stream {
         let recorder = RefCell::new(StreamRecorder::new(1 << 16, || 0));
         let rule = desire.parse().unwrap();
-        let mut controller = ShareController::new(&recorder, DesireState::new(&rule).unwrap());
+        let state = DesireState::new(&rule).unwrap();
+        let mut controller = ShareController::new(&recorder, state, EST_CYCLE.default);
         for _ in 0..5 {
             controller.next_desire(&recorder, &SEEN);
         }

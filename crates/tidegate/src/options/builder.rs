@@ -4,6 +4,7 @@
 //! that methods may be called in any order and an error names everything that it is about.
 
 use super::{Closed, PanicHandler, ThreadHandler};
+use std::time::Duration;
 use tidegate_machine::Topology;
 use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim, Wait};
 
@@ -42,6 +43,7 @@ pub struct Builder {
     pub(crate) share: Option<Share>,
     pub(crate) weight: Option<usize>,
     pub(crate) desire: Option<Desire>,
+    pub(crate) est_cycle: Option<Duration>,
     pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
     pub(crate) trace: bool,
@@ -205,6 +207,34 @@ impl Builder {
     #[must_use]
     pub fn desire(mut self, desire: Desire) -> Self {
         self.desire = Some(desire);
+        self
+    }
+
+    /// The time between two estimates of how many processors the pool could use (`TIDEGATE_EST_CYCLE`); the default is 5 ms.
+    ///
+    /// A shorter cycle follows the program's parallelism sooner and costs more: each estimate takes some 20 us of a processor. While
+    /// estimates change nothing, the pool lengthens its cycles, up to four times. Jobs that share a machine should have the same cycle, or
+    /// some of them notice changes later than others (Siddhartha Sen, "Dynamic processor allocation for adaptively parallel work-stealing
+    /// jobs", 2004, section 6.1).
+    ///
+    /// [`build`](Self::build) returns an error unless the time is from 100 us to 1 s. A pool that does not share the machine
+    /// ([`Share::Off`]) estimates nothing.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tidegate::Pool;
+    ///
+    /// let pool = Pool::builder().workers(2).est_cycle(Duration::from_millis(10)).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    ///
+    /// let refused = Pool::builder().est_cycle(Duration::from_secs(2)).build().err();
+    /// let error = "Builder::est_cycle: 2s is out of range; allowed: 100us to 1s";
+    /// assert_eq!(refused.map(|refused| refused.to_string()), Some(error.to_owned()));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn est_cycle(mut self, time: Duration) -> Self {
+        self.est_cycle = Some(time);
         self
     }
 

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tidegate_machine::Limits;
 use tidegate_policy::Nanos;
 use tidegate_policy::trace::{NoTrace, ShareController as Rules, Wait};
-use tidegate_policy::tunables::{CHANGE_GAP, EST_CYCLE, STEWARD_SLICE, TABLE_LOOK};
+use tidegate_policy::tunables::{CHANGE_GAP, STEWARD_SLICE, TABLE_LOOK};
 use tidegate_share::{CpuMask, Location, Refusal, Report, Shares};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
@@ -56,7 +56,7 @@ impl ShareController {
     pub(crate) fn new(shared: Arc<PoolInner>, location: Result<Location, Refusal>) -> Self {
         let sharing = sharing(&shared);
         Self {
-            rules: Rules::new(&NoTrace, sharing.desire_state.clone()),
+            rules: Rules::new(&NoTrace, sharing.desire_state.clone(), sharing.est_cycle),
             sight: Sight::default(),
             presence: Presence::new(&shared.options, &sharing.job, location),
             holders: Holders::default(),
@@ -111,8 +111,9 @@ impl ShareController {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
         }
-        let desire = sharing(&self.shared).desire_state.clone();
-        self.rules = Rules::new(&self.controller().notes, desire);
+        let sharing = sharing(&self.shared);
+        let desire = sharing.desire_state.clone();
+        self.rules = Rules::new(&self.controller().notes, desire, sharing.est_cycle);
         self.sight = Sight::of(&self.shared);
         self.holders = Holders::default();
         self.calm = 0;
@@ -121,7 +122,7 @@ impl ShareController {
 
     /// Whether the pool still works after a cycle, or does so again in the next.
     fn goes_on(&self) -> bool {
-        let cycle = Duration::from_nanos(EST_CYCLE.default);
+        let cycle = Duration::from_nanos(sharing(&self.shared).est_cycle);
         self.controller().parker.park_timeout(cycle);
         let _ = self.acts();
         if self.shared.ledger().is_active() {
@@ -149,7 +150,7 @@ impl ShareController {
         }
         let share = sharing(&self.shared).share;
         let calm = [self.shares.others, self.calm];
-        self.wait(from + Rules::cycle(&self.controller().notes, share, calm));
+        self.wait(from + self.rules.cycle(&self.controller().notes, share, calm));
         let before = self.rules.desire();
         let seen = self.sight.look(&self.shared, self.shares);
         let notes = &controller(&self.shared).notes;

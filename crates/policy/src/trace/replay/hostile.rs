@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::trace::StreamRecorder;
+use crate::tunables::EST_CYCLE;
 use crate::{Desire, Rng, Victim};
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -31,6 +32,7 @@ fn rules(rng: &mut Rng) -> Rules {
         space: one_of(SPACES).parse().unwrap(),
         share: one_of(&["off", "auto", "on"]).parse().unwrap(),
         desire: one_of(Desire::names()).parse().unwrap(),
+        est_cycle: EST_CYCLE.parse(one_of(&["100us", "1s"])).unwrap(),
         workers: 4,
         pool: String::new(),
     }

@@ -1,0 +1,24 @@
+//! `tidegate sim --est-cycle`: the time between two estimates of what a job desires.
+
+mod support;
+
+use support::{complaint, json, tidegate};
+
+#[test]
+fn a_time_between_estimates_is_refused_without_a_desire() {
+    let told = complaint(&mut tidegate("sim fib 20 --est-cycle 1ms"), 2);
+    let words = "--est-cycle 1ms sets how often jobs estimate how many processors they desire, and these have all; \
+                 allowed: together with --desire RULE";
+    assert!(told.contains(words), "{told}");
+}
+
+#[test]
+fn a_shorter_time_between_estimates_gives_processors_sooner() {
+    let found = |cycle: &str| {
+        let line = format!("sim loopy 64 --processors 16 --desire wsap --est-cycle {cycle} --json");
+        let found = json(&mut tidegate(&line));
+        assert_eq!(found["options"]["est_cycle"], cycle);
+        found["all_procs_seconds"].as_f64().unwrap()
+    };
+    assert!(found("1ms") < found("5ms"));
+}
