@@ -243,7 +243,7 @@ const AFTER_SIM: &str = "\
 JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; est_cycle, the time between two estimates of it; allot, which shares them out among jobs that desire), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
-asleep_seconds (of all workers, for lack of work); p_mean (processors allotted in the mean), tasks, attempts \
+asleep_seconds (of all workers, for lack of work), held_up_seconds (by estimates of the desire); p_mean (processors allotted in the mean), tasks, attempts \
 (to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), touched_bytes (by tasks that \
 say so) and of these missed_bytes (not in their place's cache), sleeps and refusals (of requests for memory), \
 bounds (by name the value, the limit, whether it holds, of what theory promises of this run, and in tells \

@@ -38,6 +38,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "partly_failed",
         "purely_failed",
         "asleep_seconds",
+        "held_up_seconds",
         "peak_bytes",
         "touched_bytes",
         "missed_bytes",
@@ -303,7 +304,7 @@ fn what_a_simulation_cannot_have_is_refused_with_what_is_allowed() {
     }
 }
 
-const FIGURES: [&str; 13] = [
+const FIGURES: [&str; 14] = [
     "p_mean",
     "tasks",
     "attempts",
@@ -311,6 +312,7 @@ const FIGURES: [&str; 13] = [
     "partly_failed",
     "purely_failed",
     "asleep_seconds",
+    "held_up_seconds",
     "peak_bytes",
     "touched_bytes",
     "missed_bytes",

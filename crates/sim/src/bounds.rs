@@ -9,7 +9,8 @@
 //! * `allotments`: how many promises of the rule that shares processors out were broken, against none.
 //!
 //! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief, which slept where thieves park, and join; so much is
-//! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included but for those of steals.
+//! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included but for those of steals. Time for which estimates held
+//! workers up is taken off the run: each may have held up the longest chain.
 //!
 //! Where tasks are few or short, a bound may be one that no run breaks, however it goes; [`Bound::tells`] says so.
 //!
@@ -167,7 +168,8 @@ pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     let work = (job.counters.working - job.counters.stealing) as f64;
     let shared = work / job.trimmed_allotment.max(1.0);
     let span = burdened_span(job, step(settings)).max(1.0);
-    let of = |time: f64| (time - shared).max(0.0) / span;
+    let held_up = job.counters.held_up as f64;
+    let of = |time: f64| (time - held_up - shared).max(0.0) / span;
     Bound {
         name: "stealing-time",
         value: of(job.time() as f64),

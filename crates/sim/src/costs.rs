@@ -3,8 +3,8 @@
 //! Every field is the tunable of its name ([`tidegate_policy::tunables`], the rows that begin with `sim.`), which says what
 //! it covers and where the default is from.
 //!
-//! What has no cost here: a task's end, the estimate of a desire, and telling another job of its allotment; the runtime does
-//! the last two beside the workers.
+//! What has no cost here: a task's end, and telling another job of its allotment; the runtime does the latter beside the
+//! workers.
 
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::{self as t, Tunable};
@@ -43,6 +43,8 @@ pub struct Costs {
     pub handover: Nanos,
     /// [`SIM_SLICE`](t::SIM_SLICE).
     pub slice: Nanos,
+    /// [`SIM_ESTIMATE`](t::SIM_ESTIMATE).
+    pub estimate: Nanos,
 }
 
 impl Costs {
@@ -63,10 +65,11 @@ impl Costs {
         slack: 0,
         handover: 0,
         slice: t::SIM_SLICE.default,
+        estimate: 0,
     };
 
     /// Every cost with its tunable.
-    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 15] {
+    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 16] {
         [
             (t::SIM_FORK, &mut self.fork),
             (t::SIM_JOIN, &mut self.join),
@@ -83,6 +86,7 @@ impl Costs {
             (t::SIM_SLACK, &mut self.slack),
             (t::SIM_HANDOVER, &mut self.handover),
             (t::SIM_SLICE, &mut self.slice),
+            (t::SIM_ESTIMATE, &mut self.estimate),
         ]
     }
 }

@@ -38,6 +38,8 @@ pub struct Counters {
     pub stealing: Nanos,
     /// Time in which they searched.
     pub searching: Nanos,
+    /// Time for which estimates of the job's desire held its workers up; it counts as what these did then.
+    pub held_up: Nanos,
     /// Time in which they slept for lack of work, or were on the way from there.
     pub asleep: Nanos,
 }

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Phases, Random, greedy};
 use tidegate_policy::{Allot, Desire};
-use tidegate_sim::{Extent, Job, Nanos, Outcome, Settings, Width, run};
+use tidegate_sim::{Costs, Extent, Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
 
 const MS: Nanos = 1_000_000;
 
@@ -129,4 +129,69 @@ fn a_job_with_a_limit_never_has_more_whatever_it_desires() {
     }
     let none = job(Phases(vec![(1, MS)]), 0, Width::Limited(rule, 17));
     assert!(run(&settings, &[none]).is_err());
+}
+
+/// A wide job on four processors, for a second of work on each, with estimates this far apart.
+fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
+    let settings = Settings {
+        cycle,
+        costs: Costs {
+            estimate,
+            ..Costs::default()
+        },
+        ..Settings::new(4)
+    };
+    let wide = job(Phases(vec![(400, 10 * MS)]), 0, desire("wsap"));
+    run(&settings, &[wide]).unwrap().jobs.remove(0)
+}
+
+/// The trade-off of Sen 2004, figures 7-2 and 7-5.
+#[test]
+fn a_cycle_may_be_too_short_or_too_long() {
+    const US: Nanos = 1_000;
+    let [short, right, long] = [100 * US, 2 * MS, 200 * MS].map(|cycle| estimated(cycle, 20 * US));
+    assert!(right.time() < short.time(), "{short:?}");
+    assert!(right.time() < long.time(), "{long:?}");
+    assert!(right.all_processors < long.all_processors);
+    let free = estimated(100 * US, 0);
+    assert!(free.time() < right.time(), "{free:?}");
+    assert_eq!(free.counters.held_up, 0);
+}
+
+#[test]
+fn an_estimate_on_a_free_processor_holds_no_worker_up() {
+    let rule = desire("wsap").desire().copied().unwrap();
+    let held_up = |processors| {
+        let serial = job(Phases(vec![(1, 100 * MS)]), 0, Width::Limited(rule, 1));
+        let done = run(&Settings::new(processors), &[serial]).unwrap();
+        done.jobs[0].counters.held_up
+    };
+    assert_eq!(held_up(2), 0);
+    // Twenty cycles of 5 ms, the last of which ends with the job.
+    assert_eq!(held_up(1), 20 * Costs::default().estimate);
+    let fixed = || job(Phases(vec![(1, 100 * MS)]), 0, Width::Fixed(1));
+    let done = run(
+        &Settings::new(1),
+        &[fixed(), job(Phases(vec![(1, MS)]), 0, desire("wsap"))],
+    );
+    assert_eq!(
+        done.unwrap().jobs[0].counters.held_up,
+        0,
+        "it has no desire"
+    );
+}
+
+#[test]
+fn jobs_end_even_if_their_estimates_fill_the_machine() {
+    let settings = Settings {
+        cycle: MS / 10,
+        costs: Costs {
+            estimate: MS / 20,
+            ..Costs::default()
+        },
+        ..Settings::new(1)
+    };
+    let one = || job(Phases(vec![(1, 10 * MS)]), 0, desire("wsap"));
+    let outcome = run(&settings, &[one(), one(), one()]).unwrap();
+    assert!(outcome.end() < 3 * 3 * 10 * MS, "{}", outcome.end());
 }

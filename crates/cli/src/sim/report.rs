@@ -57,6 +57,7 @@ impl<'a> Report<'a> {
             "partly_failed": counters.partly_failed,
             "purely_failed": counters.purely_failed,
             "asleep_seconds": seconds(counters.asleep),
+            "held_up_seconds": seconds(counters.held_up),
             "peak_bytes": self.job.peak_bytes,
             "touched_bytes": counters.touched_bytes,
             "missed_bytes": counters.missed_bytes,

@@ -46,4 +46,7 @@ table! {
     SIM_SLICE: u64 = time("sim.slice", 10 * US, S, 4 * MS),
         "How long a worker keeps its processor where more are awake than there are processors; about that of Linux.",
         MEASURED;
+    SIM_ESTIMATE: u64 = time("sim.estimate", 0, 50 * US, 20 * US),
+        "What an estimate of a job's desire takes of a processor; at most half of the shortest est-cycle, so that work goes on.",
+        MEASURED;
 }

@@ -9,6 +9,10 @@
 //!   that work as are left over are told to leave, and do so at the end of a step of their task;
 //! * a thief that picks a victim asleep with work wakes it and sleeps in its place.
 //!
+//! An estimate takes `sim.estimate` of a processor: of one that is free, at no cost to the job, or else of the job's first
+//! worker that has one. A job whose workers all stand in line is not charged; otherwise more estimates than the processors
+//! have time for would leave none for work.
+//!
 //! Differs from the source: a worker that was told to leave asks at the end of its step whether it is still one too many,
 //! because others may have left meanwhile. A job that comes or goes is heard by the others at once and not at the end
 //! of their cycle. Every job that is here may use one processor, also where its desire is none.
@@ -58,9 +62,15 @@ impl<D: Dag> Machine<'_, D> {
 
     /// A cycle is over: every job says what it desires.
     pub(super) fn end_cycle(&mut self) {
+        let mut free = self.processors.free();
         for job in 0..self.jobs.len() {
-            if self.jobs[job].is_here && self.jobs[job].arrives < self.now {
+            let running = &self.jobs[job];
+            if running.is_here && running.arrives < self.now && running.desire.is_some() {
                 self.estimate(job);
+                match free.checked_sub(1) {
+                    Some(left) => free = left,
+                    None => self.hold_up(job),
+                }
             }
         }
         self.deal();
@@ -107,6 +117,23 @@ impl<D: Dag> Machine<'_, D> {
             let limit = self.widths[job].limit().unwrap_or(self.settings.processors);
             let desired = desire.next(&seen).min(limit);
             self.shares.desire(job as u64, desired);
+        }
+    }
+
+    /// The job's estimate takes the processor of its first worker that has one, and so this worker's moment comes later.
+    fn hold_up(&mut self, job: usize) {
+        let runs = |w: &usize| {
+            let state = self.workers[*w].state;
+            let has_processor = matches!(state, State::Working | State::Searching | State::Woken);
+            has_processor && self.agenda.awaits(*w)
+        };
+        let cost = self.settings.costs.estimate;
+        let Some(w) = self.workers_of(job).find(runs) else {
+            return;
+        };
+        if let Some(moment) = self.agenda.clear(w) {
+            self.agenda.set(w, moment.saturating_add(cost));
+            self.jobs[job].counters.held_up += cost;
         }
     }
 

@@ -3,6 +3,7 @@
 //! Every cost is measured once in each round, in turns with the others. Two threads stand on the two processors that are nearest to each other, and for what
 //! distance adds on two that are furthest apart.
 
+mod estimate;
 mod memory;
 mod tasks;
 mod threads;
@@ -19,7 +20,7 @@ use tidegate_command::output::{Progress, Table, print_json, show_nanos, to_stdou
 use tidegate_command::statistics::Summary;
 
 /// Every cost, and how it is measured.
-const COSTS: [(Tunable<u64>, &str); 15] = [
+const COSTS: [(Tunable<u64>, &str); 16] = [
     (
         t::SIM_FORK,
         "half of what a join of fib takes beyond the calls, on one worker",
@@ -61,6 +62,10 @@ const COSTS: [(Tunable<u64>, &str); 15] = [
     (
         t::SIM_SLICE,
         "turns of two threads that both want a processor",
+    ),
+    (
+        t::SIM_ESTIMATE,
+        "processor time of a share controller by its estimates",
     ),
 ];
 
@@ -157,6 +162,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
     let late = threads::lateness(near[0], 10 * times)?;
     let handover = threads::handover(near[0], 100 * long)?;
     let slice = threads::slice(near[0], Duration::from_millis(20 * long))?;
+    let estimate = estimate::estimate(10 * times as usize)?;
     Ok([
         Some(both / 2.0),
         Some(both / 2.0),
@@ -173,6 +179,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
         Some(late - wake.latency),
         Some(handover),
         slice,
+        estimate,
     ])
 }
 
