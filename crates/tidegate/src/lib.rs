@@ -96,7 +96,8 @@
 //! | `TIDEGATE_EXPLAIN` | a line on standard error at a pool's first use | `1` |
 //!
 //! A bad value is an error of [`Builder::build`] that names the variable and what is allowed. The global pool, which nobody
-//! builds, reports it in a line on standard error and goes on with the default.
+//! builds, reports it in a line on standard error and goes on with the default. It does the same if `TIDEGATE_WAIT` or
+//! `TIDEGATE_QUEUE` contradicts `TIDEGATE_SPACE`, which wins.
 //!
 //! # After `fork`
 //!

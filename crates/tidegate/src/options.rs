@@ -227,35 +227,45 @@ impl Options {
     }
 }
 
-/// What decides which task comes next, unless one breaks the order of another. What a closed pool promises about its threads leaves none to wait for memory.
+/// What decides which task comes next, unless one breaks the order of another; contradicting variables are forgiven like bad ones, and the memory
+/// policy wins. What a closed pool promises about its threads leaves none to wait for memory.
 fn orders_of_tasks(
     (wait, queue, space): (Option<Wait>, Option<Queue>, Option<Space>),
     is_closed: bool,
     environment: Environment,
 ) -> Result<(Wait, Queue, Space), BuildError> {
-    let (wait, _) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
-    let (queue, _) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
+    let (wait, wait_from) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
+    let (queue, queue_from) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
     if is_closed {
         return Ok((wait, queue, Space::None));
     }
-    let (space, _) = environment.option("Builder::space", space, &tunables::SPACE)?;
+    let (space, space_from) = environment.option("Builder::space", space, &tunables::SPACE)?;
     let space = space
         .check()
         .map_err(|error| error.within("Builder::space"))?;
     if space == Space::None {
         return Ok((wait, queue, space));
     }
-    let refused = |option: &str, value: &dyn Display, allowed: &dyn Display| {
-        Err(BuildError::new(format!(
-            "{option}: {value} beside Builder::space, {space}, which has an order of its own; allowed: {allowed}"
-        )))
+    let by_space = label(space_from, "Builder::space", &tunables::SPACE);
+    let refuse = |option: &str, value: &dyn Display, allowed: &dyn Display| {
+        let error = BuildError::new(format!(
+            "{option}: {value} beside {by_space}, {space}, which has an order of its own; allowed: {allowed}"
+        ));
+        environment.forgive(
+            error,
+            &format_args!("{by_space}, and with {allowed} for {option}"),
+        )
     };
-    match (wait, queue) {
-        (Wait::Descendants, Queue::Split) => Ok((wait, queue, space)),
-        (Wait::Descendants, _) if !space.keeps_order() => Ok((wait, queue, space)),
-        (Wait::Descendants, _) => refused("Builder::queue", &queue, &Queue::Split),
-        _ => refused("Builder::wait", &wait, &Wait::Descendants),
+    if wait != Wait::Descendants {
+        let option = label(wait_from, "Builder::wait", &tunables::WAIT);
+        refuse(option, &wait, &Wait::Descendants)?;
     }
+    if queue == Queue::Split || !space.keeps_order() {
+        return Ok((Wait::Descendants, queue, space));
+    }
+    let option = label(queue_from, "Builder::queue", &tunables::QUEUE);
+    refuse(option, &queue, &Queue::Split)?;
+    Ok((Wait::Descendants, Queue::Split, space))
 }
 
 /// Durations that are too long for the type are out of the range of every tunable.

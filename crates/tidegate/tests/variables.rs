@@ -170,6 +170,37 @@ fn variables_that_contradict_each_other_are_told_together() {
 }
 
 #[test]
+fn the_memory_policy_wins_over_variables_that_contradict_it() {
+    let test = "the_memory_policy_wins_over_variables_that_contradict_it";
+    let variables = [
+        ("TIDEGATE_EXPLAIN", "1"),
+        ("TIDEGATE_WORKERS", "2"),
+        ("TIDEGATE_SPACE", "depth-first:k=1KiB"),
+        ("TIDEGATE_QUEUE", "chase-lev"),
+        ("TIDEGATE_WAIT", "help-any"),
+    ];
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(10), 55);
+        return;
+    };
+    let told = told(&output);
+    let line = |option: &str, allowed: &str| {
+        format!(
+            "tidegate: {option} beside TIDEGATE_SPACE, depth-first:k=1KiB, which has an order of its own; allowed: \
+             {allowed}; going on with TIDEGATE_SPACE, and with {allowed} for {}",
+            option.split(':').next().unwrap()
+        )
+    };
+    let lines = [
+        line("TIDEGATE_WAIT: help-any", "descendants"),
+        line("TIDEGATE_QUEUE: chase-lev", "split"),
+    ];
+    assert_eq!(told[..2], lines);
+    let used = "2 workers (set by TIDEGATE_WORKERS), space=depth-first:k=1KiB share=off";
+    assert!(told[2].ends_with(used), "{told:#?}");
+}
+
+#[test]
 fn a_pool_explains_itself_at_its_first_use_and_not_before_or_again() {
     let test = "a_pool_explains_itself_at_its_first_use_and_not_before_or_again";
     let Some(output) = alone(test, &[("TIDEGATE_EXPLAIN", "1")]) else {
