@@ -230,7 +230,7 @@ impl PoolInner {
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
             // Its waker counts on a search, and the handler may take long: another thread has to come.
-            wake::rouse_before_handler(self);
+            wake::rouse_unreported(self);
             self.call_handler("on_start", || handler(current.index));
             space::leave(current);
         }
@@ -243,7 +243,7 @@ impl PoolInner {
         if let Some(handler) = on_exit {
             sleep::resume_running(current, Slotless::Owed);
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
-            wake::rouse_before_handler(self);
+            wake::rouse_unreported(self);
             inbox::run(current);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));

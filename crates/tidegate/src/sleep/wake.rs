@@ -43,7 +43,7 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
         // A publisher that is no worker has no next push to wake the other sleepers. The waiter may be about to take what
         // a look sees now, so this is no time to say that tasks wait.
         (Wake::Waiter(_), None) if pool.sleep.has_vacancy() => {
-            let _ = rouse_unless_search(pool);
+            rouse_unreported(pool);
         }
         (Wake::Waiter(_) | Wake::Rescue(_), _) => {}
         (Wake::Gone, _) => rouse(pool),
@@ -82,15 +82,15 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
 /// A slot may be free. If there is work, wakes a thread for it. Unless that is one which searches, raises the hungry signal at all
 /// running workers and looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
-    if rouse_unless_search(pool).0 == Wake::Exhausted {
+    if rouse_unless_search(pool).wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
 }
 
-/// Like [`rouse`], for a thread that calls a handler and then searches. Tasks wait for that search only, so none is reported as
-/// waiting for a blocking call.
-pub(crate) fn rouse_before_handler(pool: &PoolInner) {
-    let _ = rouse_unless_search(pool);
+/// Like [`rouse`], if a thread is about to search, though perhaps not at once: the tasks wait for that thread, so none is reported
+/// as waiting for a blocking call.
+pub(crate) fn rouse_unreported(pool: &PoolInner) {
+    rouse_unless_search(pool);
 }
 
 /// If the ledger has called this waiter for work that it has not taken, another thread must follow the call.
@@ -104,30 +104,43 @@ pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
 
 /// Like [`rouse`], for a thread that is about to sleep and looks itself after that.
 pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
-    let (wake, ordered) = rouse_unless_search(pool);
+    let Roused { wake, ordered } = rouse_unless_search(pool);
     Looks::after(wake, ordered.unwrap_or_else(barrier::heavy))
 }
 
-/// The steps of [`rouse`]. What the looks for work led to, and whether the signal was ordered before the caller's next look;
-/// `None` if it was not raised.
-fn rouse_unless_search(pool: &PoolInner) -> (Wake, Option<bool>) {
+/// What the steps of [`rouse`] came to.
+struct Roused {
+    /// What the looks for work led to.
+    wake: Wake,
+    /// Whether the signal was ordered before the caller's next look; `None` if it was not raised.
+    ordered: Option<bool>,
+}
+
+/// The steps of [`rouse`].
+fn rouse_unless_search(pool: &PoolInner) -> Roused {
     let mut wake = Wake::Nobody;
     if look::finds_work(pool) {
         wake = wake_for_work(pool, None);
     }
     if pool.is_inherited() || matches!(wake, Wake::Thread(_) | Wake::Start(_)) {
-        return (wake, None);
+        return Roused {
+            wake,
+            ordered: None,
+        };
     }
     let asked = {
         let ledger = pool.ledger();
         if !ledger.has_vacancy() {
-            return (wake, None);
+            return Roused {
+                wake,
+                ordered: None,
+            };
         }
         raise_hunger(pool, &ledger)
     };
     // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
     // seen by this look.
-    let ordered = asked.order();
+    let ordered = Some(asked.order());
     if look::finds_work(pool) {
         // If that work is gone, later work meets the signal.
         let next = wake_for_work(pool, None);
@@ -135,7 +148,7 @@ fn rouse_unless_search(pool: &PoolInner) -> (Wake, Option<bool>) {
             wake = next;
         }
     }
-    (wake, Some(ordered))
+    Roused { wake, ordered }
 }
 
 /// Raises the hungry signal at all workers that run.
@@ -246,7 +259,7 @@ pub(crate) fn resize(pool: &PoolInner) {
     pool.memory.set_workers(slots);
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));
-    let mut wake = rouse_unless_search(pool).0;
+    let mut wake = rouse_unless_search(pool).wake;
     if wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
@@ -258,7 +271,7 @@ pub(crate) fn resize(pool: &PoolInner) {
         }
         wake = wake_for_work(pool, None);
         if wake == Wake::Gone {
-            let _ = rouse_unless_search(pool);
+            rouse_unreported(pool);
         }
     }
 }
