@@ -30,6 +30,8 @@ pub(crate) struct Search<'a> {
     flags: Flags,
     /// When the task was stolen that runs now.
     stolen_at: Option<Nanos>,
+    /// Since its last rest this worker has neither taken a task nor searched.
+    has_rested: bool,
 }
 
 struct PeersOf<'a>(&'a PoolInner);
@@ -64,6 +66,7 @@ impl<'a> Search<'a> {
             rng: Rng::new(seed::worker_seed(index)),
             flags: Flags::default(),
             stolen_at: None,
+            has_rested: false,
         }
     }
 
@@ -76,7 +79,7 @@ impl<'a> Search<'a> {
             if worker.must_stop() && !self.rest() {
                 return;
             }
-            if let Some(task) = worker.own_task().or_else(|| self.search()) {
+            if let Some(task) = self.own_task().or_else(|| self.search()) {
                 self.run_at_base(task);
             } else if worker.inbox.len() > 0 {
                 // Other threads may have left work to this worker's search.
@@ -91,12 +94,19 @@ impl<'a> Search<'a> {
 
     /// Rests. `false`: the thread is to leave.
     fn rest(&mut self) -> bool {
-        let goes_on = sleep::rest(self.worker, self.flags.rest());
-        if goes_on && self.worker.stolen_batch.len() > 0 {
-            // Its waker counts on a search, and these tasks come first.
+        self.has_rested = true;
+        sleep::rest(self.worker, self.flags.rest())
+    }
+
+    /// Takes one of this worker's own tasks. After a rest its waker counts on a search, which that task delays: another thread has to come
+    /// for what is left. It would come in vain if it were called before the last task is taken.
+    fn own_task(&mut self) -> Option<Task> {
+        let has_rested = std::mem::take(&mut self.has_rested);
+        let task = self.worker.own_task()?;
+        if has_rested {
             wake::rouse(self.worker.shared());
         }
-        goes_on
+        Some(task)
     }
 
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
@@ -308,5 +318,49 @@ impl<'a> Search<'a> {
             worker.deque.raise(signal::FLAG);
         }
         Some(task)
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::Pool;
+    use crate::options::Options;
+    use crate::pool::members;
+    use crate::spawn;
+    use crate::worker::{Admission, Membership};
+    use tidegate_policy::{Queue, Share};
+
+    /// What becomes of an idle thread when another one has rested and begins the first task of a batch of so many.
+    fn status_of_idle_beside_batch(tasks: usize) -> Status {
+        let builder = Pool::builder().queue(Queue::ChaseLev).share(Share::Off);
+        let shared = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
+        let admitted = members::admit_all(&shared, 2);
+        let (own, idle) = (admitted[0], admitted[1]);
+        let served = shared.ledger().stop(idle, Status::Idle);
+        assert_eq!(served, None);
+        wake::publish(&shared, &shared.ledger());
+        let membership = Membership::enter(shared.clone(), Admission::granted(own));
+        let worker = membership.current();
+        for _ in 0..tasks {
+            worker.keep_in_batch(spawn::task_alone(&shared, || ()));
+        }
+        let mut search = Search::new(worker);
+        search.has_rested = true;
+        assert!(search.own_task().is_some());
+        let status = shared.ledger().status(idle);
+        drop(membership);
+        std::mem::forget(shared);
+        status
+    }
+
+    #[test]
+    fn no_thread_is_woken_for_the_last_task_of_a_batch() {
+        assert_eq!(status_of_idle_beside_batch(1), Status::Idle);
+    }
+
+    #[test]
+    fn a_thread_is_woken_for_what_is_left_of_a_batch() {
+        assert_eq!(status_of_idle_beside_batch(2), Status::Running);
     }
 }
