@@ -278,6 +278,25 @@ fn dws_gives_back_the_processors_of_workers_that_fail_often() {
 }
 
 #[test]
+fn dws_counts_parked_thieves_as_gone_whatever_its_threshold() {
+    for threshold in ["1", "1000000"] {
+        let state = || state(&format!("dws:t-sleep={threshold}"));
+        let failed = 1_000;
+        let parked = Seen {
+            purely_failed: failed,
+            ..parked(8, 2)
+        };
+        assert_eq!(state().next(&parked), 2);
+        let searching = Seen {
+            purely_failed: failed,
+            ..searching(8, 2, 0)
+        };
+        let kept = if threshold == "1" { 2 } else { 8 };
+        assert_eq!(state().next(&searching), kept);
+    }
+}
+
+#[test]
 fn palirria_drops_a_zone_adds_one_or_keeps_them() {
     let seen = |deques| Seen {
         deques,

@@ -1,12 +1,16 @@
 //! Whoever finds nothing leaves, and waiting tasks call others.
 //!
-//! A worker that fails often enough in a row gives its processor back. The job then wants as many more as tasks wait per
-//! active worker, as far as the processors that nobody uses and its own that others use go. Demand-aware work-stealing
-//! of Chen, Zheng and Guo, as told by Haselsteiner, "Adaptive work-stealing", 2015, section 2.7.
+//! A worker that fails often enough in a row gives its processor back. The job then wants as many
+//! more as tasks wait per active worker, as far as the processors that nobody uses and its own that
+//! others use go. Demand-aware work-stealing of Chen, Zheng and Guo, as told by Haselsteiner,
+//! "Adaptive Work-Stealing Techniques", 2015, section 2.7.
 //!
-//! Where the source leaves something open: the tasks per worker are rounded down, as in C. What a job sees are sums, so a
-//! worker without a task counts as gone when there were so many failures for it. Which processors are taken, the free
-//! ones first, is the allocator's affair.
+//! Where the source leaves something open: the tasks per worker are rounded down, as in C. What a
+//! job sees are sums, so a worker without a task counts as gone when there were so many failures
+//! for it. A thief that parks has given its slot back and is gone at once, so under the idle policy
+//! `elastic`, the default, the number of failures hardly matters: it applies only to workers that
+//! search at the end of a cycle. Which processors are taken, the free ones first, is the
+//! allocator's affair.
 
 use super::tunables::DWS_T_SLEEP;
 use super::{Estimate, Seen};
@@ -16,7 +20,8 @@ use crate::parameters::{Policy, Visitor};
 /// Parameters of demand-aware work-stealing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dws {
-    /// Failures in a row after which a worker gives its processor back.
+    /// Failures in a row after which a worker gives its processor back; one that parks has done so
+    /// already.
     pub t_sleep: usize,
 }
 

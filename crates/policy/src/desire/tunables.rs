@@ -39,5 +39,6 @@ table! {
         "The length above which a deque is long.", GUESSED;
 
     DWS_T_SLEEP: usize = count("dws.t-sleep", "attempts", 1, 1_000_000, 32),
-        "Failures in a row after which a worker gives its processor back; once or twice the processors, 16 there.", DWS;
+        "Failures in a row after which a worker gives its processor back; once or twice the processors, 16 there. Thieves that \
+         park, as under the idle policy elastic, give it back sooner.", DWS;
 }
