@@ -1,9 +1,10 @@
 //! Where workers sit on the machine, as far as stealing cares: a tree whose leaves are the workers.
 //!
-//! Workers that share a small cache stand in one group, groups that share a larger one in a larger group, and the root
-//! holds all. The distance of two workers is the number of steps up to the smallest group that holds both, so it never
-//! falls as communication gets dearer. Haselsteiner, "Adaptive work-stealing", 2015, section 2.2, builds a binary tree; here
-//! a group has as many members as the machine says, and on a flat machine everybody is at distance 1.
+//! Workers that share a small cache stand in one group, groups that share a larger one in a larger
+//! group, and the root holds all. The distance of two workers is the number of steps up to the
+//! smallest group that holds both, so it never falls as communication gets dearer. Haselsteiner,
+//! "Adaptive Work-Stealing Techniques", 2015, section 2.2, builds a binary tree; here a group has
+//! as many members as the machine says, and on a flat machine everybody is at distance 1.
 //!
 //! The tree knows nothing of caches, cores or the machine it runs on: whoever read those hands in the groups.
 

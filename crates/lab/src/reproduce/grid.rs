@@ -154,7 +154,7 @@ impl Grid {
         self.seconds(rule, work, load).over(unit)
     }
 
-    /// The same averaged over the programs (Haselsteiner, "Adaptive work-stealing", 2015, section 3.2).
+    /// The same averaged over the programs (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.2).
     pub fn aggregated(&self, rule: usize, load: usize) -> Mean {
         let works = self.plan.works.len();
         let relatives: Vec<Mean> = (0..works)

@@ -1,6 +1,6 @@
-//! Dynamic equipartitioning from nothing: jobs that desire no more than an equal part get it and drop out, and the others
-//! share what remains in the same way; when nobody desires so little, all get equal parts. Haselsteiner, "Adaptive
-//! work-stealing", 2015, algorithm 2.1.
+//! Dynamic equipartitioning from nothing: jobs that desire no more than an equal part get it and
+//! drop out, and the others share what remains in the same way; when nobody desires so little, all
+//! get equal parts. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, algorithm 2.1.
 //!
 //! The source divides with a remainder and says no more; here the first jobs get one each of it.
 

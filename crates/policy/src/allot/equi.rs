@@ -1,5 +1,5 @@
-//! Equal parts for all jobs with work, however much they desire. EQUI, as told by Haselsteiner, "Adaptive work-stealing",
-//! 2015, section 2.4.
+//! Equal parts for all jobs with work, however much they desire. EQUI, as told by Haselsteiner,
+//! "Adaptive Work-Stealing Techniques", 2015, section 2.4.
 //!
 //! The remainder goes to the first jobs, one each.
 

@@ -13,7 +13,8 @@
 //!
 //! * `dp`: moves as few processors as are needed; fair, efficient, conservative. Sen, "Dynamic processor allocation for
 //!   adaptively parallel work-stealing jobs", 2004, section 5.2,
-//! * `deq`: the same shares from nothing. Haselsteiner, "Adaptive work-stealing", 2015, algorithm 2.1,
+//! * `deq`: the same shares from nothing. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
+//!   algorithm 2.1,
 //! * `equi`: equal parts whatever the desire, so neither efficient nor conservative. The same, section 2.4,
 //! * `max-min`: [`max_min()`] without weights on one set of processors.
 //!

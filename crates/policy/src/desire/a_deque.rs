@@ -1,9 +1,10 @@
 //! What was used, and more by the length of the deques.
 //!
-//! The used part of the allotment is what the attempts to steal leave of it; to that comes, times a factor, the number of
-//! waiting tasks. This is a mean of what the attempts met during the cycle and of what lies there at its end, the first
-//! weighing the more the more attempts there were. A-Deque of Cao, Sun and others, as told by Haselsteiner, "Adaptive
-//! work-stealing", 2015, section 2.4 (formulas 2.2 to 2.6).
+//! The used part of the allotment is what the attempts to steal leave of it; to that comes, times a
+//! factor, the number of waiting tasks. This is a mean of what the attempts met during the cycle
+//! and of what lies there at its end, the first weighing the more the more attempts there were.
+//! A-Deque of Cao, Sun and others, as told by Haselsteiner, "Adaptive Work-Stealing Techniques",
+//! 2015, section 2.4 (formulas 2.2 to 2.6).
 //!
 //! It comes to rest on constant parallelism, but climbs by as many as wait, which in a loop that spawns is one.
 

@@ -1,8 +1,9 @@
 //! Up and down by a factor.
 //!
-//! A cycle was efficient when the processors of the allotment worked for most of it, and satisfied when the job had what
-//! it desired. An inefficient cycle divides the desire, an efficient and satisfied one multiplies it, any other keeps it.
-//! A-Steal of Agrawal, He and Leiserson, as told by Haselsteiner, "Adaptive work-stealing", 2015, section 2.3.
+//! A cycle was efficient when the processors of the allotment worked for most of it, and satisfied
+//! when the job had what it desired. An inefficient cycle divides the desire, an efficient and
+//! satisfied one multiplies it, any other keeps it. A-Steal of Agrawal, He and Leiserson, as told
+//! by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 2.3.
 //!
 //! On constant parallelism it never comes to rest. Its mugging, the taking of a whole deque from a worker that was put to
 //! sleep, is a matter of the runtime; the time for it counts as work.

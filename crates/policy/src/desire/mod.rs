@@ -7,8 +7,8 @@
 //! * [`Steady`], ours,
 //! * [`Wsap`]: Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section 6.1,
 //! * `instantaneous`: the measure that Sen warns of, section 4.2,
-//! * [`ASteal`], [`ADeque`], [`Palirria`], [`Dws`]: as told by Haselsteiner, "Adaptive work-stealing", 2015, sections 2.3,
-//!   2.4, 2.5 and 2.7.
+//! * [`ASteal`], [`ADeque`], [`Palirria`], [`Dws`]: as told by Haselsteiner, "Adaptive
+//!   Work-Stealing Techniques", 2015, sections 2.3, 2.4, 2.5 and 2.7.
 //!
 //! Common to all: a job without any work desires 0, a job with work at least 1, and a new one 1.
 //!

@@ -1,9 +1,10 @@
 //! By the workers at the rim and on the axes of a mesh.
 //!
-//! Workers stand on a mesh around the source; a zone is all that are equally far from it. If everybody in the outermost
-//! zone has an empty deque, the zone is dropped; otherwise, if everybody on the axes further in has more tasks than the
-//! threshold, the next zone is added. Palirria of Varisteas and Brorsson, as told by Haselsteiner, "Adaptive
-//! work-stealing", 2015, section 2.5.
+//! Workers stand on a mesh around the source; a zone is all that are equally far from it. If
+//! everybody in the outermost zone has an empty deque, the zone is dropped; otherwise, if everybody
+//! on the axes further in has more tasks than the threshold, the next zone is added. Palirria of
+//! Varisteas and Brorsson, as told by Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
+//! section 2.5.
 //!
 //! The mesh is not the machine's (the source allows one that is made up): worker 0 is the source, zone `d` are the `4 d`
 //! workers after zone `d - 1`, the first four of them on the axes. So the estimate presumes that the workers with the

@@ -17,9 +17,10 @@
 //! overshoot, a stray task that waits costs one processor, and a job whose tasks are too short to be stolen does not
 //! ask for all processors again and again.
 //!
-//! Attempts on victims that are busy, but have nothing to give away just now, do not count as idle: Sen, "Dynamic processor
-//! allocation for adaptively parallel work-stealing jobs", 2004, section 4.2. The doubling and the rule for deprived jobs
-//! are A-Steal's, the use of the deques is A-Deque's (Haselsteiner, "Adaptive work-stealing", 2015, sections 2.3, 2.4).
+//! Attempts on victims that are busy, but have nothing to give away just now, do not count as idle:
+//! Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, section
+//! 4.2. The doubling and the rule for deprived jobs are A-Steal's, the use of the deques is
+//! A-Deque's (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 2.3, 2.4).
 
 use super::tunables::{STEADY_HIGH, STEADY_MEMORY, STEADY_TARGET};
 use super::{Estimate, ONE, Seen, fixed, processors, scale};

@@ -30,9 +30,10 @@
 //! The clock and the draw are closures: a policy that has no use for them does not call them, and a thief that never
 //! fails calls none under any policy. Under policies that never say [`Rest::Park`] the thief sleeps and looks again.
 //!
-//! The backoffs are those of Haselsteiner, "Adaptive work-stealing", 2015, chapter 4, the quanta those of chapter 5.
-//! This module does not decide who may search at once (that is [`search`](crate::search)), and it wakes nobody: a thief
-//! that parks relies on the runtime's sleep protocol.
+//! The backoffs are those of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4,
+//! the quanta those of chapter 5. This module does not decide who may search at once (that is
+//! [`search`](crate::search)), and it wakes nobody: a thief that parks relies on the runtime's
+//! sleep protocol.
 
 mod backoff;
 mod backoff_curve;

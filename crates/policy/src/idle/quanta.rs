@@ -1,10 +1,12 @@
 //! Dynamic quanta: a thief sleeps after a stretch of time that it mostly spent stealing.
 //!
-//! A quantum has no fixed length, only a least one: it ends at the first failed attempt after that. It was inefficient
-//! when the share of it spent stealing exceeds the threshold. After an inefficient quantum the thief sleeps, longer with
-//! each one in a row, and the next is shorter; every so often one of normal length is inserted, so that a thief with very
-//! short quanta still gets a real chance. Haselsteiner, "Adaptive work-stealing", 2015, sections 5.2 and 5.3 (algorithms
-//! 5.1 to 5.4) and, with a long quantum that tempers the short ones, section 5.5 (algorithms 5.5 to 5.8).
+//! A quantum has no fixed length, only a least one: it ends at the first failed attempt after that.
+//! It was inefficient when the share of it spent stealing exceeds the threshold. After an
+//! inefficient quantum the thief sleeps, longer with each one in a row, and the next is shorter;
+//! every so often one of normal length is inserted, so that a thief with very short quanta still
+//! gets a real chance. Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 5.2 and
+//! 5.3 (algorithms 5.1 to 5.4) and, with a long quantum that tempers the short ones, section 5.5
+//! (algorithms 5.5 to 5.8).
 //!
 //! Where the source leaves something open: the first quantum begins at the first failed attempt ever, so that a worker
 //! that never steals reads no clock; the sleep after an inserted quantum is as if no inefficient one had been before it,

@@ -11,9 +11,9 @@
 //!   larger distance, up to the root of the tree. A round tries every distance, but not every worker; over many rounds it
 //!   tries all of them.
 //!
-//! The last two are the rules of the Pheet framework (Haselsteiner, "Adaptive work-stealing", 2015, section 2.2). Where the
-//! source leaves a choice, a last victim that was just tried is not chosen again in the same round, and distances without
-//! candidates are skipped.
+//! The last two are the rules of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
+//! Techniques", 2015, section 2.2). Where the source leaves a choice, a last victim that was just
+//! tried is not chosen again in the same round, and distances without candidates are skipped.
 //!
 //! The set of candidates may change between two calls. Nothing is allocated. This module never checks whether a victim has
 //! work: the thief finds out.

@@ -6,7 +6,7 @@
 //! * the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism feedback", PPoPP 2007, counts nothing.
 //!
 //! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P: with fewer tasks ready than processors all are run, which shortens the longest chain, so that is Tinf of time at most; in the
-//! rest all processors work, and their mean over that rest is no less than P, as P is that of the least allotments for as long. For Sen's the bound is her theorem 3. Her proof supposes that all steps outside
+//! rest all processors work, and their mean over that rest is no less than P, as P is that of the least allotments for as long. For Sen's the bound is his theorem 3. His proof supposes that all steps outside
 //! of the Tinf with the largest allotments have enough tasks, and does not hold otherwise; a test below has such a schedule.
 
 use std::collections::BTreeMap;

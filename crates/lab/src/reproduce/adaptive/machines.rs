@@ -1,4 +1,4 @@
-//! The machines of the thesis, as far as it tells (Haselsteiner, "Adaptive work-stealing", 2015, section 3.1).
+//! The machines of the thesis, as far as it tells (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.1).
 
 use tidegate::machine::Topology;
 use tidegate_policy::{Amount, Victim};

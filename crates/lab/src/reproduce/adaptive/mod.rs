@@ -1,4 +1,4 @@
-//! How thieves rest: all backoffs and quanta on the programs of Haselsteiner, "Adaptive work-stealing", 2015, alone and several at once.
+//! How thieves rest: all backoffs and quanta on the programs of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, alone and several at once.
 
 mod findings;
 mod machines;
@@ -72,7 +72,8 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
     let mut page = Page {
         experiment: "adaptive".to_owned(),
         title: "How thieves rest".to_owned(),
-        source: "Haselsteiner, \"Adaptive work-stealing\", 2015, chapters 4 to 6".to_owned(),
+        source: "Haselsteiner, \"Adaptive Work-Stealing Techniques\", 2015, chapters 4 to 6"
+            .to_owned(),
         expected: false,
         made: vec![
             Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),

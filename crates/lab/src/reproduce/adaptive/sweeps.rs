@@ -1,4 +1,4 @@
-//! Parameters of the rules, one after the other over a range (Haselsteiner, "Adaptive work-stealing", 2015, sections 4.4 and 5.4).
+//! Parameters of the rules, one after the other over a range (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, sections 4.4 and 5.4).
 
 use super::machines::{MARS, Machine, SATURN};
 use crate::reproduce::grid::Rule;
