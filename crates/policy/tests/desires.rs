@@ -139,6 +139,13 @@ fn wsap_aims_at_its_target_efficiency() {
 }
 
 #[test]
+fn the_highest_targets_let_a_job_leave_its_first_processor() {
+    for desire in ["wsap:eta=0.99", "a-steal:delta=0.99"] {
+        assert_eq!(state(desire).next(&searching(1, 1, 0)), 2, "{desire}");
+    }
+}
+
+#[test]
 fn parked_time_counts_as_the_attempts_that_the_thieves_would_have_made() {
     for (allotment, used) in [(8, 2), (8, 1), (16, 14), (4, 4)] {
         let pure = 100 - 100 * used as u64 / allotment as u64;
@@ -368,7 +375,15 @@ fn an_estimator_that_cannot_be_used_says_what_is_allowed() {
         ),
         (
             "wsap:eta=0",
-            "wsap: eta: 0 is out of range; allowed: 0.05 to 1",
+            "wsap: eta: 0 is out of range; allowed: 0.05 to 0.99",
+        ),
+        (
+            "wsap:eta=1",
+            "wsap: eta: 1 is out of range; allowed: 0.05 to 0.99",
+        ),
+        (
+            "a-steal:delta=1",
+            "a-steal: delta: 1 is out of range; allowed: 0.05 to 0.99",
         ),
         (
             "a-steal:rho=1",

@@ -24,11 +24,12 @@ table! {
     STEADY_MEMORY: usize = count("steady.memory", "cycles", 1, 1_000, 4),
         "How many cycles are remembered: dips that are shorter cost nothing, and a fall takes as long to show.", GUESSED;
 
-    WSAP_ETA: f64 = ratio("wsap.eta", 0.05, 1.0, 0.5),
-        "The target efficiency; 0.75 where economy matters.", WSAP;
+    WSAP_ETA: f64 = ratio("wsap.eta", 0.05, 0.99, 0.5),
+        "The target efficiency; 0.75 where economy matters. At 1 a desire would never grow.", WSAP;
 
-    A_STEAL_DELTA: f64 = ratio("a-steal.delta", 0.05, 1.0, 0.9),
-        "The share of the allotment spent working from which a cycle was efficient; 0.8 to 0.95 are usual.", A_STEAL;
+    A_STEAL_DELTA: f64 = ratio("a-steal.delta", 0.05, 0.99, 0.9),
+        "The share of the allotment spent working from which a cycle was efficient; 0.8 to 0.95 are usual. At 1 a moment between two \
+         tasks makes a cycle inefficient, so that a desire hardly grows.", A_STEAL;
     A_STEAL_RHO: f64 = ratio("a-steal.rho", 1.05, 16.0, 2.0),
         "What the desire is multiplied with or divided by.", A_STEAL;
 

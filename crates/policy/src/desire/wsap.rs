@@ -8,6 +8,9 @@
 //! We differ in one thing: slots that were given back for lack of work count with those held, because the attempts that
 //! their thieves did not make count as well.
 //!
+//! The source allows a target efficiency of 1. The desire of an efficient job is then what the job has, so it would never
+//! leave its first processor; we refuse that value.
+//!
 //! It has no memory, so on constant parallelism it goes on overshooting and falling back.
 
 use super::tunables::WSAP_ETA;
