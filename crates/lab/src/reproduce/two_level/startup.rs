@@ -259,7 +259,7 @@ fn overheads(measured: &[Measured]) -> Section {
     };
     Section {
         title: "O2: running time".to_owned(),
-        text: "Beyond that with all processors from the beginning. A simulated estimate takes no time, so only the way to sixteen processors counts.".to_owned(),
+        text: "Beyond that with all processors from the beginning. A simulated estimate takes `sim.estimate` of a processor. With cycles of these lengths that is little beside the way to sixteen processors.".to_owned(),
         charts: vec![chart(
             "Overhead",
             "%",
