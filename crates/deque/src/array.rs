@@ -3,6 +3,11 @@
 //! Positions count up; an array maps them to slots by their low bits, so a position keeps its task when the array grows. Thieves may still read an
 //! array that was replaced: all are kept until the queue is dropped, as much memory again as the largest at most.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "only the owner fills these cells, so no thread waits for another to fill one"
+)]
+
 use crate::queue::Miss;
 use std::ptr::NonNull;
 use std::sync::OnceLock;

@@ -1,5 +1,10 @@
 //! Things that are numbered, reused and never freed before the queue: who comes late finds something, if nothing that counts.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "only the owner fills these cells, so no thread waits for another to fill one"
+)]
+
 use crate::own::Own;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicU64, Ordering};

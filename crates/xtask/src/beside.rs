@@ -1,71 +1,59 @@
 //! The packages beside the workspace: they belong to the repository, and cargo does not build them with it.
 //!
 //! A build of them takes `rayon-core` from elsewhere than the workspace does, and one resolution has room for one. So each
-//! has a lock file of its own, and every check that goes through the members must also go through this table. A
-//! manifest that is neither here nor a member's is a breach of the house.
+//! has a lock file of its own, and every check that goes through the members must also go through this table.
+
+use cargo_metadata::Package;
 
 use crate::command::Cmd;
-use crate::workspace::{Package, Workspace, list, metadata};
+use crate::workspace::{Workspace, describe};
 
 /// One package beside the workspace.
 pub struct Beside {
     /// Its folder, from the root.
     pub folder: &'static str,
-    /// Whether programs of others are built with it, so that its documentation and its oldest Rust matter to them.
+    /// Whether users' programs are built with it, so that its documentation and its oldest Rust matter to them.
     pub library: bool,
-    /// The arguments that it is run with, if it is a program to be seen running.
+    /// The argument that it is run with, if it is a program to be seen running.
     pub run: Option<&'static str>,
     /// Whether only `rayon-programs` builds it. Its dependencies are programs to compare and no part of the project, so
-    /// `ci` looks at its format and at nothing that needs them.
+    /// `ci` checks only its format.
     pub measured: bool,
 }
 
 /// Every package beside the workspace.
 pub const BESIDE: &[Beside] = &[
     Beside {
-        folder: "crates/rayon-core",
         library: true,
-        run: None,
-        measured: false,
+        ..program("crates/rayon-core")
     },
     Beside {
-        folder: "examples/rayon-app",
-        library: false,
         run: Some("docs"),
-        measured: false,
+        ..program("examples/rayon-app")
     },
-    Beside {
-        folder: "benches/iter/stock",
-        library: false,
-        run: None,
-        measured: false,
-    },
-    Beside {
-        folder: "benches/iter/tidegate",
-        library: false,
-        run: None,
-        measured: false,
-    },
-    // Without a fuzzer, which nightly alone has, it is a program like any other.
-    Beside {
-        folder: "fuzz",
-        library: false,
-        run: None,
-        measured: false,
-    },
+    program("benches/iter/stock"),
+    program("benches/iter/tidegate"),
+    // Without a fuzzer, which only nightly has, it is a program like any other.
+    program("fuzz"),
     measured("benches/rayon-programs/arrays"),
     measured("benches/rayon-programs/fft"),
     measured("benches/rayon-programs/forust"),
     measured("benches/rayon-programs/tokenizers"),
 ];
 
-/// The row of a driver of `rayon-programs`.
-const fn measured(folder: &'static str) -> Beside {
+const fn program(folder: &'static str) -> Beside {
     Beside {
         folder,
         library: false,
         run: None,
+        measured: false,
+    }
+}
+
+const fn measured(folder: &'static str) -> Beside {
+    Beside {
         measured: true,
+        ..program(folder)
     }
 }
 
@@ -75,7 +63,7 @@ impl Beside {
         format!("{}/Cargo.toml", self.folder)
     }
 
-    /// `cargo SUBCOMMAND` for this package, as its lock file says.
+    /// `cargo SUBCOMMAND` for this package with its lock file.
     pub fn cargo(&self, workspace: &Workspace, subcommand: &str) -> Cmd {
         let log = format!("{subcommand} of {}", self.folder);
         Cmd::cargo(workspace, &log, subcommand)
@@ -83,40 +71,24 @@ impl Beside {
             // One for all of them: most of what they are built from is the same.
             .env("CARGO_TARGET_DIR", workspace.scratch("beside"))
     }
-
-    /// What cargo says about it.
-    pub fn package(&self, workspace: &Workspace) -> Result<Package, String> {
-        let folder = workspace.root.join(self.folder);
-        if !folder.join("Cargo.toml").is_file() {
-            return Err(format!(
-                "there is no {}: write it, or take its row out of the table of packages beside the workspace",
-                self.manifest()
-            ));
-        }
-        let found = metadata(&folder, &["--no-deps", "--locked"])?;
-        match list(&found, "packages")?.as_slice() {
-            [package] => Package::read(package, &workspace.root),
-            more => Err(format!(
-                "{} stands for {} packages where one belongs",
-                self.manifest(),
-                more.len()
-            )),
-        }
-    }
 }
 
 /// What cargo says about all of them.
 pub fn packages(workspace: &Workspace) -> Result<Vec<Package>, String> {
-    let packages = BESIDE.iter().map(|beside| beside.package(workspace));
-    packages.collect()
+    let mut packages = Vec::new();
+    for beside in BESIDE {
+        let folder = workspace.root.join(beside.folder);
+        packages.extend(describe(&folder, &["--no-deps", "--locked"])?.packages);
+    }
+    Ok(packages)
 }
 
 /// Those whose builds and dependencies are checked like those of members.
-pub fn checked() -> impl Iterator<Item = &'static Beside> + Clone {
+pub fn checked() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| !beside.measured)
 }
 
-/// Those that programs of others are built with.
+/// Those that users' programs are built with.
 pub fn libraries() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| beside.library)
 }

@@ -123,6 +123,15 @@ impl Cmd {
         self.run().map(judge).into()
     }
 
+    /// Runs a command that must succeed, and returns what it printed.
+    pub fn succeed(self) -> Result<String, String> {
+        let done = self.run()?;
+        match done.success() {
+            true => Ok(done.text),
+            false => Err(done.text),
+        }
+    }
+
     /// Runs the command to its end or its limit. The error says why it could not be started.
     pub fn run(mut self) -> Result<Done, String> {
         let name = |error: std::io::Error| format!("{}: {error}", self.shown);

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use crate::budget::Budget;
 use crate::command::Cmd;
+use crate::libtest;
 use crate::step::{Outcome, Tally};
-use crate::verdict;
 use crate::workspace::Workspace;
 
 /// What a model prints that was stopped at its limit.
@@ -127,14 +127,14 @@ fn check(workspace: &Workspace, group: &Group, budget: Budget) -> Outcome {
         Ok(done) => done,
         Err(trouble) => return Outcome::Failed(trouble),
     };
-    match verdict::judge_at_least(&done, group.filters.len()) {
+    match libtest::judge(&done, group.filters.len()) {
         Outcome::Passed(count) => Outcome::Passed(format!(
             "{count}, preemptions up to {preemptions}{}",
             cut_off(&done.text)
         )),
         Outcome::Failed(output) => {
             let folder = workspace.scratch("schedules");
-            let failed = verdict::failed_names(&output);
+            let failed = libtest::Tests::read(&output).failed;
             let saved = failed.iter().map(|test| save(models(), &folder, test));
             Outcome::Failed(format!(
                 "{output}\n{}",

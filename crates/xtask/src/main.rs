@@ -25,6 +25,7 @@ mod budget;
 mod ci;
 mod command;
 mod house;
+mod libtest;
 mod loom;
 mod miri;
 mod mutants;
@@ -33,7 +34,6 @@ mod rustup;
 mod soak;
 mod step;
 mod tsan;
-mod verdict;
 mod workspace;
 
 use std::process::ExitCode;
@@ -44,7 +44,6 @@ use clap::{Parser, Subcommand};
 use crate::budget::Budget;
 use crate::ci::Step;
 use crate::loom::{GROUPS, Group};
-use crate::mutants::{MUTANTS, Mutant};
 use crate::rayon::programs;
 use crate::soak::{SOAKS, Soak};
 use crate::step::Tally;
@@ -95,8 +94,7 @@ enum Task {
     /// Every mutant of the table, or one: the test that must catch it has to fail.
     Mutants {
         /// The mutant.
-        #[arg(value_parser = mutant)]
-        name: Option<&'static Mutant>,
+        name: Option<String>,
     },
     /// Every test of the published rayon, on our rayon-core.
     Rayon,
@@ -130,7 +128,7 @@ fn main() -> ExitCode {
 fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
-        Task::House => return house::run(workspace),
+        Task::House => tally.run("house", || house::check(workspace)),
         Task::RayonPrograms(request) => return programs::run(workspace, request),
         Task::Ci {
             step: Some(step), ..
@@ -143,10 +141,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
         Task::Loom { group: None, full } => loom::every(workspace, &mut tally, Budget::of(*full)),
         Task::Miri { full } => miri::run(workspace, &mut tally, Budget::of(*full)),
         Task::Tsan => tsan::run(workspace, &mut tally),
-        Task::Mutants { name: Some(mutant) } => {
-            mutants::run(workspace, &mut tally, slice::from_ref(*mutant))
-        }
-        Task::Mutants { name: None } => mutants::every(workspace, &mut tally),
+        Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
         Task::Soak { name: Some(soak) } => soak::run(workspace, &mut tally, slice::from_ref(*soak)),
         Task::Soak { name: None } => soak::run(workspace, &mut tally, SOAKS),
@@ -160,10 +155,6 @@ fn step(name: &str) -> Result<&'static Step, String> {
 
 fn group(name: &str) -> Result<&'static Group, String> {
     named(GROUPS.iter(), name, |group| group.name)
-}
-
-fn mutant(name: &str) -> Result<&'static Mutant, String> {
-    named(MUTANTS.iter(), name, |mutant| mutant.name)
 }
 
 fn soak(name: &str) -> Result<&'static Soak, String> {

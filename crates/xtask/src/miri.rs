@@ -5,9 +5,9 @@
 
 use crate::budget::Budget;
 use crate::command::Cmd;
+use crate::libtest;
 use crate::rustup;
 use crate::step::{Outcome, Tally};
-use crate::verdict;
 use crate::workspace::Workspace;
 
 /// The packages, each with its test programs for Miri; the others are too large for it or start processes. Arithmetic
@@ -60,7 +60,7 @@ fn check(workspace: &Workspace, package: &str, programs: &[&str], budget: Budget
         Budget::Full => SEEDS,
     };
     let command = command(workspace, &format!("miri {package}"), package, flags);
-    verdict::pass(command.args(programs).limit(budget.limit()))
+    libtest::pass(command.args(programs).limit(budget.limit()))
 }
 
 /// `cargo miri test` of the package, up to the choice of its test programs.

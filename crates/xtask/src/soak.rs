@@ -8,8 +8,8 @@
 use crate::beside::BESIDE;
 use crate::budget::Budget;
 use crate::command::Cmd;
+use crate::libtest;
 use crate::step::{Outcome, Tally};
-use crate::verdict;
 use crate::workspace::Workspace;
 
 /// The environment variable that the tests read: how many slices to run. One without it.
@@ -154,7 +154,7 @@ fn check(workspace: &Workspace, soak: &Soak) -> Outcome {
         .args(["--", "--exact", soak.test, "--nocapture"])
         .env(SCALE, soak.scale.to_string())
         .limit(Budget::Full.limit());
-    let judge = |done| match verdict::judge(&done) {
+    let judge = |done| match libtest::judge(&done, 1) {
         Outcome::Passed(_) => took_part(&done.text),
         other => other,
     };

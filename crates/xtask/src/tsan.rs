@@ -5,9 +5,9 @@
 //! component `rust-src` on Linux; without it this check is skipped.
 
 use crate::command::Cmd;
+use crate::libtest;
 use crate::rustup;
 use crate::step::{Outcome, Tally};
-use crate::verdict;
 use crate::workspace::Workspace;
 
 /// A package whose threads are watched.
@@ -76,7 +76,7 @@ fn check(workspace: &Workspace, package: &Package, target: &str) -> Outcome {
     .env("CARGO_TARGET_DIR", workspace.scratch("tsan"))
     .env("RUSTFLAGS", "-Zsanitizer=thread --cfg tidegate_tsan")
     .env("TSAN_OPTIONS", "halt_on_error=1");
-    match (verdict::pass(command), package.left_out.len()) {
+    match (libtest::pass(command), package.left_out.len()) {
         (Outcome::Passed(count), many @ 1..) => {
             Outcome::Passed(format!("{count}; {many} left out: {}", package.why))
         }

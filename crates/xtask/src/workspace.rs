@@ -1,17 +1,13 @@
-//! The workspace: what cargo says about it, which is read once at the start, and its files.
-//!
-//! It does not read the files; that is `house`.
+//! The workspace as cargo and git describe it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cargo_metadata::{Metadata, MetadataCommand, Package};
 use serde_json::Value;
 
-/// Folders that hold no files of the project. In a linked worktree git's own is a file.
-const LEFT_OUT: [&str; 2] = [".git", "target"];
-
-/// The workspace that the command was called in.
+/// The workspace around the current folder.
 pub struct Workspace {
     /// The folder of the root manifest.
     pub root: PathBuf,
@@ -21,49 +17,14 @@ pub struct Workspace {
     pub packages: Vec<Package>,
 }
 
-/// One package of the repository.
-#[derive(Clone)]
-pub struct Package {
-    /// Its name in the manifest.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// Its folder relative to the root, with `/` between the parts.
-    pub folder: String,
-    /// Whether it would be published.
-    pub published: bool,
-    /// The oldest Rust that it promises to build with.
-    pub rust_version: String,
-    /// What it depends on, of every kind.
-    pub dependencies: Vec<Dependency>,
-}
-
-/// One dependency of a package.
-#[derive(Clone)]
-pub struct Dependency {
-    /// The name of the package.
-    pub name: String,
-    /// Whether it is had from a registry or a repository, whatever is called the same here.
-    pub foreign: bool,
-    /// Whether only tests, examples and benches see it.
-    pub dev: bool,
-    /// Whether a feature switches it on.
-    pub optional: bool,
-}
-
 impl Workspace {
-    /// Asks cargo about the workspace around the current folder.
+    /// Reads the workspace around the current folder.
     pub fn load() -> Result<Workspace, String> {
-        let found = metadata(Path::new("."), &["--no-deps"])?;
-        let root = PathBuf::from(text(&found, "workspace_root")?);
-        let packages = list(&found, "packages")?
-            .iter()
-            .map(|package| Package::read(package, &root))
-            .collect::<Result<_, _>>()?;
+        let found = describe(Path::new("."), &["--no-deps"])?;
         Ok(Workspace {
-            target: PathBuf::from(text(&found, "target_directory")?),
-            root,
-            packages,
+            root: found.workspace_root.into(),
+            target: found.target_directory.into(),
+            packages: found.packages,
         })
     }
 
@@ -72,112 +33,79 @@ impl Workspace {
         self.target.join("xtask").join(name)
     }
 
-    /// The paths of all files below the root, from there and sorted. Git's files and target folders are left out.
-    pub fn files(&self) -> Result<Vec<PathBuf>, String> {
-        let mut files = Vec::new();
-        self.walk(&self.root, &mut files)?;
-        files.sort();
-        Ok(files)
-    }
-
-    fn walk(&self, folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-        let trouble = |error: std::io::Error| format!("{}: {error}", folder.display());
-        for entry in fs::read_dir(folder).map_err(trouble)? {
-            let entry = entry.map_err(trouble)?;
-            let path = entry.path();
-            let kind = entry.file_type().map_err(trouble)?;
-            if LEFT_OUT.iter().any(|name| entry.file_name() == *name) || path == self.target {
-                continue;
-            }
-            if kind.is_dir() {
-                self.walk(&path, files)?;
-            } else if let (true, Ok(path)) = (kind.is_file(), path.strip_prefix(&self.root)) {
-                files.push(path.to_path_buf());
-            }
-        }
-        Ok(())
-    }
-
     /// The folder of the commands' output.
     pub fn logs(&self) -> PathBuf {
         self.scratch("logs")
     }
 
-    /// The members that would be published, each as `-p NAME`.
-    pub fn published(&self) -> Vec<String> {
-        let named = self.packages.iter().filter(|package| package.published);
-        named
-            .flat_map(|package| ["-p".to_string(), package.name.clone()])
-            .collect()
+    /// The files that git tracks or would add, with `/` in their paths from the root.
+    pub fn files(&self) -> Result<Vec<String>, String> {
+        let listed = self.git(&["ls-files", "-co", "--exclude-standard"])?;
+        let exists = |file: &&str| self.root.join(file).is_file();
+        let files = listed.lines().filter(exists).map(str::to_string);
+        Ok(files.collect())
+    }
+
+    /// What git prints in the root.
+    pub fn git(&self, args: &[&str]) -> Result<String, String> {
+        let mut git = Command::new("git");
+        git.args(args).current_dir(&self.root);
+        let output = git.output().map_err(|error| format!("git: {error}"))?;
+        if !output.status.success() {
+            let error = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("git {}: {}", args.join(" "), error.trim()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// A text file below the root.
+    pub fn read(&self, path: &str) -> Result<String, String> {
+        fs::read_to_string(self.root.join(path)).map_err(|error| format!("{path}: {error}"))
+    }
+
+    /// The members that are published.
+    pub fn published(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| is_published(package))
+    }
+
+    /// A package's folder, with `/` in its path from the root.
+    pub fn folder(&self, package: &Package) -> String {
+        let folder = Path::new(&package.manifest_path).parent();
+        let inside = folder.and_then(|folder| folder.strip_prefix(&self.root).ok());
+        slashed(inside.unwrap_or(Path::new("")))
     }
 }
 
-impl Package {
-    /// Reads what cargo said about a package below `root`.
-    pub fn read(found: &Value, root: &Path) -> Result<Package, String> {
-        let manifest = PathBuf::from(text(found, "manifest_path")?);
-        let folder = manifest
-            .parent()
-            .and_then(|folder| folder.strip_prefix(root).ok());
-        let folder =
-            folder.ok_or_else(|| format!("{} lies outside the workspace", manifest.display()))?;
-        Ok(Package {
-            name: text(found, "name")?,
-            version: text(found, "version")?,
-            folder: slashed(folder),
-            published: found["publish"] != Value::Array(Vec::new()),
-            rust_version: text(found, "rust_version")
-                .map_err(|why| format!("{}: {why}", manifest.display()))?,
-            dependencies: list(found, "dependencies")?
-                .iter()
-                .map(Dependency::read)
-                .collect::<Result<_, _>>()?,
-        })
-    }
+/// Whether the package is meant for a registry.
+pub fn is_published(package: &Package) -> bool {
+    package.publish != Some(Vec::new())
 }
 
-impl Dependency {
-    fn read(found: &Value) -> Result<Dependency, String> {
-        Ok(Dependency {
-            name: text(found, "name")?,
-            // What lies at a path has no source.
-            foreign: !found["source"].is_null(),
-            dev: found["kind"] == "dev",
-            optional: found["optional"] == true,
-        })
-    }
-}
-
-/// `cargo metadata` in `folder`, as JSON.
-pub fn metadata(folder: &Path, args: &[&str]) -> Result<Value, String> {
-    let output = Command::new("cargo")
-        .args(["metadata", "--format-version", "1"])
-        .args(args)
+/// What `cargo metadata` prints in `folder`.
+pub fn describe(folder: &Path, args: &[&str]) -> Result<Metadata, String> {
+    let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+    let found = MetadataCommand::new()
         .current_dir(folder)
-        .output()
-        .map_err(|error| format!("cargo metadata: {error}"))?;
-    if !output.status.success() {
-        return Err(format!(
-            "cargo metadata: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        ));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
+        .other_options(args)
+        .exec();
+    found.map_err(|error| error.to_string())
 }
 
-/// The field `name` of what cargo said, which must be a list.
+/// Like [`describe`], as JSON.
+pub fn metadata(folder: &Path, args: &[&str]) -> Result<Value, String> {
+    serde_json::to_value(describe(folder, args)?).map_err(|error| error.to_string())
+}
+
+/// The list `name` in JSON from cargo.
 pub fn list<'a>(found: &'a Value, name: &str) -> Result<&'a Vec<Value>, String> {
-    found[name]
-        .as_array()
-        .ok_or_else(|| format!("cargo metadata has no list {name}"))
+    let list = found[name].as_array();
+    list.ok_or_else(|| format!("cargo metadata has no list {name}"))
 }
 
-/// The field `name` of what cargo said, which must be a string.
+/// The string `name` in JSON from cargo.
 pub fn text(found: &Value, name: &str) -> Result<String, String> {
-    found[name]
-        .as_str()
-        .map(str::to_string)
-        .ok_or_else(|| format!("cargo metadata has no string {name}"))
+    let text = found[name].as_str().map(str::to_string);
+    text.ok_or_else(|| format!("cargo metadata has no string {name}"))
 }
 
 /// A relative path with `/` between its parts on every system.

@@ -1,6 +1,5 @@
 //! The packages beside the workspace pass what its members pass, each with its own lock file.
 
-use std::fs;
 use std::iter;
 
 use crate::beside::{self, BESIDE, Beside};
@@ -8,7 +7,7 @@ use crate::command::{Cmd, in_turn};
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
-/// What reads their sources: rustfmt, clippy with the lints of the workspace, and rustdoc.
+/// rustfmt, clippy with the lints of the workspace, and rustdoc.
 pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     for beside in BESIDE {
         tally.run(&format!("lints of {}", beside.folder), || {
@@ -17,14 +16,11 @@ pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-/// What runs them: their tests, and the program itself if it is to be seen running.
+/// Their tests, and the programs that are to be seen running.
 pub fn tests(workspace: &Workspace, tally: &mut Tally) {
     for beside in beside::checked() {
-        let run = |args: &str| {
-            let program = beside.cargo(workspace, "run").args(["--"]);
-            program.args(args.split_whitespace())
-        };
         tally.run(&format!("tests of {}", beside.folder), || {
+            let run = |args| beside.cargo(workspace, "run").args(["--", args]);
             let tests = beside.cargo(workspace, "test");
             in_turn(iter::once(tests).chain(beside.run.map(run)), "")
         });
@@ -32,51 +28,40 @@ pub fn tests(workspace: &Workspace, tally: &mut Tally) {
 }
 
 fn lint(workspace: &Workspace, beside: &Beside) -> Result<Outcome, String> {
-    let format = format!("fmt --check --manifest-path {} -- -l", beside.manifest());
-    let format = Cmd::cargo(workspace, &format!("fmt of {}", beside.folder), &format);
+    let line = format!("fmt --check --manifest-path {} -- -l", beside.manifest());
+    let format = Cmd::cargo(workspace, &format!("fmt of {}", beside.folder), &line);
     if beside.measured {
         return Ok(format.outcome(""));
     }
-    let clippy = beside
-        .cargo(workspace, "clippy")
-        .args(["--all-targets", "--all-features", "--", "-D", "warnings"])
-        .args(workspace_lints(workspace)?);
+    let clippy = beside.cargo(workspace, "clippy");
+    let clippy = clippy.args(["--all-targets", "--all-features", "--", "-D", "warnings"]);
+    let clippy = clippy.args(workspace_lints(&workspace.read("Cargo.toml")?)?);
     let documentation = beside.library.then(|| {
         let documentation = beside.cargo(workspace, "doc").args(["--all-features"]);
         documentation
             .args(["--no-deps", "--document-private-items", "--lib"])
             .env("RUSTDOCFLAGS", "-D warnings")
     });
-    Ok(in_turn(
-        [format, clippy].into_iter().chain(documentation),
-        "",
-    ))
+    let checks = [format, clippy].into_iter().chain(documentation);
+    Ok(in_turn(checks, ""))
 }
 
-/// The lints of the workspace as arguments, because a package beside it cannot inherit them.
-fn workspace_lints(workspace: &Workspace) -> Result<Vec<String>, String> {
-    let manifest = workspace.root.join("Cargo.toml");
-    let trouble = |error: &dyn std::fmt::Display| format!("{}: {error}", manifest.display());
-    let text = fs::read_to_string(&manifest).map_err(|error| trouble(&error))?;
-    let table: toml::Table = text.parse().map_err(|error| trouble(&error))?;
-    arguments(&table).ok_or_else(|| trouble(&"workspace.lints is not as cargo has it"))
-}
-
-/// The table `workspace.lints` of a manifest as arguments of the compiler.
-fn arguments(manifest: &toml::Table) -> Option<Vec<String>> {
+/// The lints in the root manifest as arguments, because a package beside the workspace cannot inherit them.
+fn workspace_lints(manifest: &str) -> Result<Vec<String>, String> {
+    let table: toml::Table = manifest.parse().map_err(|e| format!("Cargo.toml: {e}"))?;
+    let tools = table["workspace"].get("lints").and_then(|l| l.as_table());
     let mut found = Vec::new();
-    let tools = manifest.get("workspace")?.get("lints")?.as_table()?;
-    for (tool, lints) in tools {
-        for (lint, level) in lints.as_table()? {
-            let level = level.get("level").unwrap_or(level).as_str()?;
-            found.push(format!("--{level}"));
+    for (tool, lints) in tools.into_iter().flatten() {
+        for (lint, level) in lints.as_table().into_iter().flatten() {
+            let level = level.get("level").unwrap_or(level).as_str();
+            found.push(format!("--{}", level.ok_or("a lint has no level")?));
             found.push(match tool.as_str() {
                 "rust" => lint.clone(),
                 _ => format!("{tool}::{lint}"),
             });
         }
     }
-    Some(found)
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -85,25 +70,9 @@ mod tests {
 
     #[test]
     fn lints_become_arguments_with_their_levels() {
-        let text = "[workspace.lints.rust]\nmissing_docs = \"warn\"\nold = { level = \"deny\", priority = 1 }\n\
+        let text = "[workspace.lints.rust]\nold = { level = \"warn\", priority = 1 }\n\
                     [workspace.lints.clippy]\ntodo = \"deny\"";
-        assert_eq!(
-            arguments(&text.parse().unwrap()).unwrap(),
-            [
-                "--deny",
-                "clippy::todo",
-                "--warn",
-                "missing_docs",
-                "--deny",
-                "old"
-            ]
-        );
-        assert_eq!(arguments(&toml::Table::new()), None);
-    }
-
-    #[test]
-    fn the_workspace_has_lints_to_pass_on() {
-        let workspace = Workspace::load().unwrap();
-        assert!(!workspace_lints(&workspace).unwrap().is_empty());
+        let expected = ["--deny", "clippy::todo", "--warn", "old"];
+        assert_eq!(workspace_lints(text).unwrap(), expected);
     }
 }

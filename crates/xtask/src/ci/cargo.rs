@@ -1,53 +1,168 @@
-//! The checks that are one cargo command each.
+//! The checks that are a few cargo commands each.
 
 use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::iter;
+use std::path::{Path, PathBuf};
 
-use crate::command::Cmd;
+use crate::beside;
+use crate::command::{Cmd, in_turn};
+use crate::libtest;
 use crate::loom::{self, GROUPS};
-use crate::step::Outcome;
-use crate::verdict;
+use crate::rustup;
+use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
-/// Formatting is rustfmt's: prints the files that `cargo fmt` would change.
+const LINTS: &str = "clippy --workspace --all-targets --all-features -- -D warnings";
+const DOCUMENTATION: &str =
+    "doc --workspace --all-features --no-deps --document-private-items --lib";
+
+/// Runtime crates that reach atomics, locks, threads and the clock through `sync` alone.
+const BEHIND_SYNC: [&str; 5] = [
+    "tidegate-policy",
+    "tidegate-deque",
+    "tidegate-share",
+    "tidegate-machine",
+    "tidegate",
+];
+
+/// The systems that are supported besides this one.
+const TARGETS: [&str; 3] = [
+    "aarch64-unknown-linux-gnu",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+];
+
+/// Formatting.
 pub fn fmt(workspace: &Workspace) -> Outcome {
     Cmd::cargo(workspace, "fmt", "fmt --all --check -- -l").outcome("")
 }
 
-/// No warning of clippy, in tests and with every feature too.
+/// Clippy, for tests and with every feature too.
 pub fn clippy(workspace: &Workspace) -> Outcome {
-    let line = "clippy --workspace --all-targets --all-features -- -D warnings";
-    Cmd::cargo(workspace, "clippy", line).outcome("")
+    Cmd::cargo(workspace, "clippy", LINTS).outcome("")
 }
 
-/// The same for the code that only loom sees.
+/// Clippy for the code that only loom sees. There the types of `sync` are loom's, so those of the standard library, which
+/// `clippy.toml` lists, stand out.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
     let packages: BTreeSet<&str> = GROUPS.iter().map(|group| group.package).collect();
-    loom::cargo(workspace, "clippy loom", "clippy --all-targets")
+    let models = loom::cargo(workspace, "clippy loom", "clippy --all-targets")
         .args(packages.iter().flat_map(|package| ["-p", package]))
-        .args(["--", "-D", "warnings"])
-        .outcome("")
+        .args(["--", "-D", "warnings"]);
+    let behind_sync = loom::cargo(workspace, "clippy behind sync", "clippy --lib")
+        .args(BEHIND_SYNC.iter().flat_map(|package| ["-p", package]))
+        .args(["--", "--no-deps", "-D", "warnings"])
+        .args(["-D", "clippy::disallowed_types"])
+        .args(["-D", "clippy::disallowed_methods"]);
+    in_turn([models, behind_sync], "")
 }
 
-/// No warning of rustdoc on any library, such as a link that leads nowhere.
+/// rustdoc on every library.
 pub fn rustdoc(workspace: &Workspace) -> Outcome {
-    let line = "doc --workspace --all-features --no-deps --document-private-items --lib";
-    Cmd::cargo(workspace, "rustdoc", line)
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .outcome("")
+    let documentation = Cmd::cargo(workspace, "rustdoc", DOCUMENTATION);
+    documentation.env("RUSTDOCFLAGS", "-D warnings").outcome("")
 }
 
-/// The examples in the documentation run, with every feature.
+/// The examples in the documentation, with every feature.
 pub fn doc_tests(workspace: &Workspace) -> Outcome {
-    Cmd::cargo(
-        workspace,
-        "doc tests",
-        "test --workspace --doc --all-features",
-    )
-    .outcome("")
+    let line = "test --workspace --doc --all-features";
+    Cmd::cargo(workspace, "doc tests", line).outcome("")
 }
 
-/// What the runtime tells the `tracing` crate, which the ordinary tests are built without.
+/// The events of the feature `tracing`, which the ordinary tests are built without.
 pub fn events(workspace: &Workspace) -> Outcome {
     let line = "test -p tidegate --features tracing --test events";
-    verdict::pass(Cmd::cargo(workspace, "events", line))
+    libtest::pass(Cmd::cargo(workspace, "events", line))
+}
+
+/// Type-checks the workspace and the libraries beside it for each target whose standard library can be had.
+pub fn targets(workspace: &Workspace, tally: &mut Tally) {
+    for target in TARGETS {
+        let name = format!("check {target}");
+        tally.run(&name, || {
+            if let Err(why) = rustup::target(workspace, target) {
+                return Outcome::Skipped(why);
+            }
+            let line = format!("check --workspace --all-features --target {target}");
+            let members = Cmd::cargo(workspace, &name, &line)
+                .env("CARGO_TARGET_DIR", workspace.scratch("cross"));
+            let libraries = beside::libraries().map(|library| {
+                let check = library.cargo(workspace, "check");
+                check.args(["--all-features", "--target", target])
+            });
+            in_turn(iter::once(members).chain(libraries), "type-checked only")
+        });
+    }
+}
+
+/// Type-checks what users build with the oldest Rust that the manifests promise.
+pub fn msrv(workspace: &Workspace) -> Outcome {
+    let oldest = workspace.published().find_map(|p| p.rust_version.as_ref());
+    let Some(oldest) = oldest.map(ToString::to_string) else {
+        return Outcome::Failed("no published crate has a rust-version".to_string());
+    };
+    if let Err(why) = rustup::toolchain(workspace, &oldest) {
+        return Outcome::Skipped(why);
+    }
+    let line = format!("+{oldest} check");
+    let members = Cmd::cargo(workspace, "msrv", &line)
+        .args(published(workspace))
+        .env("CARGO_TARGET_DIR", workspace.scratch("msrv"));
+    let libraries = beside::libraries().map(|library| library.cargo(workspace, &line));
+    let checks = iter::once(members).chain(libraries);
+    let checks = checks.map(|check| check.args(["--all-features"]));
+    in_turn(checks, &format!("Rust {oldest}"))
+}
+
+/// Packs the published crates together, so that each is built from the others' packages.
+pub fn package(workspace: &Workspace) -> Outcome {
+    if let Err(error) = forget(workspace) {
+        return Outcome::Failed(format!("the packages of an earlier run stay: {error}"));
+    }
+    Cmd::cargo(workspace, "package", "package --allow-dirty")
+        .args(published(workspace))
+        .env("CARGO_TARGET_DIR", workspace.scratch("package"))
+        .outcome("packed and built")
+}
+
+/// The published members as arguments.
+fn published(workspace: &Workspace) -> Vec<String> {
+    let named = workspace.published();
+    let named = named.flat_map(|package| ["-p".to_string(), package.name.clone()]);
+    named.collect()
+}
+
+/// Removes what an earlier run packed and unpacked. Cargo never unpacks a version twice, and would build today's crate
+/// against yesterday's.
+fn forget(workspace: &Workspace) -> io::Result<()> {
+    remove(&workspace.scratch("package"))?;
+    let set = env::var_os("CARGO_HOME").filter(|home| !home.is_empty());
+    let home = set.map(PathBuf::from);
+    let Some(home) = home.or_else(|| Some(env::home_dir()?.join(".cargo"))) else {
+        return Ok(());
+    };
+    let Ok(registries) = fs::read_dir(home.join("registry/src")) else {
+        return Ok(());
+    };
+    for registry in registries {
+        let registry = registry?;
+        // A registry without a host is a folder on this machine, like the one that cargo packs into.
+        if registry.file_name().as_encoded_bytes().starts_with(b"-") {
+            for package in workspace.published() {
+                let unpacked = format!("{}-{}", package.name, package.version);
+                remove(&registry.path().join(unpacked))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }

@@ -3,13 +3,9 @@
 //! The table is the order in which they run, the quick ones first. A check that cannot run on this machine says why
 //! and is counted as skipped, never as passed. One row alone runs by its name.
 
-mod advisories;
 mod beside;
 mod cargo;
-mod cross;
-mod licences;
-mod msrv;
-mod package;
+mod deny;
 
 use crate::budget::Budget;
 use crate::house;
@@ -34,11 +30,12 @@ enum Check {
 
 use Check::{One, Table};
 
-/// The checks that take seconds once everything is built, in the order in which they run.
+/// The checks that take seconds once everything is built.
 const QUICK: &[Step] = &[
     Step("fmt", One(cargo::fmt)),
-    Step("house", One(house::step)),
-    Step("licences", One(licences::check)),
+    Step("house", One(house::check)),
+    Step("patches", One(mutants::apply)),
+    Step("licences", One(deny::licences)),
     Step("clippy", One(cargo::clippy)),
     Step("rustdoc", One(cargo::rustdoc)),
     Step("beside lints", Table(beside::lints)),
@@ -46,24 +43,19 @@ const QUICK: &[Step] = &[
 
 /// The others, which run after them.
 const SLOW: &[Step] = &[
-    Step("advisories", One(advisories::check)),
+    Step("web links", One(house::web)),
+    Step("advisories", One(deny::advisories)),
     Step("doc tests", One(cargo::doc_tests)),
     Step("events", One(cargo::events)),
     Step("beside tests", Table(beside::tests)),
-    Step("msrv", Table(msrv::run)),
-    Step("check other targets", Table(cross::run)),
-    Step("package", One(package::check)),
+    Step("msrv", One(cargo::msrv)),
+    Step("check other targets", Table(cargo::targets)),
+    Step("package", One(cargo::package)),
     Step("rayon", Table(rayon::run)),
     Step("clippy loom", One(cargo::clippy_loom)),
-    Step(
-        "loom",
-        Table(|workspace, tally| loom::every(workspace, tally, Budget::Smoke)),
-    ),
-    Step("mutants", Table(mutants::every)),
-    Step(
-        "miri",
-        Table(|workspace, tally| miri::run(workspace, tally, Budget::Smoke)),
-    ),
+    Step("loom", Table(|w, t| loom::every(w, t, Budget::Smoke))),
+    Step("mutants", Table(|w, t| mutants::run(w, t, None))),
+    Step("miri", Table(|w, t| miri::run(w, t, Budget::Smoke))),
     Step("tsan", Table(tsan::run)),
 ];
 

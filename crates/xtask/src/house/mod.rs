@@ -1,103 +1,121 @@
-//! The rules of the plan, checked mechanically: `cargo run -p xtask -- house`.
+//! What no other tool checks: `cargo run -p xtask -- house`.
 //!
-//! `plan` holds the tables, `repo` the files, `lex` and `source` say what a Rust file consists of, and every file in
-//! `rules/` is one group of rules: a function from the files to the breaches that it finds. A breach names its file and
-//! line, its rule and what to do about it.
-//!
-//! These checks read text. They find what a careful reader would see at a glance, and they can be fooled by somebody
-//! who wants to; what needs types is left to the compiler and to clippy.
+//! rustc, clippy, rustdoc and cargo-deny check what they can: their settings are the lints in the root manifest,
+//! `clippy.toml` and `deny.toml`. These checks read text, line by line, and rely on rustfmt's layout.
 
-mod lex;
-mod plan;
-mod repo;
-mod rules;
+mod layering;
+mod links;
+mod map;
+mod orderings;
 mod source;
+mod texts;
+mod unsafety;
 
-use std::fmt;
+use cargo_metadata::Package;
 
+use crate::beside;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
-use repo::Repo;
 
-/// Something that is not as the plan wants it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Breach {
-    /// The file, from the root.
-    path: String,
-    /// The line, counted from 1.
-    line: usize,
-    /// The rule's name.
-    rule: &'static str,
-    /// What is wrong and what to do.
-    advice: String,
+pub use links::web;
+
+/// The files and packages of the repository.
+struct Repo {
+    /// Every text file: its path from the root and its text.
+    texts: Vec<(String, String)>,
+    /// The members of the workspace and the packages beside it, each with its folder.
+    packages: Vec<(String, Package)>,
 }
 
-impl Breach {
-    fn new(path: &str, line: usize, rule: &'static str, advice: impl Into<String>) -> Breach {
-        Breach {
-            path: path.to_string(),
-            line,
-            rule,
-            advice: advice.into(),
-        }
-    }
-}
-
-impl fmt::Display for Breach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}: [{}] {}",
-            self.path, self.line, self.rule, self.advice
-        )
-    }
-}
-
-/// A group of rules.
-type Rule = fn(&Repo) -> Vec<Breach>;
-
-/// Every group of rules.
-const RULES: &[Rule] = &[
-    rules::imports::check,
-    rules::door::check,
-    rules::unsafety::check,
-    rules::orderings::check,
-    rules::mutants::check,
-    rules::size::check,
-    rules::leftovers::check,
-    rules::links::check,
-    rules::words::check,
-    rules::architecture::check,
+/// The crates that run in users' programs.
+const RUNTIME: [&str; 7] = [
+    "policy",
+    "sync",
+    "deque",
+    "share",
+    "machine",
+    "tidegate",
+    "rayon-core",
 ];
 
-/// Prints every breach; whether there is none.
-pub fn run(workspace: &Workspace) -> Result<bool, String> {
-    let breaches = breaches(&Repo::read(workspace)?);
-    for breach in &breaches {
-        println!("{breach}");
-    }
-    println!("{} breaches", breaches.len());
-    Ok(breaches.is_empty())
-}
+/// One check: returns the violations that it finds.
+type Rule = fn(&Repo) -> Vec<String>;
 
-/// The same as a step of `ci`.
-pub fn step(workspace: &Workspace) -> Outcome {
+const RULES: [Rule; 6] = [
+    layering::check,
+    map::check,
+    unsafety::check,
+    orderings::check,
+    texts::check,
+    links::check,
+];
+
+/// Applies every rule.
+pub fn check(workspace: &Workspace) -> Outcome {
     let found = Repo::read(workspace).map(|repo| {
-        let breaches = breaches(&repo);
-        if breaches.is_empty() {
-            return Outcome::Passed(format!("{} files", repo.texts.len()));
+        let mut violations: Vec<String> = RULES.iter().flat_map(|rule| rule(&repo)).collect();
+        violations.sort();
+        match violations.len() {
+            0 => Outcome::Passed(format!("{} files", repo.texts.len())),
+            _ => Outcome::Failed(violations.join("\n")),
         }
-        let lines: Vec<String> = breaches.iter().map(Breach::to_string).collect();
-        Outcome::Failed(lines.join("\n"))
     });
     found.into()
 }
 
-fn breaches(repo: &Repo) -> Vec<Breach> {
-    let mut found: Vec<Breach> = RULES.iter().flat_map(|rule| rule(repo)).collect();
-    found.extend(repo.unread.iter().map(|(path, line, why)| {
-        Breach::new(path, *line, "lex", format!("this is not Rust: {why}"))
-    }));
-    found.sort();
-    found
+/// A violation in a line of a file, counted from 1.
+fn violation(path: &str, line: usize, advice: impl AsRef<str>) -> String {
+    format!("{path}:{line}: {}", advice.as_ref())
+}
+
+impl Repo {
+    fn read(workspace: &Workspace) -> Result<Repo, String> {
+        let files = workspace.files()?.into_iter();
+        let text = |path: String| {
+            let text = workspace.read(&path).ok()?;
+            Some((path, text))
+        };
+        let mut packages = workspace.packages.clone();
+        packages.extend(beside::packages(workspace)?);
+        let in_folder = |package| (workspace.folder(&package), package);
+        Ok(Repo {
+            texts: files.filter_map(text).collect(),
+            packages: packages.into_iter().map(in_folder).collect(),
+        })
+    }
+
+    fn text(&self, path: &str) -> Option<&str> {
+        let mut texts = self.texts.iter();
+        texts.find_map(|(other, text)| (other == path).then_some(text.as_str()))
+    }
+
+    /// The Rust files, each with its path.
+    fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self.texts.iter();
+        let texts = texts.map(|(path, text)| (path.as_str(), text.as_str()));
+        texts.filter(|(path, _)| path.ends_with(".rs"))
+    }
+
+    /// A repository of these files and no packages.
+    #[cfg(test)]
+    fn of(files: &[(&str, &str)]) -> Repo {
+        let texts = files.iter();
+        Repo {
+            texts: texts.map(|(p, t)| (p.to_string(), t.to_string())).collect(),
+            packages: Vec::new(),
+        }
+    }
+}
+
+/// The name of the crate that a file belongs to.
+fn crate_of(path: &str) -> Option<&str> {
+    path.strip_prefix("crates/")?.split('/').next()
+}
+
+/// The line numbers of the violations that `rule` finds in one file.
+#[cfg(test)]
+fn lines(rule: Rule, path: &str, text: &str) -> Vec<usize> {
+    let found = rule(&Repo::of(&[(path, text)])).into_iter();
+    let line = |violation: String| violation.split(':').nth(1)?.parse().ok();
+    found.filter_map(line).collect()
 }

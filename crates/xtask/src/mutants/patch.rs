@@ -1,177 +1,135 @@
-//! A mutant's patch: a unified diff whose hunks are found by their text, so that line numbers may drift.
+//! A mutant's patch, which describes itself above its diff: what is wrong, and the test that must fail.
 //!
-//! The format is what `git diff` prints. A hunk's original text, context lines included, must occur exactly once in its
-//! file. Files that are added, removed, renamed, or that end without a newline are not supported.
+//! ```text
+//! The owner publishes tasks without Release.
+//!
+//! Fails: loom PACKAGE PREEMPTIONS TEST
+//! ```
+//!
+//! The title is the text up to the first empty line. More text may follow. Miri has the name of an integration test in
+//! place of the bound on preemptions.
 
-use std::ops::Range;
+use crate::command::Cmd;
+use crate::loom;
+use crate::miri;
+use crate::workspace::Workspace;
 
-/// What stands before the path of a file that is changed.
-const PATH: &str = "+++ b/";
+/// The folder of the patches, from the root.
+pub const FOLDER: &str = "crates/xtask/mutants";
 
-/// A change to one place in one file.
-#[derive(Debug, PartialEq, Eq)]
-struct Hunk {
-    path: String,
-    original: String,
-    mutated: String,
+/// A mistake in the code, and the test that must catch it.
+#[derive(Debug, PartialEq)]
+pub struct Mutant {
+    /// The name of the patch, without `.patch`.
+    pub name: String,
+    /// The path of the patch, from the root.
+    pub file: String,
+    /// What it breaks.
+    pub title: String,
+    /// The test that must fail.
+    pub target: Target,
 }
 
-/// A file's path from the root and its new text.
-pub type Mutated = (String, String);
-
-/// Applies `patch` to the files that `read` returns by path.
-///
-/// The error names the file whose text the patch does not fit.
-pub fn apply<'a>(
-    patch: &str,
-    read: impl Fn(&str) -> Option<&'a str>,
-) -> Result<Vec<Mutated>, String> {
-    let hunks = parse(patch)?;
-    let mut files = Vec::new();
-    for of_file in hunks.chunk_by(|a, b| a.path == b.path) {
-        let path = &of_file[0].path;
-        let text = read(path).ok_or_else(|| format!("{path} does not exist"))?;
-        files.push((path.clone(), replace(text, of_file)?));
-    }
-    if files.is_empty() {
-        return Err("the patch has no hunk".to_string());
-    }
-    Ok(files)
+/// One test, and what runs it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// What runs it.
+    pub tool: Tool,
+    package: String,
+    /// The test, with its modules.
+    pub test: String,
 }
 
-/// The paths of the files that the patch changes.
-pub fn paths(patch: &str) -> impl Iterator<Item = &str> {
-    patch.lines().filter_map(|line| line.strip_prefix(PATH))
+/// What runs a test.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Tool {
+    /// Loom, with this bound on preemptions.
+    Loom(usize),
+    /// Miri, on the integration test of this name, with one schedule: a thread runs until it waits or ends.
+    Miri(String),
 }
 
-fn parse(patch: &str) -> Result<Vec<Hunk>, String> {
-    let mut hunks: Vec<Hunk> = Vec::new();
-    let mut path = None;
-    let mut in_hunk = false;
-    for line in patch.lines() {
-        if line.starts_with("diff ") {
-            (path, in_hunk) = (None, false);
-        } else if line.starts_with("@@ ") {
-            let path: &String = path.as_ref().ok_or("a hunk has no file above it")?;
-            in_hunk = true;
-            hunks.push(Hunk {
-                path: path.clone(),
-                original: String::new(),
-                mutated: String::new(),
-            });
-        } else if let Some(hunk) = hunks.last_mut().filter(|_| in_hunk) {
-            hunk.add(line)?;
-        } else if let Some(name) = line.strip_prefix(PATH) {
-            path = Some(name.to_string());
-        }
-    }
-    Ok(hunks)
+/// Takes luck out of Miri's schedule.
+const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
+
+/// Every mutant, by name.
+pub fn all(workspace: &Workspace) -> Result<Vec<Mutant>, String> {
+    let files = workspace.files()?.into_iter();
+    let patches = files.filter(|file| file.starts_with(FOLDER));
+    let read = |file: String| {
+        let text = workspace.read(&file)?;
+        let mutant = parse(&file, &text);
+        mutant.ok_or_else(|| format!("{file}: no title or no line `Fails: ..` above the diff"))
+    };
+    patches.map(read).collect()
 }
 
-impl Hunk {
-    fn add(&mut self, line: &str) -> Result<(), String> {
-        // Editors strip the space of an empty context line.
-        let (mark, text) = line.split_at_checked(1).unwrap_or((" ", ""));
-        if !["-", "+", " "].contains(&mark) {
-            return Err(format!("not a line of a hunk: {line}"));
-        }
-        if mark != "+" {
-            self.original.push_str(text);
-            self.original.push('\n');
-        }
-        if mark != "-" {
-            self.mutated.push_str(text);
-            self.mutated.push('\n');
-        }
-        Ok(())
-    }
+fn parse(file: &str, text: &str) -> Option<Mutant> {
+    let name = file.rsplit('/').next()?.strip_suffix(".patch")?;
+    let (head, _) = text.split_once("\ndiff --git ")?;
+    let (title, _) = head.split_once("\n\n")?;
+    let fails = head.lines().find_map(|line| line.strip_prefix("Fails: "))?;
+    let [tool, package, argument, test] = fails.split(' ').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let tool = match tool {
+        "loom" => Tool::Loom(argument.parse().ok()?),
+        "miri" => Tool::Miri(argument.to_string()),
+        _ => return None,
+    };
+    Some(Mutant {
+        name: name.to_string(),
+        file: file.to_string(),
+        title: title.replace('\n', " "),
+        target: Target {
+            tool,
+            package: package.to_string(),
+            test: test.to_string(),
+        },
+    })
+}
 
-    /// Where the original text lies in the file's text.
-    fn find(&self, text: &str) -> Result<Range<usize>, String> {
-        if self.original == self.mutated {
-            return Err(format!("a hunk does not change {}", self.path));
-        }
-        let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
-        let found = text.match_indices(&self.original).map(|(at, _)| at);
-        let found: Vec<usize> = found.filter(starts_line).collect();
-        match found.as_slice() {
-            [at] => Ok(*at..at + self.original.len()),
-            other => Err(format!(
-                "this text occurs {} times in {}, and must occur once:\n{}",
-                other.len(),
-                self.path,
-                self.original
-            )),
+impl Tool {
+    /// Makes sure that the tool is there; the error says why it is not.
+    pub fn ready(&self, workspace: &Workspace) -> Result<(), String> {
+        match self {
+            Tool::Loom(_) => Ok(()),
+            Tool::Miri(_) => miri::ready(workspace),
         }
     }
 }
 
-/// The text with every hunk applied; all are found in the original text.
-fn replace(text: &str, hunks: &[Hunk]) -> Result<String, String> {
-    let mut result = String::new();
-    let mut done = 0;
-    for hunk in hunks {
-        let place = hunk.find(text)?;
-        if place.start < done {
-            return Err(format!("the hunks of {} are not in order", hunk.path));
-        }
-        result.push_str(&text[done..place.start]);
-        result.push_str(&hunk.mutated);
-        done = place.end;
+impl Target {
+    /// `cargo test` of the test's package, up to the arguments for the test program.
+    pub fn cargo_test(&self, workspace: &Workspace, log: &str) -> Cmd {
+        let command = match &self.tool {
+            Tool::Loom(bound) => loom::command(workspace, log, &self.package, *bound),
+            Tool::Miri(program) => miri::command(workspace, log, &self.package, NEVER_PREEMPT)
+                .args(["--test", program]),
+        };
+        // Incremental, because one build differs from the next in a few lines.
+        command
+            .env("CARGO_INCREMENTAL", "1")
+            .env("RUST_BACKTRACE", "0")
     }
-    result.push_str(&text[done..]);
-    Ok(result)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PATCH: &str = "\
-diff --git a/a.rs b/a.rs
-index 123..456 100644
---- a/a.rs
-+++ b/a.rs
-@@ -700,3 +700,2 @@ fn far_away() {
- one
--two
--three
-+2
-@@ -800,2 +799,3 @@
- five
-+5
-
-";
-
-    fn applied(text: &str) -> Result<Vec<Mutated>, String> {
-        apply(PATCH, |path| (path == "a.rs").then_some(text))
-    }
-
     #[test]
-    fn hunks_are_found_by_text() {
-        let result = applied("zero\none\ntwo\nthree\nfour\nfive\n\n").unwrap();
-        let text = "zero\none\n2\nfour\nfive\n5\n\n".to_string();
-        assert_eq!(result, [("a.rs".to_string(), text)]);
-    }
-
-    #[test]
-    fn text_that_is_absent_or_repeated_is_an_error() {
-        let absent = applied("one\ntwo\nfive\n\n").unwrap_err();
-        assert!(absent.contains("occurs 0 times in a.rs"), "{absent}");
-        let twice = applied("one\ntwo\nthree\none\ntwo\nthree\nfive\n\n").unwrap_err();
-        assert!(twice.contains("occurs 2 times in a.rs"), "{twice}");
-        assert!(applied("not one\ntwo\nthree\nfive\n\n").is_err());
-        assert!(applied("five\n\none\ntwo\nthree\n").is_err());
-    }
-
-    #[test]
-    fn a_patch_without_effect_is_an_error() {
-        let head = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n";
-        let with = |rest: &str| apply(&format!("{head}{rest}"), |_| Some("one\n"));
-        assert!(with("").is_err());
-        assert!(with("@@ -1 +1 @@\n one\n").is_err());
-        assert!(with("@@ -1 +1 @@\n-one\n+1\n\\ No newline\n").is_err());
-        assert!(with("@@ -1 +1 @@\n-one\n+1\n").is_ok());
-        assert!(apply(PATCH, |_| None).is_err());
+    fn the_head_names_the_test() {
+        let text = "Two lines\nof title.\n\nMore.\nFails: loom p 2 m::t\n\ndiff --git a/a b/a\n";
+        let found = parse("a/b/late.patch", text).unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.title.as_str()),
+            ("late", "Two lines of title.")
+        );
+        assert_eq!(found.target.tool, Tool::Loom(2));
+        assert_eq!(found.target.test, "m::t");
+        assert_eq!(parse("late.patch", &text.replace("loom", "luck")), None);
+        assert_eq!(parse("late.patch", &text.replace(" m::t", "")), None);
+        assert_eq!(parse("late.patch", "diff --git a/a b/a\n"), None);
     }
 }

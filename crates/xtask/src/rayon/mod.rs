@@ -13,7 +13,6 @@
 mod core;
 mod files;
 mod layout;
-mod libtest;
 pub mod programs;
 mod published;
 mod report;
@@ -23,6 +22,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::command::{Cmd, in_turn};
+use crate::libtest;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use super::libtest::Tests;
 use super::table::{Excuse, Kind, Suite};
 use crate::command::{Done, End};
+use crate::libtest::Tests;
 use crate::step::Outcome;
-use crate::verdict::Counts;
 
 /// How many tests came to what.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -102,7 +101,7 @@ impl Report {
 
     /// Whether every test that was started has ended, and there were any. One that has not is counted as failed.
     fn complete(&mut self, tests: &Tests, done: &Done) -> bool {
-        let started = Counts::read(&done.text).started;
+        let started = tests.started;
         let trouble = match done.end {
             End::TimeOut => {
                 let names = match tests.hanging() {

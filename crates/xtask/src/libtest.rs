@@ -1,11 +1,19 @@
-//! The names in what test programs print.
+//! What test programs print.
+//!
+//! A filter that matches nothing exits with success, so an exit code alone proves nothing: every check that runs named
+//! tests counts them.
+
+use crate::command::{Cmd, Done};
+use crate::step::Outcome;
 
 /// The tests that an output names, in its order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tests<'a> {
+    /// How many were started, over all test programs of a run.
+    pub started: usize,
     /// Those that passed.
     pub passed: Vec<&'a str>,
-    /// Those that failed.
+    /// Those that failed, without those that took their whole program with them.
     pub failed: Vec<&'a str>,
     /// Those that were not run.
     pub ignored: Vec<&'a str>,
@@ -20,13 +28,16 @@ impl<'a> Tests<'a> {
         // What a test writes past libtest may stand between its name and its result.
         let mut open = None;
         for line in output.lines() {
-            let named = line
-                .strip_prefix("test ")
-                .and_then(|rest| rest.split_once(" ... "));
+            if let Some(rest) = line.strip_prefix("running ") {
+                let number = rest.split(" test").next().map(str::parse);
+                tests.started += number.and_then(Result::ok).unwrap_or(0);
+            }
+            let test = line.strip_prefix("test ").unwrap_or_default();
+            let named = test.split_once(" ... ");
             if let Some((name, _)) = named {
                 open = Some(name_of(name));
-            } else if let Some(name) = slow(line) {
-                tests.slow.push(name);
+            } else if let Some((name, _)) = test.split_once(" has been running for over ") {
+                tests.slow.push(name_of(name));
             }
             let list = match named.map_or(line, |(_, result)| result) {
                 "ok" => &mut tests.passed,
@@ -61,24 +72,37 @@ fn name_of(shown: &str) -> &str {
     bare.next().unwrap_or(shown)
 }
 
-/// The test that the line calls slow.
-fn slow(line: &str) -> Option<&str> {
-    let named = line.strip_prefix("test ")?;
-    let (name, _) = named.split_once(" has been running for over ")?;
-    Some(name_of(name))
+/// Runs a test command that must start at least one test and pass.
+pub fn pass(command: Cmd) -> Outcome {
+    command.run().map(|done| judge(&done, 1)).into()
+}
+
+/// What the run of a test command means that must pass with at least `least` tests.
+pub fn judge(done: &Done, least: usize) -> Outcome {
+    match Tests::read(&done.text).passed.len() {
+        _ if !done.success() => Outcome::Failed(done.text.clone()),
+        few if few < least => Outcome::Failed(format!(
+            "{}\n{few} of at least {least} tests have such names: correct the table",
+            done.text
+        )),
+        1 => Outcome::Passed("1 test".to_string()),
+        many => Outcome::Passed(format!("{many} tests")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::End;
 
     #[test]
     fn every_result_is_read_with_its_name() {
-        let output = "running 6 tests
+        let output = "running 5 tests
 test a::b ... ok
 test c - should panic ... FAILED
 test src/d.rs - d (line 3) - compile fail ... ok
 test e ... ignored
+running 1 test
 test f ... ignored, needs a net
 test g has been running for over 60 seconds
 test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out";
@@ -86,21 +110,25 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out";
         assert_eq!(tests.passed, ["a::b", "src/d.rs - d (line 3)"]);
         assert_eq!(tests.failed, ["c"]);
         assert_eq!(tests.ignored, ["e", "f"]);
-        assert_eq!(tests.ended(), 5);
+        assert_eq!((tests.started, tests.ended()), (6, 5));
         assert_eq!(tests.hanging(), ["g"]);
     }
 
     #[test]
-    fn what_a_test_prints_before_its_result_is_passed_over() {
-        let tests =
-            Tests::read("test a ... thread 'x' panicked at a.rs:1:1:\noh\nok\ntest b ... ok");
-        assert_eq!(tests.passed, ["a", "b"]);
+    fn output_of_a_test_may_precede_its_result() {
+        let output = "test a ... thread 'x' panicked at a.rs:1:1:\noh\nok\ntest b ... ok";
+        assert_eq!(Tests::read(output).passed, ["a", "b"]);
         assert_eq!(Tests::read("ok\nFAILED"), Tests::default());
     }
 
     #[test]
-    fn a_slow_test_that_ends_does_not_hang() {
-        let tests = Tests::read("test a has been running for over 60 seconds\ntest a ... ok");
-        assert_eq!(tests.hanging(), [""; 0]);
+    fn success_without_a_test_is_a_failure() {
+        let judged = |end, text: &str| {
+            let text = text.to_string();
+            matches!(judge(&Done { end, text }, 1), Outcome::Passed(_))
+        };
+        assert!(!judged(End::Success, "running 0 tests"));
+        assert!(judged(End::Success, "test a ... ok"));
+        assert!(!judged(End::TimeOut, "test a ... ok"));
     }
 }

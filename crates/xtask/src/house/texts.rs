@@ -1,0 +1,78 @@
+//! How long files are, and which words mean nothing outside one machine.
+
+use super::{Repo, violation};
+
+/// The most lines that a file may have.
+const LINES: usize = 600;
+
+/// Files that other tools or lawyers wrote.
+const NOT_OURS: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Places on one machine or network. Each is cut in two, so that this file does not contain it.
+const FOREIGN: [(&str, &str); 11] = [
+    ("/wor", "k"),
+    ("/roo", "t"),
+    ("/hom", "e"),
+    ("../sha", "red"),
+    ("/tmp/tar", "get"),
+    ("index.", "crates.io"),
+    ("static.", "crates.io"),
+    ("static.", "rust-lang.org"),
+    ("registry.", "npmjs.org"),
+    ("files.", "pythonhosted.org"),
+    ("deb.", "debian.org"),
+];
+
+/// Finds long files and foreign places.
+pub fn check(repo: &Repo) -> Vec<String> {
+    let places = FOREIGN.map(|(start, end)| format!("{start}{end}"));
+    let mut found = Vec::new();
+    for (path, text) in &repo.texts {
+        let lines = text.lines().count();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        if lines > LINES && !NOT_OURS.contains(&name) {
+            let advice = format!("{lines} lines, and at most {LINES} are allowed: split the file");
+            found.push(violation(path, 1, advice));
+        }
+        for (at, line) in text.lines().enumerate() {
+            for place in places.iter().filter(|place| mentions(line, place)) {
+                let advice = format!("{place} means nothing to readers elsewhere");
+                found.push(violation(path, at + 1, advice));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the line contains `word`, and not as part of a longer path or name.
+fn mentions(line: &str, word: &str) -> bool {
+    let part_of_name = |c: char| c.is_alphanumeric() || ['_', '-'].contains(&c);
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        !before.is_some_and(|c| part_of_name(c) || ['.', '}'].contains(&c))
+            && !after.is_some_and(part_of_name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::house::lines;
+
+    #[test]
+    fn a_file_has_a_most_of_lines() {
+        let text = "line\n".repeat(LINES);
+        assert_eq!(lines(check, "docs/a.md", &text), [0; 0]);
+        let longer = text + "line\n";
+        assert_eq!(lines(check, "docs/a.md", &longer), [1]);
+        assert_eq!(lines(check, "fuzz/Cargo.lock", &longer), [0; 0]);
+    }
+
+    #[test]
+    fn a_place_on_one_machine_is_found() {
+        let (start, end) = FOREIGN[0];
+        let text = format!("crates/workloads, src/work/a.rs, /working\nsee {start}{end}/main");
+        assert_eq!(lines(check, "docs/a.md", &text), [2]);
+    }
+}
