@@ -1,24 +1,29 @@
 //! A command with a time limit whose whole output is kept.
 //!
 //! Output goes to a file below the target folder, so that a long log is neither lost nor held in a pipe. A command
-//! that is still running at its limit is ended together with everything it started. Nothing is read from the
-//! terminal: a check never asks.
+//! that is still running at its limit is ended together with everything it started. Nothing is read from the terminal.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::budget::Budget;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What cargo and rustup tell their children about themselves; a check must not inherit it.
+/// How long a command may take in a check that every change must pass.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// How long a command may take in a check for a night.
+pub const NIGHT: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// What cargo and rustup set for their children; a check must not inherit it.
 const NOT_INHERITED: [&str; 6] = [
     "CARGO",
     "RUSTC",
@@ -71,13 +76,12 @@ impl Cmd {
         for variable in NOT_INHERITED {
             command.env_remove(variable);
         }
+        let log = format!("{}.log", name.replace([' ', '/', ':'], "-"));
         Cmd {
             command,
             shown: program.to_string(),
-            log: workspace
-                .logs()
-                .join(format!("{}.log", name.replace([' ', '/', ':'], "-"))),
-            limit: Budget::Smoke.limit(),
+            log: workspace.scratch("logs").join(log),
+            limit: LIMIT,
         }
     }
 
@@ -103,7 +107,7 @@ impl Cmd {
         self
     }
 
-    /// Ends the command after `limit` instead of what a change can afford.
+    /// Ends the command after `limit`.
     pub fn limit(mut self, limit: Duration) -> Cmd {
         self.limit = limit;
         self
@@ -114,13 +118,10 @@ impl Cmd {
         &self.shown
     }
 
-    /// Runs the command as a check that passes, with `detail` to say, when it exits with success.
+    /// Runs the command as a check that passes, with `detail` to say, if it exits with success.
     pub fn outcome(self, detail: &str) -> Outcome {
-        let judge = |done: Done| match done.end {
-            End::Success => Outcome::Passed(detail.to_string()),
-            _ => Outcome::Failed(done.text),
-        };
-        self.run().map(judge).into()
+        let passed = |_| Outcome::Passed(detail.to_string());
+        self.succeed().map(passed).into()
     }
 
     /// Runs a command that must succeed, and returns what it printed.
@@ -134,77 +135,67 @@ impl Cmd {
 
     /// Runs the command to its end or its limit. The error says why it could not be started.
     pub fn run(mut self) -> Result<Done, String> {
-        let name = |error: std::io::Error| format!("{}: {error}", self.shown);
-        if let Some(folder) = self.log.parent() {
-            fs::create_dir_all(folder).map_err(name)?;
-        }
-        let log = File::create(&self.log).map_err(name)?;
-        self.command
-            .stdout(log.try_clone().map_err(name)?)
-            .stderr(log);
-        let mut child = self.command.spawn().map_err(name)?;
-        let end = wait(&mut child, Instant::now() + self.limit).map_err(name)?;
-        let mut text = format!("$ {}\n", self.shown);
-        text.push_str(&String::from_utf8_lossy(
-            &fs::read(&self.log).map_err(name)?,
-        ));
+        let result = self.run_logged();
+        let (end, output) = result.map_err(|error| format!("{}: {error}", self.shown))?;
+        let output = String::from_utf8_lossy(&output);
+        let mut text = format!("$ {}\n{output}", self.shown);
         if end == End::TimeOut {
-            text.push_str(&format!(
-                "\nended after its limit of {} s\n",
-                self.limit.as_secs()
-            ));
+            let limit = self.limit.as_secs();
+            text.push_str(&format!("\nended after its limit of {limit} s\n"));
         }
         Ok(Done { end, text })
+    }
+
+    fn run_logged(&mut self) -> io::Result<(End, Vec<u8>)> {
+        self.log.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let log = File::create(&self.log)?;
+        self.command.stdout(log.try_clone()?).stderr(log);
+        let mut child = self.command.spawn()?;
+        let end = wait(&mut child, Instant::now() + self.limit)?;
+        Ok((end, fs::read(&self.log)?))
     }
 }
 
 /// Runs the commands until one fails, as one check that passes with `detail` to say.
 pub fn in_turn(commands: impl IntoIterator<Item = Cmd>, detail: &str) -> Outcome {
-    let mut outcomes = commands.into_iter().map(|command| command.outcome(detail));
-    let failed = outcomes.find(|outcome| !matches!(outcome, Outcome::Passed(_)));
-    failed.unwrap_or_else(|| Outcome::Passed(detail.to_string()))
+    let mut results = commands.into_iter().map(Cmd::succeed);
+    match results.find_map(Result::err) {
+        Some(text) => Outcome::Failed(text),
+        None => Outcome::Passed(detail.to_string()),
+    }
 }
 
-fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<End> {
+fn wait(child: &mut Child, deadline: Instant) -> io::Result<End> {
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(if status.success() {
-                End::Success
-            } else {
-                End::Failure
-            });
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(End::Success),
+            Some(_) => return Ok(End::Failure),
+            None if Instant::now() < deadline => thread::sleep(POLL),
+            None => break,
         }
-        if Instant::now() >= deadline {
-            end_family(child.id());
-            // Mostly it has ended by now; this is for systems where its family could not be listed.
-            let _ = child.kill();
-            child.wait()?;
-            return Ok(End::TimeOut);
-        }
-        thread::sleep(POLL);
     }
+    end_family(child.id());
+    // Mostly it has ended by now; this is for systems where its family could not be listed.
+    let _ = child.kill();
+    child.wait()?;
+    Ok(End::TimeOut)
 }
 
 /// Ends `ancestor` and what it started: a test left hanging would hold the target folder's lock.
 pub fn end_family(ancestor: u32) {
     let listing = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
     let listing = listing.map(|output| output.stdout).unwrap_or_default();
-    let pairs: Vec<(u32, u32)> = String::from_utf8_lossy(&listing)
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split_whitespace().map(str::parse);
-            Some((fields.next()?.ok()?, fields.next()?.ok()?))
-        })
-        .collect();
+    let listing = String::from_utf8_lossy(&listing).into_owned();
+    let pairs = listing.lines().filter_map(|line| {
+        let (process, parent) = line.trim().split_once(' ')?;
+        Some((process.parse().ok()?, parent.trim().parse().ok()?))
+    });
+    let pairs: Vec<(u32, u32)> = pairs.collect();
     let mut family = vec![ancestor];
     let mut next = 0;
     while let Some(&parent) = family.get(next) {
-        family.extend(
-            pairs
-                .iter()
-                .filter(|pair| pair.1 == parent)
-                .map(|pair| pair.0),
-        );
+        let children = pairs.iter().filter(|pair| pair.1 == parent);
+        family.extend(children.map(|pair| pair.0));
         next += 1;
     }
     // Parents first, so that none goes on to its next command. Those that have ended by themselves are no loss.
@@ -231,34 +222,25 @@ mod tests {
 
     #[test]
     fn a_command_is_ended_at_its_limit_with_what_it_started() {
-        let done = shell("sleep 1000; echo $((6 * 7))")
-            .limit(Duration::from_millis(50))
-            .run()
-            .unwrap();
+        let command = shell("sleep 1000; echo $((6 * 7))");
+        let done = command.limit(Duration::from_millis(50)).run().unwrap();
         assert_eq!(done.end, End::TimeOut);
         assert!(!done.text.contains("42"), "{}", done.text);
     }
 
     #[test]
     fn commands_in_turn_stop_at_the_first_that_fails() {
-        assert_eq!(
-            in_turn([shell("true"), shell("true")], "both"),
-            Outcome::Passed("both".to_string())
+        let all = in_turn(
+            [shell("true"), shell("exit 1"), shell("echo $((6 * 7))")],
+            "",
         );
-        let more = [shell("true"), shell("exit 1"), shell("echo $((6 * 7))")];
-        let Outcome::Failed(text) = in_turn(more, "all") else {
-            panic!("the second has failed");
-        };
-        assert!(!text.contains("42"), "{text}");
+        assert!(matches!(all, Outcome::Failed(text) if !text.contains("42")));
     }
 
     #[test]
-    fn a_program_that_does_not_exist_is_an_error_with_its_name() {
+    fn a_program_that_does_not_exist_is_named() {
         let workspace = Workspace::load().unwrap();
-        let error = Cmd::new(&workspace, "test missing", "no-such-program")
-            .run()
-            .err()
-            .unwrap();
-        assert!(error.contains("no-such-program"), "{error}");
+        let error = Cmd::new(&workspace, "test missing", "no-such-program").succeed();
+        assert!(error.unwrap_err().contains("no-such-program"));
     }
 }

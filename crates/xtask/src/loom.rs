@@ -4,16 +4,13 @@
 //! interleaving within a bound on preemptions. A change runs each group with its smoke bound, a night with its full one.
 //! When a model fails, its failing schedule is saved as a file from which loom starts again.
 //!
-//! A model may have more interleavings within its bound than a night is long. Such a group has a limit; what it stopped
-//! is named in the group's line, because it has not been seen to the end.
+//! A model may have more interleavings within its bound than a night is long. Such a group has a limit; its line names
+//! the models that reached it.
 
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
 
-use crate::budget::Budget;
-use crate::command::Cmd;
-use crate::libtest;
+use crate::command::{Cmd, NIGHT};
+use crate::libtest::{self, Tests};
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
@@ -27,122 +24,94 @@ pub struct Group {
     /// The package that holds them.
     pub package: &'static str,
     /// What their names contain: one of these, and each of these is contained in one.
-    pub filters: &'static [&'static str],
-    /// The preemption bound for every change.
-    pub smoke: usize,
-    /// The preemption bound for a night.
-    pub full: usize,
-    /// After how long a night stops one model, if it may. The model has to say so.
-    pub limit: Option<Duration>,
+    filters: &'static [&'static str],
+    /// The preemption bounds for every change and for a night.
+    bounds: [usize; 2],
+    /// After how many seconds a night stops one model, if it may. The model has to say so.
+    limit: Option<u64>,
 }
 
 /// Every group.
+#[rustfmt::skip]
 pub const GROUPS: &[Group] = &[
-    Group {
-        name: "sync",
-        package: "tidegate-sync",
-        filters: &["models::"],
-        smoke: 2,
-        full: 4,
-        limit: None,
-    },
-    Group {
-        name: "deque",
-        package: "tidegate-deque",
-        filters: &["models::"],
-        smoke: 2,
-        full: 4,
-        limit: None,
-    },
-    Group {
-        name: "runtime",
-        package: "tidegate",
-        filters: &["models::"],
-        smoke: 0,
-        full: 1,
-        limit: Some(Duration::from_secs(60 * 60)),
-    },
-    // Those with one worker, or with two for a part of their time, reach further.
-    Group {
-        name: "runtime-one-worker",
-        package: "tidegate",
-        filters: &[
-            "models::loom_installed_work_wakes_a_parked_worker",
-            "models::loom_a_scope_in_place_ends_after_its_task",
-            "models::loom_a_dropped_pool_finishes_what_was_spawned",
-            "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
-        ],
-        smoke: 4,
-        full: 8,
-        limit: None,
-    },
-    Group {
-        name: "runtime-part",
-        package: "tidegate",
-        filters: &[
-            "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
-            "models::loom_calls_two_halves_that_wait_for_each_other_both_run",
-            "models::loom_calls_a_joiner_robs_its_thief",
-            "models::loom_calls_a_joiner_sees_the_result_of_its_thief",
-            "models::loom_a_robber_of_a_reused_number_gets_nothing",
-            "models::loom_a_publisher_sees_a_worker_that_fell_asleep",
-            "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
-            "models::loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back",
-            "models::loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs",
-            "models::loom_calls_the_last_of_two_points_releases_what_waits_for_both",
-            "models::loom_calls_a_lock_is_handed_from_one_interval_to_the_next",
-        ],
-        smoke: 1,
-        full: 2,
-        limit: None,
-    },
+    group("sync", "tidegate-sync", &["models::"], [2, 4], None),
+    group("deque", "tidegate-deque", &["models::"], [2, 4], None),
+    group("runtime", "tidegate", &["models::"], [0, 1], Some(60 * 60)),
+    group("runtime-one-worker", "tidegate", ONE_WORKER, [4, 8], None),
+    group("runtime-part", "tidegate", PART, [1, 2], None),
 ];
 
-/// Runs every group.
-pub fn every(workspace: &Workspace, tally: &mut Tally, budget: Budget) {
-    for group in GROUPS {
-        run(workspace, tally, group, budget);
+const fn group(
+    name: &'static str,
+    package: &'static str,
+    filters: &'static [&'static str],
+    bounds: [usize; 2],
+    limit: Option<u64>,
+) -> Group {
+    Group {
+        name,
+        package,
+        filters,
+        bounds,
+        limit,
     }
 }
 
-/// Runs one group.
-pub fn run(workspace: &Workspace, tally: &mut Tally, group: &Group, budget: Budget) {
-    tally.run(&format!("loom {}", group.name), || {
-        check(workspace, group, budget)
-    });
+/// Models with one worker, which reach further.
+const ONE_WORKER: &[&str] = &[
+    "models::loom_installed_work_wakes_a_parked_worker",
+    "models::loom_a_scope_in_place_ends_after_its_task",
+    "models::loom_a_dropped_pool_finishes_what_was_spawned",
+    "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
+];
+
+/// Models with two workers for a part of their time.
+const PART: &[&str] = &[
+    "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
+    "models::loom_calls_two_halves_that_wait_for_each_other_both_run",
+    "models::loom_calls_a_joiner_robs_its_thief",
+    "models::loom_calls_a_joiner_sees_the_result_of_its_thief",
+    "models::loom_a_robber_of_a_reused_number_gets_nothing",
+    "models::loom_a_publisher_sees_a_worker_that_fell_asleep",
+    "models::loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up",
+    "models::loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back",
+    "models::loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs",
+    "models::loom_calls_the_last_of_two_points_releases_what_waits_for_both",
+    "models::loom_calls_a_lock_is_handed_from_one_interval_to_the_next",
+];
+
+/// Runs these groups, with the bounds of a night if `full`.
+pub fn run(workspace: &Workspace, tally: &mut Tally, groups: &[Group], full: bool) {
+    for group in groups {
+        let name = format!("loom {}", group.name);
+        tally.run(&name, || check(workspace, &name, group, full).into());
+    }
 }
 
-fn check(workspace: &Workspace, group: &Group, budget: Budget) -> Outcome {
-    let (preemptions, limit) = match budget {
-        Budget::Smoke => (group.smoke, None),
-        Budget::Full => (group.full, group.limit),
+fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Result<Outcome, String> {
+    let preemptions = group.bounds[usize::from(full)];
+    let models = || {
+        let models = command(workspace, log, group.package, preemptions);
+        if full { models.limit(NIGHT) } else { models }
     };
-    let log = format!("loom {}", group.name);
-    let models = || command(workspace, &log, group.package, preemptions).limit(budget.limit());
     let mut every = models().args(["--", "--show-output"]).args(group.filters);
-    if let Some(limit) = limit {
-        every = every.env("LOOM_MAX_DURATION", limit.as_secs().to_string());
+    if let Some(limit) = group.limit.filter(|_| full) {
+        every = every.env("LOOM_MAX_DURATION", limit.to_string());
     }
-    let done = match every.run() {
-        Ok(done) => done,
-        Err(trouble) => return Outcome::Failed(trouble),
-    };
-    match libtest::judge(&done, group.filters.len()) {
-        Outcome::Passed(count) => Outcome::Passed(format!(
-            "{count}, preemptions up to {preemptions}{}",
-            cut_off(&done.text)
-        )),
-        Outcome::Failed(output) => {
-            let folder = workspace.scratch("schedules");
-            let failed = libtest::Tests::read(&output).failed;
-            let saved = failed.iter().map(|test| save(models(), &folder, test));
-            Outcome::Failed(format!(
-                "{output}\n{}",
-                saved.collect::<Vec<_>>().join("\n")
-            ))
+    let done = every.run()?;
+    Ok(match libtest::judge(&done, group.filters.len()) {
+        Outcome::Passed(count) => {
+            let stopped = cut_off(&done.text);
+            Outcome::Passed(format!("{count}, preemptions up to {preemptions}{stopped}"))
+        }
+        Outcome::Failed(mut output) => {
+            for test in Tests::read(&done.text).failed {
+                output.push_str(&format!("\n{}", save(workspace, models(), test)));
+            }
+            Outcome::Failed(output)
         }
         skipped => skipped,
-    }
+    })
 }
 
 /// The models that said in their output that they were stopped at their limit, as the end of a sentence.
@@ -178,19 +147,20 @@ pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: usi
         .env("LOOM_MAX_PREEMPTIONS", preemptions.to_string())
 }
 
-/// Runs a model that fails once more, so that loom writes the failing schedule down; says where.
-fn save(command: Cmd, folder: &Path, test: &str) -> String {
-    let file = folder.join(format!("{}.json", test.replace("::", "-")));
-    // A file from an earlier failure would be taken for where to begin.
+/// Runs a model that fails once more, so that loom writes the failing schedule to a file; returns how to start there.
+fn save(workspace: &Workspace, models: Cmd, test: &str) -> String {
+    let name = format!("{}.json", test.replace("::", "-"));
+    let file = workspace.scratch("schedules").join(name);
+    // Loom would begin with the schedule of an earlier failure.
     let _ = fs::remove_file(&file);
-    let _ = fs::create_dir_all(folder);
-    let command = command
+    let _ = file.parent().map(fs::create_dir_all);
+    let again = models
         .env("LOOM_CHECKPOINT_FILE", &file)
-        .env("LOOM_CHECKPOINT_INTERVAL", "1");
-    let command = command.args(["--", "--exact", test]);
-    let again = command.shown().to_string();
-    match command.run() {
-        Ok(_) if file.exists() => format!("the failing schedule is saved; from there on: {again}"),
+        .env("LOOM_CHECKPOINT_INTERVAL", "1")
+        .args(["--", "--exact", test]);
+    let shown = again.shown().to_string();
+    match again.run() {
+        Ok(_) if file.exists() => format!("the failing schedule is saved; from there on: {shown}"),
         _ => format!("the failing schedule of {test} could not be saved"),
     }
 }

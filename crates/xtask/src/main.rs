@@ -5,23 +5,23 @@
 //!
 //! | table | what a row says |
 //! |---|---|
-//! | `ci::STEPS` | one check of `ci` |
+//! | `ci::QUICK`, `ci::OTHERS`, `ci::SLOW` | one check of `ci` |
 //! | `beside::BESIDE` | a package that is not a member of the workspace |
-//! | `house::plan::ROOMS` | what a crate may import and where `unsafe` may stand |
-//! | `house::RULES` | one group of rules of the house |
+//! | the crates in `ARCHITECTURE.md` | what a crate may depend on |
+//! | `house::RULES` | one rule that no other tool checks |
 //! | `loom::GROUPS` | loom models and their bounds |
 //! | `miri::SUITES`, `tsan::PACKAGES` | tests that run under Miri and ThreadSanitizer |
-//! | `mutants::MUTANTS` | a mistake in the code, and the test that must catch it |
+//! | `crates/xtask/mutants/` | a mistake in the code, and the test that must catch it |
 //! | `rayon::table::SUITES` | tests of the published rayon, and which of them do not pass, and why |
 //! | `rayon::programs::table::PROGRAMS` | a program that uses rayon, to be compared on both rayon-cores |
 //! | `soak::SOAKS` | a test and by how much its work can be multiplied |
 //!
-//! It does not run the ordinary tests: that is `cargo test --workspace`. It never writes outside the target folder.
+//! It does not run the ordinary tests: that is `cargo test --workspace`. It writes below the target folder and, with
+//! `ci --full`, the file `.ci/checked`.
 
 #![forbid(unsafe_code)]
 
 mod beside;
-mod budget;
 mod ci;
 mod command;
 mod house;
@@ -41,8 +41,7 @@ use std::slice;
 
 use clap::{Parser, Subcommand};
 
-use crate::budget::Budget;
-use crate::ci::Step;
+use crate::ci::{Extent, Step};
 use crate::loom::{GROUPS, Group};
 use crate::rayon::programs;
 use crate::soak::{SOAKS, Soak};
@@ -63,16 +62,19 @@ enum Line {
 /// What a person asks for.
 #[derive(Subcommand)]
 enum Task {
-    /// Every check that a change must pass, one line each.
+    /// Every check that a change must pass, one line each. The slow ones only run if they are needed.
     Ci {
         /// This check alone.
         #[arg(value_parser = step)]
         step: Option<&'static Step>,
         /// Only the checks that take seconds.
-        #[arg(long, conflicts_with = "step")]
+        #[arg(long, conflicts_with_all = ["step", "full"])]
         quick: bool,
+        /// Also the slow checks, and record in .ci/checked that all have passed.
+        #[arg(long, conflicts_with = "step")]
+        full: bool,
     },
-    /// The rules of the plan: imports, unsafe, sizes, orderings, links, words.
+    /// Layering, unsafe, sizes, orderings, links: what no other tool checks.
     House,
     /// The loom models, or one group of them.
     Loom {
@@ -91,9 +93,9 @@ enum Task {
     },
     /// The runtime crates' tests under ThreadSanitizer.
     Tsan,
-    /// Every mutant of the table, or one: the test that must catch it has to fail.
+    /// Every mutant, or one: the test that must catch it has to fail.
     Mutants {
-        /// The mutant.
+        /// The name of its patch, without `.patch`.
         name: Option<String>,
     },
     /// Every test of the published rayon, on our rayon-core.
@@ -124,29 +126,30 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether everything that was asked for is in order; an error when it could not be asked.
+/// Returns whether everything passed; an error if it could not be checked.
 fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
-        Task::House => tally.run("house", || house::check(workspace)),
         Task::RayonPrograms(request) => return programs::run(workspace, request),
-        Task::Ci {
-            step: Some(step), ..
-        } => ci::run(workspace, &mut tally, step),
-        Task::Ci { step: None, quick } => ci::every(workspace, &mut tally, *quick),
-        Task::Loom {
-            group: Some(group),
-            full,
-        } => loom::run(workspace, &mut tally, group, Budget::of(*full)),
-        Task::Loom { group: None, full } => loom::every(workspace, &mut tally, Budget::of(*full)),
-        Task::Miri { full } => miri::run(workspace, &mut tally, Budget::of(*full)),
+        Task::Ci { step, quick, full } => match step {
+            Some(step) => ci::run(workspace, &mut tally, step),
+            None => ci::every(workspace, &mut tally, Extent::of(*quick, *full)),
+        },
+        Task::House => tally.run("house", || house::check(workspace)),
+        Task::Loom { group, full } => {
+            loom::run(workspace, &mut tally, one_or(*group, GROUPS), *full);
+        }
+        Task::Miri { full } => miri::run(workspace, &mut tally, *full),
         Task::Tsan => tsan::run(workspace, &mut tally),
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name: Some(soak) } => soak::run(workspace, &mut tally, slice::from_ref(*soak)),
-        Task::Soak { name: None } => soak::run(workspace, &mut tally, SOAKS),
+        Task::Soak { name } => soak::run(workspace, &mut tally, one_or(*name, SOAKS)),
     }
     Ok(tally.close())
+}
+
+fn one_or<T>(one: Option<&'static T>, all: &'static [T]) -> &'static [T] {
+    one.map_or(all, slice::from_ref)
 }
 
 fn step(name: &str) -> Result<&'static Step, String> {
@@ -161,7 +164,7 @@ fn soak(name: &str) -> Result<&'static Soak, String> {
     named(SOAKS.iter(), name, |soak| soak.name)
 }
 
-/// The row of that name; the error says which names there are.
+/// The row of that name; the error lists the names.
 fn named<T: 'static>(
     rows: impl Iterator<Item = &'static T> + Clone,
     name: &str,

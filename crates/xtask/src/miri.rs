@@ -3,8 +3,7 @@
 //! The tests shrink themselves under `cfg(miri)`. A change runs one schedule, a night one for each of many seeds. Miri
 //! needs a nightly toolchain with the components `miri` and `rust-src`; without them this check is skipped.
 
-use crate::budget::Budget;
-use crate::command::Cmd;
+use crate::command::{Cmd, NIGHT};
 use crate::libtest;
 use crate::rustup;
 use crate::step::{Outcome, Tally};
@@ -12,39 +11,31 @@ use crate::workspace::Workspace;
 
 /// The packages, each with its test programs for Miri; the others are too large for it or start processes. Arithmetic
 /// without `unsafe` has nothing for it.
-pub const SUITES: &[(&str, &[&str])] = &[
-    ("tidegate-sync", &["--tests"]),
-    ("tidegate-deque", &["--tests"]),
+const SUITES: [(&str, &str); 3] = [
+    ("tidegate-sync", "--tests"),
+    ("tidegate-deque", "--tests"),
     (
         "tidegate",
-        &[
-            "--lib",
-            "--test",
-            "small",
-            "--test",
-            "workers",
-            "--test",
-            "closed",
-            "--test",
-            "priorities",
-            "--test",
-            "interval_misuse",
-            "--test",
-            "interval_failures",
-        ],
+        "--lib --test small --test workers --test closed --test priorities \
+         --test interval_misuse --test interval_failures",
     ),
 ];
 
 /// The schedules that a night tries.
 const SEEDS: &str = "-Zmiri-many-seeds=0..32";
 
-/// Runs every suite.
-pub fn run(workspace: &Workspace, tally: &mut Tally, budget: Budget) {
+/// Runs every suite, with the schedules of a night if `full`.
+pub fn run(workspace: &Workspace, tally: &mut Tally, full: bool) {
     let ready = ready(workspace);
     for (package, programs) in SUITES {
-        tally.run(&format!("miri {package}"), || match &ready {
-            Err(why) => Outcome::Skipped(why.clone()),
-            Ok(()) => check(workspace, package, programs, budget),
+        let name = format!("miri {package}");
+        tally.run(&name, || {
+            if let Err(why) = &ready {
+                return Outcome::Skipped(why.clone());
+            }
+            let flags = if full { SEEDS } else { "" };
+            let tests = command(workspace, &name, package, flags).args(programs.split_whitespace());
+            libtest::pass(if full { tests.limit(NIGHT) } else { tests })
         });
     }
 }
@@ -52,15 +43,6 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, budget: Budget) {
 /// Makes sure that Miri is there.
 pub fn ready(workspace: &Workspace) -> Result<(), String> {
     rustup::nightly(workspace, &["miri", "rust-src"])
-}
-
-fn check(workspace: &Workspace, package: &str, programs: &[&str], budget: Budget) -> Outcome {
-    let flags = match budget {
-        Budget::Smoke => "",
-        Budget::Full => SEEDS,
-    };
-    let command = command(workspace, &format!("miri {package}"), package, flags);
-    libtest::pass(command.args(programs).limit(budget.limit()))
 }
 
 /// `cargo miri test` of the package, up to the choice of its test programs.

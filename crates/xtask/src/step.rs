@@ -24,11 +24,11 @@ impl From<Result<Outcome, String>> for Outcome {
 }
 
 /// How many checks ended how.
-#[derive(Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Tally {
-    passed: usize,
-    failed: usize,
-    skipped: usize,
+    pub passed: usize,
+    pub failed: usize,
+    pub skipped: usize,
 }
 
 impl Tally {
@@ -43,38 +43,32 @@ impl Tally {
             Outcome::Skipped(why) => ("skipped", &mut self.skipped, why.as_str()),
         };
         *count += 1;
-        println!(
-            "{}",
-            format!("{word:<8}{name:<34}{seconds:>7.1} s  {why}").trim_end()
-        );
+        let line = format!("{word:<8}{name:<34}{seconds:>7.1} s  {why}");
+        println!("{}", line.trim_end());
         if let Outcome::Failed(output) = outcome {
             println!("{}", last_lines(&output, SHOWN_LINES));
         }
     }
 
-    /// Prints the count; whether nothing failed.
+    /// Prints the count; returns whether nothing failed.
     pub fn close(&self) -> bool {
-        println!(
-            "{} passed, {} failed, {} skipped",
-            self.passed, self.failed, self.skipped
-        );
-        self.failed == 0
+        let Tally {
+            passed,
+            failed,
+            skipped,
+        } = self;
+        println!("{passed} passed, {failed} failed, {skipped} skipped");
+        *failed == 0
     }
 }
 
 fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let left_out = lines.len().saturating_sub(count);
-    let mut shown: Vec<String> = lines[left_out..]
-        .iter()
-        .map(|line| format!("    {line}"))
-        .collect();
-    if left_out > 0 {
-        shown.insert(
-            0,
-            format!("    ({left_out} lines before these are in the log)"),
-        );
-    }
+    let cut = (left_out > 0).then(|| format!("({left_out} lines before these are in the log)"));
+    let shown = lines[left_out..].iter().map(|line| line.to_string());
+    let shown = cut.into_iter().chain(shown);
+    let shown: Vec<String> = shown.map(|line| format!("    {line}")).collect();
     shown.join("\n")
 }
 
@@ -83,12 +77,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failure_among_passes_makes_the_whole_fail() {
+    fn one_failure_makes_the_whole_fail() {
         let mut tally = Tally::default();
         tally.run("good", || Outcome::Passed(String::new()));
-        tally.run("absent", || {
-            Outcome::Skipped("no such toolchain".to_string())
-        });
+        tally.run("absent", || Outcome::Skipped("no toolchain".to_string()));
         assert!(tally.close());
         tally.run("bad", || Outcome::Failed("what it printed".to_string()));
         assert!(!tally.close());
@@ -97,10 +89,8 @@ mod tests {
 
     #[test]
     fn long_output_is_cut_at_its_beginning() {
-        assert_eq!(
-            last_lines("a\nb\nc\n", 2),
-            "    (1 lines before these are in the log)\n    b\n    c"
-        );
+        let cut = "    (1 lines before these are in the log)\n    b\n    c";
+        assert_eq!(last_lines("a\nb\nc\n", 2), cut);
         assert_eq!(last_lines("a\nb\n", 2), "    a\n    b");
     }
 }

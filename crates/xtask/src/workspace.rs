@@ -33,11 +33,6 @@ impl Workspace {
         self.target.join("xtask").join(name)
     }
 
-    /// The folder of the commands' output.
-    pub fn logs(&self) -> PathBuf {
-        self.scratch("logs")
-    }
-
     /// The files that git tracks or would add, with `/` in their paths from the root.
     pub fn files(&self) -> Result<Vec<String>, String> {
         let listed = self.git(&["ls-files", "-co", "--exclude-standard"])?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::core;
 use super::files::{self, File, canonical};
 use super::published::{Published, RAYON_CORE};
-use crate::workspace::{Workspace, list, metadata, text};
+use crate::workspace::{Workspace, describe};
 
 /// The folder of our `rayon-core`.
 pub const OURS: &str = "crates/rayon-core";
@@ -49,12 +49,9 @@ pub fn verify(workspace: &Workspace, folder: &Path, args: &[&str]) -> Result<(),
 /// The manifests of every `rayon-core` that the packages in `folder` depend on, with the features of `args`. There is at
 /// least one.
 pub fn cores(folder: &Path, args: &[&str]) -> Result<Vec<PathBuf>, String> {
-    let found = metadata(folder, args)?;
-    let manifests = list(&found, "packages")?
-        .iter()
-        .filter(|package| package["name"] == "rayon-core")
-        .map(|package| text(package, "manifest_path").map(PathBuf::from))
-        .collect::<Result<Vec<_>, _>>()?;
+    let packages = describe(folder, args)?.packages.into_iter();
+    let cores = packages.filter(|package| package.name == "rayon-core");
+    let manifests: Vec<PathBuf> = cores.map(|core| core.manifest_path.into()).collect();
     if manifests.is_empty() {
         return Err("cargo metadata has no package rayon-core".to_string());
     }

@@ -1,14 +1,11 @@
-//! The published packages, fetched and unpacked by cargo.
-//!
-//! A package that only depends on both is written, and cargo asked where their sources lie. It does not know where cargo
-//! keeps them or from where it takes them.
+//! The published packages, fetched and unpacked by cargo for a package that only depends on them.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use cargo_metadata::{Metadata, Package};
 
 use super::files::File;
-use crate::workspace::{list, metadata, text};
+use crate::workspace::describe;
 
 /// The version of rayon whose tests run.
 pub const RAYON: &str = "1.12.0";
@@ -32,15 +29,14 @@ pub struct Published {
 pub fn fetch(folder: &Path) -> Result<Published, String> {
     let found = depend_on(folder, &[("rayon", RAYON), ("rayon-core", RAYON_CORE)])?;
     let core = package(&found, "rayon-core")?;
-    let dependencies = list(core, "dependencies")?
-        .iter()
-        .filter(|dependency| dependency["optional"] != true)
-        .map(|dependency| Ok((text(dependency, "name")?, text(dependency, "req")?)));
+    let dependencies = core.dependencies.iter().filter(|used| !used.optional);
     Ok(Published {
-        rayon: unpacked(package(&found, "rayon")?)?,
-        core: unpacked(core)?,
-        edition: text(core, "edition")?,
-        dependencies: dependencies.collect::<Result<_, String>>()?,
+        rayon: unpacked(package(&found, "rayon")?),
+        core: unpacked(core),
+        edition: core.edition.to_string(),
+        dependencies: dependencies
+            .map(|used| (used.name.clone(), used.req.to_string()))
+            .collect(),
     })
 }
 
@@ -49,23 +45,18 @@ pub fn fetch(folder: &Path) -> Result<Published, String> {
 /// Cargo doesn't list a package without a library, but to find that out it has unpacked the package next to the others.
 pub fn fetch_package(folder: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
     let found = depend_on(folder, &[("rayon-core", RAYON_CORE), (name, version)])?;
-    let core = unpacked(package(&found, "rayon-core")?)?;
-    let unpacked = core.with_file_name(format!("{name}-{version}"));
-    if unpacked.join("Cargo.toml").is_file() {
-        Ok(unpacked)
-    } else {
-        Err(format!(
-            "{name} {version} was expected in {}",
-            unpacked.display()
-        ))
+    let core = unpacked(package(&found, "rayon-core")?);
+    let folder = core.with_file_name(format!("{name}-{version}"));
+    match folder.join("Cargo.toml").is_file() {
+        true => Ok(folder),
+        false => Err(format!("{name} {version} is not in {}", folder.display())),
     }
 }
 
 /// What cargo says about a package in `folder` that depends on exactly these versions.
-fn depend_on(folder: &Path, dependencies: &[(&str, &str)]) -> Result<Value, String> {
-    let dependencies = dependencies
-        .iter()
-        .map(|(name, version)| format!("{name} = \"={version}\"\n"));
+fn depend_on(folder: &Path, dependencies: &[(&str, &str)]) -> Result<Metadata, String> {
+    let dependencies = dependencies.iter();
+    let dependencies = dependencies.map(|(name, version)| format!("{name} = \"={version}\"\n"));
     let manifest = format!(
         "[workspace]\n\n[package]\nname = \"fetch\"\nedition = \"2024\"\npublish = false\n\n\
          [dependencies]\n{}",
@@ -73,18 +64,14 @@ fn depend_on(folder: &Path, dependencies: &[(&str, &str)]) -> Result<Value, Stri
     );
     File::new("Cargo.toml", manifest).place(folder)?;
     File::new("src/lib.rs", "").place(folder)?;
-    metadata(folder, &[])
+    describe(folder, &[])
 }
 
-/// The package `name` in what cargo said.
-fn package<'a>(found: &'a Value, name: &str) -> Result<&'a Value, String> {
-    let mut packages = list(found, "packages")?.iter();
-    packages
-        .find(|package| package["name"] == name)
-        .ok_or_else(|| format!("cargo metadata has no package {name}"))
+fn package<'a>(found: &'a Metadata, name: &str) -> Result<&'a Package, String> {
+    let package = found.packages.iter().find(|package| package.name == name);
+    package.ok_or_else(|| format!("cargo metadata has no package {name}"))
 }
 
-fn unpacked(package: &Value) -> Result<PathBuf, String> {
-    let manifest = PathBuf::from(text(package, "manifest_path")?);
-    Ok(manifest.with_file_name(""))
+fn unpacked(package: &Package) -> PathBuf {
+    package.manifest_path.with_file_name("").into()
 }

@@ -1,8 +1,8 @@
-//! What a suite printed, beside what the table expects of it.
+//! What a suite printed, compared with what the table expects of it.
 
 use std::fmt;
 
-use super::table::{Excuse, Kind, Suite};
+use super::table::{Excuse, Kind};
 use crate::command::{Done, End};
 use crate::libtest::Tests;
 use crate::step::Outcome;
@@ -26,145 +26,103 @@ impl Sum {
         self.ignored += other.ignored;
         self.differ += other.differ;
     }
-
-    fn count(&mut self, kind: Kind) -> &mut usize {
-        match kind {
-            Kind::LeftOut => &mut self.left_out,
-            Kind::Ignored => &mut self.ignored,
-            Kind::Differs => &mut self.differ,
-        }
-    }
 }
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sum {
-            passed,
-            failed,
-            left_out,
-            ignored,
-            differ,
-        } = self;
         write!(
             f,
-            "{passed} passed, {failed} failed, {left_out} left out, {ignored} ignored by rayon, {differ} differ as intended"
+            "{} passed, {} failed, {} left out, {} ignored by rayon, {} differ as intended",
+            self.passed, self.failed, self.left_out, self.ignored, self.differ
         )
     }
 }
 
-/// What became of a suite.
-pub struct Report {
-    /// Its tests in numbers.
-    pub sum: Sum,
-    /// A line for every test that does not pass and has a reason.
-    excused: Vec<String>,
-    /// A line for everything that is not as it must be.
-    wrong: Vec<String>,
-    /// What it printed about everything else than tests that passed.
-    output: String,
+impl fmt::Display for Excuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::LeftOut => "left out",
+            Kind::Ignored => "ignored by rayon",
+            Kind::Differs => "differs as intended",
+        };
+        write!(f, "{kind}: {}: {}", self.test, self.why)
+    }
 }
 
-impl Report {
-    /// Compares what the suite printed with its excuses.
-    pub fn new(suite: &Suite, done: &Done) -> Report {
-        let tests = Tests::read(&done.text);
-        let others = done.text.lines().filter(|line| !line.ends_with(" ... ok"));
-        let mut report = Report {
-            sum: Sum::default(),
-            excused: Vec::new(),
-            wrong: Vec::new(),
-            output: others.collect::<Vec<_>>().join("\n"),
-        };
-        let excuses = || suite.excused.iter().copied().flatten();
-        let excused = |name: &str, kind: Kind| {
-            excuses().any(|excuse| excuse.test == name && excuse.kind == kind)
-        };
-        let complete = report.complete(&tests, done);
-        for excuse in excuses() {
-            report.apply(excuse, &tests, complete);
-        }
-        report.sum.passed = tests.passed.len();
-        for name in &tests.failed {
-            if !excused(name, Kind::Differs) {
-                report.sum.failed += 1;
-                report.wrong.push(format!("failed: {name}"));
-            }
-        }
-        for name in &tests.ignored {
-            if !excused(name, Kind::Ignored) {
-                let advice = "say in the table why rayon does not run it";
-                report.wrong.push(format!("ignored: {name}: {advice}"));
-            }
-        }
-        report
-    }
+/// Compares the output of a suite with its excuses.
+pub fn judge(excuses: &[Excuse], done: &Done) -> (Sum, Outcome) {
+    let tests = Tests::read(&done.text);
+    let trouble = trouble(&tests, done);
+    let (excused, unneeded): (Vec<&Excuse>, Vec<&Excuse>) = excuses
+        .iter()
+        .partition(|excuse| comes_true(excuse, &tests));
+    // Of tests that had no chance to run it is not known.
+    let unneeded = unneeded
+        .into_iter()
+        .filter(|excuse| trouble.is_none() || tests.passed.contains(&excuse.test));
+    let unneeded = unneeded.map(|excuse| format!("this is not so, change the table: {excuse}"));
+    let unexcused = |names: &[&str], kind: Kind| -> Vec<String> {
+        let excused = |name: &str| excuses.iter().any(|e| e.test == name && e.kind == kind);
+        let names = names.iter().filter(|name| !excused(name));
+        names.map(|name| name.to_string()).collect()
+    };
+    let failed = unexcused(&tests.failed, Kind::Differs);
+    let ignored = unexcused(&tests.ignored, Kind::Ignored);
 
-    /// Whether every test that was started has ended, and there were any. One that has not is counted as failed.
-    fn complete(&mut self, tests: &Tests, done: &Done) -> bool {
-        let started = tests.started;
-        let trouble = match done.end {
-            End::TimeOut => {
-                let names = match tests.hanging() {
-                    hanging if hanging.is_empty() => "see the end of the log".to_string(),
-                    hanging => hanging.join(", "),
-                };
-                format!("stopped at the limit; what was running: {names}")
-            }
-            _ if started == 0 => "no test was started".to_string(),
-            _ if tests.ended() != started => format!(
-                "of {started} tests that were started {} came to an end: one took its program with it",
-                tests.ended()
-            ),
-            End::Failure if tests.failed.is_empty() => {
-                "cargo failed although no test did".to_string()
-            }
-            _ => return true,
-        };
-        self.wrong.push(trouble);
-        self.sum.failed += started.saturating_sub(tests.ended()).max(1);
-        false
+    let count = |kind| excused.iter().filter(|excuse| excuse.kind == kind).count();
+    let lost = tests.started.saturating_sub(tests.ended()).max(1);
+    let sum = Sum {
+        passed: tests.passed.len(),
+        failed: failed.len() + trouble.as_ref().map_or(0, |_| lost),
+        left_out: count(Kind::LeftOut),
+        ignored: count(Kind::Ignored),
+        differ: count(Kind::Differs),
+    };
+    let failed = failed.iter().map(|name| format!("failed: {name}"));
+    let ignored = ignored
+        .iter()
+        .map(|name| format!("ignored without a row: {name}"));
+    let wrong = trouble
+        .clone()
+        .into_iter()
+        .chain(unneeded)
+        .chain(failed)
+        .chain(ignored);
+    let wrong: Vec<String> = wrong.collect();
+    let lines = |lines: Vec<String>| lines.join("\n    ");
+    if wrong.is_empty() {
+        let excused = excused.iter().map(ToString::to_string);
+        let passed = lines([sum.to_string()].into_iter().chain(excused).collect());
+        return (sum, Outcome::Passed(passed));
     }
+    let others = done.text.lines().filter(|line| !line.ends_with(" ... ok"));
+    let others: Vec<&str> = others.collect();
+    let failed = format!("{}\n{}\n{sum}", others.join("\n"), wrong.join("\n"));
+    (sum, Outcome::Failed(failed))
+}
 
-    /// Whether the excuse comes true. Of tests that had no chance to run that is not known.
-    fn apply(&mut self, excuse: &Excuse, tests: &Tests, complete: bool) {
-        let Excuse { test, kind, why } = excuse;
-        let (true_now, line) = match kind {
-            Kind::LeftOut => {
-                let lists = [&tests.passed, &tests.failed, &tests.ignored];
-                (
-                    !lists.iter().any(|list| list.contains(test)),
-                    format!("left out: {test}: {why} is private"),
-                )
-            }
-            Kind::Ignored => (
-                tests.ignored.contains(test),
-                format!("ignored by rayon: {test}: {why}"),
-            ),
-            Kind::Differs => (
-                tests.failed.contains(test),
-                format!("differs as intended: {test}: {why}"),
-            ),
-        };
-        if true_now {
-            *self.sum.count(*kind) += 1;
-            self.excused.push(line);
-        } else if complete || tests.passed.contains(test) {
-            self.wrong.push(format!(
-                "take this row out of the table, it is not so: {line}"
-            ));
-        }
+fn comes_true(excuse: &Excuse, tests: &Tests) -> bool {
+    let lists = [&tests.passed, &tests.failed, &tests.ignored];
+    let [_, failed, ignored] = lists.map(|list| list.contains(&excuse.test));
+    match excuse.kind {
+        Kind::LeftOut => !lists.iter().any(|list| list.contains(&excuse.test)),
+        Kind::Ignored => ignored,
+        Kind::Differs => failed,
     }
+}
 
-    /// The same as the outcome of a check.
-    pub fn outcome(&self) -> Outcome {
-        let sum = self.sum.to_string();
-        let lines = self.excused.iter().chain(&self.wrong);
-        let lines: Vec<&str> = lines.map(String::as_str).collect();
-        if self.wrong.is_empty() {
-            let all = [&[sum.as_str()], lines.as_slice()].concat();
-            return Outcome::Passed(all.join("\n    "));
-        }
-        Outcome::Failed(format!("{}\n{}\n{sum}", self.output, lines.join("\n")))
+/// Why it is not known of every test how it ended.
+fn trouble(tests: &Tests, done: &Done) -> Option<String> {
+    let (started, ended) = (tests.started, tests.ended());
+    match done.end {
+        End::TimeOut => Some(format!(
+            "stopped at the limit: {}",
+            tests.hanging().join(", ")
+        )),
+        _ if started == 0 => Some("no test was started".to_string()),
+        _ if ended != started => Some(format!("only {ended} of {started} tests ended")),
+        End::Failure if tests.failed.is_empty() => Some("cargo failed, but no test".to_string()),
+        _ => None,
     }
 }
 
@@ -172,86 +130,70 @@ impl Report {
 mod tests {
     use super::*;
 
-    const EXCUSES: &[Excuse] = &[
-        Excuse {
-            test: "a",
-            kind: Kind::LeftOut,
-            why: "p",
-        },
-        Excuse {
-            test: "b",
-            kind: Kind::Ignored,
-            why: "slow",
-        },
-        Excuse {
-            test: "c",
-            kind: Kind::Differs,
-            why: "better",
-        },
+    const EXCUSES: [Excuse; 3] = [
+        excuse("a", Kind::LeftOut),
+        excuse("b", Kind::Ignored),
+        excuse("c", Kind::Differs),
     ];
 
-    const SUITE: Suite = Suite {
-        name: "s",
-        programs: "",
-        setting: None,
-        excused: &[EXCUSES],
-    };
-
-    fn report(end: End, text: &str) -> Report {
-        let text = text.to_string();
-        Report::new(&SUITE, &Done { end, text })
+    const fn excuse(test: &'static str, kind: Kind) -> Excuse {
+        let why = "so";
+        Excuse { test, kind, why }
     }
 
+    /// The numbers of tests that passed and failed, and the report.
+    fn report(end: End, text: &str) -> ([usize; 2], Outcome) {
+        let text = text.to_string();
+        let (sum, outcome) = judge(&EXCUSES, &Done { end, text });
+        ([sum.passed, sum.failed], outcome)
+    }
+
+    fn fails(end: End, text: &str, with: &[&str]) -> [usize; 2] {
+        let (counts, Outcome::Failed(report)) = report(end, text) else {
+            panic!("passes: {text}");
+        };
+        for line in with {
+            assert!(report.contains(line), "{report}");
+        }
+        counts
+    }
+
+    const GOOD: &str = "running 3 tests\ntest b ... ignored\ntest c ... FAILED\ntest d ... ok\n";
+
     #[test]
-    fn a_suite_passes_when_every_excuse_comes_true_and_everything_else_passes() {
-        let good = report(
-            End::Failure,
-            "running 3 tests\ntest b ... ignored\ntest c ... FAILED\ntest d ... ok",
-        );
-        assert_eq!(good.wrong, [""; 0]);
-        assert_eq!(
-            good.outcome(),
-            Outcome::Passed(
-                "1 passed, 0 failed, 1 left out, 1 ignored by rayon, 1 differ as intended
-    left out: a: p is private
-    ignored by rayon: b: slow
-    differs as intended: c: better"
-                    .to_string()
-            )
-        );
+    fn a_suite_passes_if_every_excuse_comes_true() {
+        let expected = "1 passed, 0 failed, 1 left out, 1 ignored by rayon, 1 differ as intended
+    left out: a: so
+    ignored by rayon: b: so
+    differs as intended: c: so";
+        let expected = Outcome::Passed(expected.to_string());
+        assert_eq!(report(End::Failure, GOOD), ([1, 0], expected));
     }
 
     #[test]
     fn an_excuse_that_is_not_needed_is_wrong() {
         let text = "running 3 tests\ntest a ... ok\ntest b ... ok\ntest c ... ok";
-        let wrong = report(End::Success, text).wrong;
-        assert_eq!(wrong.len(), 3);
-        assert!(wrong.iter().all(|line| line.starts_with("take this row")));
+        let wrong = [
+            "not so, change the table: left out: a",
+            "by rayon: b",
+            "intended: c",
+        ];
+        assert_eq!(fails(End::Success, text, &wrong), [3, 0]);
     }
 
     #[test]
-    fn a_test_that_fails_or_is_ignored_without_an_excuse_is_named() {
-        let text = "running 4 tests\ntest b ... ignored\ntest c ... FAILED\ntest d ... FAILED\ntest e ... ignored";
-        let report = report(End::Failure, text);
-        assert!(report.wrong[0].starts_with("failed: d"));
-        assert!(report.wrong[1].starts_with("ignored: e"));
-        assert_eq!(report.wrong.len(), 2);
-        assert_eq!((report.sum.failed, report.sum.differ), (1, 1));
+    fn failed_and_ignored_tests_without_an_excuse_are_named() {
+        let text = format!("{GOOD}running 2 tests\ntest e ... FAILED\ntest f ... ignored");
+        let wrong = ["failed: e", "ignored without a row: f"];
+        assert_eq!(fails(End::Failure, &text, &wrong), [1, 1]);
     }
 
     #[test]
-    fn a_suite_that_did_not_run_to_its_end_is_wrong_and_says_what_ran() {
-        let hanging = report(
-            End::TimeOut,
-            "running 2 tests\ntest d ... ok\ntest e has been running for over 60 seconds",
-        );
-        assert_eq!(hanging.wrong, ["stopped at the limit; what was running: e"]);
-        assert_eq!((hanging.sum.passed, hanging.sum.failed), (1, 1));
+    fn a_suite_that_did_not_run_to_its_end_is_wrong() {
+        let text = "running 2 tests\ntest d ... ok\ntest e has been running for over 60 seconds";
+        assert_eq!(fails(End::TimeOut, text, &["the limit: e"]), [1, 1]);
         let text = "running 2 tests\ntest d ... ok\nerror: test failed (signal: 6)";
-        assert!(report(End::Failure, text).wrong[0].starts_with("of 2 tests"));
-        assert_eq!(
-            report(End::Failure, "error: no").wrong,
-            ["no test was started"]
-        );
+        assert_eq!(fails(End::Failure, text, &["only 1 of 2"]), [1, 1]);
+        fails(End::Failure, "error: no", &["no test was started"]);
     }
 }

@@ -6,13 +6,14 @@ pub struct Suite {
     pub name: &'static str,
     /// Their package and programs, as arguments of `cargo test`.
     pub programs: &'static str,
-    /// An environment variable that is set for them.
-    pub setting: Option<(&'static str, &'static str)>,
+    /// Whether waits help anybody, which is not the default.
+    pub help_any: bool,
     /// Those that do not pass.
     pub excused: &'static [&'static [Excuse]],
 }
 
 /// Why a test does not pass.
+#[derive(Clone, Copy)]
 pub struct Excuse {
     /// The test, with its modules.
     pub test: &'static str,
@@ -25,7 +26,7 @@ pub struct Excuse {
 /// What becomes of a test that does not pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It is not compiled: it calls a private function for which there is no public one. The reason is its name.
+    /// It is not compiled: it calls a private function for which there is no public one.
     LeftOut,
     /// Rayon itself does not run it.
     Ignored,
@@ -33,98 +34,69 @@ pub enum Kind {
     Differs,
 }
 
+use Kind::{Differs, Ignored, LeftOut};
+
 /// Every suite, quick ones first.
+#[rustfmt::skip]
 pub const SUITES: &[Suite] = &[
+    suite("rayon-core unit tests", "-p rayon-core-tests --lib", &[LEFT_OUT, DIFFERENCES]),
     Suite {
-        name: "rayon-core unit tests",
-        programs: "-p rayon-core-tests --lib",
-        setting: None,
-        excused: &[LEFT_OUT, DIFFERENCES],
+        help_any: true,
+        ..suite("unit tests with waits that help anybody", "-p rayon-core-tests --lib", &[LEFT_OUT])
     },
-    Suite {
-        name: "the same when waits help anybody",
-        programs: "-p rayon-core-tests --lib",
-        setting: Some(("TIDEGATE_WAIT", "help-any")),
-        excused: &[LEFT_OUT],
-    },
-    Suite {
-        name: "rayon-core integration tests",
-        programs: "-p rayon-core-tests --test *",
-        setting: None,
-        excused: &[STARTED_BY_ANOTHER],
-    },
-    Suite {
-        name: "rayon-core doc tests",
-        programs: "-p rayon-core-tests --doc",
-        setting: None,
-        excused: &[],
-    },
-    Suite {
-        name: "rayon unit tests",
-        programs: "-p rayon --lib",
-        setting: None,
-        excused: &[IGNORED],
-    },
-    Suite {
-        name: "rayon integration tests",
-        programs: "-p rayon --test *",
-        setting: None,
-        excused: &[],
-    },
-    Suite {
-        name: "rayon doc tests",
-        programs: "-p rayon --doc",
-        setting: None,
-        excused: &[],
-    },
+    suite("rayon-core integration tests", "-p rayon-core-tests --test *", &[STARTED_BY_ANOTHER]),
+    suite("rayon-core doc tests", "-p rayon-core-tests --doc", &[]),
+    suite("rayon unit tests", "-p rayon --lib", &[IGNORED]),
+    suite("rayon integration tests", "-p rayon --test *", &[]),
+    suite("rayon doc tests", "-p rayon --doc", &[]),
 ];
+
+const fn suite(
+    name: &'static str,
+    programs: &'static str,
+    excused: &'static [&'static [Excuse]],
+) -> Suite {
+    Suite {
+        name,
+        programs,
+        help_any: false,
+        excused,
+    }
+}
 
 /// Unit tests that need what is private to rayon-core.
 pub const LEFT_OUT: &[Excuse] = &[
-    left_out("thread_pool::test::workers_stop", "ThreadPool::registry"),
-    left_out("thread_pool::test::sleeper_stop", "ThreadPool::registry"),
+    excuse("thread_pool::test::workers_stop", LeftOut, PRIVATE),
+    excuse("thread_pool::test::sleeper_stop", LeftOut, PRIVATE),
 ];
 
-/// Unit tests of what our waits do not do unless they are told to: run tasks that the waiter does not wait for.
+const PRIVATE: &str = "ThreadPool::registry is private";
+
+/// Unit tests of what our waits only do when they help anybody: run tasks that the waiter does not wait for.
 const DIFFERENCES: &[Excuse] = &[
-    differs("scope::test::mixed_lifo_order"),
-    differs("scope::test::mixed_fifo_order"),
-    differs("scope::test::mixed_lifo_fifo_order"),
-    differs("scope::test::mixed_fifo_lifo_order"),
+    excuse("scope::test::mixed_lifo_order", Differs, OUTER),
+    excuse("scope::test::mixed_fifo_order", Differs, OUTER),
+    excuse("scope::test::mixed_lifo_fifo_order", Differs, OUTER),
+    excuse("scope::test::mixed_fifo_lifo_order", Differs, OUTER),
 ];
+
+const OUTER: &str = "the end of an inner scope runs no task of the outer one";
 
 /// Tests that rayon ignores because another one, `stack_overflow_crash`, starts each as a process.
 const STARTED_BY_ANOTHER: &[Excuse] = &[
-    ignored("run_with_small_stack", "stack_overflow_crash starts it"),
-    ignored("run_with_large_stack", "stack_overflow_crash starts it"),
+    excuse("run_with_small_stack", Ignored, STARTED),
+    excuse("run_with_large_stack", Ignored, STARTED),
 ];
 
+const STARTED: &str = "stack_overflow_crash starts it";
+
 /// Tests that rayon ignores, and nothing else runs.
-const IGNORED: &[Excuse] = &[ignored(
+const IGNORED: &[Excuse] = &[excuse(
     "iter::test::check_repeat_unbounded",
-    "counts to the largest number there is, one by one",
+    Ignored,
+    "counts to the largest number, one by one",
 )];
 
-const fn left_out(test: &'static str, private: &'static str) -> Excuse {
-    Excuse {
-        test,
-        kind: Kind::LeftOut,
-        why: private,
-    }
-}
-
-const fn differs(test: &'static str) -> Excuse {
-    Excuse {
-        test,
-        kind: Kind::Differs,
-        why: "the end of an inner scope runs no task of the outer one",
-    }
-}
-
-const fn ignored(test: &'static str, why: &'static str) -> Excuse {
-    Excuse {
-        test,
-        kind: Kind::Ignored,
-        why,
-    }
+const fn excuse(test: &'static str, kind: Kind, why: &'static str) -> Excuse {
+    Excuse { test, kind, why }
 }
