@@ -89,9 +89,9 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, groups: &[Group], full: boo
 }
 
 fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Result<Outcome, String> {
-    let preemptions = group.bounds[usize::from(full)];
+    let preemptions = group.bounds[usize::from(full)].to_string();
     let models = || {
-        let models = command(workspace, log, group.package, preemptions);
+        let models = command(workspace, log, group.package, &preemptions);
         if full { models.limit(NIGHT) } else { models }
     };
     let mut every = models().args(["--", "--show-output"]).args(group.filters);
@@ -140,11 +140,11 @@ pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
 }
 
 /// `cargo test` of the package's models, up to the arguments for the test program.
-pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: usize) -> Cmd {
+pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: &str) -> Cmd {
     let line = "test --release --lib --features loom/checkpoint";
     cargo(workspace, log, line)
         .args(["-p", package])
-        .env("LOOM_MAX_PREEMPTIONS", preemptions.to_string())
+        .env("LOOM_MAX_PREEMPTIONS", preemptions)
 }
 
 /// Runs a model that fails once more, so that loom writes the failing schedule to a file; returns how to start there.

@@ -1,22 +1,9 @@
-//! The project's own checks, the same at home and in CI.
+//! The project's own checks, the same at home and in CI: `cargo run -p xtask -- ci` runs every one that a change must
+//! pass, the other subcommands one kind alone, some with larger budgets. What is checked stands in tables:
+//! `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`, `loom::GROUPS`, `miri::SUITES`, `tsan::PACKAGES`,
+//! the patches in `crates/xtask/mutants`, `rayon::table::SUITES` and `soak::SOAKS`.
 //!
-//! `cargo run -p xtask -- ci` runs every check that a change must pass; the other subcommands run one kind alone,
-//! some of them with larger budgets. What is checked is written in tables, one per kind, and not in shell:
-//!
-//! | table | what a row says |
-//! |---|---|
-//! | `ci::QUICK`, `ci::OTHERS`, `ci::SLOW` | one check of `ci` |
-//! | `beside::BESIDE` | a package that is not a member of the workspace |
-//! | the crates in `ARCHITECTURE.md` | what a crate may depend on |
-//! | `house::RULES` | one rule that no other tool checks |
-//! | `loom::GROUPS` | loom models and their bounds |
-//! | `miri::SUITES`, `tsan::PACKAGES` | tests that run under Miri and ThreadSanitizer |
-//! | `crates/xtask/mutants/` | a mistake in the code, and the test that must catch it |
-//! | `rayon::table::SUITES` | tests of the published rayon, and which of them do not pass, and why |
-//! | `rayon::programs::table::PROGRAMS` | a program that uses rayon, to be compared on both rayon-cores |
-//! | `soak::SOAKS` | a test and by how much its work can be multiplied |
-//!
-//! It does not run the ordinary tests: that is `cargo test --workspace`. It writes below the target folder and, with
+//! The ordinary tests are not among them: that is `cargo test --workspace`. It writes below the target folder and, with
 //! `ci --full`, the file `.ci/checked`.
 
 #![forbid(unsafe_code)]
@@ -41,10 +28,9 @@ use std::slice;
 
 use clap::{Parser, Subcommand};
 
-use crate::ci::{Extent, Step};
-use crate::loom::{GROUPS, Group};
+use crate::loom::GROUPS;
 use crate::rayon::programs;
-use crate::soak::{SOAKS, Soak};
+use crate::soak::SOAKS;
 use crate::step::Tally;
 use crate::workspace::Workspace;
 
@@ -65,8 +51,7 @@ enum Task {
     /// Every check that a change must pass, one line each. The slow ones only run if they are needed.
     Ci {
         /// This check alone.
-        #[arg(value_parser = step)]
-        step: Option<&'static Step>,
+        step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
         quick: bool,
@@ -79,8 +64,7 @@ enum Task {
     /// The loom models, or one group of them.
     Loom {
         /// The group.
-        #[arg(value_parser = group)]
-        group: Option<&'static Group>,
+        group: Option<String>,
         /// With the bounds for a night.
         #[arg(long)]
         full: bool,
@@ -105,8 +89,7 @@ enum Task {
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
-        #[arg(value_parser = soak)]
-        name: Option<&'static Soak>,
+        name: Option<String>,
     },
 }
 
@@ -131,37 +114,40 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
         Task::RayonPrograms(request) => return programs::run(workspace, request),
-        Task::Ci { step, quick, full } => match step {
-            Some(step) => ci::run(workspace, &mut tally, step),
-            None => ci::every(workspace, &mut tally, Extent::of(*quick, *full)),
-        },
+        Task::Ci {
+            step: Some(step), ..
+        } => ci::run(
+            workspace,
+            &mut tally,
+            named(ci::STEPS.iter(), step, |step| step.1)?,
+        ),
+        Task::Ci { quick, full, .. } => ci::every(workspace, &mut tally, *quick, *full),
         Task::House => tally.run("house", || house::check(workspace)),
         Task::Loom { group, full } => {
-            loom::run(workspace, &mut tally, one_or(*group, GROUPS), *full);
+            let groups = some_of(GROUPS, group.as_deref(), |group| group.name)?;
+            loom::run(workspace, &mut tally, groups, *full);
         }
         Task::Miri { full } => miri::run(workspace, &mut tally, *full),
         Task::Tsan => tsan::run(workspace, &mut tally),
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
-        Task::Soak { name } => soak::run(workspace, &mut tally, one_or(*name, SOAKS)),
+        Task::Soak { name } => {
+            let soaks = some_of(SOAKS, name.as_deref(), |soak| soak.name)?;
+            soak::run(workspace, &mut tally, soaks);
+        }
     }
     Ok(tally.close())
 }
 
-fn one_or<T>(one: Option<&'static T>, all: &'static [T]) -> &'static [T] {
-    one.map_or(all, slice::from_ref)
-}
-
-fn step(name: &str) -> Result<&'static Step, String> {
-    named(ci::steps(), name, |step| step.0)
-}
-
-fn group(name: &str) -> Result<&'static Group, String> {
-    named(GROUPS.iter(), name, |group| group.name)
-}
-
-fn soak(name: &str) -> Result<&'static Soak, String> {
-    named(SOAKS.iter(), name, |soak| soak.name)
+/// The row of that name, or all.
+fn some_of<T>(
+    rows: &'static [T],
+    name: Option<&str>,
+    of: fn(&T) -> &'static str,
+) -> Result<&'static [T], String> {
+    name.map_or(Ok(rows), |name| {
+        named(rows.iter(), name, of).map(slice::from_ref)
+    })
 }
 
 /// The row of that name; the error lists the names.

@@ -1,4 +1,4 @@
-//! Whether the slow checks are needed: `.ci/checked` records with which sources all of them have passed.
+//! Whether the slow checks are needed: `.ci/checked` records with which sources all checks have passed.
 //!
 //! The sources are git's tree objects of the last commit, so what is not committed is never recorded.
 
@@ -25,11 +25,10 @@ const SOURCES: [&str; 9] = [
 /// The sources and the compiler at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// The names of the sources and the compiler, each with what identifies it.
-    entries: Vec<(String, String)>,
-    /// The first source with changes that are not committed, as git prints it.
-    changed: Option<String>,
-    /// Whether the clone lacks a part of its history.
+    /// Each source with the hash of its object, and the compiler with its version.
+    entries: Vec<String>,
+    /// The first change of a source that is not committed, as git prints it.
+    uncommitted: Option<String>,
     shallow: bool,
 }
 
@@ -37,20 +36,23 @@ impl State {
     /// Asks git and the compiler.
     pub fn read(workspace: &Workspace) -> Result<State, String> {
         let objects = SOURCES.map(|source| format!("HEAD:{source}"));
-        let objects = objects.iter().map(String::as_str);
-        let hashes =
-            workspace.git(&["rev-parse"].into_iter().chain(objects).collect::<Vec<_>>())?;
-        let named = SOURCES.iter().zip(hashes.lines());
-        let mut entries: Vec<_> = named.map(|(n, h)| (n.to_string(), h.to_string())).collect();
+        let objects = [
+            &["rev-parse"],
+            objects.each_ref().map(String::as_str).as_slice(),
+        ]
+        .concat();
+        let hashes = workspace.git(&objects)?;
+        let sources = SOURCES.iter().zip(hashes.lines());
+        let mut entries: Vec<String> = sources
+            .map(|(name, hash)| format!("{name} {hash}"))
+            .collect();
         let rustc = Cmd::new(workspace, "rustc", "rustc").args(["--version"]);
-        let version = rustc.succeed()?.lines().last().map(str::to_string);
-        entries.push(("compiler".to_string(), version.unwrap_or_default()));
-        let status = ["status", "--porcelain", "--"].into_iter().chain(SOURCES);
-        let status = workspace.git(&status.collect::<Vec<_>>())?;
+        entries.extend(rustc.succeed()?.lines().last().map(str::to_string));
+        let status = workspace.git(&[&["status", "--porcelain", "--"], &SOURCES[..]].concat())?;
         let shallow = workspace.git(&["rev-parse", "--is-shallow-repository"])?;
         Ok(State {
             entries,
-            changed: status.lines().next().map(str::to_string),
+            uncommitted: status.lines().next().map(str::to_string),
             shallow: shallow.trim() == "true",
         })
     }
@@ -63,42 +65,34 @@ impl State {
         if self.shallow {
             return Some("the clone is shallow".to_string());
         }
-        if let Some(changed) = &self.changed {
-            return Some(format!("not committed: {changed}"));
+        if let Some(change) = &self.uncommitted {
+            return Some(format!("not committed: {change}"));
         }
-        let differs = |(name, value): &&(String, String)| {
-            let line = format!("{name} {value}");
-            !recorded.lines().any(|recorded| recorded == line)
-        };
-        let (name, _) = self.entries.iter().find(differs)?;
-        Some(format!("{FILE} was written with another {name}"))
+        let mut entries = self.entries.iter();
+        let differs = entries.find(|entry| !recorded.lines().any(|line| line == *entry))?;
+        Some(format!("not in {FILE}: {differs}"))
     }
 
-    /// Why the state cannot be recorded.
+    /// Why this cannot be recorded.
     pub fn unrecordable(&self) -> Option<String> {
-        let changed = self.changed.as_ref()?;
-        Some(format!(
-            "commit this first, or run ci without --full: {changed}"
-        ))
+        let change = self.uncommitted.as_ref()?;
+        Some(format!("commit this, or run ci without --full: {change}"))
     }
 
-    /// Writes the state to `.ci/checked`, unless it has changed since it was read.
+    /// What `.ci/checked` holds once every check has passed.
+    fn record_text(&self) -> String {
+        let head = "# `cargo run -p xtask -- ci --full` wrote this after every check had passed.";
+        format!("{head}\n{}\n", self.entries.join("\n"))
+    }
+
+    /// Writes `.ci/checked`, unless the state has changed since it was read.
     pub fn record(&self, workspace: &Workspace) -> Result<Outcome, String> {
         if State::read(workspace)? != *self {
             return Err("the sources have changed during the checks".to_string());
         }
-        fs::write(workspace.root.join(FILE), self.to_string())
-            .map_err(|error| format!("{FILE}: {error}"))?;
+        let written = fs::write(workspace.root.join(FILE), self.record_text());
+        written.map_err(|error| format!("{FILE}: {error}"))?;
         Ok(Outcome::Passed(format!("commit {FILE}")))
-    }
-}
-
-impl std::fmt::Display for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let command = "cargo run -p xtask -- ci --full";
-        writeln!(f, "# `{command}` wrote this after every check had passed.")?;
-        let mut entries = self.entries.iter();
-        entries.try_for_each(|(name, value)| writeln!(f, "{name} {value}"))
     }
 }
 
@@ -107,70 +101,56 @@ mod tests {
     use super::*;
 
     fn state() -> State {
-        let entry = |(n, v): (&str, &str)| (n.to_string(), v.to_string());
-        let entries = [
-            ("crates/sync", "1"),
-            ("Cargo.lock", "2"),
-            ("compiler", "rustc 3"),
-        ];
+        let entries = ["crates/sync 1", "Cargo.lock 2", "rustc 3"];
         State {
-            entries: entries.map(entry).to_vec(),
-            changed: None,
+            entries: entries.map(str::to_string).to_vec(),
+            uncommitted: None,
             shallow: false,
         }
     }
 
-    fn reason(state: &State) -> Option<String> {
-        state.reason(Some(&super::tests::state().to_string()))
+    /// The reason after `change`, if the file records the state before it.
+    fn reason_after(change: impl Fn(&mut State)) -> String {
+        let mut changed = state();
+        change(&mut changed);
+        let reason = changed.reason(Some(&state().record_text()));
+        reason.unwrap_or_default()
     }
 
     #[test]
-    fn nothing_is_needed_for_recorded_sources() {
-        assert_eq!(reason(&state()), None);
+    fn recorded_sources_are_no_reason() {
+        assert_eq!(reason_after(|_| {}), "");
         assert_eq!(state().unrecordable(), None);
     }
 
     #[test]
     fn a_missing_file_is_a_reason() {
         let reason = state().reason(None).unwrap();
-        assert!(reason.contains("no .ci/checked"), "{reason}");
+        assert_eq!(reason, "there is no .ci/checked");
     }
 
     #[test]
     fn a_shallow_clone_is_a_reason() {
-        let shallow = State {
-            shallow: true,
-            ..state()
-        };
-        assert!(reason(&shallow).unwrap().contains("shallow"));
+        let reason = reason_after(|state| state.shallow = true);
+        assert_eq!(reason, "the clone is shallow");
     }
 
     #[test]
-    fn each_difference_is_a_reason() {
+    fn another_source_lock_file_or_compiler_is_a_reason() {
         for at in 0..state().entries.len() {
-            let mut other = state();
-            other.entries[at].1.push('0');
-            assert!(reason(&other).unwrap().ends_with(&other.entries[at].0));
+            let reason = reason_after(|state| state.entries[at].push('0'));
+            assert_eq!(reason, format!("not in {FILE}: {}0", state().entries[at]));
         }
-        let mut more = state();
-        more.entries
-            .push(("crates/new".to_string(), "4".to_string()));
-        assert!(reason(&more).unwrap().ends_with("crates/new"));
+        let more = reason_after(|state| state.entries.push("crates/new 4".to_string()));
+        assert!(more.ends_with("crates/new 4"));
     }
 
     #[test]
-    fn uncommitted_changes_are_a_reason_and_not_recorded() {
-        let changed = State {
-            changed: Some(" M crates/sync/src/lib.rs".to_string()),
-            ..state()
-        };
-        assert!(reason(&changed).unwrap().contains("lib.rs"));
-        assert!(changed.unrecordable().unwrap().contains("lib.rs"));
-    }
-
-    #[test]
-    fn this_repository_has_a_state() {
-        let state = State::read(&Workspace::load().unwrap()).unwrap();
-        assert_eq!(state.entries.len(), SOURCES.len() + 1);
+    fn an_uncommitted_change_is_a_reason_and_not_recorded() {
+        let change = |state: &mut State| state.uncommitted = Some(" M Cargo.lock".to_string());
+        assert_eq!(reason_after(change), "not committed:  M Cargo.lock");
+        let mut changed = state();
+        change(&mut changed);
+        assert!(changed.unrecordable().unwrap().ends_with("Cargo.lock"));
     }
 }

@@ -1,7 +1,7 @@
 //! Every check that a change must pass: `cargo run -p xtask -- ci`.
 //!
-//! The tables are in the order in which their rows run, the quick ones first. A check that cannot run on this machine says
-//! why and is counted as skipped, never as passed. One row alone runs by its name.
+//! A check that cannot run on this machine says why and is counted as skipped, never as passed. One row alone runs by its
+//! name.
 
 mod beside;
 mod cargo;
@@ -22,129 +22,105 @@ use checked::State;
 /// Where it is recorded with which sources all checks have passed.
 const FILE: &str = ".ci/checked";
 
-/// One row: its name and what it does.
-pub struct Step(pub &'static str, Check);
+/// When a row runs.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    /// Always: it takes seconds once everything is built.
+    Quick,
+    /// Always, except with `--quick`.
+    Always,
+    /// If its sources have changed: it takes long and depends on nothing but `checked::SOURCES`.
+    Changed,
+}
 
 /// What a row does.
 enum Check {
-    /// One check.
     One(fn(&Workspace) -> Outcome),
     /// A table of checks, each with a line of its own.
     Table(fn(&Workspace, &mut Tally)),
 }
 
 use Check::{One, Table};
+use When::{Always, Changed, Quick};
 
-/// The checks that take seconds once everything is built.
-const QUICK: &[Step] = &[
-    Step("fmt", One(cargo::fmt)),
-    Step("house", One(house::check)),
-    Step("patches", One(mutants::apply)),
-    Step("licences", One(deny::licences)),
-    Step("clippy", One(cargo::clippy)),
-    Step("rustdoc", One(cargo::rustdoc)),
-    Step("beside lints", Table(beside::lints)),
+/// One row, with its name.
+pub struct Step(When, pub &'static str, Check);
+
+/// Every row, in the order in which they run.
+pub const STEPS: &[Step] = &[
+    Step(Quick, "fmt", One(cargo::fmt)),
+    Step(Quick, "house", One(house::check)),
+    Step(Quick, "patches", One(mutants::apply)),
+    Step(Quick, "licences", One(deny::licences)),
+    Step(Quick, "clippy", One(cargo::clippy)),
+    Step(Quick, "rustdoc", One(cargo::rustdoc)),
+    Step(Quick, "beside lints", Table(beside::lints)),
+    Step(Always, "web links", One(house::web)),
+    Step(Always, "advisories", One(deny::advisories)),
+    Step(Always, "doc tests", One(cargo::doc_tests)),
+    Step(Always, "events", One(cargo::events)),
+    Step(Always, "beside tests", Table(beside::tests)),
+    Step(Always, "msrv", One(cargo::msrv)),
+    Step(Always, "check other targets", Table(cargo::targets)),
+    Step(Always, "package", One(cargo::package)),
+    Step(Changed, "rayon", Table(rayon::run)),
+    Step(Changed, "clippy loom", One(cargo::clippy_loom)),
+    Step(
+        Changed,
+        "loom",
+        Table(|w, t| loom::run(w, t, GROUPS, false)),
+    ),
+    Step(Changed, "mutants", Table(|w, t| mutants::run(w, t, None))),
+    Step(Changed, "miri", Table(|w, t| miri::run(w, t, false))),
+    Step(Changed, "tsan", Table(tsan::run)),
 ];
 
-/// The checks that take minutes, for every change.
-const OTHERS: &[Step] = &[
-    Step("web links", One(house::web)),
-    Step("advisories", One(deny::advisories)),
-    Step("doc tests", One(cargo::doc_tests)),
-    Step("events", One(cargo::events)),
-    Step("beside tests", Table(beside::tests)),
-    Step("msrv", One(cargo::msrv)),
-    Step("check other targets", Table(cargo::targets)),
-    Step("package", One(cargo::package)),
-];
-
-/// The checks of concurrent code, which take hours and depend on nothing but `checked::SOURCES`.
-const SLOW: &[Step] = &[
-    Step("rayon", Table(rayon::run)),
-    Step("clippy loom", One(cargo::clippy_loom)),
-    Step("loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
-    Step("mutants", Table(|w, t| mutants::run(w, t, None))),
-    Step("miri", Table(|w, t| miri::run(w, t, false))),
-    Step("tsan", Table(tsan::run)),
-];
-
-/// How much of it runs.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Extent {
-    /// The quick checks.
-    Quick,
-    /// All, but the slow ones only if they are needed.
-    Needed,
-    /// All, to be recorded in `.ci/checked`.
-    Full,
-}
-
-impl Extent {
-    /// What the options ask for.
-    pub fn of(quick: bool, full: bool) -> Extent {
-        match (quick, full) {
-            (true, _) => Extent::Quick,
-            (_, true) => Extent::Full,
-            _ => Extent::Needed,
-        }
-    }
-}
-
-/// Every row.
-pub fn steps() -> impl Iterator<Item = &'static Step> + Clone {
-    QUICK.iter().chain(OTHERS).chain(SLOW)
-}
-
-/// Runs the checks of that extent; the others are skipped.
-pub fn every(workspace: &Workspace, tally: &mut Tally, extent: Extent) {
-    let state = match State::read(workspace) {
+/// Runs the quick rows alone, or all with those whose sources have changed, or all to record that they have passed.
+pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) {
+    let recorded = workspace.read(FILE).ok();
+    let state = State::read(workspace).and_then(|state| match state.unrecordable() {
+        Some(why) if full => Err(why),
+        _ => Ok(state),
+    });
+    let state = match state {
         Ok(state) => state,
         Err(trouble) => return tally.run(FILE, || Outcome::Failed(trouble)),
     };
-    let why_not = state.unrecordable().filter(|_| extent == Extent::Full);
-    if let Some(why_not) = why_not {
-        return tally.run(FILE, || Outcome::Failed(why_not));
-    }
-    group(workspace, tally, QUICK, None);
-    let left_out = "left out by --quick";
-    let quick = (extent == Extent::Quick).then_some(left_out);
-    group(workspace, tally, OTHERS, quick);
-    let before = *tally;
-    let recorded = workspace.read(FILE).ok();
-    match (extent, state.reason(recorded.as_deref())) {
-        (Extent::Needed, None) => {
-            let why = format!("passed with these sources, see {FILE}");
-            group(workspace, tally, SLOW, Some(&why));
-        }
-        (Extent::Needed, Some(reason)) => {
-            println!("the slow checks are needed: {reason}");
-            group(workspace, tally, SLOW, None);
-        }
-        _ => group(workspace, tally, SLOW, quick),
-    }
-    if extent == Extent::Full {
-        let skipped = tally.skipped - before.skipped;
-        let failed = tally.failed;
-        tally.run(FILE, || match (failed, skipped) {
-            (0, 0) => state.record(workspace).into(),
-            (0, _) => Outcome::Failed(format!("{skipped} slow checks were skipped")),
-            _ => Outcome::Skipped("a check has failed".to_string()),
-        });
-    }
-}
-
-/// Runs these rows, unless there is a reason to skip them.
-fn group(workspace: &Workspace, tally: &mut Tally, steps: &[Step], skip: Option<&str>) {
-    for step in steps {
+    let changed = state.reason(recorded.as_deref());
+    let mut unchecked = 0;
+    for step in STEPS {
+        let skip = match step.0 {
+            Always | Changed if quick => Some("left out by --quick".to_string()),
+            Changed if !full && changed.is_none() => Some(format!("unchanged, see {FILE}")),
+            _ => None,
+        };
+        let skipped = tally.skipped;
         match skip {
-            Some(why) => tally.run(step.0, || Outcome::Skipped(why.to_string())),
+            Some(why) => tally.run(step.1, || Outcome::Skipped(why)),
             None => run(workspace, tally, step),
         }
+        unchecked += if step.0 == Changed {
+            tally.skipped - skipped
+        } else {
+            0
+        };
+    }
+    if let Some(reason) = changed.filter(|_| !full && !quick) {
+        println!("slow checks ran: {reason}");
+    }
+    let failed = tally.failed;
+    let record = || match (failed, unchecked) {
+        (0, 0) => state.record(workspace).into(),
+        (0, _) => Outcome::Failed(format!("{unchecked} slow checks were skipped")),
+        _ => Outcome::Skipped("a check has failed".to_string()),
+    };
+    if full {
+        tally.run(FILE, record);
     }
 }
 
 /// Runs one row.
-pub fn run(workspace: &Workspace, tally: &mut Tally, Step(name, check): &Step) {
+pub fn run(workspace: &Workspace, tally: &mut Tally, Step(_, name, check): &Step) {
     match check {
         One(check) => tally.run(name, || check(workspace)),
         Table(run) => run(workspace, tally),

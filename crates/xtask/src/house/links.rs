@@ -2,7 +2,7 @@
 //!
 //! rustdoc checks the links in Rust documentation.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::{Repo, violation};
 use crate::command::Cmd;
@@ -11,11 +11,8 @@ use crate::workspace::Workspace;
 
 /// Finds links to files and headings that do not exist.
 pub fn check(repo: &Repo) -> Vec<String> {
-    let links = pages(repo).flat_map(|(path, text)| {
-        let links = links(text).map(move |(line, target)| (path, line, target));
-        links.filter(|(_, _, target)| !is_web(target))
-    });
-    let broken = links.filter_map(|(path, line, target)| {
+    let local = links(repo).filter(|(_, _, target)| !target.contains("://"));
+    let broken = local.filter_map(|(path, line, target)| {
         let problem = problem(repo, path, &target)?;
         Some(violation(path, line, problem))
     });
@@ -28,111 +25,88 @@ pub fn web(workspace: &Workspace) -> Outcome {
         Ok(repo) => repo,
         Err(trouble) => return Outcome::Failed(trouble),
     };
-    let mut targets = BTreeMap::new();
-    for (path, text) in pages(&repo) {
-        for (line, target) in links(text).filter(|(_, target)| is_web(target)) {
-            targets.entry(target).or_insert((path, line));
-        }
-    }
+    let targets = links(&repo).map(|(_, _, target)| target);
+    let targets: BTreeSet<String> = targets.filter(|target| target.contains("://")).collect();
     let url = |url: &String| ["--output".to_string(), "/dev/null".to_string(), url.clone()];
     let curl = Cmd::new(workspace, "web links", "curl")
         .args(["--silent", "--location", "--max-time", "20"])
         .args(["--write-out", "%{http_code} %{url}\n"])
-        .args(targets.keys().flat_map(url));
+        .args(targets.iter().flat_map(url));
     // It also fails if a single page does not answer.
     let text = curl.run().map(|done| done.text).unwrap_or_default();
-    let answers = text.lines().filter_map(|line| line.split_once(' '));
-    let answers: Vec<(&str, &str)> = answers
-        .filter(|(code, target)| *code != "000" && targets.contains_key(*target))
-        .collect();
-    let missing = answers
-        .iter()
-        .filter(|(code, _)| ["404", "410"].contains(code));
-    let broken: Vec<String> = missing
-        .map(|(code, target)| {
-            let (path, line) = targets[*target];
-            violation(path, line, format!("{target} answers {code}"))
-        })
-        .collect();
-    match (answers.len(), broken.len()) {
-        (0, _) => Outcome::Skipped("no network".to_string()),
+    let answers = text.lines().skip(1).filter(|line| {
+        let target = line.split_once(' ').map_or("", |(_, target)| target);
+        targets.contains(target) && !line.starts_with("000")
+    });
+    let (broken, fine): (Vec<&str>, Vec<&str>) =
+        answers.partition(|line| ["404", "410"].iter().any(|code| line.starts_with(code)));
+    match (fine.len(), broken.len()) {
+        (0, 0) => Outcome::Skipped("no network".to_string()),
         (many, 0) => Outcome::Passed(format!("{many} of {} answer", targets.len())),
         _ => Outcome::Failed(broken.join("\n")),
     }
 }
 
-fn pages(repo: &Repo) -> impl Iterator<Item = (&str, &str)> {
-    let texts = repo.texts.iter();
-    let texts = texts.map(|(path, text)| (path.as_str(), text.as_str()));
-    texts.filter(|(path, _)| path.ends_with(".md"))
-}
-
-/// The targets of links outside code, each with its line: `[text](target "title")` and `[name]: target`.
-fn links(text: &str) -> impl Iterator<Item = (usize, String)> {
-    let mut in_code = false;
-    let prose = text.lines().enumerate().filter(move |(_, line)| {
-        let fence = line.trim_start().starts_with("```");
-        in_code ^= fence;
-        !fence && !in_code
-    });
-    prose.flat_map(|(at, line)| {
-        let line: String = line.split('`').step_by(2).collect();
-        let defined = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once("]: "));
-        let defined = defined.map(|(_, target)| target.trim());
-        let inline = line.split("](").skip(1);
-        let inline = inline.filter_map(|rest| rest.split([')', ' ']).next());
-        let targets: Vec<String> = inline.chain(defined).map(str::to_string).collect();
-        targets.into_iter().map(move |target| (at + 1, target))
+/// The links of all pages outside code: page, line and target of `[text](target "title")` and `[name]: target`.
+fn links(repo: &Repo) -> impl Iterator<Item = (&str, usize, String)> {
+    let pages = repo.texts.iter().filter(|(path, _)| path.ends_with(".md"));
+    pages.flat_map(|(path, text)| {
+        let mut in_code = false;
+        let prose = text.lines().enumerate().filter(move |(_, line)| {
+            let fence = line.trim_start().starts_with("```");
+            in_code ^= fence;
+            !fence && !in_code
+        });
+        prose.flat_map(move |(at, line)| {
+            let line: String = line.split('`').step_by(2).collect();
+            let defined = line
+                .strip_prefix('[')
+                .and_then(|rest| rest.split_once("]: "));
+            let inline = line.split("](").skip(1);
+            let inline = inline.filter_map(|rest| rest.split([')', ' ']).next());
+            let targets = inline.chain(defined.map(|(_, target)| target.trim()));
+            let targets: Vec<String> = targets.map(str::to_string).collect();
+            targets
+                .into_iter()
+                .map(move |target| (path.as_str(), at + 1, target))
+        })
     })
-}
-
-fn is_web(target: &str) -> bool {
-    target.contains("://") || target.starts_with("mailto:")
 }
 
 /// What is wrong with a link that stands in the file `from`.
 fn problem(repo: &Repo, from: &str, target: &str) -> Option<String> {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
-    let path = match file {
-        "" => from.to_string(),
-        _ => resolve(from, file),
-    };
-    let is_it = |other: &str| other == path || other.starts_with(&format!("{path}/"));
-    if !repo.texts.iter().any(|(other, _)| is_it(other)) {
-        return Some(format!("there is no {path}"));
-    }
-    let known = || headings(repo.text(&path).unwrap_or_default()).any(|slug| slug == heading);
-    (!heading.is_empty() && !known()).then(|| format!("{path} has no heading #{heading}"))
-}
-
-/// The path that `file` means in the file `from`.
-fn resolve(from: &str, file: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
-    parts.pop();
-    for part in file.trim_end_matches('/').split('/') {
+    if !file.is_empty() {
+        parts.pop();
+    }
+    for part in file.split('/') {
         match part {
-            "." => {}
+            "" | "." => {}
             ".." => drop(parts.pop()),
             _ => parts.push(part),
         }
     }
-    parts.join("/")
+    let path = parts.join("/");
+    let is_it = |other: &str| other == path || other.starts_with(&format!("{path}/"));
+    if !repo.texts.iter().any(|(other, _)| is_it(other)) {
+        return Some(format!("there is no {path}"));
+    }
+    let text = repo.text(&path).unwrap_or_default();
+    let mut titles = text.lines().filter(|line| line.starts_with('#'));
+    let known = heading.is_empty() || titles.any(|title| anchor(title) == heading);
+    (!known).then(|| format!("{path} has no heading #{heading}"))
 }
 
-/// The anchors of a page's headings.
-fn headings(text: &str) -> impl Iterator<Item = String> {
-    let titles = text.lines().filter(|line| line.starts_with('#'));
-    titles.map(|line| {
-        let title = line.trim_start_matches('#').trim().to_lowercase();
-        let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
-        title
-            .chars()
-            .filter(kept)
-            .collect::<String>()
-            .replace(' ', "-")
-    })
+/// The anchor of a heading.
+fn anchor(title: &str) -> String {
+    let title = title.trim_start_matches('#').trim().to_lowercase();
+    let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    title
+        .chars()
+        .filter(kept)
+        .collect::<String>()
+        .replace(' ', "-")
 }
 
 #[cfg(test)]

@@ -27,17 +27,6 @@ struct Repo {
     packages: Vec<(String, Package)>,
 }
 
-/// The crates that run in users' programs.
-const RUNTIME: [&str; 7] = [
-    "policy",
-    "sync",
-    "deque",
-    "share",
-    "machine",
-    "tidegate",
-    "rayon-core",
-];
-
 /// One check: returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
@@ -94,6 +83,13 @@ impl Repo {
         let texts = self.texts.iter();
         let texts = texts.map(|(path, text)| (path.as_str(), text.as_str()));
         texts.filter(|(path, _)| path.ends_with(".rs"))
+    }
+
+    /// What the paths of modules begin with that are only declared for tests.
+    fn test_modules(&self) -> Vec<String> {
+        let modules = self.sources();
+        let modules = modules.flat_map(|(path, text)| source::test_modules(path, text));
+        modules.collect()
     }
 
     /// A repository of these files and no packages.

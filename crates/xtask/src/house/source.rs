@@ -9,17 +9,10 @@ pub fn code(line: &str) -> String {
     outside.split("//").next().unwrap_or_default().to_string()
 }
 
-/// The comment of a line.
-pub fn comment(line: &str) -> Option<&str> {
-    Some(line.split_once("//")?.1)
-}
-
-/// Whether a line holds nothing but a comment.
 pub fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with("//")
 }
 
-/// Whether `text` contains `word` as a whole word.
 pub fn has_word(text: &str, word: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.any(|other| other == word)
@@ -38,45 +31,42 @@ pub fn is_function(line: &str) -> bool {
 /// The last line of the item that begins in line `first`, attributes included.
 pub fn item_end(lines: &[&str], first: usize) -> usize {
     let ends = |line: &&str| {
-        indent(line) == indent(lines[first])
-            && !is_comment(line)
-            && [';', '}', ','].iter().any(|end| line.ends_with(*end))
+        let ends = [';', '}', ','].iter().any(|end| line.ends_with(*end));
+        ends && indent(line) == indent(lines[first]) && !is_comment(line)
     };
     let end = lines[first..].iter().position(ends);
     end.map_or(lines.len() - 1, |end| first + end)
 }
 
-/// Whether the attribute limits its item to tests.
-fn marks_test(line: &str) -> bool {
-    let line = line.trim_start();
-    ["#[test]", "#[cfg(test)]", "#[cfg(all(test,"]
-        .iter()
-        .any(|attribute| line.starts_with(attribute))
-}
-
 /// For each line whether it belongs to a test.
 pub fn tests(lines: &[&str]) -> Vec<bool> {
     let mut tests = vec![false; lines.len()];
-    for first in (0..lines.len()).filter(|at| marks_test(lines[*at])) {
-        tests[first..=item_end(lines, first)].fill(true);
+    for first in 0..lines.len() {
+        let line = lines[first].trim_start();
+        let attributes = ["#[test]", "#[cfg(test)]", "#[cfg(all(test,"];
+        if attributes
+            .iter()
+            .any(|attribute| line.starts_with(attribute))
+        {
+            tests[first..=item_end(lines, first)].fill(true);
+        }
     }
     tests
 }
 
-/// The modules in files of their own that `text`, the file at `path`, declares for tests: their paths without `.rs`.
+/// The modules that the file at `path` declares for tests: what their paths begin with.
 pub fn test_modules(path: &str, text: &str) -> Vec<String> {
-    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = match file {
-        "lib.rs" | "main.rs" | "mod.rs" => folder.to_string(),
-        _ => path.trim_end_matches(".rs").to_string(),
-    };
+    let parent = path.trim_end_matches(".rs");
+    let roots = ["/lib", "/main", "/mod"];
+    let folder = roots.iter().find_map(|root| parent.strip_suffix(root));
+    let folder = folder.unwrap_or(parent);
     let lines: Vec<&str> = text.lines().collect();
     let in_tests = tests(&lines).into_iter().zip(&lines);
-    let declared = in_tests.filter_map(|(test, line)| {
+    let declared = in_tests.filter(|(test, _)| *test).filter_map(|(_, line)| {
         let name = line.trim_start().strip_prefix("mod ")?.strip_suffix(';')?;
-        test.then(|| format!("{folder}/{name}"))
+        Some([format!("{folder}/{name}.rs"), format!("{folder}/{name}/")])
     });
-    declared.collect()
+    declared.flatten().collect()
 }
 
 #[cfg(test)]
@@ -86,24 +76,21 @@ mod tests {
     #[test]
     fn code_is_what_is_neither_comment_nor_string() {
         assert_eq!(code(r#"f("a \" // b", c); // d"#), "f(, c); ");
-        assert_eq!(comment("a; // b"), Some(" b"));
         assert!(has_word("a::Relaxed)", "Relaxed") && !has_word("Relaxed_", "Relaxed"));
     }
 
     #[test]
     fn items_of_tests_end_with_their_brace() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}";
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(
-            super::tests(&lines),
-            [false, true, true, true, true, true, false]
-        );
+        let tests = super::tests(&text.lines().collect::<Vec<_>>());
+        assert_eq!(tests, [false, true, true, true, true, true, false]);
     }
 
     #[test]
     fn test_modules_lie_below_their_parent() {
         let text = "mod word;\n#[cfg(all(test, loom))]\nmod models;";
-        assert_eq!(test_modules("a/split.rs", text), ["a/split/models"]);
-        assert_eq!(test_modules("a/split/mod.rs", text), ["a/split/models"]);
+        let expected = ["a/split/models.rs", "a/split/models/"];
+        assert_eq!(test_modules("a/split.rs", text), expected);
+        assert_eq!(test_modules("a/split/mod.rs", text), expected);
     }
 }

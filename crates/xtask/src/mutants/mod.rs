@@ -1,35 +1,105 @@
 //! Mutants, one after another: `cargo run -p xtask -- mutants [NAME]`.
 //!
 //! A test that passes proves little until it has been seen to fail. Each file `crates/xtask/mutants/NAME.patch` is a
-//! known or plausible mistake, and its head names the test that must fail with it. `git apply` applies it to a copy of the
-//! workspace below the target folder, never to the workspace itself.
+//! known or plausible mistake. Above its diff stand a title and the test that must fail:
 //!
-//! The test must pass without the mutant, and the mutant must compile. A test that does not exist or that hangs has
-//! caught nothing. If the tool that runs the test is missing, the mutant is skipped.
+//! ```text
+//! The owner publishes tasks without Release.
+//!
+//! Fails: loom PACKAGE PREEMPTIONS TEST
+//! ```
+//!
+//! With `miri` instead of `loom`, the name of an integration test takes the place of the bound on preemptions.
+//!
+//! `git apply` applies the patch to a copy of the workspace. The test must pass without the mutant, and the mutant must
+//! compile. A test that does not exist or that hangs has caught nothing. Without Miri, its mutants are skipped.
 
-mod patch;
 mod tree;
 
 use std::collections::HashMap;
 
-use crate::command::{Done, End};
+use crate::command::{Cmd, Done, End};
 use crate::libtest::{self, Tests};
+use crate::loom;
+use crate::miri;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
-use patch::{Mutant, Target};
 use tree::Tree;
 
-/// Why each test does not pass without a mutant, if so.
-type Baseline = HashMap<Target, Option<String>>;
+/// The folder of the patches, from the root.
+const FOLDER: &str = "crates/xtask/mutants/";
+
+/// One schedule, in which a thread runs until it waits or ends: no luck is involved.
+const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
+
+/// A mistake in the code, and the test that must catch it.
+#[derive(Clone, Debug, PartialEq)]
+struct Mutant {
+    /// The path of its patch, from the root.
+    file: String,
+    title: String,
+    /// The tool, the package, the tool's argument, and the test with its modules.
+    fails: [String; 4],
+}
+
+impl Mutant {
+    fn read(workspace: &Workspace, file: String) -> Result<Mutant, String> {
+        let mutant = Mutant::parse(&file, &workspace.read(&file)?);
+        mutant.ok_or_else(|| format!("{file}: no title or no line `Fails: ..` above the diff"))
+    }
+
+    fn parse(file: &str, patch: &str) -> Option<Mutant> {
+        let (head, _) = patch.split_once("\ndiff --git ")?;
+        let (title, _) = head.split_once("\n\n")?;
+        let fails = head.lines().find_map(|line| line.strip_prefix("Fails: "))?;
+        let fails: Vec<String> = fails.split(' ').map(str::to_string).collect();
+        let is_known = ["loom", "miri"].contains(&fails[0].as_str());
+        Some(Mutant {
+            file: file.to_string(),
+            title: title.replace('\n', " "),
+            fails: fails.try_into().ok().filter(|_| is_known)?,
+        })
+    }
+
+    fn name(&self) -> &str {
+        self.file[FOLDER.len()..].trim_end_matches(".patch")
+    }
+
+    /// `cargo test` of the test's package, with the arguments for the test program.
+    fn cargo_test(&self, workspace: &Workspace, args: &[&str]) -> Cmd {
+        let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
+        let log = format!("mutant {}", self.name());
+        let command = match tool {
+            "loom" => loom::command(workspace, &log, package, argument),
+            _ => miri::command(workspace, &log, package, NEVER_PREEMPT).args(["--test", argument]),
+        };
+        let command = command.env("RUST_BACKTRACE", "0");
+        // Incremental, because one build differs from the next in a few lines.
+        let command = command.env("CARGO_INCREMENTAL", "1").args(args);
+        command.args(["--", "--nocapture", "--exact", test])
+    }
+}
+
+/// Every mutant, or the one called `only`.
+fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, String> {
+    let files = workspace.files()?.into_iter();
+    let patches = files.filter(|file| file.starts_with(FOLDER));
+    let mutants = patches.map(|file| Mutant::read(workspace, file));
+    let mut mutants: Vec<Mutant> = mutants.collect::<Result<_, _>>()?;
+    mutants.retain(|mutant| only.is_none_or(|name| mutant.name() == name));
+    match mutants.is_empty() {
+        true => Err(format!("no patch in {FOLDER} has this name")),
+        false => Ok(mutants),
+    }
+}
 
 /// Checks that every patch applies and has a head.
 pub fn apply(workspace: &Workspace) -> Outcome {
-    let applied = patch::all(workspace).and_then(|mutants| {
+    let applied = mutants(workspace, None).and_then(|mutants| {
         let tree = Tree::mirror(workspace)?;
-        for mutant in &mutants {
-            tree.patched(&mutant.file, || Ok(()))?;
-        }
+        let mut patches = mutants.iter().map(|mutant| &mutant.file);
+        patches.try_for_each(|file| tree.patched(file, || Ok(())))?;
         Ok(Outcome::Passed(format!("{} patches", mutants.len())))
     });
     applied.into()
@@ -37,71 +107,43 @@ pub fn apply(workspace: &Workspace) -> Outcome {
 
 /// Checks every mutant, or the one called `only`.
 pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
-    let named = |mutant: &Mutant| only.is_none_or(|name| mutant.name == name);
-    let prepared = patch::all(workspace).and_then(|mutants| {
-        let mutants: Vec<Mutant> = mutants.into_iter().filter(named).collect();
-        match mutants.is_empty() {
-            true => Err(format!("no patch in {} has this name", patch::FOLDER)),
-            false => Ok((mutants, Tree::mirror(workspace)?)),
-        }
-    });
+    let tree = Tree::mirror(workspace);
+    let prepared = tree.and_then(|tree| Ok((mutants(workspace, only)?, tree)));
     let (mutants, tree) = match prepared {
         Ok(prepared) => prepared,
         Err(trouble) => return tally.run("mutants", || Outcome::Failed(trouble)),
     };
-    // Before the first mutant: each one causes a rebuild.
-    let mut baseline = Baseline::new();
-    tally.run("tests without a mutant", || {
-        baseline = without(&tree.workspace, &mutants);
-        let failed: Vec<&str> = baseline.values().flatten().map(String::as_str).collect();
-        match failed.is_empty() {
-            true => Outcome::Passed(format!("{} tests", baseline.len())),
-            false => Outcome::Failed(failed.join("\n")),
-        }
-    });
+    let miri = miri::ready(workspace);
+    // All of them before the first mutant, because each mutant causes a rebuild.
+    let mut without: HashMap<&[String; 4], bool> = HashMap::new();
     for mutant in &mutants {
-        tally.run(&format!("mutant {}", mutant.name), || {
-            check(&tree, mutant, &baseline).into()
+        if mutant.fails[0] == "miri" && miri.is_err() || without.contains_key(&mutant.fails) {
+            continue;
+        }
+        let failed = tally.failed;
+        let test = mutant.cargo_test(&tree.workspace, &[]);
+        let name = mutant.fails[3].rsplit("::").next().unwrap_or_default();
+        tally.run(name, || libtest::pass(test));
+        without.insert(&mutant.fails, tally.failed == failed);
+    }
+    for mutant in &mutants {
+        let name = format!("mutant {}", mutant.name());
+        tally.run(&name, || match (without.get(&mutant.fails), &miri) {
+            (None, Err(why)) => Outcome::Skipped(why.clone()),
+            (Some(true), _) => tree.patched(&mutant.file, || check(&tree, mutant)).into(),
+            _ => Outcome::Failed("the test does not pass without the mutant".to_string()),
         });
     }
 }
 
-/// Runs the mutants' tests without a mutant, if their tools are there.
-fn without(workspace: &Workspace, mutants: &[Mutant]) -> Baseline {
-    let mut baseline = Baseline::new();
-    for target in mutants.iter().map(|mutant| &mutant.target) {
-        if target.tool.ready(workspace).is_err() || baseline.contains_key(target) {
-            continue;
-        }
-        let test = target.cargo_test(workspace, "tests without a mutant");
-        let failed = match libtest::pass(test.args(["--", "--exact", &target.test])) {
-            Outcome::Failed(output) => Some(output),
-            Outcome::Passed(_) | Outcome::Skipped(_) => None,
-        };
-        baseline.insert(target.clone(), failed);
-    }
-    baseline
-}
-
-/// Whether the mutant's test passes without it and fails with it.
-fn check(tree: &Tree, mutant: &Mutant, baseline: &Baseline) -> Result<Outcome, String> {
-    let (workspace, target) = (&tree.workspace, &mutant.target);
-    if let Err(why) = target.tool.ready(workspace) {
-        return Ok(Outcome::Skipped(why));
-    }
-    if baseline.get(target).is_none_or(Option::is_some) {
-        return Err("the test does not pass without the mutant".to_string());
-    }
-    tree.patched(&mutant.file, || {
-        let command = || target.cargo_test(workspace, &format!("mutant {}", mutant.name));
-        let built = command().args(["--no-run"]).run()?;
-        if !built.success() {
-            return Err(format!("{}\nthe mutant does not compile", built.text));
-        }
-        // Uncaptured, so that the message of a test that aborts is not lost.
-        let test = ["--", "--nocapture", "--exact", &target.test];
-        Ok(judge(&mutant.title, &command().args(test).run()?))
-    })
+/// Whether the mutant, which is applied to the tree, compiles and its test fails.
+fn check(tree: &Tree, mutant: &Mutant) -> Result<Outcome, String> {
+    let built = mutant.cargo_test(&tree.workspace, &["--no-run"]).succeed();
+    built.map_err(|output| format!("{output}\nthe mutant does not compile"))?;
+    Ok(judge(
+        &mutant.title,
+        &mutant.cargo_test(&tree.workspace, &[]).run()?,
+    ))
 }
 
 /// What the run of the test with the mutant means.
@@ -158,5 +200,25 @@ mod tests {
         assert!(!caught(End::Success, "running 1 test\ntest a ... ok"));
         assert!(!caught(End::TimeOut, "running 1 test"));
         assert!(!caught(End::Failure, "error: could not compile"));
+    }
+
+    #[test]
+    fn the_head_of_a_patch_names_the_test() {
+        let text = "Two lines\nof title.\n\nMore.\nFails: loom p 2 m::t\n\ndiff --git a/a b/a\n";
+        let file = format!("{FOLDER}late.patch");
+        let found = Mutant::parse(&file, text).unwrap();
+        assert_eq!(
+            (found.name(), found.title.as_str()),
+            ("late", "Two lines of title.")
+        );
+        assert_eq!(found.fails, ["loom", "p", "2", "m::t"]);
+        let bad = ["loom", " m::t", "Two lines\nof title.\n\n", "Fails: "];
+        for part in bad {
+            assert_eq!(
+                Mutant::parse(&file, &text.replace(part, "")),
+                None,
+                "{part}"
+            );
+        }
     }
 }

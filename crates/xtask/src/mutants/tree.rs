@@ -4,7 +4,7 @@
 //! target folder. Only files that differ are written, so cargo rebuilds little, and what a killed run left is restored.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::command::Cmd;
 use crate::workspace::Workspace;
@@ -13,8 +13,8 @@ use crate::workspace::Workspace;
 pub struct Tree {
     /// The copy as a workspace, whose target folder serves all mutants.
     pub workspace: Workspace,
-    /// The repository, as its path.
-    git: PathBuf,
+    /// The folder in which git keeps the repository.
+    git: String,
     /// The hash of the tree object.
     object: String,
 }
@@ -23,27 +23,21 @@ impl Tree {
     /// Makes the copy equal to the workspace.
     pub fn mirror(workspace: &Workspace) -> Result<Tree, String> {
         let target = workspace.scratch("mutants");
-        let root = target.join("tree");
-        fs::create_dir_all(&root).map_err(|error| format!("{}: {error}", root.display()))?;
         let copy = Workspace {
-            root,
-            target: target.clone(),
-            packages: workspace.packages.clone(),
+            root: target.join("tree"),
+            target,
+            packages: Vec::new(),
         };
+        fs::create_dir_all(&copy.root).map_err(|error| format!("the copy: {error}"))?;
         let git = workspace.git(&["rev-parse", "--absolute-git-dir"])?;
-        let index = target.join("index of the workspace");
-        let add = |args: &[&str]| {
-            let git = Cmd::new(workspace, "git add", "git").args(args);
-            git.env("GIT_INDEX_FILE", &index).succeed()
-        };
-        add(&["add", "--all", "."])?;
-        let object = add(&["write-tree"])?;
-        let object = object.lines().last().unwrap_or_default().to_string();
-        let tree = Tree {
+        let mut tree = Tree {
             workspace: copy,
-            git: git.trim().into(),
-            object,
+            git: git.trim().to_string(),
+            object: String::new(),
         };
+        tree.git(&workspace.root, "index of the workspace", &["add", "--all"])?;
+        let written = tree.git(&workspace.root, "index of the workspace", &["write-tree"])?;
+        tree.object = written.lines().last().unwrap_or_default().to_string();
         tree.restore()?;
         Ok(tree)
     }
@@ -54,23 +48,25 @@ impl Tree {
         file: &str,
         f: impl FnOnce() -> Result<R, String>,
     ) -> Result<R, String> {
-        self.git(&["apply", file])?;
+        self.git(&self.workspace.root, "index", &["apply", file])?;
         let result = f();
         self.restore()?;
         result
     }
 
     fn restore(&self) -> Result<(), String> {
-        self.git(&["read-tree", "--reset", "-u", &self.object])
+        let args = ["read-tree", "--reset", "-u", &self.object];
+        self.git(&self.workspace.root, "index", &args).map(drop)
     }
 
-    fn git(&self, args: &[&str]) -> Result<(), String> {
-        let git = Cmd::new(&self.workspace, "git", "git").args(args);
-        git.env("GIT_DIR", &self.git)
-            .env("GIT_WORK_TREE", &self.workspace.root)
-            .env("GIT_INDEX_FILE", self.workspace.target.join("index"))
+    /// Runs git on the files in `root` with an index of its own.
+    fn git(&self, root: &Path, index: &str, args: &[&str]) -> Result<String, String> {
+        Cmd::new(&self.workspace, "git", "git")
+            .args(args)
+            .env("GIT_DIR", &self.git)
+            .env("GIT_WORK_TREE", root)
+            .env("GIT_INDEX_FILE", self.workspace.target.join(index))
             .succeed()
-            .map(drop)
     }
 }
 

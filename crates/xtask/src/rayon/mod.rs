@@ -28,24 +28,21 @@ use crate::workspace::Workspace;
 
 use layout::OURS;
 use published::{RAYON, RAYON_CORE};
-use report::Sum;
-use table::{Excuse, SUITES, Suite};
+use table::{SUITES, Suite};
 
 /// How long the tests of one suite may take together, which is many times what they do.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// Runs every suite, and prints how many tests they have in all.
+/// Builds the packages and runs every suite.
 pub fn run(workspace: &Workspace, tally: &mut Tally) {
     let failed = tally.failed;
     tally.run("rayon build", || build(workspace).into());
     if tally.failed > failed {
         return;
     }
-    let mut sum = Sum::default();
     for suite in SUITES {
-        tally.run(suite.name, || check(workspace, suite, &mut sum).into());
+        tally.run(suite.name, || check(workspace, suite));
     }
-    println!("rayon {RAYON} on {OURS}: {sum}");
 }
 
 /// Lays the packages out, makes sure that they are built on ours, and builds them.
@@ -61,19 +58,13 @@ fn build(workspace: &Workspace) -> Result<Outcome, String> {
     Ok(in_turn(builds, &format!("with {OURS}")))
 }
 
-/// Runs a suite and adds its tests to `sum`, unless they are counted already because they run with a setting.
-fn check(workspace: &Workspace, suite: &Suite, sum: &mut Sum) -> Result<Outcome, String> {
+fn check(workspace: &Workspace, suite: &Suite) -> Outcome {
     let line = format!("test --no-fail-fast {}", suite.programs);
     let mut command = cargo(workspace, suite.name, &line).limit(LIMIT);
     if suite.help_any {
         command = command.env("TIDEGATE_WAIT", "help-any");
     }
-    let excuses: Vec<Excuse> = suite.excused.concat();
-    let (counts, outcome) = report::judge(&excuses, &command.run()?);
-    if !suite.help_any {
-        sum.add(&counts);
-    }
-    Ok(outcome)
+    command.run().map(|done| report::judge(suite, &done)).into()
 }
 
 /// A cargo command for the packages.

@@ -2,101 +2,71 @@
 
 /// Tests that run together.
 pub struct Suite {
-    /// What its row is called.
     pub name: &'static str,
     /// Their package and programs, as arguments of `cargo test`.
     pub programs: &'static str,
     /// Whether waits help anybody, which is not the default.
     pub help_any: bool,
-    /// Those that do not pass.
-    pub excused: &'static [&'static [Excuse]],
+    /// Those that rayon itself does not run.
+    pub ignored: &'static [Excuse],
+    /// Those that fail because we mean to differ.
+    pub differ: &'static [Excuse],
 }
 
-/// Why a test does not pass.
-#[derive(Clone, Copy)]
-pub struct Excuse {
-    /// The test, with its modules.
-    pub test: &'static str,
-    /// What becomes of it instead.
-    pub kind: Kind,
-    /// The reason.
-    pub why: &'static str,
-}
+/// A test, with its modules, and why it does not pass.
+pub type Excuse = (&'static str, &'static str);
 
-/// What becomes of a test that does not pass.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// It is not compiled: it calls a private function for which there is no public one.
-    LeftOut,
-    /// Rayon itself does not run it.
-    Ignored,
-    /// It runs and fails, because we mean to differ.
-    Differs,
-}
-
-use Kind::{Differs, Ignored, LeftOut};
+const NONE: &[Excuse] = &[];
 
 /// Every suite, quick ones first.
 #[rustfmt::skip]
 pub const SUITES: &[Suite] = &[
-    suite("rayon-core unit tests", "-p rayon-core-tests --lib", &[LEFT_OUT, DIFFERENCES]),
-    Suite {
-        help_any: true,
-        ..suite("unit tests with waits that help anybody", "-p rayon-core-tests --lib", &[LEFT_OUT])
-    },
-    suite("rayon-core integration tests", "-p rayon-core-tests --test *", &[STARTED_BY_ANOTHER]),
-    suite("rayon-core doc tests", "-p rayon-core-tests --doc", &[]),
-    suite("rayon unit tests", "-p rayon --lib", &[IGNORED]),
-    suite("rayon integration tests", "-p rayon --test *", &[]),
-    suite("rayon doc tests", "-p rayon --doc", &[]),
+    suite("rayon-core unit tests", "-p rayon-core-tests --lib", NONE, DIFFER),
+    Suite { help_any: true, ..suite("with waits that help anybody", "-p rayon-core-tests --lib", NONE, NONE) },
+    suite("rayon-core integration tests", "-p rayon-core-tests --test *", STARTED_BY_ANOTHER, NONE),
+    suite("rayon-core doc tests", "-p rayon-core-tests --doc", NONE, NONE),
+    suite("rayon unit tests", "-p rayon --lib", ENDLESS, NONE),
+    suite("rayon integration tests", "-p rayon --test *", NONE, NONE),
+    suite("rayon doc tests", "-p rayon --doc", NONE, NONE),
 ];
 
 const fn suite(
     name: &'static str,
     programs: &'static str,
-    excused: &'static [&'static [Excuse]],
+    ignored: &'static [Excuse],
+    differ: &'static [Excuse],
 ) -> Suite {
     Suite {
         name,
         programs,
         help_any: false,
-        excused,
+        ignored,
+        differ,
     }
 }
 
-/// Unit tests that need what is private to rayon-core.
+/// Unit tests that are not compiled, and what they call that is private to rayon-core.
 pub const LEFT_OUT: &[Excuse] = &[
-    excuse("thread_pool::test::workers_stop", LeftOut, PRIVATE),
-    excuse("thread_pool::test::sleeper_stop", LeftOut, PRIVATE),
+    ("thread_pool::test::workers_stop", "ThreadPool::registry"),
+    ("thread_pool::test::sleeper_stop", "ThreadPool::registry"),
 ];
 
-const PRIVATE: &str = "ThreadPool::registry is private";
-
 /// Unit tests of what our waits only do when they help anybody: run tasks that the waiter does not wait for.
-const DIFFERENCES: &[Excuse] = &[
-    excuse("scope::test::mixed_lifo_order", Differs, OUTER),
-    excuse("scope::test::mixed_fifo_order", Differs, OUTER),
-    excuse("scope::test::mixed_lifo_fifo_order", Differs, OUTER),
-    excuse("scope::test::mixed_fifo_lifo_order", Differs, OUTER),
+const DIFFER: &[Excuse] = &[
+    ("scope::test::mixed_lifo_order", OUTER),
+    ("scope::test::mixed_fifo_order", OUTER),
+    ("scope::test::mixed_lifo_fifo_order", OUTER),
+    ("scope::test::mixed_fifo_lifo_order", OUTER),
 ];
 
 const OUTER: &str = "the end of an inner scope runs no task of the outer one";
 
-/// Tests that rayon ignores because another one, `stack_overflow_crash`, starts each as a process.
 const STARTED_BY_ANOTHER: &[Excuse] = &[
-    excuse("run_with_small_stack", Ignored, STARTED),
-    excuse("run_with_large_stack", Ignored, STARTED),
+    ("run_with_small_stack", "stack_overflow_crash starts it"),
+    ("run_with_large_stack", "stack_overflow_crash starts it"),
 ];
 
-const STARTED: &str = "stack_overflow_crash starts it";
-
-/// Tests that rayon ignores, and nothing else runs.
-const IGNORED: &[Excuse] = &[excuse(
+const ENDLESS: &[Excuse] = &[(
     "iter::test::check_repeat_unbounded",
-    Ignored,
     "counts to the largest number, one by one",
 )];
-
-const fn excuse(test: &'static str, kind: Kind, why: &'static str) -> Excuse {
-    Excuse { test, kind, why }
-}
