@@ -22,7 +22,7 @@ pub struct Group {
     /// What the group is called on the command line.
     pub name: &'static str,
     /// The package that holds them.
-    pub package: &'static str,
+    package: &'static str,
     /// What their names contain: one of these, and each of these is contained in one.
     filters: &'static [&'static str],
     /// The preemption bounds for every change and for a night.

@@ -1,6 +1,5 @@
-//! The checks that are a few cargo commands each.
+//! Checks of what users build: with loom, on other systems, with the oldest Rust, from packages.
 
-use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,24 +8,22 @@ use std::path::{Path, PathBuf};
 
 use crate::beside;
 use crate::command::{Cmd, in_turn};
-use crate::libtest;
-use crate::loom::{self, GROUPS};
+use crate::loom;
 use crate::rustup;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
-const LINTS: &str = "clippy --workspace --all-targets --all-features -- -D warnings";
-const DOCUMENTATION: &str =
-    "doc --workspace --all-features --no-deps --document-private-items --lib";
+/// Packages with models, and the lints for them.
+const MODELS: (&str, &str) = (
+    "--all-targets -p tidegate-sync -p tidegate-deque -p tidegate",
+    "-D warnings",
+);
 
-/// Runtime crates that reach atomics, locks, threads and the clock through `sync` alone.
-const BEHIND_SYNC: [&str; 5] = [
-    "tidegate-policy",
-    "tidegate-deque",
-    "tidegate-share",
-    "tidegate-machine",
-    "tidegate",
-];
+/// Packages that reach atomics, locks, threads and the clock through `sync` alone.
+const BEHIND_SYNC: (&str, &str) = (
+    "--lib -p tidegate-policy -p tidegate-deque -p tidegate-share -p tidegate-machine -p tidegate",
+    "--no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods",
+);
 
 /// The systems that are supported besides this one.
 const TARGETS: [&str; 3] = [
@@ -35,47 +32,14 @@ const TARGETS: [&str; 3] = [
     "x86_64-pc-windows-msvc",
 ];
 
-/// Formatting.
-pub fn fmt(workspace: &Workspace) -> Outcome {
-    Cmd::cargo(workspace, "fmt", "fmt --all --check -- -l").outcome("")
-}
-
-/// Clippy, for tests and with every feature too.
-pub fn clippy(workspace: &Workspace) -> Outcome {
-    Cmd::cargo(workspace, "clippy", LINTS).outcome("")
-}
-
 /// Clippy for the code that only loom sees. There the types of `sync` are loom's, so those of the standard library, which
 /// `clippy.toml` lists, stand out.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
-    let packages: BTreeSet<&str> = GROUPS.iter().map(|group| group.package).collect();
-    let models = loom::cargo(workspace, "clippy loom", "clippy --all-targets")
-        .args(packages.iter().flat_map(|package| ["-p", package]))
-        .args(["--", "-D", "warnings"]);
-    let behind_sync = loom::cargo(workspace, "clippy behind sync", "clippy --lib")
-        .args(BEHIND_SYNC.iter().flat_map(|package| ["-p", package]))
-        .args(["--", "--no-deps", "-D", "warnings"])
-        .args(["-D", "clippy::disallowed_types"])
-        .args(["-D", "clippy::disallowed_methods"]);
-    in_turn([models, behind_sync], "")
-}
-
-/// rustdoc on every library.
-pub fn rustdoc(workspace: &Workspace) -> Outcome {
-    let documentation = Cmd::cargo(workspace, "rustdoc", DOCUMENTATION);
-    documentation.env("RUSTDOCFLAGS", "-D warnings").outcome("")
-}
-
-/// The examples in the documentation, with every feature.
-pub fn doc_tests(workspace: &Workspace) -> Outcome {
-    let line = "test --workspace --doc --all-features";
-    Cmd::cargo(workspace, "doc tests", line).outcome("")
-}
-
-/// The events of the feature `tracing`, which the ordinary tests are built without.
-pub fn events(workspace: &Workspace) -> Outcome {
-    let line = "test -p tidegate --features tracing --test events";
-    libtest::pass(Cmd::cargo(workspace, "events", line))
+    let lints = [MODELS, BEHIND_SYNC].map(|(packages, lints)| {
+        let clippy = loom::cargo(workspace, "clippy loom", "clippy");
+        clippy.args(format!("{packages} -- {lints}").split_whitespace())
+    });
+    in_turn(lints, "")
 }
 
 /// Type-checks the workspace and the libraries beside it for each target whose standard library can be had.

@@ -8,6 +8,7 @@ mod cargo;
 mod checked;
 mod deny;
 
+use crate::command::Cmd;
 use crate::house;
 use crate::loom::{self, GROUPS};
 use crate::miri;
@@ -35,41 +36,41 @@ enum When {
 
 /// What a row does.
 enum Check {
+    /// One cargo command, with rustdoc's warnings as errors.
+    Cargo(&'static str),
     One(fn(&Workspace) -> Outcome),
     /// A table of checks, each with a line of its own.
     Table(fn(&Workspace, &mut Tally)),
 }
 
-use Check::{One, Table};
+use Check::{Cargo, One, Table};
 use When::{Always, Changed, Quick};
 
 /// One row, with its name.
 pub struct Step(When, pub &'static str, Check);
 
 /// Every row, in the order in which they run.
+#[rustfmt::skip]
 pub const STEPS: &[Step] = &[
-    Step(Quick, "fmt", One(cargo::fmt)),
+    Step(Quick, "fmt", Cargo("fmt --all --check -- -l")),
     Step(Quick, "house", One(house::check)),
     Step(Quick, "patches", One(mutants::apply)),
     Step(Quick, "licences", One(deny::licences)),
-    Step(Quick, "clippy", One(cargo::clippy)),
-    Step(Quick, "rustdoc", One(cargo::rustdoc)),
+    Step(Quick, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
+    Step(Quick, "rustdoc", Cargo("doc --workspace --all-features --no-deps --document-private-items --lib")),
     Step(Quick, "beside lints", Table(beside::lints)),
     Step(Always, "web links", One(house::web)),
     Step(Always, "advisories", One(deny::advisories)),
-    Step(Always, "doc tests", One(cargo::doc_tests)),
-    Step(Always, "events", One(cargo::events)),
+    Step(Always, "doc tests", Cargo("test --workspace --doc --all-features")),
+    // What the runtime tells the `tracing` crate, which the ordinary tests are built without.
+    Step(Always, "events", Cargo("test -p tidegate --features tracing --test events")),
     Step(Always, "beside tests", Table(beside::tests)),
     Step(Always, "msrv", One(cargo::msrv)),
     Step(Always, "check other targets", Table(cargo::targets)),
     Step(Always, "package", One(cargo::package)),
     Step(Changed, "rayon", Table(rayon::run)),
     Step(Changed, "clippy loom", One(cargo::clippy_loom)),
-    Step(
-        Changed,
-        "loom",
-        Table(|w, t| loom::run(w, t, GROUPS, false)),
-    ),
+    Step(Changed, "loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
     Step(Changed, "mutants", Table(|w, t| mutants::run(w, t, None))),
     Step(Changed, "miri", Table(|w, t| miri::run(w, t, false))),
     Step(Changed, "tsan", Table(tsan::run)),
@@ -99,11 +100,9 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
             Some(why) => tally.run(step.1, || Outcome::Skipped(why)),
             None => run(workspace, tally, step),
         }
-        unchecked += if step.0 == Changed {
-            tally.skipped - skipped
-        } else {
-            0
-        };
+        if step.0 == Changed {
+            unchecked += tally.skipped - skipped;
+        }
     }
     if let Some(reason) = changed.filter(|_| !full && !quick) {
         println!("slow checks ran: {reason}");
@@ -122,6 +121,10 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
 /// Runs one row.
 pub fn run(workspace: &Workspace, tally: &mut Tally, Step(_, name, check): &Step) {
     match check {
+        Cargo(line) => tally.run(name, || {
+            let cargo = Cmd::cargo(workspace, name, line);
+            cargo.env("RUSTDOCFLAGS", "-D warnings").outcome("")
+        }),
         One(check) => tally.run(name, || check(workspace)),
         Table(run) => run(workspace, tally),
     }

@@ -3,30 +3,23 @@
 use super::source::{code, has_word};
 use super::{Repo, crate_of, violation};
 
-/// The files that may hold `unsafe`, each with the folder of its modules.
-const FILES: [&str; 18] = [
-    "crates/sync/src/cell",
-    "crates/sync/src/futex",
-    "crates/sync/src/clock",
-    "crates/sync/src/barrier",
-    "crates/sync/src/thread",
-    "crates/sync/src/segmented",
-    "crates/deque/src/claim",
-    "crates/deque/src/ring",
-    "crates/deque/src/split",
-    "crates/share/src/mapping",
-    "crates/share/tests/support/sys",
-    "crates/tidegate/src/job",
-    "crates/tidegate/src/latch",
-    "crates/tidegate/src/worker",
-    "crates/tidegate/src/scope",
-    "crates/tidegate/src/interval",
-    "crates/tidegate/src/allocator",
-    "crates/rayon-core/src/scope",
+/// What the paths of files begin with that may hold `unsafe`: a module and its modules, by folder.
+const MODULES: [(&str, &[&str]); 7] = [
+    (
+        "crates/sync/src",
+        &["cell", "futex", "clock", "barrier", "thread", "segmented"],
+    ),
+    ("crates/deque/src", &["claim", "ring", "split"]),
+    ("crates/share/src", &["mapping"]),
+    (
+        "crates/tidegate/src",
+        &["job", "latch", "worker", "scope", "interval", "allocator"],
+    ),
+    ("crates/rayon-core/src", &["scope"]),
+    // Tests that begin with a call of the C library.
+    ("crates/share/tests/support", &["sys"]),
+    ("crates/tidegate/tests/support", &["forks"]),
 ];
-
-/// Tests that begin with a call of the C library.
-const TESTS: [&str; 1] = ["crates/tidegate/tests/support/forks.rs"];
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
@@ -43,24 +36,28 @@ pub fn check(repo: &Repo) -> Vec<String> {
 }
 
 fn may_hold(path: &str) -> bool {
-    let listed = |file: &&str| {
-        let rest = path.strip_prefix(*file);
-        rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-    };
-    FILES.iter().any(listed) || TESTS.contains(&path)
+    MODULES.iter().any(|(folder, modules)| {
+        let inside = path
+            .strip_prefix(folder)
+            .and_then(|rest| rest.strip_prefix('/'));
+        let module = inside.and_then(|inside| inside.split(['/', '.']).next());
+        module.is_some_and(|module| modules.contains(&module))
+    })
 }
 
 /// What the root of a crate lacks.
 fn root(path: &str, text: &str) -> Option<String> {
-    let name = crate_of(path)?;
-    let roots = ["lib.rs", "main.rs"].map(|file| format!("crates/{name}/src/{file}"));
-    let sources = format!("crates/{name}/src/");
-    let safe = !FILES.iter().any(|file| file.starts_with(&sources));
-    let lacks = |attribute| roots.contains(&path.to_string()) && !text.contains(attribute);
-    let missing = match name {
-        _ if safe && lacks(FORBID) => FORBID,
+    let (folder, file) = path.rsplit_once('/')?;
+    let is_root =
+        crate_of(path).is_some() && folder.ends_with("/src") && folder.matches('/').count() == 2;
+    if !is_root || !["lib.rs", "main.rs"].contains(&file) {
+        return None;
+    }
+    let safe = !MODULES.iter().any(|(other, _)| *other == folder);
+    let missing = match crate_of(path) {
+        _ if safe && !text.contains(FORBID) => FORBID,
         // Its decisions depend on nothing but their arguments.
-        "policy" if lacks("#![no_std]") => "#![no_std]",
+        Some("policy") if !text.contains("#![no_std]") => "#![no_std]",
         _ => return None,
     };
     Some(violation(
