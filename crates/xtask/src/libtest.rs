@@ -6,23 +6,17 @@
 use crate::command::{Cmd, Done};
 use crate::step::Outcome;
 
-/// The tests that an output names, in its order.
+/// The tests that an output names, in its order. One that took its whole program with it was only started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tests<'a> {
-    /// How many were started, over all test programs of a run.
     pub started: usize,
-    /// Those that passed.
     pub passed: Vec<&'a str>,
-    /// Those that failed, without those that took their whole program with them.
     pub failed: Vec<&'a str>,
-    /// Those that were not run.
     pub ignored: Vec<&'a str>,
-    /// Those that were called slow while they ran.
     slow: Vec<&'a str>,
 }
 
 impl<'a> Tests<'a> {
-    /// Reads them from the output.
     pub fn read(output: &'a str) -> Tests<'a> {
         let mut tests = Tests::default();
         // What a test writes past libtest may stand between its name and its result.
@@ -39,12 +33,11 @@ impl<'a> Tests<'a> {
             } else if let Some((name, _)) = test.split_once(" has been running for over ") {
                 tests.slow.push(name_of(name));
             }
-            let list = match named.map_or(line, |(_, result)| result) {
+            let result = named.map_or(line, |(_, result)| result);
+            let list = match result.split_once(", ").map_or(result, |(word, _)| word) {
                 "ok" => &mut tests.passed,
                 "FAILED" => &mut tests.failed,
-                result if result == "ignored" || result.starts_with("ignored, ") => {
-                    &mut tests.ignored
-                }
+                "ignored" => &mut tests.ignored,
                 _ => continue,
             };
             list.extend(open.take());

@@ -17,11 +17,9 @@ use crate::workspace::Workspace;
 /// What a model prints that was stopped at its limit.
 const CUT_OFF: &str = "cut off";
 
-/// Models that are run together.
+/// Models of one package that are run together.
 pub struct Group {
-    /// What the group is called on the command line.
     pub name: &'static str,
-    /// The package that holds them.
     package: &'static str,
     /// What their names contain: one of these, and each of these is contained in one.
     filters: &'static [&'static str],
@@ -34,28 +32,12 @@ pub struct Group {
 /// Every group.
 #[rustfmt::skip]
 pub const GROUPS: &[Group] = &[
-    group("sync", "tidegate-sync", &["models::"], [2, 4], None),
-    group("deque", "tidegate-deque", &["models::"], [2, 4], None),
-    group("runtime", "tidegate", &["models::"], [0, 1], Some(60 * 60)),
-    group("runtime-one-worker", "tidegate", ONE_WORKER, [4, 8], None),
-    group("runtime-part", "tidegate", PART, [1, 2], None),
+    Group { name: "sync", package: "tidegate-sync", filters: &["models::"], bounds: [2, 4], limit: None },
+    Group { name: "deque", package: "tidegate-deque", filters: &["models::"], bounds: [2, 4], limit: None },
+    Group { name: "runtime", package: "tidegate", filters: &["models::"], bounds: [0, 1], limit: Some(60 * 60) },
+    Group { name: "runtime-one-worker", package: "tidegate", filters: ONE_WORKER, bounds: [4, 8], limit: None },
+    Group { name: "runtime-part", package: "tidegate", filters: PART, bounds: [1, 2], limit: None },
 ];
-
-const fn group(
-    name: &'static str,
-    package: &'static str,
-    filters: &'static [&'static str],
-    bounds: [usize; 2],
-    limit: Option<u64>,
-) -> Group {
-    Group {
-        name,
-        package,
-        filters,
-        bounds,
-        limit,
-    }
-}
 
 /// Models with one worker, which reach further.
 const ONE_WORKER: &[&str] = &[
@@ -116,18 +98,14 @@ fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Result<
 
 /// The models that said in their output that they were stopped at their limit, as the end of a sentence.
 fn cut_off(output: &str) -> String {
-    let mut model = "";
-    let mut names = Vec::new();
-    for line in output.lines() {
-        if let Some(header) = line.strip_prefix("---- ") {
-            model = header.trim_end_matches(" stdout ----");
-        } else if line == CUT_OFF {
-            names.push(model);
-        }
-    }
-    match names.as_slice() {
-        [] => String::new(),
-        names => format!("; stopped before their end: {}", names.join(", ")),
+    let outputs = output.split("\n---- ").skip(1);
+    let stopped = outputs.filter(|output| output.lines().any(|line| line == CUT_OFF));
+    let names: Vec<&str> = stopped
+        .filter_map(|output| output.split(' ').next())
+        .collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("; stopped before their end: {}", names.join(", ")),
     }
 }
 
@@ -171,8 +149,7 @@ mod tests {
 
     #[test]
     fn a_model_that_was_stopped_is_named() {
-        let output =
-            "successes:\n\n---- m::a stdout ----\n1 of 2\n\n---- m::b stdout ----\ncut off\n\n";
+        let output = "\n---- m::a stdout ----\n1 of 2\n\n---- m::b stdout ----\ncut off\n\n";
         assert_eq!(cut_off(output), "; stopped before their end: m::b");
         assert_eq!(cut_off("test m::a ... ok"), "");
     }

@@ -114,17 +114,17 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
         Task::RayonPrograms(request) => return programs::run(workspace, request),
-        Task::Ci {
-            step: Some(step), ..
-        } => ci::run(
-            workspace,
-            &mut tally,
-            named(ci::STEPS.iter(), step, |step| step.1)?,
-        ),
-        Task::Ci { quick, full, .. } => ci::every(workspace, &mut tally, *quick, *full),
+        Task::Ci { step, quick, full } => match step {
+            Some(name) => ci::run(
+                workspace,
+                &mut tally,
+                named(ci::STEPS.iter(), name, |s| s.1)?,
+            ),
+            None => ci::every(workspace, &mut tally, *quick, *full),
+        },
         Task::House => tally.run("house", || house::check(workspace)),
         Task::Loom { group, full } => {
-            let groups = some_of(GROUPS, group.as_deref(), |group| group.name)?;
+            let groups = some_of(GROUPS, group.as_ref(), |group| group.name)?;
             loom::run(workspace, &mut tally, groups, *full);
         }
         Task::Miri { full } => miri::run(workspace, &mut tally, *full),
@@ -132,7 +132,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
         Task::Soak { name } => {
-            let soaks = some_of(SOAKS, name.as_deref(), |soak| soak.name)?;
+            let soaks = some_of(SOAKS, name.as_ref(), |soak| soak.0)?;
             soak::run(workspace, &mut tally, soaks);
         }
     }
@@ -142,12 +142,11 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
 /// The row of that name, or all.
 fn some_of<T>(
     rows: &'static [T],
-    name: Option<&str>,
+    name: Option<&String>,
     of: fn(&T) -> &'static str,
 ) -> Result<&'static [T], String> {
-    name.map_or(Ok(rows), |name| {
-        named(rows.iter(), name, of).map(slice::from_ref)
-    })
+    let one = name.map(|name| named(rows.iter(), name, of).map(slice::from_ref));
+    one.unwrap_or(Ok(rows))
 }
 
 /// The row of that name; the error lists the names.

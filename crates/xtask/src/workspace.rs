@@ -9,7 +9,6 @@ use serde_json::Value;
 
 /// The workspace around the current folder.
 pub struct Workspace {
-    /// The folder of the root manifest.
     pub root: PathBuf,
     /// Cargo's target folder.
     pub target: PathBuf,
@@ -79,10 +78,8 @@ pub fn is_published(package: &Package) -> bool {
 /// What `cargo metadata` prints in `folder`.
 pub fn describe(folder: &Path, args: &[&str]) -> Result<Metadata, String> {
     let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
-    let found = MetadataCommand::new()
-        .current_dir(folder)
-        .other_options(args)
-        .exec();
+    let mut cargo = MetadataCommand::new();
+    let found = cargo.current_dir(folder).other_options(args).exec();
     found.map_err(|error| error.to_string())
 }
 

@@ -19,11 +19,9 @@ use crate::workspace::Workspace;
 
 pub use links::web;
 
-/// The files and packages of the repository.
+/// The text files of the repository with their paths, and its packages with their folders.
 struct Repo {
-    /// Every text file: its path from the root and its text.
     texts: Vec<(String, String)>,
-    /// The members of the workspace and the packages beside it, each with its folder.
     packages: Vec<(String, Package)>,
 }
 
@@ -60,10 +58,7 @@ fn violation(path: &str, line: usize, advice: impl AsRef<str>) -> String {
 impl Repo {
     fn read(workspace: &Workspace) -> Result<Repo, String> {
         let files = workspace.files()?.into_iter();
-        let text = |path: String| {
-            let text = workspace.read(&path).ok()?;
-            Some((path, text))
-        };
+        let text = |path: String| workspace.read(&path).ok().map(|text| (path, text));
         let mut packages = workspace.packages.clone();
         packages.extend(beside::packages(workspace)?);
         let in_folder = |package| (workspace.folder(&package), package);
@@ -87,19 +82,16 @@ impl Repo {
 
     /// What the paths of modules begin with that are only declared for tests.
     fn test_modules(&self) -> Vec<String> {
-        let modules = self.sources();
-        let modules = modules.flat_map(|(path, text)| source::test_modules(path, text));
-        modules.collect()
+        let declared = |(path, text)| source::test_modules(path, text);
+        self.sources().flat_map(declared).collect()
     }
 
     /// A repository of these files and no packages.
     #[cfg(test)]
     fn of(files: &[(&str, &str)]) -> Repo {
-        let texts = files.iter();
-        Repo {
-            texts: texts.map(|(p, t)| (p.to_string(), t.to_string())).collect(),
-            packages: Vec::new(),
-        }
+        let texts = files.iter().map(|(p, t)| (p.to_string(), t.to_string()));
+        let (texts, packages) = (texts.collect(), Vec::new());
+        Repo { texts, packages }
     }
 }
 

@@ -3,22 +3,22 @@
 use super::source::{code, has_word};
 use super::{Repo, crate_of, violation};
 
-/// What the paths of files begin with that may hold `unsafe`: a module and its modules, by folder.
-const MODULES: [(&str, &[&str]); 7] = [
+/// The modules that may hold `unsafe`, with the modules in them, by folder.
+const MODULES: [(&str, &str); 7] = [
     (
         "crates/sync/src",
-        &["cell", "futex", "clock", "barrier", "thread", "segmented"],
+        "cell futex clock barrier thread segmented",
     ),
-    ("crates/deque/src", &["claim", "ring", "split"]),
-    ("crates/share/src", &["mapping"]),
+    ("crates/deque/src", "claim ring split"),
+    ("crates/share/src", "mapping"),
     (
         "crates/tidegate/src",
-        &["job", "latch", "worker", "scope", "interval", "allocator"],
+        "job latch worker scope interval allocator",
     ),
-    ("crates/rayon-core/src", &["scope"]),
+    ("crates/rayon-core/src", "scope"),
     // Tests that begin with a call of the C library.
-    ("crates/share/tests/support", &["sys"]),
-    ("crates/tidegate/tests/support", &["forks"]),
+    ("crates/share/tests/support", "sys"),
+    ("crates/tidegate/tests/support", "forks"),
 ];
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
@@ -39,32 +39,27 @@ fn may_hold(path: &str) -> bool {
     MODULES.iter().any(|(folder, modules)| {
         let inside = path
             .strip_prefix(folder)
-            .and_then(|rest| rest.strip_prefix('/'));
-        let module = inside.and_then(|inside| inside.split(['/', '.']).next());
-        module.is_some_and(|module| modules.contains(&module))
+            .map(|inside| inside.split(['/', '.']));
+        let module = inside.and_then(|mut parts| parts.nth(1));
+        module.is_some_and(|module| has_word(modules, module))
     })
 }
 
 /// What the root of a crate lacks.
 fn root(path: &str, text: &str) -> Option<String> {
-    let (folder, file) = path.rsplit_once('/')?;
-    let is_root =
-        crate_of(path).is_some() && folder.ends_with("/src") && folder.matches('/').count() == 2;
-    if !is_root || !["lib.rs", "main.rs"].contains(&file) {
-        return None;
-    }
+    let name = crate_of(path)?;
+    let folder = format!("crates/{name}/src");
+    let file = path.strip_prefix(&folder)?;
     let safe = !MODULES.iter().any(|(other, _)| *other == folder);
-    let missing = match crate_of(path) {
+    let missing = match name {
+        _ if !["/lib.rs", "/main.rs"].contains(&file) => return None,
         _ if safe && !text.contains(FORBID) => FORBID,
         // Its decisions depend on nothing but their arguments.
-        Some("policy") if !text.contains("#![no_std]") => "#![no_std]",
+        "policy" if !text.contains("#![no_std]") => "#![no_std]",
         _ => return None,
     };
-    Some(violation(
-        path,
-        1,
-        format!("this crate begins with {missing}"),
-    ))
+    let advice = format!("this crate begins with {missing}");
+    Some(violation(path, 1, advice))
 }
 
 #[cfg(test)]

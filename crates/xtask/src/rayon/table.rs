@@ -21,29 +21,14 @@ const NONE: &[Excuse] = &[];
 /// Every suite, quick ones first.
 #[rustfmt::skip]
 pub const SUITES: &[Suite] = &[
-    suite("rayon-core unit tests", "-p rayon-core-tests --lib", NONE, DIFFER),
-    Suite { help_any: true, ..suite("with waits that help anybody", "-p rayon-core-tests --lib", NONE, NONE) },
-    suite("rayon-core integration tests", "-p rayon-core-tests --test *", STARTED_BY_ANOTHER, NONE),
-    suite("rayon-core doc tests", "-p rayon-core-tests --doc", NONE, NONE),
-    suite("rayon unit tests", "-p rayon --lib", ENDLESS, NONE),
-    suite("rayon integration tests", "-p rayon --test *", NONE, NONE),
-    suite("rayon doc tests", "-p rayon --doc", NONE, NONE),
+    Suite { name: "rayon-core unit tests", programs: "-p rayon-core-tests --lib", help_any: false, ignored: NONE, differ: DIFFER },
+    Suite { name: "with waits that help anybody", programs: "-p rayon-core-tests --lib", help_any: true, ignored: NONE, differ: NONE },
+    Suite { name: "rayon-core integration tests", programs: "-p rayon-core-tests --test *", help_any: false, ignored: STARTED_BY_ANOTHER, differ: NONE },
+    Suite { name: "rayon-core doc tests", programs: "-p rayon-core-tests --doc", help_any: false, ignored: NONE, differ: NONE },
+    Suite { name: "rayon unit tests", programs: "-p rayon --lib", help_any: false, ignored: ENDLESS, differ: NONE },
+    Suite { name: "rayon integration tests", programs: "-p rayon --test *", help_any: false, ignored: NONE, differ: NONE },
+    Suite { name: "rayon doc tests", programs: "-p rayon --doc", help_any: false, ignored: NONE, differ: NONE },
 ];
-
-const fn suite(
-    name: &'static str,
-    programs: &'static str,
-    ignored: &'static [Excuse],
-    differ: &'static [Excuse],
-) -> Suite {
-    Suite {
-        name,
-        programs,
-        help_any: false,
-        ignored,
-        differ,
-    }
-}
 
 /// Unit tests that are not compiled, and what they call that is private to rayon-core.
 pub const LEFT_OUT: &[Excuse] = &[
