@@ -40,6 +40,7 @@ impl Sum {
     /// The sum.
     #[must_use]
     pub fn get(&self) -> u64 {
+        // Relaxed: a sum orders nothing else.
         self.0.load(Ordering::Relaxed)
     }
 }

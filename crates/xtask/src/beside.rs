@@ -22,40 +22,19 @@ pub struct Beside {
 }
 
 /// Every package beside the workspace.
+#[rustfmt::skip]
 pub const BESIDE: &[Beside] = &[
-    Beside {
-        library: true,
-        ..program("crates/rayon-core")
-    },
-    Beside {
-        run: Some("docs"),
-        ..program("examples/rayon-app")
-    },
-    program("benches/iter/stock"),
-    program("benches/iter/tidegate"),
+    Beside { folder: "crates/rayon-core", library: true, run: None, measured: false },
+    Beside { folder: "examples/rayon-app", library: false, run: Some("docs"), measured: false },
+    Beside { folder: "benches/iter/stock", library: false, run: None, measured: false },
+    Beside { folder: "benches/iter/tidegate", library: false, run: None, measured: false },
     // Without a fuzzer, which only nightly has, it is a program like any other.
-    program("fuzz"),
-    measured("benches/rayon-programs/arrays"),
-    measured("benches/rayon-programs/fft"),
-    measured("benches/rayon-programs/forust"),
-    measured("benches/rayon-programs/tokenizers"),
+    Beside { folder: "fuzz", library: false, run: None, measured: false },
+    Beside { folder: "benches/rayon-programs/arrays", library: false, run: None, measured: true },
+    Beside { folder: "benches/rayon-programs/fft", library: false, run: None, measured: true },
+    Beside { folder: "benches/rayon-programs/forust", library: false, run: None, measured: true },
+    Beside { folder: "benches/rayon-programs/tokenizers", library: false, run: None, measured: true },
 ];
-
-const fn program(folder: &'static str) -> Beside {
-    Beside {
-        folder,
-        library: false,
-        run: None,
-        measured: false,
-    }
-}
-
-const fn measured(folder: &'static str) -> Beside {
-    Beside {
-        measured: true,
-        ..program(folder)
-    }
-}
 
 impl Beside {
     /// Its manifest, from the root.

@@ -11,7 +11,7 @@ use std::fs;
 
 use crate::command::{Cmd, NIGHT};
 use crate::libtest::{self, Tests};
-use crate::step::{Outcome, Tally};
+use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
 /// What a model prints that was stopped at its limit.
@@ -66,11 +66,11 @@ const PART: &[&str] = &[
 pub fn run(workspace: &Workspace, tally: &mut Tally, groups: &[Group], full: bool) {
     for group in groups {
         let name = format!("loom {}", group.name);
-        tally.run(&name, || check(workspace, &name, group, full).into());
+        tally.run(&name, || check(workspace, &name, group, full));
     }
 }
 
-fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Result<Outcome, String> {
+fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Outcome {
     let preemptions = group.bounds[usize::from(full)].to_string();
     let models = || {
         let models = command(workspace, log, group.package, &preemptions);
@@ -81,19 +81,21 @@ fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Result<
         every = every.env("LOOM_MAX_DURATION", limit.to_string());
     }
     let done = every.run()?;
-    Ok(match libtest::judge(&done, group.filters.len()) {
-        Outcome::Passed(count) => {
-            let stopped = cut_off(&done.text);
-            Outcome::Passed(format!("{count}, preemptions up to {preemptions}{stopped}"))
-        }
-        Outcome::Failed(mut output) => {
+    match libtest::judge(&done, group.filters.len()) {
+        Err(Stop::Failed(mut output)) => {
             for test in Tests::read(&done.text).failed {
                 output.push_str(&format!("\n{}", save(workspace, models(), test)));
             }
-            Outcome::Failed(output)
+            Err(output.into())
         }
-        skipped => skipped,
-    })
+        outcome => {
+            let stopped = cut_off(&done.text);
+            Ok(format!(
+                "{}, preemptions up to {preemptions}{stopped}",
+                outcome?
+            ))
+        }
+    }
 }
 
 /// The models that said in their output that they were stopped at their limit, as the end of a sentence.

@@ -1,6 +1,6 @@
 //! The project's own checks, the same at home and in CI: `cargo run -p xtask -- ci` runs every one that a change must
 //! pass, the other subcommands one kind alone, some with larger budgets. What is checked stands in tables:
-//! `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`, `loom::GROUPS`, `miri::SUITES`, `tsan::PACKAGES`,
+//! `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`, `loom::GROUPS`, `nightly::SUITES`,
 //! the patches in `crates/xtask/mutants`, `rayon::table::SUITES` and `soak::SOAKS`.
 //!
 //! The ordinary tests are not among them: that is `cargo test --workspace`. It writes below the target folder and, with
@@ -14,13 +14,12 @@ mod command;
 mod house;
 mod libtest;
 mod loom;
-mod miri;
 mod mutants;
+mod nightly;
 mod rayon;
 mod rustup;
 mod soak;
 mod step;
-mod tsan;
 mod workspace;
 
 use std::process::ExitCode;
@@ -127,8 +126,8 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
             let groups = some_of(GROUPS, group.as_ref(), |group| group.name)?;
             loom::run(workspace, &mut tally, groups, *full);
         }
-        Task::Miri { full } => miri::run(workspace, &mut tally, *full),
-        Task::Tsan => tsan::run(workspace, &mut tally),
+        Task::Miri { full } => nightly::miri(workspace, &mut tally, *full),
+        Task::Tsan => nightly::tsan(workspace, &mut tally),
         Task::Mutants { name } => mutants::run(workspace, &mut tally, name.as_deref()),
         Task::Rayon => rayon::run(workspace, &mut tally),
         Task::Soak { name } => {

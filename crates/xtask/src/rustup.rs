@@ -1,18 +1,19 @@
 //! Toolchains, components and targets that a check needs beyond the default.
 //!
-//! rustup adds what is missing and leaves alone what is there. The error is the sentence that the check prints when it is
-//! skipped.
+//! rustup adds what is missing and leaves alone what is there. Without it
+//! the check is skipped.
 
 use std::time::Duration;
 
 use crate::command::Cmd;
+use crate::step::Stop;
 use crate::workspace::Workspace;
 
 /// How long an attempt to add something may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Makes sure that the toolchain `name` is there.
-pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), String> {
+pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {
     if has_toolchain(workspace, name) {
         return Ok(());
     }
@@ -21,19 +22,18 @@ pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), String> {
 }
 
 /// Makes sure that the nightly toolchain is there with `components`. The toolchain itself is not added.
-pub fn nightly(workspace: &Workspace, components: &[&str]) -> Result<(), String> {
+pub fn nightly(workspace: &Workspace, components: &[&str]) -> Result<(), Stop> {
     if !has_toolchain(workspace, "nightly") {
-        return Err("toolchain nightly is not installed".to_string());
+        let why = "toolchain nightly is not installed";
+        return Err(Stop::Skipped(why.to_string()));
     }
     let components = components.join(" ");
-    add(
-        workspace,
-        &format!("component add --toolchain nightly {components}"),
-    )
+    let line = format!("component add --toolchain nightly {components}");
+    add(workspace, &line)
 }
 
 /// Makes sure that the standard library for `target` is there.
-pub fn target(workspace: &Workspace, target: &str) -> Result<(), String> {
+pub fn target(workspace: &Workspace, target: &str) -> Result<(), Stop> {
     add(workspace, &format!("target add {target}"))
 }
 
@@ -42,13 +42,10 @@ fn has_toolchain(workspace: &Workspace, name: &str) -> bool {
     version.succeed().is_ok()
 }
 
-fn add(workspace: &Workspace, line: &str) -> Result<(), String> {
+fn add(workspace: &Workspace, line: &str) -> Result<(), Stop> {
     let rustup = Cmd::new(workspace, "rustup", "rustup").args(line.split(' '));
-    match rustup.limit(LIMIT).succeed() {
-        Ok(_) => Ok(()),
-        Err(text) => {
-            let reason = text.trim_end().lines().last().unwrap_or_default();
-            Err(format!("rustup {line}: {reason}"))
-        }
-    }
+    rustup.limit(LIMIT).succeed().map(drop).map_err(|text| {
+        let reason = text.trim_end().lines().last().unwrap_or_default();
+        Stop::Skipped(format!("rustup {line}: {reason}"))
+    })
 }

@@ -5,26 +5,26 @@ use std::time::Instant;
 /// How many of the last lines of a failed check are shown; the log holds the rest.
 const SHOWN_LINES: usize = 200;
 
-/// What a check found.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All is well; the text says how much was looked at, or nothing.
-    Passed(String),
+/// What a check found: how much it looked at, or why it did not pass.
+pub type Outcome = Result<String, Stop>;
+
+/// Why a check did not pass.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
     /// The output of what failed.
     Failed(String),
-    /// Why it could not be run.
+    /// Why it could not run.
     Skipped(String),
 }
 
-impl From<Result<Outcome, String>> for Outcome {
-    /// A check that could not be asked has failed.
-    fn from(result: Result<Outcome, String>) -> Outcome {
-        result.unwrap_or_else(Outcome::Failed)
+impl From<String> for Stop {
+    fn from(trouble: String) -> Stop {
+        Stop::Failed(trouble)
     }
 }
 
 /// How many checks ended how.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
+#[derive(Default)]
 pub struct Tally {
     pub passed: usize,
     pub failed: usize,
@@ -38,27 +38,23 @@ impl Tally {
         let outcome = check();
         let seconds = start.elapsed().as_secs_f64();
         let (word, count, why) = match &outcome {
-            Outcome::Passed(detail) => ("ok", &mut self.passed, detail.as_str()),
-            Outcome::Failed(_) => ("FAILED", &mut self.failed, ""),
-            Outcome::Skipped(why) => ("skipped", &mut self.skipped, why.as_str()),
+            Ok(detail) => ("ok", &mut self.passed, detail.as_str()),
+            Err(Stop::Failed(_)) => ("FAILED", &mut self.failed, ""),
+            Err(Stop::Skipped(why)) => ("skipped", &mut self.skipped, why.as_str()),
         };
         *count += 1;
         let line = format!("{word:<8}{name:<34}{seconds:>7.1} s  {why}");
         println!("{}", line.trim_end());
-        if let Outcome::Failed(output) = outcome {
+        if let Err(Stop::Failed(output)) = outcome {
             println!("{}", last_lines(&output, SHOWN_LINES));
         }
     }
 
     /// Prints the count; returns whether nothing failed.
     pub fn close(&self) -> bool {
-        let Tally {
-            passed,
-            failed,
-            skipped,
-        } = self;
+        let (passed, failed, skipped) = (self.passed, self.failed, self.skipped);
         println!("{passed} passed, {failed} failed, {skipped} skipped");
-        *failed == 0
+        failed == 0
     }
 }
 
@@ -79,10 +75,10 @@ mod tests {
     #[test]
     fn one_failure_makes_the_whole_fail() {
         let mut tally = Tally::default();
-        tally.run("good", || Outcome::Passed(String::new()));
-        tally.run("absent", || Outcome::Skipped("no toolchain".to_string()));
+        tally.run("good", || Ok(String::new()));
+        tally.run("absent", || Err(Stop::Skipped("no toolchain".to_string())));
         assert!(tally.close());
-        tally.run("bad", || Outcome::Failed("what it printed".to_string()));
+        tally.run("bad", || Err(Stop::Failed("what it printed".to_string())));
         assert!(!tally.close());
         assert_eq!((tally.passed, tally.failed, tally.skipped), (1, 1, 1));
     }

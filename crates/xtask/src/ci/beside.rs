@@ -10,9 +10,8 @@ use crate::workspace::Workspace;
 /// rustfmt, clippy with the lints of the workspace, and rustdoc.
 pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     for beside in BESIDE {
-        tally.run(&format!("lints of {}", beside.folder), || {
-            lint(workspace, beside).into()
-        });
+        let name = format!("lints of {}", beside.folder);
+        tally.run(&name, || lint(workspace, beside));
     }
 }
 
@@ -27,11 +26,11 @@ pub fn tests(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-fn lint(workspace: &Workspace, beside: &Beside) -> Result<Outcome, String> {
+fn lint(workspace: &Workspace, beside: &Beside) -> Outcome {
     let line = format!("fmt --check --manifest-path {} -- -l", beside.manifest());
     let format = Cmd::cargo(workspace, &format!("fmt of {}", beside.folder), &line);
     if beside.measured {
-        return Ok(format.outcome(""));
+        return format.outcome("");
     }
     let clippy = beside.cargo(workspace, "clippy");
     let clippy = clippy.args(["--all-targets", "--all-features", "--", "-D", "warnings"]);
@@ -43,7 +42,7 @@ fn lint(workspace: &Workspace, beside: &Beside) -> Result<Outcome, String> {
             .env("RUSTDOCFLAGS", "-D warnings")
     });
     let checks = [format, clippy].into_iter().chain(documentation);
-    Ok(in_turn(checks, ""))
+    in_turn(checks, "")
 }
 
 /// The lints in the root manifest as arguments, because a package beside the workspace cannot inherit them.

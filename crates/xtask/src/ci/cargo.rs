@@ -2,9 +2,8 @@
 
 use std::env;
 use std::fs;
-use std::io::{self, ErrorKind};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::beside;
 use crate::command::{Cmd, in_turn};
@@ -47,9 +46,7 @@ pub fn targets(workspace: &Workspace, tally: &mut Tally) {
     for target in TARGETS {
         let name = format!("check {target}");
         tally.run(&name, || {
-            if let Err(why) = rustup::target(workspace, target) {
-                return Outcome::Skipped(why);
-            }
+            rustup::target(workspace, target)?;
             let line = format!("check --workspace --all-features --target {target}");
             let members = Cmd::cargo(workspace, &name, &line)
                 .env("CARGO_TARGET_DIR", workspace.scratch("cross"));
@@ -65,12 +62,8 @@ pub fn targets(workspace: &Workspace, tally: &mut Tally) {
 /// Type-checks what users build with the oldest Rust that the manifests promise.
 pub fn msrv(workspace: &Workspace) -> Outcome {
     let oldest = workspace.published().find_map(|p| p.rust_version.as_ref());
-    let Some(oldest) = oldest.map(ToString::to_string) else {
-        return Outcome::Failed("no published crate has a rust-version".to_string());
-    };
-    if let Err(why) = rustup::toolchain(workspace, &oldest) {
-        return Outcome::Skipped(why);
-    }
+    let oldest = oldest.ok_or("no published crate has a rust-version".to_string())?;
+    rustup::toolchain(workspace, &oldest.to_string())?;
     let line = format!("+{oldest} check");
     let members = Cmd::cargo(workspace, "msrv", &line)
         .args(published(workspace))
@@ -83,50 +76,35 @@ pub fn msrv(workspace: &Workspace) -> Outcome {
 
 /// Packs the published crates together, so that each is built from the others' packages.
 pub fn package(workspace: &Workspace) -> Outcome {
-    if let Err(error) = forget(workspace) {
-        return Outcome::Failed(format!("the packages of an earlier run stay: {error}"));
-    }
-    Cmd::cargo(workspace, "package", "package --allow-dirty")
-        .args(published(workspace))
-        .env("CARGO_TARGET_DIR", workspace.scratch("package"))
-        .outcome("packed and built")
+    forget(workspace);
+    let package = Cmd::cargo(workspace, "package", "package --allow-dirty");
+    let package = package.args(published(workspace));
+    let package = package.env("CARGO_TARGET_DIR", workspace.scratch("package"));
+    package.outcome("packed and built")
 }
 
 /// The published members as arguments.
 fn published(workspace: &Workspace) -> Vec<String> {
-    let named = workspace.published();
-    let named = named.flat_map(|package| ["-p".to_string(), package.name.clone()]);
-    named.collect()
+    let members = workspace.published();
+    members
+        .map(|package| format!("-p={}", package.name))
+        .collect()
 }
 
 /// Removes what an earlier run packed and unpacked. Cargo never unpacks a version twice, and would build today's crate
 /// against yesterday's.
-fn forget(workspace: &Workspace) -> io::Result<()> {
-    remove(&workspace.scratch("package"))?;
-    let set = env::var_os("CARGO_HOME").filter(|home| !home.is_empty());
-    let home = set.map(PathBuf::from);
-    let Some(home) = home.or_else(|| Some(env::home_dir()?.join(".cargo"))) else {
-        return Ok(());
-    };
-    let Ok(registries) = fs::read_dir(home.join("registry/src")) else {
-        return Ok(());
-    };
-    for registry in registries {
-        let registry = registry?;
+fn forget(workspace: &Workspace) {
+    let _ = fs::remove_dir_all(workspace.scratch("package"));
+    let set = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = set.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
+    for registry in registries.into_iter().flatten().flatten() {
         // A registry without a host is a folder on this machine, like the one that cargo packs into.
         if registry.file_name().as_encoded_bytes().starts_with(b"-") {
             for package in workspace.published() {
                 let unpacked = format!("{}-{}", package.name, package.version);
-                remove(&registry.path().join(unpacked))?;
+                let _ = fs::remove_dir_all(registry.path().join(unpacked));
             }
         }
-    }
-    Ok(())
-}
-
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
     }
 }

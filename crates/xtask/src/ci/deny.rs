@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use crate::beside::{self, Beside};
 use crate::command::{Cmd, in_turn};
-use crate::step::Outcome;
+use crate::step::{Outcome, Stop};
 use crate::workspace::Workspace;
 
 /// How long fetching the database of advisories may take.
 const LIMIT: Duration = Duration::from_secs(120);
+
+const NOT_INSTALLED: &str = "cargo-deny is not installed";
 
 /// Licences, and packages that are not wanted.
 pub fn licences(workspace: &Workspace) -> Outcome {
@@ -18,33 +20,32 @@ pub fn licences(workspace: &Workspace) -> Outcome {
 
 /// Known vulnerabilities, if the database can be fetched.
 pub fn advisories(workspace: &Workspace) -> Outcome {
-    if is_installed(workspace) && !succeeds(workspace, "deny fetch db") {
-        return Outcome::Skipped("the advisory database cannot be fetched".to_string());
-    }
+    need(workspace, "--version", NOT_INSTALLED)?;
+    need(
+        workspace,
+        "fetch db",
+        "the advisory database cannot be fetched",
+    )?;
     check(workspace, "advisories")
 }
 
 /// Runs `cargo deny check` on the workspace and on each package beside it.
 fn check(workspace: &Workspace, what: &str) -> Outcome {
-    if !is_installed(workspace) {
-        return Outcome::Skipped("cargo-deny is not installed".to_string());
-    }
+    need(workspace, "--version", NOT_INSTALLED)?;
     let manifests = iter::once("Cargo.toml".to_string());
-    let manifests: Vec<String> = manifests
-        .chain(beside::checked().map(Beside::manifest))
-        .collect();
-    let checks = manifests.iter().map(|manifest| {
-        let line = format!("deny --all-features --locked --manifest-path {manifest} check");
-        Cmd::cargo(workspace, &format!("deny {manifest}"), &line).args(what.split(' '))
+    let manifests = manifests.chain(beside::checked().map(Beside::manifest));
+    let checks = manifests.map(|manifest| {
+        let line = format!("--all-features --locked --manifest-path {manifest} check {what}");
+        cargo_deny(workspace, &line)
     });
-    in_turn(checks, &format!("{} lock files", manifests.len()))
+    in_turn(checks, "")
 }
 
-fn is_installed(workspace: &Workspace) -> bool {
-    succeeds(workspace, "deny --version")
+fn need(workspace: &Workspace, line: &str, otherwise: &str) -> Result<String, Stop> {
+    let done = cargo_deny(workspace, line).succeed();
+    done.map_err(|_| Stop::Skipped(otherwise.to_string()))
 }
 
-fn succeeds(workspace: &Workspace, line: &str) -> bool {
-    let done = Cmd::cargo(workspace, line, line).limit(LIMIT).run();
-    done.is_ok_and(|done| done.success())
+fn cargo_deny(workspace: &Workspace, line: &str) -> Cmd {
+    Cmd::cargo(workspace, "deny", &format!("deny {line}")).limit(LIMIT)
 }

@@ -11,11 +11,10 @@ mod deny;
 use crate::command::Cmd;
 use crate::house;
 use crate::loom::{self, GROUPS};
-use crate::miri;
 use crate::mutants;
+use crate::nightly;
 use crate::rayon;
-use crate::step::{Outcome, Tally};
-use crate::tsan;
+use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
 use checked::State;
@@ -72,8 +71,8 @@ pub const STEPS: &[Step] = &[
     Step(Changed, "clippy loom", One(cargo::clippy_loom)),
     Step(Changed, "loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
     Step(Changed, "mutants", Table(|w, t| mutants::run(w, t, None))),
-    Step(Changed, "miri", Table(|w, t| miri::run(w, t, false))),
-    Step(Changed, "tsan", Table(tsan::run)),
+    Step(Changed, "miri", Table(|w, t| nightly::miri(w, t, false))),
+    Step(Changed, "tsan", Table(nightly::tsan)),
 ];
 
 /// Runs the quick rows alone, or all with those whose sources have changed, or all to record that they have passed.
@@ -85,7 +84,7 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
     });
     let state = match state {
         Ok(state) => state,
-        Err(trouble) => return tally.run(FILE, || Outcome::Failed(trouble)),
+        Err(trouble) => return tally.run(FILE, || Err(Stop::Failed(trouble))),
     };
     let changed = state.reason(recorded.as_deref());
     let mut unchecked = 0;
@@ -97,7 +96,7 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
         };
         let skipped = tally.skipped;
         match skip {
-            Some(why) => tally.run(step.1, || Outcome::Skipped(why)),
+            Some(why) => tally.run(step.1, || Err(Stop::Skipped(why))),
             None => run(workspace, tally, step),
         }
         if step.0 == Changed {
@@ -109,9 +108,11 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
     }
     let failed = tally.failed;
     let record = || match (failed, unchecked) {
-        (0, 0) => state.record(workspace).into(),
-        (0, _) => Outcome::Failed(format!("{unchecked} slow checks were skipped")),
-        _ => Outcome::Skipped("a check has failed".to_string()),
+        (0, 0) => state.record(workspace),
+        (0, _) => Err(Stop::Failed(format!(
+            "{unchecked} slow checks were skipped"
+        ))),
+        _ => Err(Stop::Skipped("a check has failed".to_string())),
     };
     if full {
         tally.run(FILE, record);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Repo, violation};
 use crate::command::Cmd;
-use crate::step::Outcome;
+use crate::step::{Outcome, Stop};
 use crate::workspace::Workspace;
 
 /// Finds links to files and headings that do not exist.
@@ -21,10 +21,7 @@ pub fn check(repo: &Repo) -> Vec<String> {
 
 /// Fetches the pages on the web. Only an answer that there is no such page is a failure.
 pub fn web(workspace: &Workspace) -> Outcome {
-    let repo = match Repo::read(workspace) {
-        Ok(repo) => repo,
-        Err(trouble) => return Outcome::Failed(trouble),
-    };
+    let repo = Repo::read(workspace)?;
     let targets = links(&repo).map(|(_, _, target)| target);
     let targets: BTreeSet<String> = targets.filter(|target| target.contains("://")).collect();
     let url = |url: &String| ["--output".to_string(), "/dev/null".to_string(), url.clone()];
@@ -41,9 +38,9 @@ pub fn web(workspace: &Workspace) -> Outcome {
     let (broken, fine): (Vec<&str>, Vec<&str>) =
         answers.partition(|line| ["404", "410"].iter().any(|code| line.starts_with(code)));
     match (fine.len(), broken.len()) {
-        (0, 0) => Outcome::Skipped("no network".to_string()),
-        (many, 0) => Outcome::Passed(format!("{many} of {} answer", targets.len())),
-        _ => Outcome::Failed(broken.join("\n")),
+        (0, 0) => Err(Stop::Skipped("no network".to_string())),
+        (many, 0) => Ok(format!("{many} of {} answer", targets.len())),
+        _ => Err(broken.join("\n").into()),
     }
 }
 

@@ -39,15 +39,13 @@ const RULES: [Rule; 6] = [
 
 /// Applies every rule.
 pub fn check(workspace: &Workspace) -> Outcome {
-    let found = Repo::read(workspace).map(|repo| {
-        let mut violations: Vec<String> = RULES.iter().flat_map(|rule| rule(&repo)).collect();
-        violations.sort();
-        match violations.len() {
-            0 => Outcome::Passed(format!("{} files", repo.texts.len())),
-            _ => Outcome::Failed(violations.join("\n")),
-        }
-    });
-    found.into()
+    let repo = Repo::read(workspace)?;
+    let mut violations: Vec<String> = RULES.iter().flat_map(|rule| rule(&repo)).collect();
+    violations.sort();
+    match violations.len() {
+        0 => Ok(format!("{} files", repo.texts.len())),
+        _ => Err(violations.join("\n").into()),
+    }
 }
 
 /// A violation in a line of a file, counted from 1.

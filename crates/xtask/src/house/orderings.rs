@@ -1,8 +1,7 @@
 //! Memory orderings are explained in crates that run in users' programs.
 //!
 //! A comment names the partner of an acquire, a release or a fence, or says why Relaxed is enough. It stands in the line,
-//! a few lines above it in the same function, or above the function. A comment above an `impl` serves all its functions
-//! if it names the ordering. Whether the comment is true is for the reader and for loom.
+//! a few lines above it in the same function, or above the function. Whether it is true is for the reader and for loom.
 
 use super::source::{code, has_word, indent, is_comment, is_function, item_end, tests};
 use super::{Repo, violation};
@@ -50,7 +49,7 @@ fn file(path: &str, text: &str) -> Vec<String> {
         }
         let name = NAMES.iter().find(|name| has_word(&code, name));
         let name = name.filter(|_| at >= imported && !tests[at]);
-        if let Some(name) = name.filter(|name| !is_explained(&lines, at, name)) {
+        if let Some(name) = name.filter(|_| !is_explained(&lines, at)) {
             let advice = format!("say what {name} pairs with, or why nothing is needed");
             found.push(violation(path, at + 1, advice));
         }
@@ -58,12 +57,11 @@ fn file(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-fn is_explained(lines: &[&str], at: usize, name: &str) -> bool {
-    let around = |above: &usize| *above == at || indent(lines[*above]) < indent(lines[at]);
+fn is_explained(lines: &[&str], at: usize) -> bool {
+    let around = |above: usize| above == at || indent(lines[above]) < indent(lines[at]);
     let mut above = (0..=at).rev();
-    let function = above.find(|above| is_function(lines[*above]) && around(above));
-    let function = function.unwrap_or(0);
-    let floor = head(lines, function);
+    let function = above.find(|above| is_function(lines[*above]) && around(*above));
+    let floor = head(lines, function.unwrap_or(0));
     // A comment of several lines counts as a whole.
     let first = head(lines, at.saturating_sub(REACH).max(floor)).max(floor);
     let comments = lines[first..=at]
@@ -71,13 +69,7 @@ fn is_explained(lines: &[&str], at: usize, name: &str) -> bool {
         .filter_map(|line| line.split_once("//"));
     let comments: String = comments.map(|(_, comment)| comment).collect();
     let words = comments.split(|c: char| !c.is_alphanumeric());
-    let begins_impl = |at: &usize| {
-        let line = lines[*at].trim_start();
-        line.starts_with("impl") || line.starts_with("unsafe impl")
-    };
-    let of_impl = || (0..function).rev().find(begins_impl);
     words.filter(|word| !word.is_empty()).count() >= WORDS
-        || of_impl().is_some_and(|item| lines[head(lines, item)..item].concat().contains(name))
 }
 
 /// The first line of the comments and attributes right above a line.
@@ -121,12 +113,6 @@ mod tests {
         let far = "    g();\n".repeat(9);
         let text = format!("fn f() {{\n    // Pairs with h.\n{far}    a(Acquire);\n}}");
         assert_eq!(found(&text), [12]);
-    }
-
-    #[test]
-    fn a_comment_above_an_impl_serves_the_ordering_that_it_names() {
-        let text = "/// Hints, so Relaxed is enough.\nimpl A {\n    fn f(&self) {\n        a(Relaxed);\n        a(Acquire);\n    }\n}";
-        assert_eq!(found(text), [5]);
     }
 
     #[test]

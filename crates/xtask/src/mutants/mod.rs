@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use crate::command::{Cmd, Done, End};
 use crate::libtest::{self, Tests};
 use crate::loom;
-use crate::miri;
+use crate::nightly;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
@@ -72,7 +72,8 @@ impl Mutant {
         let log = format!("mutant {}", self.name());
         let command = match tool {
             "loom" => loom::command(workspace, &log, package, argument),
-            _ => miri::command(workspace, &log, package, NEVER_PREEMPT).args(["--test", argument]),
+            _ => nightly::miri_test(workspace, &log, package, NEVER_PREEMPT)
+                .args(["--test", argument]),
         };
         let command = command.env("RUST_BACKTRACE", "0");
         // Incremental, because one build differs from the next in a few lines.
@@ -96,13 +97,12 @@ fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, Str
 
 /// Checks that every patch applies and has a head.
 pub fn apply(workspace: &Workspace) -> Outcome {
-    let applied = mutants(workspace, None).and_then(|mutants| {
-        let tree = Tree::mirror(workspace)?;
-        let mut patches = mutants.iter().map(|mutant| &mutant.file);
-        patches.try_for_each(|file| tree.patched(file, || Ok(())))?;
-        Ok(Outcome::Passed(format!("{} patches", mutants.len())))
-    });
-    applied.into()
+    let mutants = mutants(workspace, None)?;
+    let tree = Tree::mirror(workspace)?;
+    for mutant in &mutants {
+        tree.patched(&mutant.file, || Ok(String::new()))?;
+    }
+    Ok(format!("{} patches", mutants.len()))
 }
 
 /// Checks every mutant, or the one called `only`.
@@ -111,39 +111,41 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
     let prepared = tree.and_then(|tree| Ok((mutants(workspace, only)?, tree)));
     let (mutants, tree) = match prepared {
         Ok(prepared) => prepared,
-        Err(trouble) => return tally.run("mutants", || Outcome::Failed(trouble)),
+        Err(trouble) => return tally.run("mutants", || Err(trouble.into())),
     };
-    let miri = miri::ready(workspace);
+    let miri = nightly::miri_ready(workspace);
+    let ready = |mutant: &Mutant| match mutant.fails[0].as_str() {
+        "miri" => miri.clone(),
+        _ => Ok(()),
+    };
     // All of them before the first mutant, because each mutant causes a rebuild.
     let mut without: HashMap<&[String; 4], bool> = HashMap::new();
-    for mutant in &mutants {
-        if mutant.fails[0] == "miri" && miri.is_err() || without.contains_key(&mutant.fails) {
-            continue;
-        }
-        let failed = tally.failed;
-        let test = mutant.cargo_test(&tree.workspace, &[]);
-        let name = mutant.fails[3].rsplit("::").next().unwrap_or_default();
-        tally.run(name, || libtest::pass(test));
-        without.insert(&mutant.fails, tally.failed == failed);
+    for mutant in mutants.iter().filter(|mutant| ready(mutant).is_ok()) {
+        without.entry(&mutant.fails).or_insert_with(|| {
+            let failed = tally.failed;
+            let test = mutant.cargo_test(&tree.workspace, &[]);
+            tally.run(&mutant.fails[3], || libtest::pass(test));
+            tally.failed == failed
+        });
     }
     for mutant in &mutants {
-        let name = format!("mutant {}", mutant.name());
-        tally.run(&name, || match (without.get(&mutant.fails), &miri) {
-            (None, Err(why)) => Outcome::Skipped(why.clone()),
-            (Some(true), _) => tree.patched(&mutant.file, || check(&tree, mutant)).into(),
-            _ => Outcome::Failed("the test does not pass without the mutant".to_string()),
+        tally.run(&format!("mutant {}", mutant.name()), || {
+            ready(mutant)?;
+            if !without[&mutant.fails] {
+                return Err("the test does not pass without the mutant"
+                    .to_string()
+                    .into());
+            }
+            tree.patched(&mutant.file, || check(&tree.workspace, mutant))
         });
     }
 }
 
 /// Whether the mutant, which is applied to the tree, compiles and its test fails.
-fn check(tree: &Tree, mutant: &Mutant) -> Result<Outcome, String> {
-    let built = mutant.cargo_test(&tree.workspace, &["--no-run"]).succeed();
+fn check(tree: &Workspace, mutant: &Mutant) -> Outcome {
+    let built = mutant.cargo_test(tree, &["--no-run"]).succeed();
     built.map_err(|output| format!("{output}\nthe mutant does not compile"))?;
-    Ok(judge(
-        &mutant.title,
-        &mutant.cargo_test(&tree.workspace, &[]).run()?,
-    ))
+    judge(&mutant.title, &mutant.cargo_test(tree, &[]).run()?)
 }
 
 /// What the run of the test with the mutant means.
@@ -152,23 +154,21 @@ fn judge(title: &str, done: &Done) -> Outcome {
         End::TimeOut => "the test hung, which does not count as failing",
         End::Success => "UNCAUGHT: the test passes with the mutant",
         End::Failure if Tests::read(&done.text).started == 0 => "no test was started",
-        End::Failure => return Outcome::Passed(format!("{title} {}", message(&done.text))),
+        End::Failure => return Ok(format!("{title} {}", message(&done.text))),
     };
-    Outcome::Failed(format!("{}\n{uncaught}: {title}", done.text))
+    Err(format!("{}\n{uncaught}: {title}", done.text).into())
 }
+
+const UNDEFINED: &str = "Undefined Behavior: ";
 
 /// The first message of the failing test, or of Miri.
 fn message(output: &str) -> &str {
     let mut lines = output.lines();
-    let mut found = None;
-    while let (None, Some(line)) = (found, lines.next()) {
-        found = match line.contains(" panicked at ") {
-            true => lines.next(),
-            false => line
-                .split_once("Undefined Behavior: ")
-                .map(|(_, what)| what),
-        };
-    }
+    let found = lines.find(|line| line.contains(" panicked at ") || line.contains(UNDEFINED));
+    let found = found.and_then(|line| match line.split_once(UNDEFINED) {
+        Some((_, what)) => Some(what),
+        None => lines.next(),
+    });
     found.unwrap_or("the test program was ended by a signal")
 }
 
@@ -178,10 +178,7 @@ mod tests {
 
     fn caught(end: End, text: &str) -> bool {
         let text = text.to_string();
-        matches!(
-            judge("it is wrong", &Done { end, text }),
-            Outcome::Passed(_)
-        )
+        judge("it is wrong", &Done { end, text }).is_ok()
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::command::Cmd;
+use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 /// The copy.
@@ -43,11 +44,7 @@ impl Tree {
     }
 
     /// Calls `f` with the patch at `file` applied to the copy, and takes it back.
-    pub fn patched<R>(
-        &self,
-        file: &str,
-        f: impl FnOnce() -> Result<R, String>,
-    ) -> Result<R, String> {
+    pub fn patched(&self, file: &str, f: impl FnOnce() -> Outcome) -> Outcome {
         self.git(&self.workspace.root, "index", &["apply", file])?;
         let result = f();
         self.restore()?;
@@ -73,6 +70,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::step::Stop;
 
     const PATCH: &str = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-one\n+1\n";
 
@@ -81,9 +79,14 @@ mod tests {
         let root = Workspace::load().unwrap().scratch("tests").join(name);
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(&root).unwrap();
-        fs::write(root.join("a.rs"), "one\n").unwrap();
-        fs::write(root.join("a.patch"), PATCH).unwrap();
-        fs::write(root.join(".gitignore"), "target/\n").unwrap();
+        let files = [
+            ("a.rs", "one\n"),
+            ("a.patch", PATCH),
+            (".gitignore", "target/"),
+        ];
+        for (file, text) in files {
+            fs::write(root.join(file), text).unwrap();
+        }
         let workspace = Workspace {
             target: root.join("target"),
             root,
@@ -96,12 +99,15 @@ mod tests {
     #[test]
     fn a_patch_is_applied_and_taken_back() {
         let tree = Tree::mirror(&small("patched")).unwrap();
-        let read = || tree.workspace.read("a.rs");
-        assert_eq!(tree.patched("a.patch", read), Ok("1\n".to_string()));
-        assert_eq!(read(), Ok("one\n".to_string()));
-        let failed: Result<(), _> = tree.patched("a.patch", || Err("no cargo".to_string()));
-        assert_eq!(failed, Err("no cargo".to_string()));
-        assert_eq!(read(), Ok("one\n".to_string()));
+        let read = || Ok(tree.workspace.read("a.rs")?);
+        let during = tree.patched("a.patch", read);
+        assert_eq!(during.as_deref(), Ok("1\n"));
+        assert_eq!(read().as_deref(), Ok("one\n"));
+        assert!(
+            tree.patched("a.patch", || Err("no cargo".to_string().into()))
+                .is_err()
+        );
+        assert_eq!(read().as_deref(), Ok("one\n"));
     }
 
     #[test]
@@ -109,24 +115,24 @@ mod tests {
         let workspace = small("misfit");
         fs::write(workspace.root.join("a.rs"), "two\n").unwrap();
         let tree = Tree::mirror(&workspace).unwrap();
-        let error = tree.patched("a.patch", || Ok(())).unwrap_err();
-        assert!(error.contains("a.rs"), "{error}");
+        let error = tree.patched("a.patch", || Ok(String::new())).unwrap_err();
+        assert!(matches!(error, Stop::Failed(text) if text.contains("a.rs")));
     }
 
     #[test]
     fn the_copy_follows_the_workspace() {
         let workspace = small("mirrored");
-        let tree = Tree::mirror(&workspace).unwrap();
-        let copy = |file| tree.workspace.root.join(file);
-        let time = || fs::metadata(copy("a.rs")).unwrap().modified().unwrap();
+        let copy = Tree::mirror(&workspace).unwrap().workspace.root;
+        let time = || fs::metadata(copy.join("a.rs")).unwrap().modified().unwrap();
         let before = time();
-        fs::write(workspace.root.join("b.rs"), "two\n").unwrap();
-        fs::remove_file(workspace.root.join("a.patch")).unwrap();
+        fs::write(copy.join("a.patch"), "left by a killed run\n").unwrap();
+        fs::rename(
+            workspace.root.join("a.patch"),
+            workspace.root.join("b.patch"),
+        )
+        .unwrap();
         Tree::mirror(&workspace).unwrap();
-        assert_eq!(time(), before);
-        assert!(copy("b.rs").exists() && !copy("a.patch").exists());
-        fs::write(copy("a.rs"), "left by a killed run\n").unwrap();
-        Tree::mirror(&workspace).unwrap();
-        assert_eq!(tree.workspace.read("a.rs"), Ok("one\n".to_string()));
+        assert_eq!(time(), before, "what is the same is not built again");
+        assert!(copy.join("b.patch").exists() && !copy.join("a.patch").exists());
     }
 }

@@ -5,7 +5,7 @@
 //! another is in the table, and switched off where it begins. The documentation becomes modules that hold nothing else, so
 //! that its examples run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::files::{self, File};
 use super::published::{Published, RAYON_CORE};
@@ -19,13 +19,9 @@ pub const NAME: &str = "rayon-core-tests";
 const AROUND: &str = include_str!("around.rs");
 
 /// The modules of unit tests that [`AROUND`] declares, from rayon-core's `src/`.
+#[rustfmt::skip]
 const UNITS: [&str; 6] = [
-    "broadcast/test.rs",
-    "join/test.rs",
-    "scope/test.rs",
-    "spawn/test.rs",
-    "test.rs",
-    "thread_pool/test.rs",
+    "broadcast/test.rs", "join/test.rs", "scope/test.rs", "spawn/test.rs", "test.rs", "thread_pool/test.rs",
 ];
 
 /// Documentation tests with nothing around them.
@@ -41,24 +37,22 @@ pub fn package(published: &Published) -> Result<Vec<File>, String> {
     for file in files::below(&published.core)? {
         if file.path.starts_with("tests") {
             found.push(file);
-        } else if let Some(module) = module(&file.path) {
-            let text = String::from_utf8(file.bytes)
-                .map_err(|error| format!("{}: {error}", file.path.display()))?;
-            let source = source(&module, &text)?;
+        } else if let Some(module) = slashed(&file.path).strip_prefix("src/") {
+            let Some(text) = String::from_utf8(file.bytes)
+                .ok()
+                .filter(|_| module.ends_with(".rs"))
+            else {
+                continue;
+            };
+            let source = source(module, &text)?;
             if source.path.starts_with("src/docs") {
-                modules.push_str(&format!("mod {};\n", documented(&module)));
+                modules.push_str(&format!("mod {};\n", documented(module)));
             }
             found.push(source);
         }
     }
     found.push(File::new("src/docs/mod.rs", modules));
     Ok(found)
-}
-
-/// The path of a source from rayon-core's `src/`.
-fn module(path: &Path) -> Option<String> {
-    let inside = slashed(path.strip_prefix("src").ok()?);
-    inside.ends_with(".rs").then_some(inside)
 }
 
 /// The name of the module of that source's documentation.
@@ -78,24 +72,26 @@ fn source(module: &str, text: &str) -> Result<File, String> {
     }
     if text.contains("#[test]") {
         return Err(format!(
-            "src/{module} of rayon-core holds tests that nothing runs: declare them in around.rs and in UNITS"
+            "declare the tests in {module} in around.rs and in UNITS"
         ));
     }
     let path = format!("src/docs/{}.rs", documented(module));
     Ok(File::new(path, documentation(text)))
 }
 
-/// The manifest of the package.
 fn manifest(published: &Published) -> String {
-    let dependencies = published
-        .dependencies
-        .iter()
-        .map(|(name, requirement)| format!("{name} = \"{requirement}\"\n"));
+    let Published {
+        edition,
+        dependencies,
+        ..
+    } = published;
+    let dependencies = dependencies.iter();
+    let dependencies: String = dependencies
+        .map(|(n, req)| format!("{n} = \"{req}\"\n"))
+        .collect();
     format!(
-        "[package]\nname = \"{NAME}\"\nedition = \"{}\"\npublish = false\n\n\
-         [dependencies]\nrayon-core = \"={RAYON_CORE}\"\n\n[dev-dependencies]\n{}",
-        published.edition,
-        dependencies.collect::<String>()
+        "[package]\nname = \"{NAME}\"\nedition = \"{edition}\"\npublish = false\n\n\
+         [dependencies]\nrayon-core = \"={RAYON_CORE}\"\n\n[dev-dependencies]\n{dependencies}"
     )
 }
 
@@ -108,9 +104,7 @@ fn without_left_out(module: &str, text: &str) -> Result<String, String> {
         };
         let head = format!("\nfn {name}() {{\n");
         if text.matches(&head).count() != 1 {
-            return Err(format!(
-                "rayon-core has no test {test}: take its row out of the table"
-            ));
+            return Err(format!("rayon-core has no test {test}: change the table"));
         }
         text = text.replace(&head, &format!("\n#[cfg(any())]{head}"));
     }
@@ -163,7 +157,7 @@ mod tests {
         assert!(source("latch.rs", "#[test]\nfn f() {}").is_err());
         assert_eq!(
             source("scope/mod.rs", "//! A.").unwrap().path,
-            Path::new("src/docs/scope_mod.rs")
+            PathBuf::from("src/docs/scope_mod.rs")
         );
     }
 }

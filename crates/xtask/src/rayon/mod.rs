@@ -36,7 +36,7 @@ const LIMIT: Duration = Duration::from_secs(10 * 60);
 /// Builds the packages and runs every suite.
 pub fn run(workspace: &Workspace, tally: &mut Tally) {
     let failed = tally.failed;
-    tally.run("rayon build", || build(workspace).into());
+    tally.run("rayon build", || build(workspace));
     if tally.failed > failed {
         return;
     }
@@ -46,7 +46,7 @@ pub fn run(workspace: &Workspace, tally: &mut Tally) {
 }
 
 /// Lays the packages out, makes sure that they are built on ours, and builds them.
-fn build(workspace: &Workspace) -> Result<Outcome, String> {
+fn build(workspace: &Workspace) -> Outcome {
     let folder = folder(workspace);
     let published = published::fetch(&folder.join("fetch"))?;
     layout::write(workspace, &folder, &published)?;
@@ -55,7 +55,7 @@ fn build(workspace: &Workspace) -> Result<Outcome, String> {
         let name = format!("rayon build {package}");
         cargo(workspace, &name, &format!("test --no-run -p {package}"))
     });
-    Ok(in_turn(builds, &format!("with {OURS}")))
+    in_turn(builds, &format!("with {OURS}"))
 }
 
 fn check(workspace: &Workspace, suite: &Suite) -> Outcome {
@@ -64,7 +64,7 @@ fn check(workspace: &Workspace, suite: &Suite) -> Outcome {
     if suite.help_any {
         command = command.env("TIDEGATE_WAIT", "help-any");
     }
-    command.run().map(|done| report::judge(suite, &done)).into()
+    report::judge(suite, &command.run()?)
 }
 
 /// A cargo command for the packages.

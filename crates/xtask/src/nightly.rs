@@ -1,0 +1,99 @@
+//! Miri and ThreadSanitizer over the runtime crates' tests: `cargo run -p xtask -- miri [--full]` and `.. tsan`.
+//!
+//! The tests shrink themselves under `cfg(miri)`. A change runs one schedule, a night one for each of many seeds.
+//!
+//! For ThreadSanitizer the standard library is built anew, so that its own synchronisation is seen. Fences are not: the
+//! configuration `tidegate_tsan` makes `sync` spell them as read-modify-writes. Tests that fork or limit the address space
+//! leave themselves out by the same configuration.
+//!
+//! Both need a nightly toolchain with some components, and are skipped without them.
+
+use std::env::consts::{ARCH, OS};
+
+use crate::command::{Cmd, NIGHT};
+use crate::libtest;
+use crate::rustup;
+use crate::step::{Stop, Tally};
+use crate::workspace::Workspace;
+
+/// The packages, each with its test programs for Miri; the others are too large for it or start processes. Arithmetic
+/// without `unsafe` has nothing for it.
+const SUITES: [(&str, &str); 3] = [
+    ("tidegate-sync", "--tests"),
+    ("tidegate-deque", "--tests"),
+    (
+        "tidegate",
+        "--lib --test small --test workers --test closed --test priorities \
+         --test interval_misuse --test interval_failures",
+    ),
+];
+
+/// The schedules that a night tries under Miri.
+const SEEDS: &str = "-Zmiri-many-seeds=0..32";
+
+/// Tests deeper than the sanitizer's own stack of calls, or too long for it.
+const LEFT_OUT: [&str; 4] = [
+    "a_chain_of_joins_may_be_deeper_than_the_ring",
+    "thieves_take_from_a_chain_deeper_than_the_ring",
+    "a_chain_of_second_halves_may_be_as_deep_as_the_stack_allows",
+    "endless_spawning_from_one_loop_needs_bounded_memory",
+];
+
+/// Runs every suite under Miri, with the schedules of a night if `full`.
+pub fn miri(workspace: &Workspace, tally: &mut Tally, full: bool) {
+    suites(
+        tally,
+        "miri",
+        &miri_ready(workspace),
+        |log, package, programs| {
+            let tests = miri_test(workspace, log, package, if full { SEEDS } else { "" });
+            let tests = tests.args(programs.split_whitespace());
+            if full { tests.limit(NIGHT) } else { tests }
+        },
+    );
+}
+
+/// Makes sure that Miri is there.
+pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
+    rustup::nightly(workspace, &["miri", "rust-src"])
+}
+
+/// `cargo miri test` of the package, up to the choice of its test programs.
+pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -> Cmd {
+    Cmd::cargo(workspace, log, &format!("+nightly miri test -p {package}"))
+        .env("CARGO_TARGET_DIR", workspace.scratch("miri"))
+        .env("MIRIFLAGS", flags)
+}
+
+/// Runs the tests of every package under ThreadSanitizer.
+pub fn tsan(workspace: &Workspace, tally: &mut Tally) {
+    let ready = match OS {
+        "linux" => rustup::nightly(workspace, &["rust-src"]),
+        _ => Err(Stop::Skipped(format!("not set up for {OS}"))),
+    };
+    let target = format!("{ARCH}-unknown-linux-gnu");
+    suites(tally, "tsan", &ready, |log, package, _| {
+        let line = format!("+nightly test -Zbuild-std --tests --target {target} -p {package} --");
+        Cmd::cargo(workspace, log, &line)
+            .args(LEFT_OUT.iter().flat_map(|test| ["--skip", test]))
+            .env("CARGO_TARGET_DIR", workspace.scratch("tsan"))
+            .env("RUSTFLAGS", "-Zsanitizer=thread --cfg tidegate_tsan")
+            .env("TSAN_OPTIONS", "halt_on_error=1")
+    });
+}
+
+/// Runs the command for each package, if the tool is ready.
+fn suites(
+    tally: &mut Tally,
+    tool: &str,
+    ready: &Result<(), Stop>,
+    tests: impl Fn(&str, &str, &str) -> Cmd,
+) {
+    for (package, programs) in SUITES {
+        let name = format!("{tool} {package}");
+        tally.run(&name, || {
+            ready.clone()?;
+            libtest::pass(tests(&name, package, programs))
+        });
+    }
+}
