@@ -1,15 +1,16 @@
-//! Checks of what users build: with loom, on other systems, with the oldest Rust, from packages.
+//! Checks of what users build: with loom, on other systems, with the oldest Rust, from packages; and of the packages of
+//! others, with cargo-deny and `deny.toml`.
 
 use std::env;
 use std::fs;
 use std::iter;
 use std::path::PathBuf;
 
-use crate::beside;
+use crate::beside::{self, Beside};
 use crate::command::{Cmd, in_turn};
 use crate::loom;
 use crate::rustup;
-use crate::step::{Outcome, Tally};
+use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
 /// Packages with models, and the lints for them.
@@ -107,4 +108,41 @@ fn forget(workspace: &Workspace) {
             }
         }
     }
+}
+
+/// Licences, and packages that are not wanted.
+pub fn licences(workspace: &Workspace) -> Outcome {
+    check(workspace, "bans licenses")
+}
+
+/// Known vulnerabilities, if the database can be fetched.
+pub fn advisories(workspace: &Workspace) -> Outcome {
+    need(workspace, "--version", "cargo-deny is not installed")?;
+    need(
+        workspace,
+        "fetch db",
+        "the advisory database cannot be fetched",
+    )?;
+    check(workspace, "advisories")
+}
+
+/// Runs `cargo deny check` on the workspace and on each package beside it.
+fn check(workspace: &Workspace, what: &str) -> Outcome {
+    need(workspace, "--version", "cargo-deny is not installed")?;
+    let manifests = iter::once("Cargo.toml".to_string());
+    let manifests = manifests.chain(beside::checked().map(Beside::manifest));
+    let checks = manifests.map(|manifest| {
+        let line = format!("--all-features --locked --manifest-path {manifest} check {what}");
+        cargo_deny(workspace, &line)
+    });
+    in_turn(checks, "")
+}
+
+fn need(workspace: &Workspace, line: &str, otherwise: &str) -> Result<String, Stop> {
+    let done = cargo_deny(workspace, line).succeed();
+    done.map_err(|_| Stop::Skipped(otherwise.to_string()))
+}
+
+fn cargo_deny(workspace: &Workspace, line: &str) -> Cmd {
+    Cmd::cargo(workspace, "deny", &format!("deny {line}"))
 }

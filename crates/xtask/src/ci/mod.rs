@@ -3,11 +3,10 @@
 //! A check that cannot run on this machine says why and is counted as skipped, never as passed. One row alone runs by its
 //! name.
 
-mod beside;
 mod cargo;
 mod checked;
-mod deny;
 
+use crate::beside;
 use crate::command::Cmd;
 use crate::house;
 use crate::loom::{self, GROUPS};
@@ -54,12 +53,12 @@ pub const STEPS: &[Step] = &[
     Step(Quick, "fmt", Cargo("fmt --all --check -- -l")),
     Step(Quick, "house", One(house::check)),
     Step(Quick, "patches", One(mutants::apply)),
-    Step(Quick, "licences", One(deny::licences)),
+    Step(Quick, "licences", One(cargo::licences)),
     Step(Quick, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
     Step(Quick, "rustdoc", Cargo("doc --workspace --all-features --no-deps --document-private-items --lib")),
     Step(Quick, "beside lints", Table(beside::lints)),
     Step(Always, "web links", One(house::web)),
-    Step(Always, "advisories", One(deny::advisories)),
+    Step(Always, "advisories", One(cargo::advisories)),
     Step(Always, "doc tests", Cargo("test --workspace --doc --all-features")),
     // What the runtime tells the `tracing` crate, which the ordinary tests are built without.
     Step(Always, "events", Cargo("test -p tidegate --features tracing --test events")),
@@ -78,15 +77,17 @@ pub const STEPS: &[Step] = &[
 /// Runs the quick rows alone, or all with those whose sources have changed, or all to record that they have passed.
 pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) {
     let recorded = workspace.read(FILE).ok();
-    let state = State::read(workspace).and_then(|state| match state.unrecordable() {
-        Some(why) if full => Err(why),
-        _ => Ok(state),
-    });
-    let state = match state {
+    let state = match State::read(workspace) {
         Ok(state) => state,
-        Err(trouble) => return tally.run(FILE, || Err(Stop::Failed(trouble))),
+        Err(trouble) => return tally.run(FILE, || Err(trouble.into())),
     };
+    if let Some(why_not) = state.unrecordable().filter(|_| full) {
+        return tally.run(FILE, || Err(why_not.into()));
+    }
     let changed = state.reason(recorded.as_deref());
+    if let Some(reason) = changed.as_ref().filter(|_| !full && !quick) {
+        println!("the slow checks are needed: {reason}");
+    }
     let mut unchecked = 0;
     for step in STEPS {
         let skip = match step.0 {
@@ -103,16 +104,10 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
             unchecked += tally.skipped - skipped;
         }
     }
-    if let Some(reason) = changed.filter(|_| !full && !quick) {
-        println!("slow checks ran: {reason}");
-    }
     let failed = tally.failed;
-    let record = || match (failed, unchecked) {
-        (0, 0) => state.record(workspace),
-        (0, _) => Err(Stop::Failed(format!(
-            "{unchecked} slow checks were skipped"
-        ))),
-        _ => Err(Stop::Skipped("a check has failed".to_string())),
+    let record = || match failed + unchecked {
+        0 => state.record(workspace),
+        _ => Err(format!("failed: {failed}, slow and skipped: {unchecked}").into()),
     };
     if full {
         tally.run(FILE, record);

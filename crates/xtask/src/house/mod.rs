@@ -3,9 +3,8 @@
 //! rustc, clippy, rustdoc and cargo-deny check what they can: their settings are the lints in the root manifest,
 //! `clippy.toml` and `deny.toml`. These checks read text, line by line, and rely on rustfmt's layout.
 
-mod layering;
+mod architecture;
 mod links;
-mod map;
 mod orderings;
 mod source;
 mod texts;
@@ -28,9 +27,8 @@ struct Repo {
 /// One check: returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
-const RULES: [Rule; 6] = [
-    layering::check,
-    map::check,
+const RULES: [Rule; 5] = [
+    architecture::check,
     unsafety::check,
     orderings::check,
     texts::check,

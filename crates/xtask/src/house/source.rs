@@ -80,13 +80,6 @@ mod tests {
     }
 
     #[test]
-    fn items_of_tests_end_with_their_brace() {
-        let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}";
-        let tests = super::tests(&text.lines().collect::<Vec<_>>());
-        assert_eq!(tests, [false, true, true, true, true, true, false]);
-    }
-
-    #[test]
     fn test_modules_lie_below_their_parent() {
         let text = "mod word;\n#[cfg(all(test, loom))]\nmod models;";
         let expected = ["a/split/models.rs", "a/split/models/"];

@@ -1,14 +1,10 @@
 //! Every test of the published rayon on this repository's `rayon-core`: `cargo run -p xtask -- rayon`.
 //!
-//! Cargo fetches rayon and rayon-core in the versions of `published`. They are laid out below the target folder as a
-//! workspace of their own that is patched to take `rayon-core` from here: rayon as it was published, and rayon-core's tests
-//! in a package without the code that they test.
+//! Cargo fetches rayon and rayon-core. They are laid out below the target folder as a workspace that is patched to take
+//! `rayon-core` from here: rayon as it was published, and rayon-core's tests in a package without the code that they test.
+//! A test that does not pass has a row in `table` with the reason, and the row is an error if it does pass.
 //!
 //! `programs` compares real programs on both, and is a command of its own.
-//!
-//! A test that does not pass has a row in `table` with the reason, and the row is an error when it does pass. Each suite
-//! has a time limit, and says what was running when it is reached. Nothing is timed otherwise, and rayon's benchmarks
-//! are not run.
 
 mod core;
 mod files;
