@@ -11,9 +11,7 @@ use crate::command::{Cmd, in_turn};
 use crate::step::{Outcome, Tally};
 use crate::workspace::{Workspace, describe};
 
-/// One package beside the workspace.
 pub struct Beside {
-    /// Its folder, from the root.
     pub folder: &'static str,
     /// Whether users' programs are built with it, so that its documentation and its oldest Rust matter to them.
     pub library: bool,
@@ -24,7 +22,6 @@ pub struct Beside {
     pub measured: bool,
 }
 
-/// Every package beside the workspace.
 #[rustfmt::skip]
 pub const BESIDE: &[Beside] = &[
     Beside { folder: "crates/rayon-core", library: true, run: None, measured: false },
@@ -40,7 +37,6 @@ pub const BESIDE: &[Beside] = &[
 ];
 
 impl Beside {
-    /// Its manifest, from the root.
     pub fn manifest(&self) -> String {
         format!("{}/Cargo.toml", self.folder)
     }
@@ -55,7 +51,6 @@ impl Beside {
     }
 }
 
-/// What cargo says about all of them.
 pub fn packages(workspace: &Workspace) -> Result<Vec<Package>, String> {
     let mut packages = Vec::new();
     for beside in BESIDE {
@@ -70,7 +65,6 @@ pub fn checked() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| !beside.measured)
 }
 
-/// Those that users' programs are built with.
 pub fn libraries() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| beside.library)
 }

@@ -31,7 +31,6 @@ const NOT_INHERITED: [&str; 6] = [
     "CARGO_ENCODED_RUSTFLAGS",
 ];
 
-/// A command that has not been started yet.
 pub struct Cmd {
     command: Command,
     shown: String,
@@ -39,7 +38,6 @@ pub struct Cmd {
     limit: Duration,
 }
 
-/// How a command ended.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum End {
     Success,
@@ -48,7 +46,6 @@ pub enum End {
     TimeOut,
 }
 
-/// A command that has ended.
 pub struct Done {
     pub end: End,
     /// The command line and everything it printed.
@@ -104,7 +101,6 @@ impl Cmd {
         self
     }
 
-    /// The command line so far, with the variables that were set.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -215,10 +211,8 @@ mod tests {
 
     #[test]
     fn commands_in_turn_stop_at_the_first_that_fails() {
-        let all = in_turn(
-            [shell("true"), shell("exit 1"), shell("echo $((6 * 7))")],
-            "",
-        );
+        let all = ["true", "exit 1", "echo $((6 * 7))"].map(shell);
+        let all = in_turn(all, "");
         assert!(matches!(all, Err(Stop::Failed(text)) if !text.contains("42")));
     }
 }

@@ -45,7 +45,6 @@ impl<'a> Tests<'a> {
         tests
     }
 
-    /// How many have come to an end.
     pub fn ended(&self) -> usize {
         self.passed.len() + self.failed.len() + self.ignored.len()
     }
@@ -58,7 +57,6 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// The name of a test without what libtest says about its kind.
 fn name_of(shown: &str) -> &str {
     let kinds = [" - should panic", " - compile fail", " - compile"];
     let mut bare = kinds.iter().filter_map(|kind| shown.strip_suffix(kind));

@@ -17,7 +17,6 @@ use crate::workspace::Workspace;
 /// What a model prints that was stopped at its limit.
 const CUT_OFF: &str = "cut off";
 
-/// Models of one package that are run together.
 pub struct Group {
     pub name: &'static str,
     package: &'static str,
@@ -29,7 +28,6 @@ pub struct Group {
     limit: Option<u64>,
 }
 
-/// Every group.
 #[rustfmt::skip]
 pub const GROUPS: &[Group] = &[
     Group { name: "sync", package: "tidegate-sync", filters: &["models::"], bounds: [2, 4], limit: None },
@@ -113,18 +111,18 @@ fn cut_off(output: &str) -> String {
 
 /// `cargo` with the arguments of `line` for code that loom watches. The feature is there so that users need not lock loom.
 pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
-    Cmd::cargo(workspace, log, line)
+    let (subcommand, args) = line.split_once(' ').unwrap_or((line, ""));
+    Cmd::cargo(workspace, log, subcommand)
         .args(["--features", "tidegate-sync/loom"])
+        .args(args.split_whitespace())
         .env("CARGO_TARGET_DIR", workspace.scratch("loom"))
         .env("RUSTFLAGS", "--cfg loom")
 }
 
 /// `cargo test` of the package's models, up to the arguments for the test program.
 pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: &str) -> Cmd {
-    let line = "test --release --lib --features loom/checkpoint";
-    cargo(workspace, log, line)
-        .args(["-p", package])
-        .env("LOOM_MAX_PREEMPTIONS", preemptions)
+    let line = format!("test --release --lib --features loom/checkpoint -p {package}");
+    cargo(workspace, log, &line).env("LOOM_MAX_PREEMPTIONS", preemptions)
 }
 
 /// Runs a model that fails once more, so that loom writes the failing schedule to a file; returns how to start there.

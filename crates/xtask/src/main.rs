@@ -114,11 +114,10 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     match task {
         Task::RayonPrograms(request) => return programs::run(workspace, request),
         Task::Ci { step, quick, full } => match step {
-            Some(name) => ci::run(
-                workspace,
-                &mut tally,
-                named(ci::STEPS.iter(), name, |s| s.1)?,
-            ),
+            Some(name) => {
+                let step = named(ci::STEPS.iter(), name, |step| step.1)?;
+                ci::run(workspace, &mut tally, step);
+            }
             None => ci::every(workspace, &mut tally, *quick, *full),
         },
         Task::House => tally.run("house", || house::check(workspace)),

@@ -53,7 +53,6 @@ pub fn miri(workspace: &Workspace, tally: &mut Tally, full: bool) {
     );
 }
 
-/// Makes sure that Miri is there.
 pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
     rustup::nightly(workspace, &["miri", "rust-src"])
 }
@@ -65,7 +64,6 @@ pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -
         .env("MIRIFLAGS", flags)
 }
 
-/// Runs the tests of every package under ThreadSanitizer.
 pub fn tsan(workspace: &Workspace, tally: &mut Tally) {
     let ready = match OS {
         "linux" => rustup::nightly(workspace, &["rust-src"]),
@@ -82,7 +80,6 @@ pub fn tsan(workspace: &Workspace, tally: &mut Tally) {
     });
 }
 
-/// Runs the command for each package, if the tool is ready.
 fn suites(
     tally: &mut Tally,
     tool: &str,

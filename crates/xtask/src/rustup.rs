@@ -9,10 +9,8 @@ use crate::command::Cmd;
 use crate::step::Stop;
 use crate::workspace::Workspace;
 
-/// How long an attempt to add something may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Makes sure that the toolchain `name` is there.
 pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {
     if has_toolchain(workspace, name) {
         return Ok(());
@@ -32,7 +30,6 @@ pub fn nightly(workspace: &Workspace, components: &[&str]) -> Result<(), Stop> {
     add(workspace, &line)
 }
 
-/// Makes sure that the standard library for `target` is there.
 pub fn target(workspace: &Workspace, target: &str) -> Result<(), Stop> {
     add(workspace, &format!("target add {target}"))
 }

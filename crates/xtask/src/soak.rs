@@ -20,7 +20,6 @@ const SIZE: &str = "soak:";
 /// how many slices are all of it, and the test with its modules.
 pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 
-/// Every soak.
 #[rustfmt::skip]
 pub const SOAKS: &[Soak] = &[
     Soak("stampede", "tidegate-deque", 1000, "split::tests::in_a_stampede_of_thieves_every_task_is_taken_exactly_once"),
@@ -62,7 +61,6 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, soaks: &[Soak]) {
     }
 }
 
-/// The sizes that the test printed.
 fn took_part(output: &str) -> Outcome {
     let sizes = output.lines().filter_map(|line| line.split_once(SIZE));
     let sizes: Vec<&str> = sizes.map(|(_, size)| size.trim()).collect();

@@ -8,7 +8,6 @@ const SHOWN_LINES: usize = 200;
 /// What a check found: how much it looked at, or why it did not pass.
 pub type Outcome = Result<String, Stop>;
 
-/// Why a check did not pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// The output of what failed.
@@ -23,7 +22,6 @@ impl From<String> for Stop {
     }
 }
 
-/// How many checks ended how.
 #[derive(Default)]
 pub struct Tally {
     pub passed: usize,

@@ -12,12 +12,10 @@ pub struct Workspace {
     pub root: PathBuf,
     /// Cargo's target folder.
     pub target: PathBuf,
-    /// The members.
     pub packages: Vec<Package>,
 }
 
 impl Workspace {
-    /// Reads the workspace around the current folder.
     pub fn load() -> Result<Workspace, String> {
         let found = describe(Path::new("."), &["--no-deps"])?;
         Ok(Workspace {
@@ -40,7 +38,6 @@ impl Workspace {
         Ok(files.collect())
     }
 
-    /// What git prints in the root.
     pub fn git(&self, args: &[&str]) -> Result<String, String> {
         let mut git = Command::new("git");
         git.args(args).current_dir(&self.root);
@@ -52,12 +49,10 @@ impl Workspace {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// A text file below the root.
     pub fn read(&self, path: &str) -> Result<String, String> {
         fs::read_to_string(self.root.join(path)).map_err(|error| format!("{path}: {error}"))
     }
 
-    /// The members that are published.
     pub fn published(&self) -> impl Iterator<Item = &Package> {
         self.packages.iter().filter(|package| is_published(package))
     }
@@ -70,12 +65,10 @@ impl Workspace {
     }
 }
 
-/// Whether the package is meant for a registry.
 pub fn is_published(package: &Package) -> bool {
     package.publish != Some(Vec::new())
 }
 
-/// What `cargo metadata` prints in `folder`.
 pub fn describe(folder: &Path, args: &[&str]) -> Result<Metadata, String> {
     let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
     let mut cargo = MetadataCommand::new();
@@ -100,7 +93,6 @@ pub fn text(found: &Value, name: &str) -> Result<String, String> {
     text.ok_or_else(|| format!("cargo metadata has no string {name}"))
 }
 
-/// A relative path with `/` between its parts on every system.
 pub fn slashed(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")

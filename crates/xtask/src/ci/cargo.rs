@@ -5,6 +5,7 @@ use std::env;
 use std::fs;
 use std::iter;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::beside::{self, Beside};
 use crate::command::{Cmd, in_turn};
@@ -13,19 +14,15 @@ use crate::rustup;
 use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
-/// Packages with models, and the lints for them.
-const MODELS: (&str, &str) = (
-    "--all-targets -p tidegate-sync -p tidegate-deque -p tidegate",
-    "-D warnings",
-);
+/// The lints of packages with models.
+const MODELS: &str =
+    "clippy --all-targets -p tidegate-sync -p tidegate-deque -p tidegate -- -D warnings";
 
-/// Packages that reach atomics, locks, threads and the clock through `sync` alone.
-const BEHIND_SYNC: (&str, &str) = (
-    "--lib -p tidegate-policy -p tidegate-deque -p tidegate-share -p tidegate-machine -p tidegate",
-    "--no-deps -D warnings -D clippy::disallowed_types -D clippy::disallowed_methods",
-);
+/// The lints of packages that reach atomics, locks, threads and the clock through `sync` alone.
+const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p tidegate-share \
+    -p tidegate-machine -p tidegate -- --no-deps -D warnings -D clippy::disallowed_types \
+    -D clippy::disallowed_methods";
 
-/// The systems that are supported besides this one.
 const TARGETS: [&str; 3] = [
     "aarch64-unknown-linux-gnu",
     "aarch64-apple-darwin",
@@ -35,11 +32,8 @@ const TARGETS: [&str; 3] = [
 /// Clippy for the code that only loom sees. There the types of `sync` are loom's, so those of the standard library, which
 /// `clippy.toml` lists, stand out.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
-    let lints = [MODELS, BEHIND_SYNC].map(|(packages, lints)| {
-        let clippy = loom::cargo(workspace, "clippy loom", "clippy");
-        clippy.args(format!("{packages} -- {lints}").split_whitespace())
-    });
-    in_turn(lints, "")
+    let clippy = |line| loom::cargo(workspace, "clippy loom", line);
+    in_turn([MODELS, BEHIND_SYNC].map(clippy), "")
 }
 
 /// Type-checks the workspace and the libraries beside it for each target whose standard library can be had.
@@ -84,12 +78,9 @@ pub fn package(workspace: &Workspace) -> Outcome {
     package.outcome("packed and built")
 }
 
-/// The published members as arguments.
 fn published(workspace: &Workspace) -> Vec<String> {
-    let members = workspace.published();
-    members
-        .map(|package| format!("-p={}", package.name))
-        .collect()
+    let names = workspace.published().map(|package| &package.name);
+    names.map(|name| format!("-p={name}")).collect()
 }
 
 /// Removes what an earlier run packed and unpacked. Cargo never unpacks a version twice, and would build today's crate
@@ -110,7 +101,6 @@ fn forget(workspace: &Workspace) {
     }
 }
 
-/// Licences, and packages that are not wanted.
 pub fn licences(workspace: &Workspace) -> Outcome {
     check(workspace, "bans licenses")
 }
@@ -118,11 +108,7 @@ pub fn licences(workspace: &Workspace) -> Outcome {
 /// Known vulnerabilities, if the database can be fetched.
 pub fn advisories(workspace: &Workspace) -> Outcome {
     need(workspace, "--version", "cargo-deny is not installed")?;
-    need(
-        workspace,
-        "fetch db",
-        "the advisory database cannot be fetched",
-    )?;
+    need(workspace, "fetch db", "the advisories cannot be fetched")?;
     check(workspace, "advisories")
 }
 
@@ -144,5 +130,6 @@ fn need(workspace: &Workspace, line: &str, otherwise: &str) -> Result<String, St
 }
 
 fn cargo_deny(workspace: &Workspace, line: &str) -> Cmd {
-    Cmd::cargo(workspace, "deny", &format!("deny {line}"))
+    let deny = Cmd::cargo(workspace, "deny", &format!("deny {line}"));
+    deny.limit(Duration::from_secs(120))
 }

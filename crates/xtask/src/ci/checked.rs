@@ -33,7 +33,6 @@ pub struct State {
 }
 
 impl State {
-    /// Asks git and the compiler.
     pub fn read(workspace: &Workspace) -> Result<State, String> {
         let objects = workspace.git(&[&["ls-tree", "HEAD", "--"], &SOURCES[..]].concat())?;
         let rustc = Cmd::new(workspace, "rustc", "rustc").args(["--version"]);
@@ -64,13 +63,11 @@ impl State {
         Some(format!("not in {FILE}: {differs}"))
     }
 
-    /// Why this cannot be recorded.
     pub fn unrecordable(&self) -> Option<String> {
         let change = self.uncommitted.as_ref()?;
         Some(format!("commit this, or run ci without --full: {change}"))
     }
 
-    /// What `.ci/checked` holds once every check has passed.
     fn record_text(&self) -> String {
         let head = "# `cargo run -p xtask -- ci --full` wrote this after every check had passed.";
         format!("{head}\n{}\n", self.entries.join("\n"))

@@ -21,7 +21,6 @@ use checked::State;
 /// Where it is recorded with which sources all checks have passed.
 const FILE: &str = ".ci/checked";
 
-/// When a row runs.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     /// Always: it takes seconds once everything is built.
@@ -32,7 +31,6 @@ enum When {
     Changed,
 }
 
-/// What a row does.
 enum Check {
     /// One cargo command, with rustdoc's warnings as errors.
     Cargo(&'static str),
@@ -44,7 +42,6 @@ enum Check {
 use Check::{Cargo, One, Table};
 use When::{Always, Changed, Quick};
 
-/// One row, with its name.
 pub struct Step(When, pub &'static str, Check);
 
 /// Every row, in the order in which they run.
@@ -114,7 +111,6 @@ pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) 
     }
 }
 
-/// Runs one row.
 pub fn run(workspace: &Workspace, tally: &mut Tally, Step(_, name, check): &Step) {
     match check {
         Cargo(line) => tally.run(name, || {

@@ -95,7 +95,6 @@ fn problem(repo: &Repo, from: &str, target: &str) -> Option<String> {
     (!known).then(|| format!("{path} has no heading #{heading}"))
 }
 
-/// The anchor of a heading.
 fn anchor(title: &str) -> String {
     let title = title.trim_start_matches('#').trim().to_lowercase();
     let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);

@@ -35,7 +35,6 @@ const RULES: [Rule; 5] = [
     links::check,
 ];
 
-/// Applies every rule.
 pub fn check(workspace: &Workspace) -> Outcome {
     let repo = Repo::read(workspace)?;
     let mut violations: Vec<String> = RULES.iter().flat_map(|rule| rule(&repo)).collect();
@@ -91,7 +90,6 @@ impl Repo {
     }
 }
 
-/// The name of the crate that a file belongs to.
 fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split('/').next()
 }

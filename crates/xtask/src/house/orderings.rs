@@ -4,17 +4,9 @@
 //! a few lines above it in the same function, or above the function. Whether it is true is for the reader and for loom.
 
 use super::source::{code, has_word, indent, is_comment, is_function, item_end, tests};
-use super::{Repo, violation};
+use super::{Repo, crate_of, violation};
 
-const CRATES: [&str; 7] = [
-    "crates/policy/src/",
-    "crates/sync/src/",
-    "crates/deque/src/",
-    "crates/share/src/",
-    "crates/machine/src/",
-    "crates/tidegate/src/",
-    "crates/rayon-core/src/",
-];
+const CRATES: &str = "policy sync deque share machine tidegate rayon-core";
 
 const NAMES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
@@ -29,7 +21,8 @@ pub fn check(repo: &Repo) -> Vec<String> {
     let modules = repo.test_modules();
     let is_test = |path: &str| modules.iter().any(|module| path.starts_with(module));
     let shipped = repo.sources().filter(|(path, _)| {
-        CRATES.iter().any(|sources| path.starts_with(sources)) && !is_test(path)
+        let in_runtime = crate_of(path).is_some_and(|name| CRATES.split(' ').any(|c| c == name));
+        in_runtime && path.split('/').nth(2) == Some("src") && !is_test(path)
     });
     shipped.flat_map(|(path, text)| file(path, text)).collect()
 }
@@ -41,10 +34,8 @@ fn file(path: &str, text: &str) -> Vec<String> {
     let mut imported = 0;
     for (at, line) in lines.iter().enumerate() {
         let code = code(line);
-        if ["use ", "pub use "]
-            .iter()
-            .any(|word| code.trim_start().starts_with(word))
-        {
+        let item = code.trim_start().trim_start_matches("pub ");
+        if item.starts_with("use ") {
             imported = item_end(&lines, at) + 1;
         }
         let name = NAMES.iter().find(|name| has_word(&code, name));

@@ -18,12 +18,10 @@ pub fn has_word(text: &str, word: &str) -> bool {
     words.any(|other| other == word)
 }
 
-/// The column in which a line begins.
 pub fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Whether a function begins in this line.
 pub fn is_function(line: &str) -> bool {
     !is_comment(line) && (line.trim_start().starts_with("fn ") || line.contains(" fn "))
 }

@@ -2,7 +2,6 @@
 
 use super::{Repo, violation};
 
-/// The most lines that a file may have.
 const LINES: usize = 600;
 
 /// Files that other tools or lawyers wrote.
@@ -24,10 +23,8 @@ pub fn check(repo: &Repo) -> Vec<String> {
             found.push(violation(path, 1, advice));
         }
         for (at, line) in text.lines().enumerate() {
-            for place in places
-                .split_whitespace()
-                .filter(|place| mentions(line, place))
-            {
+            let mentioned = places.split_whitespace();
+            for place in mentioned.filter(|place| mentions(line, place)) {
                 let advice = format!("{place} means nothing to readers elsewhere");
                 found.push(violation(path, at + 1, advice));
             }

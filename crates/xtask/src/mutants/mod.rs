@@ -27,7 +27,6 @@ use crate::workspace::Workspace;
 
 use tree::Tree;
 
-/// The folder of the patches, from the root.
 const FOLDER: &str = "crates/xtask/mutants/";
 
 /// One schedule, in which a thread runs until it waits or ends: no luck is involved.
@@ -141,14 +140,12 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
     }
 }
 
-/// Whether the mutant, which is applied to the tree, compiles and its test fails.
 fn check(tree: &Workspace, mutant: &Mutant) -> Outcome {
     let built = mutant.cargo_test(tree, &["--no-run"]).succeed();
     built.map_err(|output| format!("{output}\nthe mutant does not compile"))?;
     judge(&mutant.title, &mutant.cargo_test(tree, &[]).run()?)
 }
 
-/// What the run of the test with the mutant means.
 fn judge(title: &str, done: &Done) -> Outcome {
     let uncaught = match done.end {
         End::TimeOut => "the test hung, which does not count as failing",

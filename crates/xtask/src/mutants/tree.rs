@@ -10,18 +10,15 @@ use crate::command::Cmd;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The copy.
 pub struct Tree {
     /// The copy as a workspace, whose target folder serves all mutants.
     pub workspace: Workspace,
     /// The folder in which git keeps the repository.
     git: String,
-    /// The hash of the tree object.
     object: String,
 }
 
 impl Tree {
-    /// Makes the copy equal to the workspace.
     pub fn mirror(workspace: &Workspace) -> Result<Tree, String> {
         let target = workspace.scratch("mutants");
         let copy = Workspace {

@@ -12,10 +12,8 @@ use super::published::{Published, RAYON_CORE};
 use super::table::LEFT_OUT;
 use crate::workspace::slashed;
 
-/// The package's name.
 pub const NAME: &str = "rayon-core-tests";
 
-/// The root of the library.
 const AROUND: &str = include_str!("around.rs");
 
 /// The modules of unit tests that [`AROUND`] declares, from rayon-core's `src/`.
@@ -27,7 +25,6 @@ const UNITS: [&str; 6] = [
 /// Documentation tests with nothing around them.
 const COMPILE_FAIL: &str = "compile_fail/";
 
-/// The files of the package, with their paths in it.
 pub fn package(published: &Published) -> Result<Vec<File>, String> {
     let mut found = vec![
         File::new("Cargo.toml", manifest(published)),
@@ -55,7 +52,6 @@ pub fn package(published: &Published) -> Result<Vec<File>, String> {
     Ok(found)
 }
 
-/// The name of the module of that source's documentation.
 fn documented(module: &str) -> String {
     module.trim_end_matches(".rs").replace('/', "_")
 }

@@ -4,16 +4,13 @@ use std::fs;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-/// A file and what it holds.
 pub struct File {
     /// Its path from the folder that it belongs to.
     pub path: PathBuf,
-    /// What it holds.
     pub bytes: Vec<u8>,
 }
 
 impl File {
-    /// A file of that text.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> File {
         File {
             path: path.into(),

@@ -7,13 +7,10 @@ use super::files::{self, File, canonical};
 use super::published::{Published, RAYON_CORE};
 use crate::workspace::{Workspace, describe};
 
-/// The folder of our `rayon-core`.
 pub const OURS: &str = "crates/rayon-core";
 
-/// What cargo locks the versions of dependencies in.
 pub const LOCK: &str = "Cargo.lock";
 
-/// Lays the packages out in `folder`.
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
     let rayon = files::below(&published.rayon)?;
     // The versions that rayon was published with. Cargo adds what is not in it, which must stay as it is then.

@@ -29,7 +29,6 @@ use table::{SUITES, Suite};
 /// How long the tests of one suite may take together, which is many times what they do.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// Builds the packages and runs every suite.
 pub fn run(workspace: &Workspace, tally: &mut Tally) {
     let failed = tally.failed;
     tally.run("rayon build", || build(workspace));
@@ -63,7 +62,6 @@ fn check(workspace: &Workspace, suite: &Suite) -> Outcome {
     report::judge(suite, &command.run()?)
 }
 
-/// A cargo command for the packages.
 fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
     let manifest = folder(workspace).join("Cargo.toml");
     let target = workspace.scratch("rayon").join("target");

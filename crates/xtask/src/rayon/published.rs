@@ -13,11 +13,8 @@ pub const RAYON: &str = "1.12.0";
 /// The version of rayon-core whose tests run, and which ours stands in for.
 pub const RAYON_CORE: &str = "1.13.0";
 
-/// What cargo says about both.
 pub struct Published {
-    /// Where rayon is unpacked.
     pub rayon: PathBuf,
-    /// Where rayon-core is unpacked.
     pub core: PathBuf,
     /// The edition of rayon-core's tests.
     pub edition: String,

@@ -1,19 +1,16 @@
 //! The suites, and the tests among them that do not pass, each with its reason.
 
-/// Tests that run together.
 pub struct Suite {
     pub name: &'static str,
     /// Their package and programs, as arguments of `cargo test`.
     pub programs: &'static str,
     /// Whether waits help anybody, which is not the default.
     pub help_any: bool,
-    /// Those that rayon itself does not run.
     pub ignored: &'static [Excuse],
     /// Those that fail because we mean to differ.
     pub differ: &'static [Excuse],
 }
 
-/// A test, with its modules, and why it does not pass.
 pub type Excuse = (&'static str, &'static str);
 
 const NONE: &[Excuse] = &[];
