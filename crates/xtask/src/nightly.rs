@@ -41,16 +41,13 @@ const LEFT_OUT: [&str; 4] = [
 
 /// Runs every suite under Miri, with the schedules of a night if `full`.
 pub fn miri(workspace: &Workspace, tally: &mut Tally, full: bool) {
-    suites(
-        tally,
-        "miri",
-        &miri_ready(workspace),
-        |log, package, programs| {
-            let tests = miri_test(workspace, log, package, if full { SEEDS } else { "" });
-            let tests = tests.args(programs.split_whitespace());
-            if full { tests.limit(NIGHT) } else { tests }
-        },
-    );
+    let flags = if full { SEEDS } else { "" };
+    let ready = miri_ready(workspace);
+    suites(tally, "miri", &ready, |log, package, programs| {
+        let tests = miri_test(workspace, log, package, flags);
+        let tests = tests.args(programs.split_whitespace());
+        if full { tests.limit(NIGHT) } else { tests }
+    });
 }
 
 pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {

@@ -16,9 +16,9 @@ pub enum Stop {
     Skipped(String),
 }
 
-impl From<String> for Stop {
-    fn from(trouble: String) -> Stop {
-        Stop::Failed(trouble)
+impl<T: Into<String>> From<T> for Stop {
+    fn from(trouble: T) -> Stop {
+        Stop::Failed(trouble.into())
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
         tally.run("good", || Ok(String::new()));
         tally.run("absent", || Err(Stop::Skipped("no toolchain".to_string())));
         assert!(tally.close());
-        tally.run("bad", || Err(Stop::Failed("what it printed".to_string())));
+        tally.run("bad", || Err("what it printed".into()));
         assert!(!tally.close());
         assert_eq!((tally.passed, tally.failed, tally.skipped), (1, 1, 1));
     }

@@ -57,7 +57,7 @@ pub fn targets(workspace: &Workspace, tally: &mut Tally) {
 /// Type-checks what users build with the oldest Rust that the manifests promise.
 pub fn msrv(workspace: &Workspace) -> Outcome {
     let oldest = workspace.published().find_map(|p| p.rust_version.as_ref());
-    let oldest = oldest.ok_or("no published crate has a rust-version".to_string())?;
+    let oldest = oldest.ok_or("no published crate has a rust-version")?;
     rustup::toolchain(workspace, &oldest.to_string())?;
     let line = format!("+{oldest} check");
     let members = Cmd::cargo(workspace, "msrv", &line)

@@ -35,6 +35,11 @@ pub struct State {
 impl State {
     pub fn read(workspace: &Workspace) -> Result<State, String> {
         let objects = workspace.git(&[&["ls-tree", "HEAD", "--"], &SOURCES[..]].concat())?;
+        if objects.lines().count() != SOURCES.len() {
+            return Err(format!(
+                "there are other sources than {SOURCES:?}: correct the table"
+            ));
+        }
         let rustc = Cmd::new(workspace, "rustc", "rustc").args(["--version"]);
         let version = rustc.succeed()?;
         let entries = objects.lines().chain(version.lines().last());
@@ -76,9 +81,7 @@ impl State {
     /// Writes `.ci/checked`, unless the state has changed since it was read.
     pub fn record(&self, workspace: &Workspace) -> Outcome {
         if State::read(workspace)? != *self {
-            return Err("the sources have changed during the checks"
-                .to_string()
-                .into());
+            return Err("the sources have changed during the checks".into());
         }
         let written = fs::write(workspace.root.join(FILE), self.record_text());
         written.map_err(|error| format!("{FILE}: {error}"))?;

@@ -56,16 +56,12 @@ fn links(repo: &Repo) -> impl Iterator<Item = (&str, usize, String)> {
         });
         prose.flat_map(move |(at, line)| {
             let line: String = line.split('`').step_by(2).collect();
-            let defined = line
-                .strip_prefix('[')
-                .and_then(|rest| rest.split_once("]: "));
-            let inline = line.split("](").skip(1);
-            let inline = inline.filter_map(|rest| rest.split([')', ' ']).next());
-            let targets = inline.chain(defined.map(|(_, target)| target.trim()));
-            let targets: Vec<String> = targets.map(str::to_string).collect();
-            targets
-                .into_iter()
-                .map(move |target| (path.as_str(), at + 1, target))
+            let name = line.strip_prefix('[').filter(|_| line.contains("]: "));
+            let defined = name.and_then(|name| name.split("]: ").nth(1));
+            let rests = line.split("](").skip(1).chain(defined);
+            let targets = rests.filter_map(|rest| rest.split([')', ' ']).next());
+            let link = |target: &str| (path.as_str(), at + 1, target.to_string());
+            targets.map(link).collect::<Vec<_>>()
         })
     })
 }
@@ -98,11 +94,8 @@ fn problem(repo: &Repo, from: &str, target: &str) -> Option<String> {
 fn anchor(title: &str) -> String {
     let title = title.trim_start_matches('#').trim().to_lowercase();
     let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
-    title
-        .chars()
-        .filter(kept)
-        .collect::<String>()
-        .replace(' ', "-")
+    let kept: String = title.chars().filter(kept).collect();
+    kept.replace(' ', "-")
 }
 
 #[cfg(test)]
@@ -110,11 +103,8 @@ mod tests {
     use super::*;
 
     fn broken(text: &str) -> usize {
-        let files = [
-            ("docs/page.md", text),
-            ("docs/sleep.md", "# How to sleep: 1, 2\n"),
-            ("README.md", ""),
-        ];
+        let sleep = ("docs/sleep.md", "# How to sleep: 1, 2\n");
+        let files = [("docs/page.md", text), sleep, ("README.md", "")];
         check(&Repo::of(&files)).len()
     }
 

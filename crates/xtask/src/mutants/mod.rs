@@ -69,15 +69,18 @@ impl Mutant {
     fn cargo_test(&self, workspace: &Workspace, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
         let log = format!("mutant {}", self.name());
+        let miri = || nightly::miri_test(workspace, &log, package, NEVER_PREEMPT);
         let command = match tool {
             "loom" => loom::command(workspace, &log, package, argument),
-            _ => nightly::miri_test(workspace, &log, package, NEVER_PREEMPT)
-                .args(["--test", argument]),
+            _ => miri().args(["--test", argument]),
         };
-        let command = command.env("RUST_BACKTRACE", "0");
         // Incremental, because one build differs from the next in a few lines.
-        let command = command.env("CARGO_INCREMENTAL", "1").args(args);
-        command.args(["--", "--nocapture", "--exact", test])
+        let command = command
+            .env("CARGO_INCREMENTAL", "1")
+            .env("RUST_BACKTRACE", "0");
+        command
+            .args(args)
+            .args(["--", "--nocapture", "--exact", test])
     }
 }
 
@@ -131,9 +134,7 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
         tally.run(&format!("mutant {}", mutant.name()), || {
             ready(mutant)?;
             if !without[&mutant.fails] {
-                return Err("the test does not pass without the mutant"
-                    .to_string()
-                    .into());
+                return Err("the test does not pass without the mutant".into());
             }
             tree.patched(&mutant.file, || check(&tree.workspace, mutant))
         });
@@ -201,18 +202,12 @@ mod tests {
         let text = "Two lines\nof title.\n\nMore.\nFails: loom p 2 m::t\n\ndiff --git a/a b/a\n";
         let file = format!("{FOLDER}late.patch");
         let found = Mutant::parse(&file, text).unwrap();
-        assert_eq!(
-            (found.name(), found.title.as_str()),
-            ("late", "Two lines of title.")
-        );
+        assert_eq!(found.name(), "late");
+        assert_eq!(found.title, "Two lines of title.");
         assert_eq!(found.fails, ["loom", "p", "2", "m::t"]);
-        let bad = ["loom", " m::t", "Two lines\nof title.\n\n", "Fails: "];
-        for part in bad {
-            assert_eq!(
-                Mutant::parse(&file, &text.replace(part, "")),
-                None,
-                "{part}"
-            );
+        for part in ["loom", " m::t", "Two lines\nof title.\n\n", "Fails: "] {
+            let without = text.replace(part, "");
+            assert_eq!(Mutant::parse(&file, &without), None, "{part}");
         }
     }
 }

@@ -7,6 +7,8 @@
 
 use std::path::PathBuf;
 
+use cargo_metadata::Package;
+
 use super::files::{self, File};
 use super::published::{Published, RAYON_CORE};
 use super::table::LEFT_OUT;
@@ -27,20 +29,21 @@ const COMPILE_FAIL: &str = "compile_fail/";
 
 pub fn package(published: &Published) -> Result<Vec<File>, String> {
     let mut found = vec![
-        File::new("Cargo.toml", manifest(published)),
+        File::new("Cargo.toml", manifest(&published.manifest)),
         File::new("src/lib.rs", AROUND),
     ];
     let mut modules = String::new();
     for file in files::below(&published.core)? {
         if file.path.starts_with("tests") {
             found.push(file);
-        } else if let Some(module) = slashed(&file.path).strip_prefix("src/") {
-            let Some(text) = String::from_utf8(file.bytes)
-                .ok()
-                .filter(|_| module.ends_with(".rs"))
-            else {
-                continue;
-            };
+            continue;
+        }
+        let path = slashed(&file.path);
+        let module = path
+            .strip_prefix("src/")
+            .filter(|module| module.ends_with(".rs"));
+        if let Some(module) = module {
+            let text = String::from_utf8_lossy(&file.bytes);
             let source = source(module, &text)?;
             if source.path.starts_with("src/docs") {
                 modules.push_str(&format!("mod {};\n", documented(module)));
@@ -68,27 +71,23 @@ fn source(module: &str, text: &str) -> Result<File, String> {
     }
     if text.contains("#[test]") {
         return Err(format!(
-            "declare the tests in {module} in around.rs and in UNITS"
+            "declare the tests of {module} in around.rs and UNITS"
         ));
     }
     let path = format!("src/docs/{}.rs", documented(module));
     Ok(File::new(path, documentation(text)))
 }
 
-fn manifest(published: &Published) -> String {
-    let Published {
-        edition,
-        dependencies,
-        ..
-    } = published;
-    let dependencies = dependencies.iter();
-    let dependencies: String = dependencies
-        .map(|(n, req)| format!("{n} = \"{req}\"\n"))
-        .collect();
-    format!(
+fn manifest(core: &Package) -> String {
+    let edition = core.edition;
+    let mut manifest = format!(
         "[package]\nname = \"{NAME}\"\nedition = \"{edition}\"\npublish = false\n\n\
-         [dependencies]\nrayon-core = \"={RAYON_CORE}\"\n\n[dev-dependencies]\n{dependencies}"
-    )
+         [dependencies]\nrayon-core = \"={RAYON_CORE}\"\n\n[dev-dependencies]\n"
+    );
+    for used in core.dependencies.iter().filter(|used| !used.optional) {
+        manifest.push_str(&format!("{} = \"{}\"\n", used.name, used.req));
+    }
+    manifest
 }
 
 /// The unit tests of `module`, those that the table leaves out switched off.

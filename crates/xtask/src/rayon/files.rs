@@ -12,10 +12,8 @@ pub struct File {
 
 impl File {
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> File {
-        File {
-            path: path.into(),
-            bytes: text.into().into_bytes(),
-        }
+        let (path, bytes) = (path.into(), text.into().into_bytes());
+        File { path, bytes }
     }
 
     /// Writes it below `folder` unless it is there already: what does not change need not be built anew.
@@ -40,12 +38,11 @@ pub fn below(folder: &Path) -> Result<Vec<File>, String> {
             let path = entry.map_err(|error| at(&next, error))?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                found.push(File {
-                    bytes: fs::read(&path).map_err(|error| at(&path, error))?,
-                    path: path.strip_prefix(folder).unwrap_or(&path).to_path_buf(),
-                });
+                continue;
             }
+            let bytes = fs::read(&path).map_err(|error| at(&path, error))?;
+            let path = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
+            found.push(File { path, bytes });
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));

@@ -58,13 +58,11 @@ pub fn cores(folder: &Path, args: &[&str]) -> Result<Vec<PathBuf>, String> {
 /// The manifest of the workspace. Its tests are many small programs: without debug information they are linked sooner,
 /// and to optimise what all of them use pays.
 fn root(workspace: &Workspace) -> String {
+    let (tests, patch) = (core::NAME, patch(workspace));
     format!(
-        "[workspace]\nresolver = \"2\"\nmembers = [\"rayon\", \"{}\"]\n\n\
-         {}\n\
+        "[workspace]\nresolver = \"2\"\nmembers = [\"rayon\", \"{tests}\"]\n\n{patch}\n\
          [profile.dev]\ndebug = false\nincremental = false\n\n\
-         [profile.dev.package.\"*\"]\nopt-level = 1\n",
-        core::NAME,
-        patch(workspace)
+         [profile.dev.package.\"*\"]\nopt-level = 1\n"
     )
 }
 

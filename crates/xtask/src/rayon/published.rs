@@ -14,26 +14,22 @@ pub const RAYON: &str = "1.12.0";
 pub const RAYON_CORE: &str = "1.13.0";
 
 pub struct Published {
+    /// Where rayon is unpacked.
     pub rayon: PathBuf,
+    /// Where rayon-core is unpacked.
     pub core: PathBuf,
-    /// The edition of rayon-core's tests.
-    pub edition: String,
-    /// What rayon-core's tests may depend on: name and requirement.
-    pub dependencies: Vec<(String, String)>,
+    /// What cargo says about rayon-core.
+    pub manifest: Package,
 }
 
 /// Has cargo fetch both, for a package in `folder`.
 pub fn fetch(folder: &Path) -> Result<Published, String> {
     let found = depend_on(folder, &[("rayon", RAYON), ("rayon-core", RAYON_CORE)])?;
     let core = package(&found, "rayon-core")?;
-    let dependencies = core.dependencies.iter().filter(|used| !used.optional);
     Ok(Published {
         rayon: unpacked(package(&found, "rayon")?),
         core: unpacked(core),
-        edition: core.edition.to_string(),
-        dependencies: dependencies
-            .map(|used| (used.name.clone(), used.req.to_string()))
-            .collect(),
+        manifest: core.clone(),
     })
 }
 
@@ -52,13 +48,12 @@ pub fn fetch_package(folder: &Path, name: &str, version: &str) -> Result<PathBuf
 
 /// What cargo says about a package in `folder` that depends on exactly these versions.
 fn depend_on(folder: &Path, dependencies: &[(&str, &str)]) -> Result<Metadata, String> {
-    let dependencies = dependencies.iter();
-    let dependencies = dependencies.map(|(name, version)| format!("{name} = \"={version}\"\n"));
-    let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"fetch\"\nedition = \"2024\"\npublish = false\n\n\
-         [dependencies]\n{}",
-        dependencies.collect::<String>()
-    );
+    let mut manifest =
+        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n[dependencies]\n"
+            .to_string();
+    for (name, version) in dependencies {
+        manifest.push_str(&format!("{name} = \"={version}\"\n"));
+    }
     File::new("Cargo.toml", manifest).place(folder)?;
     File::new("src/lib.rs", "").place(folder)?;
     describe(folder, &[])

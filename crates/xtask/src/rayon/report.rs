@@ -58,12 +58,9 @@ mod tests {
     use super::*;
     use crate::step::Stop;
 
+    #[rustfmt::skip]
     const SUITE: Suite = Suite {
-        name: "",
-        programs: "",
-        help_any: false,
-        ignored: &[("b", "slow")],
-        differ: &[("c", "better")],
+        ignored: &[("b", "slow")], differ: &[("c", "better")], name: "", programs: "", help_any: false,
     };
 
     const GOOD: &str = "running 3 tests\ntest b ... ignored\ntest c ... FAILED\ntest d ... ok\n";
@@ -92,11 +89,8 @@ mod tests {
     #[test]
     fn an_excuse_that_is_not_needed_is_wrong() {
         let text = "running 2 tests\ntest b ... ok\ntest c ... ok";
-        fails(
-            End::Success,
-            text,
-            &["not ignored, so take it out of the table: b", "not failed"],
-        );
+        let wrong = ["not ignored, so take it out of the table: b", "not failed"];
+        fails(End::Success, text, &wrong);
     }
 
     #[test]
