@@ -22,13 +22,9 @@ const LIMIT: Duration = Duration::from_secs(15 * 60);
 pub const NIGHT: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// What cargo and rustup set for their children; a check must not inherit it.
+#[rustfmt::skip]
 const NOT_INHERITED: [&str; 6] = [
-    "CARGO",
-    "RUSTC",
-    "RUSTDOC",
-    "RUSTUP_TOOLCHAIN",
-    "RUSTFLAGS",
-    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS",
 ];
 
 pub struct Cmd {
@@ -186,7 +182,6 @@ pub fn end_family(ancestor: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::Stop;
 
     fn shell(script: &str) -> Cmd {
         let workspace = Workspace::load().unwrap();
@@ -207,12 +202,5 @@ mod tests {
         let done = command.limit(Duration::from_millis(50)).run().unwrap();
         assert_eq!(done.end, End::TimeOut);
         assert!(!done.text.contains("42"), "{}", done.text);
-    }
-
-    #[test]
-    fn commands_in_turn_stop_at_the_first_that_fails() {
-        let all = ["true", "exit 1", "echo $((6 * 7))"].map(shell);
-        let all = in_turn(all, "");
-        assert!(matches!(all, Err(Stop::Failed(text)) if !text.contains("42")));
     }
 }

@@ -1,7 +1,6 @@
 //! Toolchains, components and targets that a check needs beyond the default.
 //!
-//! rustup adds what is missing and leaves alone what is there. Without it
-//! the check is skipped.
+//! rustup adds what is missing and leaves alone what is there. Without it, the check is skipped.
 
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use crate::command::Cmd;
 use crate::step::Stop;
 use crate::workspace::Workspace;
 
+/// How long an attempt to add something may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
 pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {

@@ -57,13 +57,12 @@ impl Tally {
 }
 
 fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let left_out = lines.len().saturating_sub(count);
-    let cut = (left_out > 0).then(|| format!("({left_out} lines before these are in the log)"));
-    let shown = lines[left_out..].iter().map(|line| line.to_string());
-    let shown = cut.into_iter().chain(shown);
-    let shown: Vec<String> = shown.map(|line| format!("    {line}")).collect();
-    shown.join("\n")
+    let lines = text.trim_end().lines();
+    let left_out = lines.clone().count().saturating_sub(count);
+    let cut = format!("    ({left_out} lines before these are in the log)");
+    let shown = lines.skip(left_out).map(|line| format!("    {line}"));
+    let cut = (left_out > 0).then_some(cut).into_iter();
+    cut.chain(shown).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -23,17 +23,21 @@ const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p 
     -p tidegate-machine -p tidegate -- --no-deps -D warnings -D clippy::disallowed_types \
     -D clippy::disallowed_methods";
 
-const TARGETS: [&str; 3] = [
-    "aarch64-unknown-linux-gnu",
-    "aarch64-apple-darwin",
-    "x86_64-pc-windows-msvc",
-];
+#[rustfmt::skip]
+const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 /// Clippy for the code that only loom sees. There the types of `sync` are loom's, so those of the standard library, which
 /// `clippy.toml` lists, stand out.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
     let clippy = |line| loom::cargo(workspace, "clippy loom", line);
     in_turn([MODELS, BEHIND_SYNC].map(clippy), "")
+}
+
+/// The documentation of every library, without a warning.
+pub fn rustdoc(workspace: &Workspace) -> Outcome {
+    let line = "doc --workspace --all-features --no-deps --document-private-items --lib";
+    let doc = Cmd::cargo(workspace, "rustdoc", line);
+    doc.env("RUSTDOCFLAGS", "-D warnings").outcome("")
 }
 
 /// Type-checks the workspace and the libraries beside it for each target whose standard library can be had.

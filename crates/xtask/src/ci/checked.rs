@@ -10,16 +10,10 @@ use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 /// What the slow checks depend on, besides the compiler.
+#[rustfmt::skip]
 const SOURCES: [&str; 9] = [
-    "crates/sync",
-    "crates/deque",
-    "crates/share",
-    "crates/tidegate",
-    "crates/rayon-core",
-    "crates/policy",
-    "crates/machine",
-    "crates/xtask",
-    "Cargo.lock",
+    "crates/sync", "crates/deque", "crates/share", "crates/tidegate", "crates/rayon-core",
+    "crates/policy", "crates/machine", "crates/xtask", "Cargo.lock",
 ];
 
 /// The sources and the compiler at one moment.

@@ -4,11 +4,10 @@
 //! `clippy.toml` and `deny.toml`. These checks read text, line by line, and rely on rustfmt's layout.
 
 mod architecture;
+mod files;
 mod links;
 mod orderings;
 mod source;
-mod texts;
-mod unsafety;
 
 use cargo_metadata::Package;
 
@@ -29,9 +28,9 @@ type Rule = fn(&Repo) -> Vec<String>;
 
 const RULES: [Rule; 5] = [
     architecture::check,
-    unsafety::check,
+    files::unsafety,
+    files::texts,
     orderings::check,
-    texts::check,
     links::check,
 ];
 

@@ -43,11 +43,6 @@ struct Mutant {
 }
 
 impl Mutant {
-    fn read(workspace: &Workspace, file: String) -> Result<Mutant, String> {
-        let mutant = Mutant::parse(&file, &workspace.read(&file)?);
-        mutant.ok_or_else(|| format!("{file}: no title or no line `Fails: ..` above the diff"))
-    }
-
     fn parse(file: &str, patch: &str) -> Option<Mutant> {
         let (head, _) = patch.split_once("\ndiff --git ")?;
         let (title, _) = head.split_once("\n\n")?;
@@ -88,12 +83,17 @@ impl Mutant {
 fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, String> {
     let files = workspace.files()?.into_iter();
     let patches = files.filter(|file| file.starts_with(FOLDER));
-    let mutants = patches.map(|file| Mutant::read(workspace, file));
-    let mut mutants: Vec<Mutant> = mutants.collect::<Result<_, _>>()?;
+    let mut mutants = Vec::new();
+    for file in patches {
+        let mutant = Mutant::parse(&file, &workspace.read(&file)?);
+        mutants.push(mutant.ok_or(format!("{file}: no title or no line `Fails: ..`"))?);
+    }
     mutants.retain(|mutant| only.is_none_or(|name| mutant.name() == name));
-    match mutants.is_empty() {
-        true => Err(format!("no patch in {FOLDER} has this name")),
-        false => Ok(mutants),
+    let none = format!("no patch in {FOLDER} has this name");
+    if mutants.is_empty() {
+        Err(none)
+    } else {
+        Ok(mutants)
     }
 }
 
