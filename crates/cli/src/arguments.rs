@@ -255,7 +255,7 @@ With --seeds a list runs with a row for each seed in place of sim_seed and the f
 run mean_response and worst_response (of its jobs, seconds from arrival to end), and the figures above, of all jobs together; \
 p_mean is the mean and peak_bytes the largest of the jobs, bounds_broken counts bounds that do not hold. Beside it \
 instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: by figure median, min and max of more than one row. \
-CSV: the same rows, and those of the summary with its names in the first column.
+CSV: the same rows, and those of the summary with its names in the first column. Exit code 1: a bound is broken.
 
 JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after it).
 

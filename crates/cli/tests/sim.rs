@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, tidegate, with_topology};
 use tidegate_workloads::registry::ENTRIES;
 
-const OPTIONS: [&str; 7] = [
+const OPTIONS: [&str; 9] = [
     "idle",
     "steal",
     "victim",
+    "place_deques",
     "space",
+    "pinned",
     "desire",
     "est_cycle",
     "allot",

@@ -411,7 +411,7 @@ fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
     let victim = "near".parse::<Victim>().unwrap_err().to_string();
     assert_eq!(
         victim,
-        "unknown rule for victims \"near\"; allowed: random, last-victim, hierarchical"
+        "unknown rule for victims \"near\"; allowed: random, round-robin, last-victim, hierarchical"
     );
     let wait = "help".parse::<Wait>().unwrap_err().to_string();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! The hybrid's clock and sleepers.
 
-use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
+use tidegate_policy::space::rounds::{Rounds, pass_for_absent, sleep_rounds};
 
 #[test]
 fn the_sleep_grows_with_the_allocation_and_falls_with_the_workers() {
@@ -24,4 +24,19 @@ fn sleepers_wake_in_the_order_of_their_rounds_one_a_round() {
     assert!(rounds.is_empty() && rounds.skip().is_none());
     rounds.sleep(1, 'e');
     assert_eq!((rounds.pass(), rounds.pass()), (Some('e'), None));
+}
+
+#[test]
+fn only_absent_processors_have_their_rounds_passed() {
+    let mut clocks: [Rounds<char>; 3] = Default::default();
+    for (clock, who) in [(0, 'a'), (2, 'c')] {
+        clocks[clock].sleep(1, who);
+    }
+    assert_eq!(pass_for_absent(&mut clocks, |_| true), None);
+    assert_eq!(
+        pass_for_absent(&mut clocks, |number| number == 0),
+        Some('c')
+    );
+    assert_eq!(pass_for_absent(&mut clocks, |number| number == 0), None);
+    assert_eq!(clocks[0].pass(), Some('a'));
 }

@@ -54,7 +54,13 @@ impl Peers for Pool {
     }
 }
 
-const RULES: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+const RULES: [Victim; 4] = [
+    Victim::Random,
+    Victim::RoundRobin,
+    Victim::LastVictim,
+    Victim::Hierarchical,
+];
+const CIRCLES: [Victim; 3] = [Victim::Random, Victim::RoundRobin, Victim::LastVictim];
 
 /// The victims of one round in which no worker has a task.
 fn round(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
@@ -64,14 +70,14 @@ fn round(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
 }
 
 #[test]
-fn a_random_round_asks_every_candidate_once() {
+fn a_round_by_numbers_asks_every_candidate_once() {
     let mut rng = Rng::new(21);
     for workers in 0..40 {
         let mut pool = Pool::new(workers);
         for candidate in &mut pool.candidates {
             *candidate = rng.below(3) > 0;
         }
-        for rule in [Victim::Random, Victim::LastVictim] {
+        for rule in CIRCLES {
             for thief in 0..workers + 2 {
                 let asked = round(&mut VictimState::new(rule, thief), &pool, &mut rng);
                 assert_eq!(
@@ -87,7 +93,7 @@ fn a_random_round_asks_every_candidate_once() {
 #[test]
 fn the_first_victim_is_equally_often_each_of_the_others() {
     let mut rng = Rng::new(22);
-    for rule in RULES {
+    for rule in [Victim::Random, Victim::LastVictim, Victim::Hierarchical] {
         let (pool, mut asked) = (Pool::new(4), [0; 4]);
         for _ in 0..3_000 {
             asked[VictimState::new(rule, 1)
@@ -133,6 +139,23 @@ fn a_random_thief_does_not_prefer_its_last_victim() {
         .map(|_| round(&mut state, &Pool::new(5), &mut rng)[0])
         .collect();
     assert_eq!(first, BTreeSet::from([1, 2, 3, 4]));
+}
+
+#[test]
+fn a_round_robin_thief_goes_on_after_the_last_it_asked() {
+    let never = || panic!("nothing is drawn");
+    let pool = Pool::new(5);
+    let mut state = VictimState::new(Victim::RoundRobin, 1);
+    let mut next = || state.next(&pool, never);
+    assert_eq!([next(), next()], [Some(2), Some(3)]);
+    state.stolen_from(3);
+    let asked: Vec<_> = (0..12).map(|_| state.next(&pool, never)).collect();
+    let round = [Some(4), Some(0), Some(2), Some(3), None];
+    let again = [Some(4), Some(0), Some(2), Some(3), None];
+    assert_eq!(
+        asked,
+        [&round[..], &again[..], &[Some(4), Some(0)]].concat()
+    );
 }
 
 #[test]
@@ -236,7 +259,7 @@ fn no_candidate_starves_under_any_rule() {
 #[test]
 fn whoever_stays_through_a_round_is_asked_while_others_come_and_go() {
     let mut rng = Rng::new(31);
-    for rule in [Victim::Random, Victim::LastVictim] {
+    for rule in CIRCLES {
         for _ in 0..500 {
             let mut pool = Pool::new(12);
             let mut state = VictimState::new(rule, 0);

@@ -20,12 +20,16 @@ pub struct Costs {
     pub allocate: Nanos,
     /// [`SIM_ATTEMPT`](t::SIM_ATTEMPT).
     pub attempt: Nanos,
+    /// [`SIM_LOOK`](t::SIM_LOOK).
+    pub look: Nanos,
     /// [`SIM_DISTANCE`](t::SIM_DISTANCE).
     pub distance: Nanos,
     /// [`SIM_MISS`](t::SIM_MISS), for each KiB or part of one.
     pub miss: Nanos,
     /// [`SIM_STEAL`](t::SIM_STEAL).
     pub steal: Nanos,
+    /// [`SIM_UNWIND`](t::SIM_UNWIND).
+    pub unwind: Nanos,
     /// [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes a nanosecond at least, or thieves would look for ever at
     /// one moment.
     pub look_again: Nanos,
@@ -54,9 +58,11 @@ impl Costs {
         join: 0,
         allocate: 0,
         attempt: 0,
+        look: 0,
         distance: 0,
         miss: 0,
         steal: 0,
+        unwind: 0,
         look_again: 0,
         yields: 0,
         sleep: 0,
@@ -69,15 +75,17 @@ impl Costs {
     };
 
     /// Every cost with its tunable.
-    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 16] {
+    pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 18] {
         [
             (t::SIM_FORK, &mut self.fork),
             (t::SIM_JOIN, &mut self.join),
             (t::SIM_ALLOCATE, &mut self.allocate),
             (t::SIM_ATTEMPT, &mut self.attempt),
+            (t::SIM_LOOK, &mut self.look),
             (t::SIM_DISTANCE, &mut self.distance),
             (t::SIM_MISS, &mut self.miss),
             (t::SIM_STEAL, &mut self.steal),
+            (t::SIM_UNWIND, &mut self.unwind),
             (t::SIM_LOOK_AGAIN, &mut self.look_again),
             (t::SIM_YIELD, &mut self.yields),
             (t::SIM_SLEEP, &mut self.sleep),

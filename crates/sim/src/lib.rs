@@ -67,5 +67,5 @@ pub use dag::{Dag, Draft, Place, Put, Step, Touch};
 pub use extent::Extent;
 pub use machine::{run, run_telling};
 pub use outcome::{Counters, JobOutcome, Outcome, Sample};
-pub use settings::{Job, Refusal, Settings, Width};
+pub use settings::{Deques, Job, Refusal, Settings, Width};
 pub use tidegate_policy::Nanos;

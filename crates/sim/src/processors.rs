@@ -1,222 +1,111 @@
 //! Which workers have a processor.
 //!
-//! A worker that runs or searches needs one; one that is parked, naps or is asleep needs none. Where more workers want one
-//! than there are, they stand in line, as under Linux: whoever has had a processor the longest gives it up after a slice of time, the line's
-//! next is who has had the least time on processors, and who wakes displaces at once somebody who has had more. That
-//! happens only where the workers awake are more than the processors: while workers that are to leave have not left, and
-//! where there are more jobs than processors.
-//!
-//! Time on processors is counted from when the line last was empty: until then nobody went short. Who has slept may be half a slice
-//! behind all others, not more, so that sleep saves no time up.
+//! A worker that runs or searches needs one; one that is parked, naps or is asleep needs none. There
+//! are too few only while workers that are to leave have not left, and where there are more jobs than
+//! processors. Then workers take turns ([`Group`]): all of them on all processors, or, where workers
+//! are pinned, the `i`-th worker of each job on processor `i`.
 //!
 //! It moves nothing: the machine takes a worker's next moment back and sets it again.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+mod group;
 
+use group::Group;
+use std::ops::Range;
 use tidegate_policy::Nanos;
 
 /// The processors of the machine.
 pub(crate) struct Processors {
-    free: usize,
-    slice: Nanos,
-    /// Who waits, by the time that each has had and then in the order in which they came.
-    line: BTreeSet<(Nanos, u64, u32)>,
-    came: u64,
-    turns: Vec<Turn>,
-    /// How often somebody came to an empty line, and when the last did.
-    want: u64,
-    began: Nanos,
-}
-
-/// What a worker has of the processors.
-#[derive(Clone, Default)]
-struct Turn {
-    /// Since when it has one.
-    since: Option<Nanos>,
-    /// The want in which it last had one or came to stand in line, and its time on processors in that want by then.
-    want: u64,
-    had: Nanos,
+    /// One of all processors, or one for each.
+    groups: Vec<Group>,
 }
 
 impl Processors {
-    /// So many processors for so many workers.
-    pub(crate) fn new(count: usize, workers: usize, slice: Nanos) -> Self {
+    /// `count` processors for `workers` workers, of which each job has `count`.
+    pub(crate) fn new(count: usize, workers: usize, slice: Nanos, pinned: bool) -> Self {
+        let groups = match pinned {
+            true => count,
+            false => 1,
+        };
+        let group = || Group::new(count / groups, workers / groups, slice);
         Self {
-            free: count,
-            slice,
-            line: BTreeSet::new(),
-            came: 0,
-            turns: vec![Turn::default(); workers],
-            want: 0,
-            began: 0,
+            groups: (0..groups).map(|_| group()).collect(),
         }
     }
 
-    /// How many nobody has.
-    pub(crate) const fn free(&self) -> usize {
-        self.free
+    /// The group of a worker, and its number there.
+    fn split(&self, worker: usize) -> (usize, usize) {
+        let groups = self.groups.len();
+        (worker % groups, worker / groups)
     }
 
-    /// How many workers stand in line.
-    pub(crate) fn waiting(&self) -> usize {
-        self.line.len()
+    fn whole(&self, group: usize, number: usize) -> usize {
+        number * self.groups.len() + group
+    }
+
+    /// How many no worker has.
+    pub(crate) fn free(&self) -> usize {
+        self.groups.iter().map(Group::free).sum()
+    }
+
+    /// Whether any worker stands in line.
+    pub(crate) fn are_short(&self) -> bool {
+        self.groups.iter().any(|group| group.waiting() > 0)
+    }
+
+    /// Whether another worker waits for a processor that this one may have.
+    pub(crate) fn are_short_for(&self, worker: usize) -> bool {
+        self.groups[self.split(worker).0].waiting() > 0
     }
 
     /// Whether this worker gets one now; if not, it stands in line. It has slept until now, or not.
     pub(crate) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
-        if self.free > 0 {
-            self.free -= 1;
-            self.turns[worker].since = Some(now);
-            return true;
-        }
-        if self.line.is_empty() {
-            self.want += 1;
-            self.began = now;
-        }
-        let had = match has_slept {
-            true => self.had_asleep(worker, now),
-            false => self.had(worker, now),
-        };
-        let turn = &mut self.turns[worker];
-        (turn.want, turn.had) = (self.want, had);
-        self.came += 1;
-        self.line.insert((had, self.came, worker as u32));
-        false
+        let (group, number) = self.split(worker);
+        self.groups[group].take(number, now, has_slept)
     }
 
-    /// What the worker has had when it wakes: what it had when it went to sleep, unless that is too little.
-    fn had_asleep(&self, worker: usize, now: Nanos) -> Nanos {
-        let turn = &self.turns[worker];
-        let before = if turn.want == self.want { turn.had } else { 0 };
-        let holders = (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some());
-        let first = self.line.first().map(|&(had, ..)| had);
-        let least = holders.map(|other| self.had(other, now)).chain(first).min();
-        let least = least.expect("somebody has what is not free");
-        before.max(least.saturating_sub(self.slice / 2))
-    }
-
-    /// Who should give its processor up to this worker, which has woken and stands in line: of those that `can` be displaced the one that has had the most, if that is more than the worker had.
+    /// Which worker should give its processor up to this one, which has woken and stands in line.
+    /// Only those that `can` are displaced.
     pub(crate) fn displaced_by(
         &self,
         worker: usize,
         now: Nanos,
         can: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let holders =
-            (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some() && can(other));
-        let most = holders.max_by_key(|&other| self.had(other, now))?;
-        (self.had(most, now) > self.had(worker, now)).then_some(most)
+        let (group, number) = self.split(worker);
+        let can = |other| can(self.whole(group, other));
+        let displaced = self.groups[group].displaced_by(number, now, can);
+        displaced.map(|other| self.whole(group, other))
     }
 
-    /// The worker needs its processor no more, if it has one. Who has it now.
+    /// The worker needs its processor no more, if it has one. The worker that has it now.
     pub(crate) fn release(&mut self, worker: usize, now: Nanos) -> Option<usize> {
-        let had = self.had(worker, now);
-        let turn = &mut self.turns[worker];
-        turn.since.take()?;
-        (turn.want, turn.had) = (self.want, had);
-        let Some((_, _, next)) = self.line.pop_first() else {
-            self.free += 1;
-            return None;
-        };
-        let next = next as usize;
-        self.turns[next].since = Some(now);
-        Some(next)
+        let (group, number) = self.split(worker);
+        let next = self.groups[group].release(number, now);
+        next.map(|next| self.whole(group, next))
     }
 
-    /// The worker lets others have its processor: that counts as if it had kept it for a slice.
+    /// Like [`release`](Self::release), but as if the worker had kept its processor for a slice.
     pub(crate) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
-        let next = self.release(worker, now);
-        self.turns[worker].had += self.slice;
-        next
+        let (group, number) = self.split(worker);
+        let next = self.groups[group].forfeit(number, now);
+        next.map(|next| self.whole(group, next))
     }
 
-    /// Who has had a processor for a slice or longer without a break, the longest first.
+    /// The workers whose slices are over and whose processors others wait for.
     pub(crate) fn overdue(&self, now: Nanos) -> Vec<usize> {
-        let turns = self.turns.iter().enumerate();
-        let mut overdue: Vec<(Nanos, usize)> = turns
-            .filter_map(|(worker, turn)| Some((turn.since?, worker)))
-            .filter(|(since, _)| since + self.slice <= now)
-            .collect();
-        overdue.sort_unstable();
-        overdue.into_iter().map(|(_, worker)| worker).collect()
+        let all = self.groups.iter().enumerate();
+        all.flat_map(|(group, of)| {
+            let overdue = of.overdue(now).into_iter();
+            overdue.map(move |number| self.whole(group, number))
+        })
+        .collect()
     }
 
     /// These workers stand in line no more, if they did.
     pub(crate) fn leave_line(&mut self, workers: &Range<usize>) {
-        self.line
-            .retain(|&(_, _, other)| !workers.contains(&(other as usize)));
-    }
-
-    /// The worker's time on processors since the line was last empty; half a slice for each who was awake then.
-    fn had(&self, worker: usize, now: Nanos) -> Nanos {
-        let turn = &self.turns[worker];
-        let before = if turn.want == self.want {
-            turn.had
-        } else {
-            self.slice / 2
-        };
-        let now_has = turn.since.map_or(0, |since| now - since.max(self.began));
-        before + now_has
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SLICE: Nanos = 1_000;
-
-    /// One processor, which the first of so many workers has had since 0.
-    fn crowd(workers: usize) -> Processors {
-        let mut processors = Processors::new(1, workers, SLICE);
-        assert!(processors.take(0, 0, true));
-        processors
-    }
-
-    #[test]
-    fn who_wakes_displaces_another_at_once_but_has_no_more_than_its_share() {
-        let mut processors = crowd(3);
-        // A third one always waits.
-        assert!(!processors.take(2, 0, false));
-        let (mut now, mut had) = (50, 0);
-        for round in 0..1_000 {
-            assert!(!processors.take(1, now, true));
-            let displaced = processors.displaced_by(1, now, |_| true);
-            let next = displaced.and_then(|other| {
-                let next = processors.release(other, now);
-                assert!(!processors.take(other, now, false));
-                next
-            });
-            let works = next == Some(1);
-            assert!(works || round > 0, "it has slept");
-            now += 90;
-            if works {
-                // It would have nine tenths.
-                had += 90;
-                assert!(processors.release(1, now).is_some());
-            }
-            processors.leave_line(&(1..2));
-            now += 10;
+        let groups = self.groups.len();
+        for (group, of) in self.groups.iter_mut().enumerate() {
+            of.leave_line(|number| workers.contains(&(number * groups + group)));
         }
-        let share = f64::from(had) / 100_000.0;
-        assert!((0.3..0.4).contains(&share), "{share}");
-    }
-
-    #[test]
-    fn the_next_is_who_has_had_the_least_and_a_yield_counts_as_a_slice() {
-        let mut processors = crowd(3);
-        assert!(!processors.take(1, 10, false));
-        assert!(!processors.take(2, 10, false));
-        assert_eq!(processors.forfeit(0, 20), Some(1));
-        assert!(!processors.take(0, 20, false));
-        assert_eq!(processors.release(1, 30), Some(2));
-        assert!(!processors.take(1, 30, false));
-        assert_eq!(processors.overdue(29 + SLICE), []);
-        assert_eq!(processors.overdue(30 + SLICE), [2]);
-        assert_eq!(processors.release(2, 30 + SLICE), Some(1));
-        assert_eq!(processors.release(1, 60 + SLICE), Some(0));
-        assert_eq!(processors.release(0, 70 + SLICE), None);
-        assert_eq!((processors.free(), processors.waiting()), (1, 0));
     }
 }

@@ -19,12 +19,16 @@ pub struct Settings {
     pub steal: Amount,
     /// Whom a thief asks.
     pub victim: Victim,
+    /// Who shares a deque.
+    pub deques: Deques,
     /// Which task may have memory, and which waits for it.
     pub space: Space,
     /// How far the workers of a job are from each other, by their numbers.
     pub places: PlaceTree,
     /// How many bytes the cache of each [place](PlaceTree::places) holds; 0 is a machine on which data are near everywhere.
     pub cache: u64,
+    /// Whether the `i`-th worker of each job runs on processor `i` only. If not, any free processor takes any worker.
+    pub pinned: bool,
     /// What things cost.
     pub costs: Costs,
     /// How the processors are shared out among jobs that say what they desire.
@@ -48,9 +52,11 @@ impl Settings {
             idle: Idle::default(),
             steal: Amount::default(),
             victim: Victim::default(),
+            deques: Deques::Worker,
             space: Space::None,
             places: PlaceTree::flat(processors),
             cache: 0,
+            pinned: false,
             costs: Costs::default(),
             allot: Allot::Dp,
             cycle: EST_CYCLE.default,
@@ -66,6 +72,18 @@ impl Settings {
         EST_CYCLE
             .check(self.cycle)
             .map_err(|error| error.alone().within(EST_CYCLE.name))?;
+        if self.deques == Deques::Place && self.space.keeps_order() {
+            return Err(Refusal(format!(
+                "deques of places beside {}, which has no deques; allowed: the policies none and hybrid",
+                self.space
+            )));
+        }
+        if self.deques == Deques::Place && self.steal.take(1) == 0 {
+            return Err(Refusal(format!(
+                "deques of places beside thieves that take {}, and leave tasks in places where no worker may be; allowed: one and half",
+                self.steal
+            )));
+        }
         let most = MOST_WORKERS / self.processors;
         if jobs.len() > most {
             return Err(Refusal(format!(
@@ -75,6 +93,11 @@ impl Settings {
             )));
         }
         for (number, job) in jobs.iter().enumerate() {
+            if job.width.desire().is_some() && self.pinned {
+                return Err(Refusal(format!(
+                    "job {number} has a desire, and its workers are pinned, also to processors that are other jobs' share; allowed: a fixed number of processors"
+                )));
+            }
             if job.width.desire().is_some() && self.space.keeps_order() {
                 return Err(Refusal(format!(
                     "job {number} has a desire beside {}; allowed: a fixed number of processors",
@@ -92,6 +115,16 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Who shares a deque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deques {
+    /// Each worker has its own.
+    Worker,
+    /// The workers of a [place](PlaceTree::places) share one: each pushes and pops at its young end, and workers of other
+    /// places steal at its old end. (Weibel, "An advanced scheduler for intervals", 2010, chapter 4.)
+    Place,
 }
 
 /// A job for the machine.

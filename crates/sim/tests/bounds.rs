@@ -37,8 +37,8 @@ fn machine(rng: &mut Rng) -> Settings {
     } else {
         7
     };
-    let steal = of(&["one", "one", "half", "fixed:2"]);
-    let victim = of(&["random", "last-victim", "hierarchical"]);
+    let steal = of(&["one", "one", "one", "half", "fixed:2"]);
+    let victim = of(&["random", "round-robin", "last-victim", "hierarchical"]);
     let allot = of(&["dp", "deq", "equi", "max-min"]);
     let space = of(&[
         "none",
@@ -67,11 +67,11 @@ fn machine(rng: &mut Rng) -> Settings {
 /// Jobs drawn at random: alone and with all processors, or several with desires.
 fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
     // Long tasks, so that time tells more than what it takes to wake; or short ones, of which many could be stolen.
-    let work = [50_000, 100][rng.below(2) as usize];
+    let work = [50_000, 100, 100][rng.below(3) as usize];
     // Of few tasks every bound holds.
     let mut dag = || Random {
         leases: true,
-        forks: 8,
+        forks: 9,
         levels: 1 + rng.below(2) as u32,
         work,
         lease: 999,
@@ -193,6 +193,20 @@ fn a_job_that_gets_many_processors_when_it_has_no_use_for_them_keeps_the_bound_o
     assert!(outcome.time() as f64 > 1.2 * by_mean, "{outcome:?}");
     let bound = greedy(&outcome);
     assert!(bound.holds(), "{bound:?}");
+}
+
+#[test]
+fn only_single_steals_are_held_to_work_stealing() {
+    let names = |steal| {
+        let settings = free("elastic:search=0us", steal);
+        let jobs = [whole(support::Phases(vec![(50, 10_000)]), &settings)];
+        let outcome = run(&settings, &jobs).unwrap();
+        let bounds = bounds(&settings, &outcome, (0, jobs[0].width), None);
+        bounds.iter().map(|bound| bound.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names("one"), ["greedy", "stealing-time", "steals"]);
+    assert_eq!(names("half"), ["greedy"]);
+    assert_eq!(names("fixed:2"), Vec::<&str>::new());
 }
 
 #[test]

@@ -251,6 +251,46 @@ fn four_serial_jobs(idle: &str) -> Outcome {
 }
 
 #[test]
+fn pinned_workers_take_turns_on_their_own_processor() {
+    let jobs = [(); 2].map(|()| Job {
+        dag: Serial,
+        arrives: 0,
+        width: Width::Fixed(2),
+    });
+    let ends = [false, true].map(|pinned| {
+        let settings = Settings {
+            pinned,
+            ..Settings::new(2)
+        };
+        let outcome = run(&settings, &jobs).unwrap();
+        [0, 1].map(|job| outcome.jobs[job].ended)
+    });
+    let [free, pinned] = ends;
+    assert!(free.iter().all(|&end| end < 42_000_000), "{free:?}");
+    // The first worker of each job has the work, and both have the first processor by turns.
+    let slices = 75_000_000..82_000_000;
+    assert!(pinned.iter().all(|end| slices.contains(end)), "{pinned:?}");
+}
+
+#[test]
+fn pinned_workers_refuse_desires() {
+    let settings = Settings {
+        pinned: true,
+        ..Settings::new(2)
+    };
+    let job = Job {
+        dag: Serial,
+        arrives: 0,
+        width: Width::Desired("steady".parse().unwrap()),
+    };
+    let refused = run(&settings, &[job]).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("a fixed number of processors"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_thief_that_yields_leaves_its_processor_to_whoever_stands_in_line() {
     let ends = ["yield", "none"].map(|idle| four_serial_jobs(idle).end());
     assert!(ends[0] < 60_000_000 && ends[1] > 100_000_000, "{ends:?}");

@@ -38,7 +38,7 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         (
             "TIDEGATE_VICTIM",
             "weakest",
-            "random, last-victim, hierarchical",
+            "random, round-robin, last-victim, hierarchical",
         ),
         ("TIDEGATE_WAIT", "patiently", "descendants, help-any"),
         ("TIDEGATE_SPARE_THREADS", "few", "a whole number"),

@@ -5,7 +5,12 @@ mod support;
 use support::{AMOUNTS, Tally, built, fib, pool, watched};
 use tidegate::{Amount, Idle, Pool, Queue, Scope, Victim, Wait};
 
-const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+const VICTIMS: [Victim; 4] = [
+    Victim::Random,
+    Victim::RoundRobin,
+    Victim::LastVictim,
+    Victim::Hierarchical,
+];
 const WAITS: [Wait; 2] = [Wait::Descendants, Wait::HelpAny];
 const BACKOFFS: [&str; 6] = [
     "linear",

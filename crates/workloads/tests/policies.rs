@@ -11,7 +11,12 @@ use tidegate_workloads::registry::{ENTRIES, Entry};
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
 
 const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Fixed(2), Amount::Half];
-const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+const VICTIMS: [Victim; 4] = [
+    Victim::Random,
+    Victim::RoundRobin,
+    Victim::LastVictim,
+    Victim::Hierarchical,
+];
 
 /// The parameters that choose among forms of a program.
 const FORMS: [&str; 2] = ["form", "order"];

@@ -166,9 +166,10 @@ fn the_serial_run_declares_what_follows_from_the_parameters() {
     // Matrices down to quadrants of 4 rows.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
     let matrices = [("n", "32"), ("cutoff", "4")];
-    let cases: [(_, &Named<'_>, _); 7] = [
+    let cases: [(_, &Named<'_>, _); 8] = [
         ("memfib", &[("n", "7"), ("bytes", "100")], 7 * 100),
         ("memfib", &[("bytes", "100"), ("hold", "itself")], 100),
+        ("memfib", &[("mix", "0")], 0),
         // An array of n elements, and a sum for each of n tasks.
         ("nested", &[("n", "5"), ("width", "24")], 5 * (24 + 8)),
         ("matmul", &matrices, 8 * elements),
@@ -228,8 +229,10 @@ fn a_dag_declares_in_series_what_the_serial_run_does() {
             [serial, Extent::of(&program.dag()).peak_bytes]
         }
     }
-    let more: [(_, &Named<'_>); 8] = [
+    let more: [(_, &Named<'_>); 10] = [
         ("memfib", &[("hold", "itself")]),
+        ("memfib", &[("mix", "0.5")]),
+        ("memfib", &[("mix", "0.5"), ("hold", "itself")]),
         ("nested", &[("n", "5"), ("form", "join")]),
         ("matmul", &[("n", "32"), ("cutoff", "4")]),
         ("matmul", &[("n", "32"), ("form", "spawn")]),

@@ -41,6 +41,9 @@ pub struct SimulationFlags {
     pub steal: Option<Amount>,
     #[arg(long, value_name = "RULE", help = help(&tunables::VICTIM))]
     pub victim: Option<Victim>,
+    /// The workers of a place of --topology share a deque, and thieves of other places steal its oldest task
+    #[arg(long)]
+    pub place_deques: bool,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::SPACE))]
     pub space: Option<Space>,
     #[arg(long, value_name = "RULE", help = desire_help())]
@@ -55,6 +58,9 @@ pub struct SimulationFlags {
     /// So many jobs of the program, which share the machine [default: 1, or as many as --arrivals has times]
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 1_000), allow_negative_numbers = true)]
     pub instances: Option<usize>,
+    /// Worker i of each job runs on processor i only; several on one processor take turns
+    #[arg(long, conflicts_with = "desire")]
+    pub pinned: bool,
     /// When the jobs come: at:TIME,.. or poisson:MEAN, at random with that time between two in the mean [default: all at once]
     #[arg(long, value_name = "WHEN")]
     pub arrivals: Option<Arrivals>,

@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use tidegate::Pool;
 use tidegate_policy::{Allot, Space, show_time, tunables};
 use tidegate_sim::bounds::bounds;
-use tidegate_sim::{Arrivals, Bound, Extent, Job, Nanos, Outcome, Settings, Width, run_telling};
+use tidegate_sim::{
+    Arrivals, Bound, Deques, Extent, Job, Nanos, Outcome, Settings, Width, run_telling,
+};
 use tidegate_workloads::Simulated;
 
 use super::costs;
@@ -51,9 +53,14 @@ impl Experiment {
             idle: value(flags.idle, &tunables::IDLE)?,
             steal: value(flags.steal, &tunables::STEAL)?,
             victim: value(flags.victim, &tunables::VICTIM)?,
+            deques: match flags.place_deques {
+                true => Deques::Place,
+                false => Deques::Worker,
+            },
             space: value(flags.space, &tunables::SPACE)?,
             places: processors.places(),
             cache: value(flags.cache, &tunables::SIM_CACHE)? as u64,
+            pinned: flags.pinned,
             allot: allot(flags)?,
             cycle: cycle(flags)?,
             costs: costs::read(flags.costs.as_deref())?,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tidegate_policy::show_time;
-use tidegate_sim::Settings;
+use tidegate_sim::{Deques, Settings};
 use tidegate_workloads::{Answer, Program};
 
 use super::experiment::Experiment;
@@ -50,7 +50,9 @@ impl<'a> Head<'a> {
             idle,
             steal,
             victim,
+            deques,
             space,
+            pinned,
             allot,
             cycle,
             ..
@@ -59,7 +61,9 @@ impl<'a> Head<'a> {
             "idle": idle.to_string(),
             "steal": steal.to_string(),
             "victim": victim.to_string(),
+            "place_deques": *deques == Deques::Place,
             "space": space.to_string(),
+            "pinned": pinned,
             "desire": self.desire(),
             "est_cycle": show_time(*cycle),
             "allot": allot.to_string(),
@@ -93,6 +97,12 @@ impl fmt::Display for Head<'_> {
                 ", {} with {cache} of cache each",
                 show_count(places, "place")
             )?;
+        }
+        if settings.deques == Deques::Place {
+            write!(f, ", a deque for each place")?;
+        }
+        if settings.pinned {
+            write!(f, ", workers pinned")?;
         }
         if let Some(desire) = self.desire() {
             write!(f, ", desire {desire}")?;

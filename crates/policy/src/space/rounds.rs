@@ -1,8 +1,10 @@
 //! Sleeping instead of allocating, as the hybrid of work stealing and Narlikar's scheduler does.
 //!
-//! Source: the slides "Narlikar and hybrid schedulers for Cilk". A stand has a clock that counts rounds and a queue of sleepers by the round in which
-//! they wake. A thief there lets a round pass before each attempt, and wakes the first sleeper if that is due; so who has allocated much sleeps while there is
-//! other work.
+//! Source: the slides "Narlikar and hybrid schedulers for Cilk". A processor has a clock that counts
+//! rounds and a queue of sleepers by the round in which they wake. Before each attempt to steal it
+//! lets a round pass and wakes the first sleeper if that is due, so a task that has allocated much
+//! sleeps while its processor has other work. No processor passes the rounds of another one, unless
+//! that is gone ([`pass_for_absent`]).
 
 use alloc::collections::BTreeMap;
 
@@ -13,7 +15,18 @@ pub fn sleep_rounds(size: u64, current: u64, (alpha, beta): (u64, u64), workers:
     size.saturating_add(current) / share
 }
 
-/// The clock of a stand and its sleepers.
+/// A round passes at the first clock that has sleepers and no processor. The sleeper to wake, if it
+/// is due.
+pub fn pass_for_absent<T>(
+    clocks: &mut [Rounds<T>],
+    has_processor: impl Fn(usize) -> bool,
+) -> Option<T> {
+    let mut clocks = clocks.iter_mut().enumerate();
+    let absent = clocks.find(|(number, clock)| !clock.is_empty() && !has_processor(*number));
+    absent.and_then(|(_, clock)| clock.pass())
+}
+
+/// A processor's clock and its sleepers.
 #[derive(Clone, Debug)]
 pub struct Rounds<T> {
     now: u64,

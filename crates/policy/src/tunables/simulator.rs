@@ -22,12 +22,17 @@ table! {
         "What it takes to declare memory and to give it back.", MEASURED;
     SIM_ATTEMPT: u64 = time("sim.attempt", 0, MS, 60),
         "How long a thief looks at a victim; a cache miss, where it has just worked.", MEASURED;
+    SIM_LOOK: u64 = time("sim.look", 0, MS, 40),
+        "What a thief's look costs the victim: its next push or pop fetches a cache line back, once for all looks since the last one.",
+        GUESSED;
     SIM_DISTANCE: u64 = time("sim.distance", 0, MS, 100),
         "What a look takes longer for each further step to the victim.", GUESSED;
     SIM_MISS: u64 = time("sim.miss", 0, MS, 20),
         "What a KiB takes that is not in the cache of the place, where `--cache` says how large that is.", MEASURED;
     SIM_STEAL: u64 = time("sim.steal", 0, MS, 2_500),
         "What a steal that succeeds takes beyond the look, until the task runs with warm caches.", MEASURED;
+    SIM_UNWIND: u64 = time("sim.unwind", 0, MS, 0),
+        "What each stolen task takes of the victim; none in this runtime, whose thieves help themselves.", GUESSED;
     SIM_LOOK_AGAIN: u64 = time("sim.look-again", 0, MS, 500),
         "Pause between two sweeps of a thief that does not rest.", MEASURED;
     SIM_YIELD: u64 = time("sim.yield", 0, MS, 400),

@@ -5,13 +5,16 @@
 //! policies call a round without success a failed sweep: [`IdleState::sweep_failed`](crate::IdleState::sweep_failed).)
 //!
 //! * `random` tries every candidate once, in the order of their numbers from a random one on.
+//! * `round-robin` tries every candidate once, in the order of their numbers, and begins after the victim that it tried
+//!   last in the round before. (Asynchronous round robin: Kumar, Grama and Vempaty, "Scalable load balancing techniques
+//!   for parallel computers", Journal of Parallel and Distributed Computing 22(1), 1994.)
 //! * `last-victim` first tries the victim of the thief's last successful steal. Then it goes on like `random`, but when a
 //!   victim chosen that way had no task, it also tries that victim's own last victim.
 //! * `hierarchical` does the same with another choice: one random victim at the smallest distance, then one at the next
 //!   larger distance, up to the root of the tree. A round tries every distance, but not every worker; over many rounds it
 //!   tries all of them.
 //!
-//! The last two are the rules of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
+//! `last-victim` and `hierarchical` are the rules of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing
 //! Techniques", 2015, section 2.2). Where the source leaves a choice, a last victim that was just
 //! tried is not chosen again in the same round, and distances without candidates are skipped.
 //!
@@ -35,6 +38,8 @@ use core::str::FromStr;
 pub enum Victim {
     /// In the order of their numbers, from a random one on.
     Random,
+    /// In the order of their numbers, from the one after the last that was tried.
+    RoundRobin,
     /// The last victim and the victims' last victims first, otherwise like `Random`.
     LastVictim,
     /// The last victim and the victims' last victims first, otherwise near victims before far ones.
@@ -42,7 +47,8 @@ pub enum Victim {
 }
 
 impl Victim {
-    pub(crate) const NAMES: &'static [&'static str] = &["random", "last-victim", "hierarchical"];
+    pub(crate) const NAMES: &'static [&'static str] =
+        &["random", "round-robin", "last-victim", "hierarchical"];
 }
 
 table! {
@@ -63,6 +69,7 @@ impl fmt::Display for Victim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Random => "random",
+            Self::RoundRobin => "round-robin",
             Self::LastVictim => "last-victim",
             Self::Hierarchical => "hierarchical",
         })
@@ -75,6 +82,7 @@ impl FromStr for Victim {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         match text {
             "random" => Ok(Self::Random),
+            "round-robin" => Ok(Self::RoundRobin),
             "last-victim" => Ok(Self::LastVictim),
             "hierarchical" => Ok(Self::Hierarchical),
             _ => Err(text::unknown("rule for victims", text, Self::NAMES)),

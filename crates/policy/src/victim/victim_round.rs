@@ -30,6 +30,8 @@ pub struct VictimState {
     thief: usize,
     /// The victim of the last successful steal.
     last: Option<usize>,
+    /// With which victim a round-robin thief begins its next round.
+    target: usize,
     round: VictimRound,
 }
 
@@ -77,6 +79,7 @@ impl VictimState {
             rule,
             thief,
             last: None,
+            target: thief.saturating_add(1),
             round: VictimRound::default(),
         }
     }
@@ -110,7 +113,7 @@ impl VictimState {
     /// The last victim of a worker, if the rule tries one now: the thief's own at the start of a round, later that of the
     /// victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
-        if self.rule == Victim::Random {
+        if matches!(self.rule, Victim::Random | Victim::RoundRobin) {
             return None;
         }
         if !self.round.begun {
@@ -125,7 +128,9 @@ impl VictimState {
 
     fn choose(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let chosen = match self.rule {
-            Victim::Random | Victim::LastVictim => self.next_on_circle(peers, draw),
+            Victim::Random | Victim::RoundRobin | Victim::LastVictim => {
+                self.next_on_circle(peers, draw)
+            }
             Victim::Hierarchical => self.next_in_tree(peers, draw),
         };
         self.round.chosen = chosen;
@@ -147,19 +152,29 @@ impl VictimState {
             }
         };
         self.round.circle = Some(circle);
+        self.target = victim.map_or(self.target, |victim| victim + 1);
         victim
     }
 
-    /// Starts at a random worker other than the thief; otherwise the worker after the thief would come first twice as often.
     fn begin_circle(&self, count: usize, draw: impl FnOnce() -> u64) -> Circle {
-        let others = count.saturating_sub(usize::from(self.thief < count));
-        let drawn = below(draw(), others as u64) as usize;
-        let start = drawn + usize::from(drawn >= self.thief);
+        let start = match self.rule {
+            Victim::RoundRobin if self.target < count => self.target,
+            Victim::RoundRobin => 0,
+            _ => self.random_other(count, draw),
+        };
         Circle {
             start,
             next: start,
             wrapped: false,
         }
+    }
+
+    /// A random worker other than the thief. If the thief itself could be drawn, the worker after it would come first twice
+    /// as often as the others.
+    fn random_other(&self, count: usize, draw: impl FnOnce() -> u64) -> usize {
+        let others = count.saturating_sub(usize::from(self.thief < count));
+        let drawn = below(draw(), others as u64) as usize;
+        drawn + usize::from(drawn >= self.thief)
     }
 
     fn next_in_tree(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {

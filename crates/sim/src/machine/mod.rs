@@ -8,6 +8,7 @@
 //! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]), the other the sharing of the processors between
 //! jobs ([`shares`]). Tasks may be put where their data are ([`places`]).
 
+mod hybrid;
 mod job;
 mod places;
 mod search;
@@ -27,7 +28,7 @@ use crate::dag::Dag;
 use crate::frames::{FrameId, Frames, NONE};
 use crate::outcome::{JobOutcome, Outcome, Sample};
 use crate::processors::Processors;
-use crate::settings::{Job, Refusal, Settings, Width};
+use crate::settings::{Deques, Job, Refusal, Settings, Width};
 use job::Running;
 use places::Places;
 use std::cmp::Reverse;
@@ -140,12 +141,12 @@ impl<'a, D: Dag> Machine<'a, D> {
             settings,
             jobs: Vec::with_capacity(jobs.len()),
             widths: jobs.iter().map(|job| job.width).collect(),
-            workers: (0..count).map(|w| Worker::new(w / width)).collect(),
+            workers: (0..count).map(|w| Worker::new(w / width, w)).collect(),
             thieves: thieves.collect(),
             order: PlaceOrder::new(&settings.places, width),
             frames: Frames::new(),
             agenda: Agenda::new(count + CLOCKWORKS),
-            processors: Processors::new(width, count, settings.costs.slice),
+            processors: Processors::new(width, count, settings.costs.slice, settings.pinned),
             acting: 0,
             shares: AllotState::new(settings.allot, dealt),
             rests: BinaryHeap::new(),
@@ -281,6 +282,27 @@ impl<'a, D: Dag> Machine<'a, D> {
 
     fn clockwork(&self, number: usize) -> usize {
         self.workers.len() + number
+    }
+
+    /// Whether there is work that goes on only if this worker does, or that thieves must take from it.
+    fn holds_work(&self, w: usize) -> bool {
+        let worker = &self.workers[w];
+        match self.settings.deques {
+            Deques::Worker => worker.holds_work(),
+            Deques::Place => worker.frame != NONE,
+        }
+    }
+
+    /// The worker whose deque `w` uses.
+    #[inline]
+    fn deque_of(&self, w: usize) -> usize {
+        match self.settings.deques {
+            Deques::Worker => w,
+            Deques::Place => {
+                let first = self.jobs[self.workers[w].job].first;
+                first + self.places.first_with(w - first)
+            }
+        }
     }
 
     fn workers_of(&self, job: usize) -> Range<usize> {

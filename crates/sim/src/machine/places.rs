@@ -7,12 +7,15 @@ use super::Machine;
 use super::work::After;
 use crate::dag::{Dag, Touch};
 use crate::frames::FrameId;
+use crate::settings::Deques;
 use std::collections::VecDeque;
 use tidegate_policy::{Nanos, PlaceTree};
 
 /// The places of the machine, by the numbers of workers within a job.
 pub(super) struct Places {
     of: Vec<usize>,
+    /// The first worker of each place.
+    firsts: Vec<usize>,
     /// For each place the others, the nearest first.
     others: Vec<Vec<usize>>,
 }
@@ -28,11 +31,16 @@ impl Places {
             others
         };
         let others = (0..count).map(others).collect();
-        Self { of, others }
+        Self { of, firsts, others }
     }
 
     pub(super) fn count(&self) -> usize {
         self.others.len()
+    }
+
+    /// The first worker of a job in the place of this one.
+    pub(super) fn first_with(&self, worker: usize) -> usize {
+        self.firsts[self.of(worker)]
     }
 
     /// Where this worker of a job stands.
@@ -76,7 +84,13 @@ impl<D: Dag> Machine<'_, D> {
     /// The task waits in the queue of this place. What that costs.
     pub(super) fn put(&mut self, w: usize, id: FrameId, place: usize) -> Nanos {
         let job = &mut self.jobs[self.workers[w].job];
-        job.placed.put(place, id);
+        match self.settings.deques {
+            Deques::Worker => job.placed.put(place, id),
+            Deques::Place => {
+                let first = job.first + self.places.firsts[place];
+                self.workers[first].deque.push_back(id);
+            }
+        }
         job.queued += 1;
         let (places, first) = (&self.places, job.first);
         let stands_there = |&w: &u32| places.of(w as usize - first) == place;

@@ -8,6 +8,7 @@ use super::Machine;
 use super::worker::{Others, State};
 use crate::dag::Dag;
 use crate::frames::FrameId;
+use crate::settings::Deques;
 use tidegate_policy::search::max_searchers;
 use tidegate_policy::{Census, Idle, Nanos, Rest};
 
@@ -41,8 +42,9 @@ impl<D: Dag> Machine<'_, D> {
             return self.fall_asleep(w);
         }
         if let Some(id) = self.pop(w) {
-            // A task that rested here goes on.
-            return self.found(w, id, 0);
+            // A task that rested here goes on, or another worker of the place has pushed it.
+            let fetch = self.fetch_deque(w);
+            return self.found(w, id, fetch);
         }
         if self.jobs[job].memory.is_ordered() {
             return self.attempt_planned(w);
@@ -55,15 +57,17 @@ impl<D: Dag> Machine<'_, D> {
         }
         let workers = self.workers_of(job);
         let first = workers.start;
+        let own = self.settings.deques == Deques::Worker;
         let thief = &mut self.thieves[w];
         let others = Others {
             workers: &self.workers[workers],
             places: &self.settings.places,
-            all: self.jobs[job].without_work.is_empty(),
-            census: Census {
+            all: own && self.jobs[job].without_work.is_empty(),
+            census: own.then_some(Census {
                 order: &self.order,
                 candidates: &self.jobs[job].candidates,
-            },
+            }),
+            shared: (!own).then(|| (&self.places, self.places.first_with(w - first))),
         };
         let Some(victim) = thief.victims.next(&others, || thief.rng.draw()) else {
             return self.end_sweep(w);
@@ -88,11 +92,14 @@ impl<D: Dag> Machine<'_, D> {
     /// Takes what `victim` has, or its place if it is asleep with work.
     fn try_to_steal(&mut self, w: usize, victim: usize, cost: Nanos) -> bool {
         let job = self.workers[w].job;
-        let waiting = self.workers[victim].deque.len();
+        let deque = self.deque_of(victim);
+        let waiting = self.workers[deque].deque.len();
+        let swaps = self.workers[victim].state == State::Asleep && self.holds_work(victim);
         let counters = &mut self.jobs[job].counters;
         counters.attempts += 1;
         counters.lengths_seen += waiting as u64;
-        if self.workers[victim].state == State::Asleep {
+        self.workers[deque].line = w;
+        if swaps {
             counters.steals += 1;
             counters.swaps += 1;
             self.remember_victim(w, victim);
@@ -106,7 +113,9 @@ impl<D: Dag> Machine<'_, D> {
             _ => take,
         };
         if take == 0 {
-            if waiting > 0 || self.workers[victim].state == State::Working {
+            let partly = waiting > 0 || self.works_at(victim);
+            let counters = &mut self.jobs[job].counters;
+            if partly {
                 counters.partly_failed += 1;
             } else {
                 counters.purely_failed += 1;
@@ -116,9 +125,11 @@ impl<D: Dag> Machine<'_, D> {
         counters.steals += 1;
         counters.stolen_tasks += take as u64;
         self.remember_victim(w, victim);
+        self.workers[victim].debt += self.settings.costs.unwind * take as Nanos;
         for _ in 0..take {
-            let Some(id) = self.rob(victim) else { break };
-            self.workers[w].deque.push_back(id);
+            let Some(id) = self.rob(deque) else { break };
+            let own = self.deque_of(w);
+            self.workers[own].deque.push_back(id);
         }
         self.workers[w].granted = 0;
         match self.pop(w) {
@@ -128,7 +139,19 @@ impl<D: Dag> Machine<'_, D> {
         true
     }
 
-    /// The oldest task of this worker.
+    /// Whether a worker that uses the victim's deque works.
+    fn works_at(&self, victim: usize) -> bool {
+        let works = |w: usize| self.workers[w].state == State::Working;
+        match self.settings.deques {
+            Deques::Worker => works(victim),
+            Deques::Place => {
+                let mut all = self.workers_of(self.workers[victim].job);
+                all.any(|w| works(w) && self.deque_of(w) == victim)
+            }
+        }
+    }
+
+    /// The oldest task of this worker's deque.
     fn rob(&mut self, victim: usize) -> Option<FrameId> {
         #[cfg(test)]
         if self.fault == Some(super::Fault::RobsYoungEnd) {
@@ -194,7 +217,6 @@ impl<D: Dag> Machine<'_, D> {
         match rest {
             Rest::Retry => self.at(w, pause),
             Rest::Yield => self.yield_processor(w, pause + self.settings.costs.yields),
-            // Who sleeps for memory comes first.
             Rest::Sleep(time) => match self.skip_rounds(w) {
                 Some(id) => self.found(w, id, pause),
                 None => self.nap(w, pause + time),
@@ -212,8 +234,10 @@ impl<D: Dag> Machine<'_, D> {
         if let Some(id) = self.take_near(w).or_else(|| self.take_far(w)) {
             return self.found_placed(w, id);
         }
-        if self.jobs[job].memory.has_planned() {
-            // It lies where this worker may not have it yet.
+        let memory = &self.jobs[job].memory;
+        let takes_time = memory.has_planned() || self.has_rounds(w);
+        if takes_time {
+            // A later look finds it.
             return self.at(w, self.settings.costs.look_again.max(1));
         }
         let asleep = self.jobs[job].with_work.last().copied();

@@ -275,18 +275,24 @@ impl<D: Dag> Machine<'_, D> {
         self.end_search(w);
         self.agenda.clear(w);
         self.enter(w, State::Asleep);
+        let holds_work = self.holds_work(w);
+        let shares_work = !self.workers[self.deque_of(w)].deque.is_empty();
         let worker = &self.workers[w];
         let job = &mut self.jobs[worker.job];
         job.in_hand += usize::from(worker.frame != NONE);
         job.awake -= 1;
         job.parked.retain(|&other| other as usize != w);
         let number = worker.job;
-        if worker.holds_work() {
+        if holds_work {
             job.with_work.push(w as u32);
             self.work_is_visible(number);
         } else {
             job.without_work.push(w as u32);
             job.candidates.set(&self.order, w - job.first, false);
+            if shares_work || !worker.sleepers.is_empty() {
+                // Another worker must run the tasks of the place, or pass the rounds.
+                self.work_is_visible(number);
+            }
         }
         self.give_processor_back(w);
     }
@@ -323,7 +329,7 @@ impl<D: Dag> Machine<'_, D> {
     pub(super) fn finish(&mut self, job: usize, chain: Chain) {
         self.jobs[job].pass(self.now);
         let workers = self.workers_of(job);
-        if self.processors.waiting() > 0 {
+        if self.processors.are_short() {
             self.processors.leave_line(&workers);
         }
         for w in workers {

@@ -127,7 +127,7 @@ impl<D: Dag> Machine<'_, D> {
 
     /// The worker looks again after `delay`, and before that lets the next in line have its processor.
     pub(super) fn yield_processor(&mut self, w: usize, delay: Nanos) {
-        if self.processors.waiting() == 0 {
+        if !self.processors.are_short_for(w) {
             return self.at(w, delay);
         }
         self.agenda.clear(w);
@@ -148,10 +148,10 @@ impl<D: Dag> Machine<'_, D> {
         let actor = self.clockwork(SLICE);
         self.agenda.clear(actor);
         let overdue = self.processors.overdue(self.now);
-        for w in overdue.into_iter().take(self.processors.waiting()) {
+        for w in overdue {
             self.displace(w);
         }
-        if self.processors.waiting() > 0 {
+        if self.processors.are_short() {
             self.begin_slice();
         }
     }

@@ -12,7 +12,6 @@ use crate::settings::Width;
 use std::collections::VecDeque;
 use tidegate_policy::space::book::{Answer, Lease, Until};
 use tidegate_policy::space::plan::{Next, Plan};
-use tidegate_policy::space::rounds::sleep_rounds;
 use tidegate_policy::{Nanos, Space};
 
 /// The declared memory of a job.
@@ -21,7 +20,7 @@ pub(super) struct Memory {
     declared: u64,
     pub(super) peak: u64,
     /// How many tasks sleep in the queues of workers.
-    sleepers: usize,
+    pub(super) sleepers: usize,
     planned: Option<Planned>,
 }
 
@@ -64,7 +63,7 @@ impl Memory {
         planned.is_some_and(|planned| planned.plan.has_work() || !planned.owed.is_empty())
     }
 
-    fn declare(&mut self, bytes: u64) {
+    pub(super) fn declare(&mut self, bytes: u64) {
         self.declared += bytes;
         self.peak = self.peak.max(self.declared);
     }
@@ -88,25 +87,16 @@ impl Planned {
     }
 }
 
-/// Work stealing, and the hybrid.
+/// Work stealing; [`super::hybrid`] says which tasks sleep.
 impl<D: Dag> Machine<'_, D> {
     /// The task asks for so many bytes.
     pub(super) fn lease(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.allocate;
         let job = self.workers[w].job;
         if let Space::Hybrid(policy) = self.settings.space {
-            let workers = self.jobs[job].allotment as u64;
-            let parameters = (policy.alpha as u64, policy.beta as u64);
-            let worker = &mut self.workers[w];
-            let rounds = sleep_rounds(bytes, worker.granted, parameters, workers);
-            if rounds > 0 {
-                worker.granted = 0;
-                worker.sleepers.sleep(rounds, (id, bytes));
-                self.jobs[job].memory.sleepers += 1;
-                self.jobs[job].counters.sleeps += 1;
+            if self.falls_asleep_for_memory(w, id, bytes, policy) {
                 return After::Waits;
             }
-            worker.granted += bytes;
         }
         self.jobs[job].memory.declare(bytes);
         self.frames.get(id).space().leases.push((bytes, None));
@@ -132,46 +122,6 @@ impl<D: Dag> Machine<'_, D> {
             self.give_back(w, Some(lease));
         }
         self.frames.end(id)
-    }
-
-    /// Before an attempt to steal: the first sleeper of this worker, if it is due.
-    pub(super) fn pass_round(&mut self, w: usize) -> Option<FrameId> {
-        let due = self.workers[w].sleepers.pass();
-        due.map(|sleeper| self.wake_sleeper(w, sleeper))
-    }
-
-    /// After a sweep in which there was nothing to steal: a round passes at the first worker with sleepers if this one has none. Perhaps that one searches no more.
-    pub(super) fn pass_round_elsewhere(&mut self, w: usize) -> Option<FrameId> {
-        let job = self.workers[w].job;
-        if self.jobs[job].memory.sleepers == 0 || !self.workers[w].sleepers.is_empty() {
-            return None;
-        }
-        let mut all = self.workers_of(job);
-        let first = all.find(|other| !self.workers[*other].sleepers.is_empty())?;
-        let due = self.workers[first].sleepers.pass();
-        due.map(|sleeper| self.wake_sleeper(w, sleeper))
-    }
-
-    /// Nothing else is to be done: the first sleeper of this worker, or else of any.
-    pub(super) fn skip_rounds(&mut self, w: usize) -> Option<FrameId> {
-        let job = self.workers[w].job;
-        if self.jobs[job].memory.sleepers == 0 {
-            return None;
-        }
-        let own = self.workers[w].sleepers.skip();
-        let mut all = self.workers_of(job);
-        let first = own.or_else(|| all.find_map(|other| self.workers[other].sleepers.skip()));
-        first.map(|sleeper| self.wake_sleeper(w, sleeper))
-    }
-
-    /// A sleeper goes on with worker `w`, and has what it wanted.
-    fn wake_sleeper(&mut self, w: usize, (id, bytes): (FrameId, u64)) -> FrameId {
-        let memory = &mut self.jobs[self.workers[w].job].memory;
-        memory.sleepers -= 1;
-        memory.declare(bytes);
-        self.workers[w].granted = 0;
-        self.frames.get(id).space().leases.push((bytes, None));
-        id
     }
 }
 

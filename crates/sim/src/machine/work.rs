@@ -9,6 +9,7 @@ use crate::chain::Chain;
 use crate::dag::{Dag, Draft, Step};
 use crate::drafts::Ready;
 use crate::frames::{Ended, FrameId, NONE};
+use crate::settings::Deques;
 use std::cmp::Reverse;
 use tidegate_policy::Nanos;
 
@@ -29,7 +30,10 @@ impl<D: Dag> Machine<'_, D> {
                     return self.finish(self.workers[w].job, chain);
                 }
                 After::Next(next) => Some(next),
-                After::Waits => self.pop(w),
+                After::Waits => {
+                    debt += self.fetch_deque(w);
+                    self.pop(w)
+                }
             };
             let Some(next) = next else {
                 self.workers[w].frame = NONE;
@@ -181,15 +185,27 @@ impl<D: Dag> Machine<'_, D> {
     #[inline]
     pub(super) fn push(&mut self, w: usize, id: FrameId) -> Nanos {
         let job = self.workers[w].job;
-        self.workers[w].deque.push_back(id);
+        let deque = self.deque_of(w);
+        self.workers[deque].deque.push_back(id);
         self.jobs[job].queued += 1;
-        self.work_is_visible(job)
+        self.fetch_deque(w) + self.work_is_visible(job)
+    }
+
+    /// What the worker's use of its deque costs if another one has looked at that, or used it.
+    #[inline]
+    pub(super) fn fetch_deque(&mut self, w: usize) -> Nanos {
+        let deque = self.deque_of(w);
+        match std::mem::replace(&mut self.workers[deque].line, w) == w {
+            true => 0,
+            false => self.settings.costs.look,
+        }
     }
 
     /// The youngest task in the worker's own deque.
     #[inline]
     pub(super) fn pop(&mut self, w: usize) -> Option<FrameId> {
-        let worker = &mut self.workers[w];
+        let deque = self.deque_of(w);
+        let worker = &mut self.workers[deque];
         let id = worker.deque.pop_back()?;
         self.jobs[worker.job].queued -= 1;
         Some(id)
@@ -215,9 +231,9 @@ impl<D: Dag> Machine<'_, D> {
         let actor = self.clockwork(RESTS);
         self.agenda.clear(actor);
         if let Some(Reverse((_, _, id, w))) = self.rests.pop() {
-            let worker = &self.workers[w];
-            if worker.state == State::Asleep && !worker.holds_work() {
-                let job = &mut self.jobs[worker.job];
+            let has_deque = self.settings.deques == Deques::Worker;
+            if has_deque && self.workers[w].state == State::Asleep && !self.holds_work(w) {
+                let job = &mut self.jobs[self.workers[w].job];
                 job.without_work.retain(|&other| other as usize != w);
                 job.with_work.push(w as u32);
                 job.candidates.set(&self.order, w - job.first, true);

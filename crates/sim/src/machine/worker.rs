@@ -1,5 +1,6 @@
 //! A worker of a job, as the others see it, and its memory as a thief.
 
+use super::places::Places;
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
 use tidegate_policy::space::rounds::Rounds;
@@ -30,10 +31,12 @@ pub(super) struct Worker {
     pub(super) since: Nanos,
     /// The task that it runs, or ran when it fell asleep.
     pub(super) frame: FrameId,
-    /// The tasks that wait here, the oldest in front.
+    /// The tasks that wait here, the oldest in front; of a place with one deque those of its first worker.
     pub(super) deque: VecDeque<FrameId>,
     /// Costs that it has not spent time on yet.
     pub(super) debt: Nanos,
+    /// The last worker that has used or looked at its deque, and holds the cache line of that.
+    pub(super) line: usize,
     /// Whether it is to go to sleep at the end of its task's step.
     pub(super) leaving: bool,
     /// Whether it counts as a searcher.
@@ -51,7 +54,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(job: usize) -> Self {
+    pub(super) fn new(job: usize, number: usize) -> Self {
         Self {
             job,
             state: State::Asleep,
@@ -59,6 +62,7 @@ impl Worker {
             frame: NONE,
             deque: VecDeque::new(),
             debt: 0,
+            line: number,
             leaving: false,
             admitted: false,
             had_work: false,
@@ -89,7 +93,9 @@ pub(super) struct Others<'a> {
     pub(super) places: &'a PlaceTree,
     /// Whether none of them is asleep without work.
     pub(super) all: bool,
-    pub(super) census: Census<'a>,
+    pub(super) census: Option<Census<'a>>,
+    /// Where deques belong to places, these, and the first worker of the thief's.
+    pub(super) shared: Option<(&'a Places, usize)>,
 }
 
 impl Peers for Others<'_> {
@@ -98,9 +104,13 @@ impl Peers for Others<'_> {
     }
 
     #[inline]
-    fn is_candidate(&self, worker: usize) -> bool {
-        let worker = &self.workers[worker];
-        worker.state != State::Asleep || worker.holds_work()
+    fn is_candidate(&self, number: usize) -> bool {
+        let worker = &self.workers[number];
+        let Some((places, own)) = self.shared else {
+            return worker.state != State::Asleep || worker.holds_work();
+        };
+        let has_deque = places.first_with(number) == number && number != own;
+        has_deque || worker.state == State::Asleep && worker.frame != NONE
     }
 
     #[inline]
@@ -118,6 +128,6 @@ impl Peers for Others<'_> {
 
     #[inline]
     fn census(&self) -> Option<Census<'_>> {
-        Some(self.census)
+        self.census
     }
 }

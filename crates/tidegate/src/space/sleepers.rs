@@ -1,13 +1,15 @@
 //! The hybrid of work stealing and Narlikar's scheduler: big allocators sleep while thieves find something else; see [`tidegate_policy::space::rounds`].
 //!
-//! No sleeper is forgotten: it counts as work that a searcher may find, and a searcher that finds nothing else lets rounds pass until the first sleeper is due.
+//! No sleeper is forgotten: it counts as work that a searcher may find, and before a thread rests it
+//! skips to the first sleeper. A thread that searches passes no rounds for a CPU slot that another
+//! thread holds; docs/space.md has the protocol.
 
 use crate::worker::Event;
 use crate::worker::WorkerThread;
 use crate::worker::wait::{self, Awaited};
 use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
-use tidegate_policy::space::rounds::{Rounds, sleep_rounds};
+use tidegate_policy::space::rounds::{Rounds, pass_for_absent, sleep_rounds};
 
 /// The sleepers of each CPU slot, and what each thread was granted since it last slept or began a task.
 pub(super) struct Sleepers {
@@ -53,14 +55,16 @@ impl Sleepers {
         own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// A round passes at the CPU slot, or else at the first one with sleepers: no worker may have that one any more.
-    fn pass_somewhere(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
+    /// A round passes at the CPU slot, or else at one that has sleepers and that no thread holds.
+    fn pass_somewhere(
+        &mut self,
+        cpu_slot: usize,
+        is_held: impl Fn(usize) -> bool,
+    ) -> Option<Arc<Event>> {
         if !self.at(cpu_slot).is_empty() {
             return self.at(cpu_slot).pass();
         }
-        let with_sleepers = |cpu_slot: &&mut Rounds<_>| !cpu_slot.is_empty();
-        let first = self.cpu_slots.iter_mut().find(with_sleepers);
-        first.and_then(Rounds::pass)
+        pass_for_absent(&mut self.cpu_slots, is_held)
     }
 
     fn any(&self) -> bool {
@@ -73,7 +77,7 @@ impl Sleepers {
 pub(crate) enum Round {
     /// A round passes, before an attempt to steal.
     Passes,
-    /// A round passes there or at another CPU slot, after a sweep without a task to steal or a victim.
+    /// A round passes there or at a CPU slot that no thread holds, after a sweep in vain.
     PassesSomewhere,
     /// Rounds are skipped up to the first sleeper: there is nothing else to do.
     Skipped,
@@ -111,7 +115,7 @@ pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     let cpu_slot = own_cpu_slot(worker);
     let due = match round {
         Round::Passes => sleepers.at(cpu_slot).pass(),
-        Round::PassesSomewhere => sleepers.pass_somewhere(cpu_slot),
+        Round::PassesSomewhere => sleepers.pass_somewhere(cpu_slot, |s| is_held(worker, s)),
         Round::Skipped => sleepers.skip(cpu_slot),
     };
     let _ = memory.mirror(sleepers.any(), 0);
@@ -124,6 +128,12 @@ pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     if let Some(mut sleepers) = worker.shared().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;
     }
+}
+
+/// Whether a thread has the CPU slot; see docs/space.md for what a late answer does.
+fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
+    let mut workers = worker.shared().workers();
+    workers.any(|worker| worker.position.cpu_slot() == Some(cpu_slot))
 }
 
 fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {

@@ -19,7 +19,12 @@ const SPACES: [&str; 8] = [
 const PLACES: [&str; 3] = ["each:1", "each:2", "cache"];
 const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "quanta"];
 const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Half, Amount::Fixed(3)];
-const VICTIMS: [Victim; 3] = [Victim::Random, Victim::LastVictim, Victim::Hierarchical];
+const VICTIMS: [Victim; 4] = [
+    Victim::Random,
+    Victim::RoundRobin,
+    Victim::LastVictim,
+    Victim::Hierarchical,
+];
 
 /// The options of a pool.
 #[derive(Debug)]

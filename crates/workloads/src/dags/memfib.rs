@@ -1,7 +1,7 @@
-//! `memfib` as a dag: each call declares its memory, writes it, gives it back if it holds it no longer, and forks.
+//! `memfib` as a dag: each call declares its memory if it holds any, writes, gives it back if it holds it no longer, and forks.
 
 use super::Simulated;
-use crate::space::memfib::{Hold, Memfib};
+use crate::space::memfib::{Call, Hold, Memfib};
 use tidegate_sim::{Dag, Step};
 
 /// How many bytes are written in a nanosecond, from a cache.
@@ -13,12 +13,14 @@ pub struct MemfibDag {
     n: u32,
     bytes: u64,
     hold: Hold,
+    mix: f64,
 }
 
-/// A call, and what it does next.
+/// A call, whether it holds memory, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    n: u32,
+    call: Call,
+    holds: bool,
     next: Next,
 }
 
@@ -31,11 +33,13 @@ enum Next {
     End,
 }
 
-impl Task {
-    const fn call(n: u32) -> Self {
-        Self {
-            n,
-            next: Next::Lease,
+impl MemfibDag {
+    fn task(&self, call: Call) -> Task {
+        let holds = call.holds(self.mix);
+        Task {
+            call,
+            holds,
+            next: if holds { Next::Lease } else { Next::Write },
         }
     }
 }
@@ -48,6 +52,7 @@ impl Simulated for Memfib {
             n: self.n,
             bytes: self.bytes as u64,
             hold: self.hold,
+            mix: self.mix,
         }
     }
 }
@@ -56,7 +61,7 @@ impl Dag for MemfibDag {
     type Task = Task;
 
     fn root(&self) -> Task {
-        Task::call(self.n)
+        self.task(Call::first(self.n))
     }
 
     fn next(&self, task: &mut Task) -> Step<Task> {
@@ -67,8 +72,8 @@ impl Dag for MemfibDag {
             }
             Next::Write => {
                 task.next = match self.hold {
-                    Hold::Itself => Next::Free,
-                    Hold::Call => Next::Fork,
+                    Hold::Itself if task.holds => Next::Free,
+                    Hold::Itself | Hold::Call => Next::Fork,
                 };
                 Step::Work((self.bytes / BYTES_PER_NANO).max(1))
             }
@@ -76,13 +81,14 @@ impl Dag for MemfibDag {
                 task.next = Next::Fork;
                 Step::Free
             }
-            Next::Fork if task.n < 2 => {
+            Next::Fork if task.call.n < 2 => {
                 task.next = Next::End;
                 Step::End
             }
             Next::Fork => {
                 task.next = Next::End;
-                Step::Fork(Task::call(task.n - 1), Task::call(task.n - 2))
+                let [first, second] = task.call.calls().map(|call| self.task(call));
+                Step::Fork(first, second)
             }
             Next::End => Step::End,
         }

@@ -1,7 +1,9 @@
 //! Fibonacci numbers by double recursion, where each call holds memory: for as long as it lasts, or until it calls others.
 //!
 //! With `hold call` the serial run holds the memory of one path, `n` blocks, and a run that begins calls in another order more. With `hold itself` it holds one block, and a parallel one as many as
-//! calls are written at once. From the slides "Narlikar and hybrid
+//! calls are written at once. With `mix` below 1 only that part of the calls holds memory, and the others write as many
+//! bytes into a small buffer of their own: a scheduler may prefer these while memory is short. Which calls those are
+//! depends on where a call is in the recursion, and on nothing else. From the slides "Narlikar and hybrid
 //! schedulers for Cilk", which give such a function as their benchmark ("modified fib") without its text; sizes are our own.
 
 use std::hint::black_box;
@@ -13,6 +15,7 @@ use super::block;
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::{Runtime, Serial};
+use crate::steps::uniform;
 
 /// The program `memfib`.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +26,41 @@ pub struct Memfib {
     pub bytes: usize,
     /// For how long.
     pub hold: Hold,
+    /// Which part of the calls does so, from 0 to 1.
+    pub mix: f64,
+}
+
+/// A call, and where it is in the recursion: the first call is 1, and call `p` calls `2p` and `2p + 1`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) n: u32,
+    position: u64,
+}
+
+impl Call {
+    pub(crate) const fn first(n: u32) -> Self {
+        Self { n, position: 1 }
+    }
+
+    /// The calls that it makes.
+    pub(crate) const fn calls(self) -> [Self; 2] {
+        let position = 2 * self.position;
+        [
+            Self {
+                n: self.n - 1,
+                position,
+            },
+            Self {
+                n: self.n - 2,
+                position: position + 1,
+            },
+        ]
+    }
+
+    /// Whether it holds memory, where this part of the calls does.
+    pub(crate) fn holds(self, mix: f64) -> bool {
+        uniform(0, self.position) < 2.0 * mix - 1.0
+    }
 }
 
 /// For how long a call holds its memory.
@@ -38,8 +76,15 @@ impl Hold {
     const NAMES: &'static [&'static str] = &["call", "itself"];
 }
 
+/// What a call without memory writes into.
+const BUFFER: usize = 4 << 10;
+
 /// Writes so many bytes, and holds them over `inside` or not so long.
-fn holding<R: Runtime>(memfib: Memfib, inside: impl FnOnce() -> u64) -> u64 {
+fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64) -> u64 {
+    if !call.holds(memfib.mix) {
+        write_again(memfib.bytes);
+        return inside();
+    }
     let mut held = block::<R, u8>(1, memfib.bytes);
     black_box(&mut held.values);
     let held = (memfib.hold == Hold::Call).then_some(held);
@@ -48,32 +93,39 @@ fn holding<R: Runtime>(memfib: Memfib, inside: impl FnOnce() -> u64) -> u64 {
     value
 }
 
-impl Memfib {
-    /// A call with another number.
-    const fn with(self, n: u32) -> Self {
-        Self { n, ..self }
+/// Writes so many bytes into a buffer.
+// Not inlined, for the buffer would be in the frame of every call.
+#[inline(never)]
+fn write_again(bytes: usize) {
+    let mut buffer = [0_u8; BUFFER];
+    for begin in (0..bytes).step_by(BUFFER) {
+        buffer[..BUFFER.min(bytes - begin)].fill(1);
+        black_box(&mut buffer);
     }
 }
 
 /// The serial version.
-fn serial(memfib: Memfib) -> u64 {
-    holding::<Serial>(memfib, || match memfib.n {
-        n @ 0..2 => n.into(),
-        n => serial(memfib.with(n - 1)) + serial(memfib.with(n - 2)),
+fn serial(memfib: &Memfib, call: Call) -> u64 {
+    holding::<Serial>(memfib, call, || {
+        if call.n < 2 {
+            return call.n.into();
+        }
+        let [a, b] = call.calls();
+        serial(memfib, a) + serial(memfib, b)
     })
 }
 
 /// The parallel body: a fork a call.
-fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, memfib: Memfib) -> u64 {
-    holding::<R>(memfib, || {
-        let n = memfib.n;
-        if n < 2 {
-            return n.into();
+fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, memfib: &Memfib, call: Call) -> u64 {
+    holding::<R>(memfib, call, || {
+        if call.n < 2 {
+            return call.n.into();
         }
+        let [a, b] = call.calls();
         let (a, b) = R::join(
             fork,
-            move |fork| parallel::<R>(fork, memfib.with(n - 1)),
-            move |fork| parallel::<R>(fork, memfib.with(n - 2)),
+            move |fork| parallel::<R>(fork, memfib, a),
+            move |fork| parallel::<R>(fork, memfib, b),
         );
         a + b
     })
@@ -104,6 +156,13 @@ impl Program for Memfib {
             preset: Preset::Sizes(["call"; 3]),
             meaning: "for how long: the whole call, or itself, until it calls others",
         },
+        Parameter {
+            name: "mix",
+            positional: false,
+            kind: Kind::Number(0.0, 1.0),
+            preset: Preset::Sizes(["1"; 3]),
+            meaning: "which part of the calls holds memory; the others compute for as long",
+        },
     ];
     const RESULT: &'static [Field] = &[Field {
         name: "value",
@@ -121,6 +180,7 @@ impl Program for Memfib {
                 "itself" => Hold::Itself,
                 _ => Hold::Call,
             },
+            mix: values.number("mix")?,
         })
     }
 
@@ -129,6 +189,7 @@ impl Program for Memfib {
             ("n", self.n.into()),
             ("bytes", self.bytes.into()),
             ("hold", Hold::NAMES[self.hold as usize].into()),
+            ("mix", self.mix.into()),
         ])
     }
 
@@ -137,14 +198,38 @@ impl Program for Memfib {
     }
 
     fn serial(&self, (): &mut ()) -> u64 {
-        serial(*self)
+        serial(self, Call::first(self.n))
     }
 
     fn parallel<R: Runtime>(&self, (): &mut (), fork: &mut R::Fork<'_>) -> u64 {
-        parallel::<R>(fork, *self)
+        parallel::<R>(fork, self, Call::first(self.n))
     }
 
     fn answer(&self, (): &(), output: &u64) -> Answer {
         answer([("value", Value::from(*output))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of all calls hold memory, and how many there are.
+    fn counted(call: Call, mix: f64) -> [u32; 2] {
+        let own = [call.holds(mix).into(), 1];
+        if call.n < 2 {
+            return own;
+        }
+        let inner = call.calls().map(|call| counted(call, mix));
+        [0, 1].map(|i| own[i] + inner[0][i] + inner[1][i])
+    }
+
+    #[test]
+    fn the_mix_is_the_part_that_holds_memory() {
+        for (mix, least, most) in [(0.0, 0.0, 0.0), (0.25, 0.23, 0.27), (1.0, 1.0, 1.0)] {
+            let [holding, all] = counted(Call::first(20), mix);
+            let part = f64::from(holding) / f64::from(all);
+            assert!((least..=most).contains(&part), "{mix}: {part}");
+        }
     }
 }

@@ -20,7 +20,7 @@ use tidegate_command::output::{Progress, Table, print_json, show_nanos, to_stdou
 use tidegate_command::statistics::Summary;
 
 /// Every cost, and how it is measured.
-const COSTS: [(Tunable<u64>, &str); 16] = [
+const COSTS: [(Tunable<u64>, &str); 17] = [
     (
         t::SIM_FORK,
         "half of what a join of fib takes beyond the calls, on one worker",
@@ -30,6 +30,10 @@ const COSTS: [(Tunable<u64>, &str); 16] = [
     (
         t::SIM_ATTEMPT,
         "half a round of two threads that answer each other",
+    ),
+    (
+        t::SIM_LOOK,
+        "a word written that another thread reads, less one that none reads, by value seen",
     ),
     (
         t::SIM_DISTANCE,
@@ -147,6 +151,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
     let both = tasks::fork_and_join(15 + 4 * times.ilog2())?;
     let lease = tasks::lease(1_000 * times)?;
     let attempt = threads::attempt(near, 5_000 * long)?;
+    let look = threads::look(near, 50_000 * long)?;
     let distance = match processors.far {
         None => None,
         Some((far, steps)) => {
@@ -168,6 +173,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
         Some(both / 2.0),
         Some(lease),
         Some(attempt),
+        Some(look),
         distance,
         Some(miss),
         Some(steal),

@@ -58,6 +58,38 @@ pub fn attempt(cpus: [usize; 2], rounds: u64) -> Result<f64, Failure> {
     Ok(pair(cpus, one, other)?.0)
 }
 
+/// What it costs a thread that writes a word again and again if another one looks at it: the added
+/// time for each value that the other one has seen.
+pub fn look(cpus: [usize; 2], writes: u64) -> Result<f64, Failure> {
+    const OVER: u64 = 1 << 63;
+    let [alone, looked_at] = [0; 2].map(|zero| Line(AtomicU64::new(zero)));
+    // Relaxed, all: nothing else is handed over.
+    let write = |line: &Line| {
+        let start = Instant::now();
+        for _ in 0..writes {
+            line.0.fetch_add(1, Ordering::Relaxed);
+        }
+        start.elapsed().as_nanos() as f64
+    };
+    let one = |_: &Thread| {
+        let undisturbed = write(&alone);
+        let disturbed = write(&looked_at);
+        looked_at.0.fetch_or(OVER, Ordering::Relaxed);
+        disturbed - undisturbed
+    };
+    let other = || {
+        let (mut last, mut seen) = (0, 0_u64);
+        while last & OVER == 0 {
+            let value = looked_at.0.load(Ordering::Relaxed);
+            seen += u64::from(value != last);
+            last = value;
+        }
+        seen
+    };
+    let (added, seen) = pair(cpus, one, other)?;
+    Ok(added / seen.max(1) as f64)
+}
+
 /// Alone in its cache line, and in the next one, which some processors fetch along.
 #[repr(align(128))]
 struct Line(AtomicU64);

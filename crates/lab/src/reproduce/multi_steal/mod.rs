@@ -68,12 +68,7 @@ fn works(size: Size) -> Vec<Work> {
         ),
         Size::Paper => (
             &[("tree", "T3"), ("form", "spawn")],
-            &[
-                ("tree", "T3"),
-                ("form", "spawn"),
-                ("m", "3"),
-                ("q", "0.333333"),
-            ],
+            &[("tree", "BOTS-tiny"), ("form", "spawn")],
             &[("n", "33")],
         ),
     };

@@ -69,7 +69,7 @@ pub fn findings(results: &[Results<'_>]) -> Vec<Finding> {
 }
 
 /// Why modified fib has as many blocks as processors.
-const COMPUTING: &str = "The source does not print its program. Here a call holds its block while it computes, so there are as many as processors, whatever the order; those of the source had fewer than processors under work stealing already.";
+const COMPUTING: &str = "The source does not print its program. Here a call holds its block while it computes, so there are as many as processors in every order that keeps all of them busy; those of the source had fewer than processors under work stealing already.";
 
 /// Why an order by places does not help a loop that is short.
 const FEW_LEFT: &str = "Where an inner loop is not much longer than there are processors, some of them are left for the next array in any order.";
@@ -129,7 +129,7 @@ fn growth(results: &Results<'_>) -> Finding {
         show(ours),
         ours[0] > ours[1] && ours[1] > ours[2],
         format!(
-            "As for {MODIFIED_FIB} on 16 processors: there are as many blocks as processors, whatever the order."
+            "As for {MODIFIED_FIB} on 16 processors: there are as many blocks as processors in every order that keeps all of them busy."
         ),
     )
 }

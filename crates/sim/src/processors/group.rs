@@ -1,0 +1,218 @@
+//! Processors that the same workers may use, and the line of those that wait for one.
+//!
+//! Where more workers want a processor than there are, they stand in line, as under Linux. The worker that has had a
+//! processor the longest gives it up after a slice of time, the next in line is the one with the least time on
+//! processors, and a worker that wakes displaces at once another one that has had more.
+//!
+//! Time on processors is counted from when the line last was empty: until then no worker went short. A worker that has
+//! slept may be half a slice behind all others, not more, so that sleep saves no time up.
+
+use std::collections::BTreeSet;
+
+use tidegate_policy::Nanos;
+
+/// Processors and the workers that may use them, by their numbers in the group.
+pub(super) struct Group {
+    free: usize,
+    slice: Nanos,
+    /// Who waits, by the time that each has had and then in the order in which they came.
+    line: BTreeSet<(Nanos, u64, u32)>,
+    came: u64,
+    turns: Vec<Turn>,
+    /// How often somebody came to an empty line, and when the last did.
+    want: u64,
+    began: Nanos,
+}
+
+/// What a worker has of the processors.
+#[derive(Clone, Default)]
+struct Turn {
+    /// Since when it has one.
+    since: Option<Nanos>,
+    /// The want in which it last had one or came to stand in line, and its time on processors in that want by then.
+    want: u64,
+    had: Nanos,
+}
+
+impl Group {
+    /// So many processors for so many workers.
+    pub(super) fn new(count: usize, workers: usize, slice: Nanos) -> Self {
+        Self {
+            free: count,
+            slice,
+            line: BTreeSet::new(),
+            came: 0,
+            turns: vec![Turn::default(); workers],
+            want: 0,
+            began: 0,
+        }
+    }
+
+    /// How many nobody has.
+    pub(super) const fn free(&self) -> usize {
+        self.free
+    }
+
+    /// How many workers stand in line.
+    pub(super) fn waiting(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Whether this worker gets one now; if not, it stands in line. It has slept until now, or not.
+    pub(super) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
+        if self.free > 0 {
+            self.free -= 1;
+            self.turns[worker].since = Some(now);
+            return true;
+        }
+        if self.line.is_empty() {
+            self.want += 1;
+            self.began = now;
+        }
+        let had = match has_slept {
+            true => self.had_asleep(worker, now),
+            false => self.had(worker, now),
+        };
+        let turn = &mut self.turns[worker];
+        (turn.want, turn.had) = (self.want, had);
+        self.came += 1;
+        self.line.insert((had, self.came, worker as u32));
+        false
+    }
+
+    /// What the worker has had when it wakes: what it had when it went to sleep, unless that is too little.
+    fn had_asleep(&self, worker: usize, now: Nanos) -> Nanos {
+        let turn = &self.turns[worker];
+        let before = if turn.want == self.want { turn.had } else { 0 };
+        let holders = (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some());
+        let first = self.line.first().map(|&(had, ..)| had);
+        let least = holders.map(|other| self.had(other, now)).chain(first).min();
+        let least = least.expect("somebody has what is not free");
+        before.max(least.saturating_sub(self.slice / 2))
+    }
+
+    /// Who should give its processor up to this worker, which has woken and stands in line: of those that `can` be displaced the one that has had the most, if that is more than the worker had.
+    pub(super) fn displaced_by(
+        &self,
+        worker: usize,
+        now: Nanos,
+        can: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let holders =
+            (0..self.turns.len()).filter(|&other| self.turns[other].since.is_some() && can(other));
+        let most = holders.max_by_key(|&other| self.had(other, now))?;
+        (self.had(most, now) > self.had(worker, now)).then_some(most)
+    }
+
+    /// The worker needs its processor no more, if it has one. Who has it now.
+    pub(super) fn release(&mut self, worker: usize, now: Nanos) -> Option<usize> {
+        let had = self.had(worker, now);
+        let turn = &mut self.turns[worker];
+        turn.since.take()?;
+        (turn.want, turn.had) = (self.want, had);
+        let Some((_, _, next)) = self.line.pop_first() else {
+            self.free += 1;
+            return None;
+        };
+        let next = next as usize;
+        self.turns[next].since = Some(now);
+        Some(next)
+    }
+
+    /// The worker lets others have its processor: that counts as if it had kept it for a slice.
+    pub(super) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
+        let next = self.release(worker, now);
+        self.turns[worker].had += self.slice;
+        next
+    }
+
+    /// The workers that have had a processor for a slice or longer without a break, the longest first: as many as wait
+    /// for one.
+    pub(super) fn overdue(&self, now: Nanos) -> Vec<usize> {
+        let turns = self.turns.iter().enumerate();
+        let mut overdue: Vec<(Nanos, usize)> = turns
+            .filter_map(|(worker, turn)| Some((turn.since?, worker)))
+            .filter(|(since, _)| since + self.slice <= now)
+            .collect();
+        overdue.sort_unstable();
+        overdue.truncate(self.waiting());
+        overdue.into_iter().map(|(_, worker)| worker).collect()
+    }
+
+    /// These workers stand in line no more, if they did.
+    pub(super) fn leave_line(&mut self, leaves: impl Fn(usize) -> bool) {
+        self.line.retain(|&(_, _, other)| !leaves(other as usize));
+    }
+
+    /// The worker's time on processors since the line was last empty; half a slice for each who was awake then.
+    fn had(&self, worker: usize, now: Nanos) -> Nanos {
+        let turn = &self.turns[worker];
+        let before = if turn.want == self.want {
+            turn.had
+        } else {
+            self.slice / 2
+        };
+        let now_has = turn.since.map_or(0, |since| now - since.max(self.began));
+        before + now_has
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLICE: Nanos = 1_000;
+
+    /// One processor, which the first of so many workers has had since 0.
+    fn crowd(workers: usize) -> Group {
+        let mut processors = Group::new(1, workers, SLICE);
+        assert!(processors.take(0, 0, true));
+        processors
+    }
+
+    #[test]
+    fn who_wakes_displaces_another_at_once_but_has_no_more_than_its_share() {
+        let mut processors = crowd(3);
+        // A third one always waits.
+        assert!(!processors.take(2, 0, false));
+        let (mut now, mut had) = (50, 0);
+        for round in 0..1_000 {
+            assert!(!processors.take(1, now, true));
+            let displaced = processors.displaced_by(1, now, |_| true);
+            let next = displaced.and_then(|other| {
+                let next = processors.release(other, now);
+                assert!(!processors.take(other, now, false));
+                next
+            });
+            let works = next == Some(1);
+            assert!(works || round > 0, "it has slept");
+            now += 90;
+            if works {
+                // It would have nine tenths.
+                had += 90;
+                assert!(processors.release(1, now).is_some());
+            }
+            processors.leave_line(|worker| worker == 1);
+            now += 10;
+        }
+        let share = f64::from(had) / 100_000.0;
+        assert!((0.3..0.4).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn the_next_is_who_has_had_the_least_and_a_yield_counts_as_a_slice() {
+        let mut processors = crowd(3);
+        assert!(!processors.take(1, 10, false));
+        assert!(!processors.take(2, 10, false));
+        assert_eq!(processors.forfeit(0, 20), Some(1));
+        assert!(!processors.take(0, 20, false));
+        assert_eq!(processors.release(1, 30), Some(2));
+        assert!(!processors.take(1, 30, false));
+        assert_eq!(processors.overdue(29 + SLICE), []);
+        assert_eq!(processors.overdue(30 + SLICE), [2]);
+        assert_eq!(processors.release(2, 30 + SLICE), Some(1));
+        assert_eq!(processors.release(1, 60 + SLICE), Some(0));
+        assert_eq!(processors.release(0, 70 + SLICE), None);
+        assert_eq!((processors.free(), processors.waiting()), (1, 0));
+    }
+}

@@ -1,0 +1,160 @@
+//! Places whose workers share one deque.
+
+mod support;
+
+use support::{Phases, Random, alone, whole};
+use tidegate_policy::{Nanos, PlaceTree};
+use tidegate_sim::{Costs, Dag, Deques, Extent, Job, Settings, Step, Width, run_telling};
+
+/// Workers in places of two.
+fn pairs(workers: usize) -> Settings {
+    let all: Vec<usize> = (0..workers).collect();
+    let pairs = all.chunks(2).map(<[usize]>::to_vec).collect();
+    Settings {
+        places: PlaceTree::from_groups(workers, &[pairs]).unwrap(),
+        deques: Deques::Place,
+        ..Settings::new(workers)
+    }
+}
+
+/// Three tasks of different lengths, forked one after the other by a task that goes on for long.
+struct Three;
+
+/// What the root takes, and the tasks in the order in which they are forked.
+const ROOT: Nanos = 1_000_000;
+const TASKS: [Nanos; 3] = [100_000, 10_000, 1_000];
+
+#[derive(Clone, Copy)]
+enum Part {
+    /// Has so many tasks left to fork.
+    Root(usize),
+    Task(Nanos),
+    Over,
+}
+
+impl Dag for Three {
+    type Task = Part;
+
+    fn root(&self) -> Part {
+        Part::Root(TASKS.len())
+    }
+
+    fn next(&self, part: &mut Part) -> Step<Part> {
+        match std::mem::replace(part, Part::Over) {
+            Part::Root(0) => Step::Work(ROOT),
+            Part::Root(left) => {
+                let task = TASKS[TASKS.len() - left];
+                Step::Fork(Part::Root(left - 1), Part::Task(task))
+            }
+            Part::Task(time) => Step::Work(time),
+            Part::Over => Step::End,
+        }
+    }
+}
+
+/// The length of the first task that a second worker runs: the first time at which one is over.
+fn first_task(settings: &Settings) -> Nanos {
+    let settings = Settings {
+        costs: Costs::NONE,
+        sample: 500,
+        ..settings.clone()
+    };
+    let job = [whole(Three, &settings)];
+    let outcome = run_telling(&settings, &job, &mut |_, _| ()).unwrap();
+    let waiting = |workers: &[u32]| {
+        let tasks = workers.iter().enumerate();
+        tasks.map(|(tasks, n)| tasks * *n as usize).sum::<usize>()
+    };
+    // Four tasks are there at first: the root and three others.
+    let over = outcome.samples.iter().find(|s| waiting(&s.workers) < 4);
+    over.expect("tasks end").time
+}
+
+#[test]
+fn neighbours_take_the_youngest_and_thieves_the_oldest() {
+    let one_place = PlaceTree::flat(2);
+    let shared = Settings {
+        places: one_place,
+        ..pairs(2)
+    };
+    let [neighbour, thief] = [
+        shared.clone(),
+        Settings {
+            deques: Deques::Worker,
+            ..shared
+        },
+    ]
+    .map(|settings| first_task(&settings));
+    let shortest = TASKS[2];
+    assert!(
+        (shortest..=2 * shortest).contains(&neighbour),
+        "{neighbour}"
+    );
+    assert!(thief >= TASKS[0], "{thief}");
+}
+
+#[test]
+fn a_worker_robs_no_deque_of_its_place() {
+    let settings = pairs(2);
+    let (job, _) = alone(&settings, Phases(vec![(100, 10_000)]));
+    assert_eq!(job.counters.attempts, 0);
+    let (job, _) = alone(&pairs(4), Phases(vec![(100, 10_000)]));
+    assert!(job.counters.steals > 0);
+}
+
+/// Also where workers fall asleep with a task in hand, and others must find it.
+#[test]
+fn every_task_runs_under_all_rules() {
+    for seed in 0..60 {
+        let dag = |seed| Random {
+            rests: seed % 3 == 0,
+            ..Random::new(seed)
+        };
+        let idle = ["elastic", "none", "yield", "linear"][seed as usize % 4];
+        let steal = ["one", "half"][seed as usize / 4 % 2];
+        let victim = ["random", "round-robin", "hierarchical"][seed as usize / 3 % 3];
+        let width = match seed % 2 {
+            0 => Width::Fixed(8),
+            _ => Width::Desired("instantaneous".parse().unwrap()),
+        };
+        let settings = Settings {
+            seed,
+            idle: idle.parse().unwrap(),
+            steal: steal.parse().unwrap(),
+            victim: victim.parse().unwrap(),
+            cycle: 100_000,
+            pinned: seed % 2 == 0,
+            ..pairs(8)
+        };
+        let jobs = [seed, seed + 1].map(|seed| Job {
+            dag: dag(seed),
+            arrives: 0,
+            width,
+        });
+        let mut tell = |events, _| panic!("seed {seed}: still running after {events} events");
+        let outcome = run_telling(&settings, &jobs, &mut tell).unwrap();
+        for (job, outcome) in jobs.iter().zip(outcome.jobs) {
+            let work = Extent::of(&job.dag).work;
+            assert_eq!(outcome.work, work, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_needs_deques_of_workers_is_refused() {
+    let refused = |settings: &Settings| {
+        let job = [whole(Phases(vec![(1, 1)]), settings)];
+        let refused = run_telling(settings, &job, &mut |_, _| ()).unwrap_err();
+        refused.to_string()
+    };
+    let ordered = Settings {
+        space: "dfdeques".parse().unwrap(),
+        ..pairs(4)
+    };
+    let of_several = Settings {
+        steal: "fixed:2".parse().unwrap(),
+        ..pairs(4)
+    };
+    assert!(refused(&ordered).starts_with("deques of places beside dfdeques"));
+    assert!(refused(&of_several).ends_with("allowed: one and half"));
+}

@@ -1,0 +1,113 @@
+//! What thieves cost their victims.
+
+mod support;
+
+use support::{Phases, alone};
+use tidegate_policy::Nanos;
+use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step};
+
+/// A loop of short tasks on a machine where, of all that is not a task, only searching takes time.
+fn short_tasks(settings: Settings) -> JobOutcome {
+    let settings = Settings {
+        idle: "none".parse().unwrap(),
+        victim: "random".parse().unwrap(),
+        ..settings
+    };
+    alone(&settings, Phases(vec![(1_000, 200)])).0
+}
+
+mod looks {
+    use super::*;
+
+    /// The time of a loop whose one worker all others look at, and none can rob.
+    fn time(processors: usize, look: Nanos) -> Nanos {
+        let costs = Costs {
+            attempt: 60,
+            look_again: 500,
+            look,
+            ..Costs::NONE
+        };
+        let job = short_tasks(Settings {
+            steal: "fixed:1000".parse().unwrap(),
+            costs,
+            ..Settings::new(processors)
+        });
+        assert_eq!(job.counters.steals, 0);
+        assert_eq!(job.counters.working, job.time());
+        job.time()
+    }
+
+    #[test]
+    fn slow_their_victim_down() {
+        let undisturbed = time(1, 40);
+        assert_eq!(time(8, 0), undisturbed);
+        let times = [2, 4, 8].map(|processors| time(processors, 40));
+        assert!(undisturbed < times[0], "{undisturbed}, {times:?}");
+        assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
+    }
+
+    /// The line is fetched back at each push and each pop, and no more often.
+    #[test]
+    fn cost_one_line_for_each_use() {
+        let (pushes, pops) = (1_000, 1_001);
+        assert!(time(64, 40) <= time(1, 40) + 40 * (pushes + pops));
+    }
+}
+
+mod unwinding {
+    use super::*;
+
+    const WORK: Nanos = 10_000;
+
+    /// A task with two others in its deque while it works for two steps of [`WORK`].
+    struct Stack;
+
+    impl Dag for Stack {
+        /// How many forks a task has left, and how many steps of work.
+        type Task = (u32, u32);
+
+        fn root(&self) -> (u32, u32) {
+            (2, 0)
+        }
+
+        fn next(&self, (forks, steps): &mut (u32, u32)) -> Step<(u32, u32)> {
+            match (*forks, *steps) {
+                (0, 0) => Step::End,
+                (0, _) => {
+                    *steps -= 1;
+                    Step::Work(WORK)
+                }
+                (1, _) => {
+                    *forks = 0;
+                    Step::Fork((0, 2), (0, 0))
+                }
+                _ => {
+                    *forks = 0;
+                    Step::Fork((1, 0), (0, 0))
+                }
+            }
+        }
+    }
+
+    fn time(steal: &str, unwind: Nanos) -> (u64, Nanos) {
+        let costs = Costs {
+            unwind,
+            ..Costs::NONE
+        };
+        let settings = Settings {
+            steal: steal.parse().unwrap(),
+            costs,
+            ..Settings::new(2)
+        };
+        let job = alone(&settings, Stack).0;
+        (job.counters.stolen_tasks, job.time())
+    }
+
+    #[test]
+    fn takes_the_victim_as_long_as_tasks_are_stolen() {
+        for steal in ["one", "fixed:2"] {
+            assert_eq!(time(steal, 0), (2, 2 * WORK), "{steal}");
+            assert_eq!(time(steal, 300), (2, 2 * WORK + 600), "{steal}");
+        }
+    }
+}
