@@ -75,7 +75,7 @@ impl Amount {
 table! {
     STEAL: Amount = choice("steal", Amount::NAMES, Amount::One).set_by("TIDEGATE_STEAL"),
         "How many tasks a steal takes; after a steal of one the thief's deque holds descendants of that task alone, so a \
-         join may rob it.", Basis::Published("Haselsteiner 2015, section 2.2");
+         join may rob it. More than one needs the split deque.", Basis::Published("Haselsteiner 2015, section 2.2");
     STEAL_FIXED: usize = count("steal.fixed", "tasks", 1, 65_536, 2),
         "How many tasks a steal of a fixed number takes; the number must be given, 2 suited most programs.", Basis::Published("Adnan and Sato 2012");
 }

@@ -218,6 +218,17 @@ pub fn neighbours(load: u64) -> usize {
 mod tests {
     use super::*;
     use crate::text::{MS, S};
+    use crate::tunables::{Allowed, EST_CYCLE, TABLE_STALL};
+
+    /// A job that publishes less often than that counts as stopped.
+    #[test]
+    fn longest_cycle_keeps_a_job_alive() {
+        let Allowed::Between(_, longest) = EST_CYCLE.allowed else {
+            panic!("a time has a longest value");
+        };
+        let slowest = cycle(Share::Auto, 1, usize::MAX, longest);
+        assert!(slowest < TABLE_STALL.default / 2, "{slowest}");
+    }
 
     #[test]
     fn a_job_has_at_least_one_slot_and_at_most_its_limit() {

@@ -97,7 +97,8 @@
 //!
 //! A bad value is an error of [`Builder::build`] that names the variable and what is allowed. The global pool, which nobody
 //! builds, reports it in a line on standard error and goes on with the default. It does the same if `TIDEGATE_WAIT` or
-//! `TIDEGATE_QUEUE` contradicts `TIDEGATE_SPACE`, which wins.
+//! `TIDEGATE_QUEUE` contradicts `TIDEGATE_SPACE`, which wins, or if thieves cannot take what `TIDEGATE_STEAL`
+//! says from the queue in use: then they take one task.
 //!
 //! # After `fork`
 //!

@@ -8,6 +8,7 @@ mod closed;
 mod environment;
 mod error;
 mod kind;
+mod orders;
 
 pub use builder::Builder;
 pub use closed::Closed;
@@ -18,7 +19,7 @@ use crate::latch::MAX_WORKERS;
 use crate::layout::Layout;
 use crate::unwind::Payload;
 use environment::Environment;
-use std::fmt::Display;
+use orders::Orders;
 use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
@@ -121,6 +122,7 @@ impl Options {
         let (workers, workers_from) = number_of_workers(&builder, environment)?;
         let (max_threads, max_threads_from) = limit(&builder, workers, environment)?;
         let max_blocking_threads = blocking_limit(&builder, max_threads, environment)?;
+        let is_closed = builder.closed.is_some();
         let Builder {
             idle,
             amount,
@@ -135,10 +137,8 @@ impl Options {
             ..
         } = builder;
         let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
-        let (amount, _) = environment.option("Builder::steal", amount, &tunables::STEAL)?;
         let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
-        let orders = (wait, queue, space);
-        let (wait, queue, space) = orders_of_tasks(orders, builder.closed.is_some(), environment)?;
+        let orders = Orders::of((amount, wait, queue, space), is_closed, environment)?;
         let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
         let within = |method| move |error: ParseError| error.within(method);
         let places = places.check().map_err(within("Builder::places"))?;
@@ -155,11 +155,11 @@ impl Options {
             // Text has been checked with its parameters when it was read; only the builder's values can fail here.
             idle_state: IdleState::new(&idle).map_err(within("Builder::idle"))?,
             idle,
-            amount: amount.check().map_err(within("Builder::steal"))?,
+            amount: orders.amount,
             victim,
-            wait,
-            queue,
-            space,
+            wait: orders.wait,
+            queue: orders.queue,
+            space: orders.space,
             places,
             layout: ground.layout(workers, places),
             bind: bind && Ground::KNOWN,
@@ -225,47 +225,6 @@ impl Options {
         let desire = self.share.as_ref().map(|sharing| sharing.desire);
         matches!(desire, Some(Desire::ADeque(_)))
     }
-}
-
-/// What decides which task comes next, unless one breaks the order of another; contradicting variables are forgiven like bad ones, and the memory
-/// policy wins. What a closed pool promises about its threads leaves none to wait for memory.
-fn orders_of_tasks(
-    (wait, queue, space): (Option<Wait>, Option<Queue>, Option<Space>),
-    is_closed: bool,
-    environment: Environment,
-) -> Result<(Wait, Queue, Space), BuildError> {
-    let (wait, wait_from) = environment.option("Builder::wait", wait, &tunables::WAIT)?;
-    let (queue, queue_from) = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
-    if is_closed {
-        return Ok((wait, queue, Space::None));
-    }
-    let (space, space_from) = environment.option("Builder::space", space, &tunables::SPACE)?;
-    let space = space
-        .check()
-        .map_err(|error| error.within("Builder::space"))?;
-    if space == Space::None {
-        return Ok((wait, queue, space));
-    }
-    let by_space = label(space_from, "Builder::space", &tunables::SPACE);
-    let refuse = |option: &str, value: &dyn Display, allowed: &dyn Display| {
-        let error = BuildError::new(format!(
-            "{option}: {value} beside {by_space}, {space}, which has an order of its own; allowed: {allowed}"
-        ));
-        environment.forgive(
-            error,
-            &format_args!("{by_space}, and with {allowed} for {option}"),
-        )
-    };
-    if wait != Wait::Descendants {
-        let option = label(wait_from, "Builder::wait", &tunables::WAIT);
-        refuse(option, &wait, &Wait::Descendants)?;
-    }
-    if queue == Queue::Split || !space.keeps_order() {
-        return Ok((Wait::Descendants, queue, space));
-    }
-    let option = label(queue_from, "Builder::queue", &tunables::QUEUE);
-    refuse(option, &queue, &Queue::Split)?;
-    Ok((Wait::Descendants, Queue::Split, space))
 }
 
 /// Durations that are too long for the type are out of the range of every tunable.

@@ -125,7 +125,7 @@ impl PoolInner {
                 .share
                 .as_ref()
                 .map(|_| ControllerHandle::new(&options)),
-            injector: Queue::default(),
+            injector: Queue::beside(options.queue),
             queues: Mutex::default(),
             queue_count: AtomicUsize::new(0),
             holds: AtomicUsize::new(1),
@@ -254,7 +254,7 @@ impl PoolInner {
 
     /// A queue that searchers look into until it is forgotten.
     pub(crate) fn new_queue(&self) -> Arc<Queue> {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(Queue::beside(self.options.queue));
         if self.is_inherited() {
             // Nothing searches here.
             return queue;

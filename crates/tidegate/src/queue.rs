@@ -1,13 +1,14 @@
 //! Queues of tasks that lie in no deque: injected from outside, spawned beyond a full ring, left above a join, or kept of a
 //! stolen batch.
 //!
-//! First in, first out, under a lock; the length is kept beside it so that an empty queue costs one load. A pool has one
+//! First in, first out (last in, first out in a pool whose workers share one queue), under a lock; the length is kept beside it so that an empty queue costs one load. A pool has one
 //! for everybody (the injector), each scope may have one of its own (see [`mod@crate::scope`]), and each worker has one for its inbox
 //! and one for what it has stolen and not begun.
 
 use crate::job::{Header, Task};
 use crate::latch::Latch;
 use std::collections::VecDeque;
+use tidegate_policy::Queue as QueueKind;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 
@@ -15,9 +16,19 @@ use tidegate_sync::lock::Mutex;
 pub(crate) struct Queue {
     tasks: Mutex<VecDeque<Task>>,
     len: AtomicUsize,
+    youngest_first: bool,
 }
 
 impl Queue {
+    /// The queue of a pool, or of a scope in it, whose workers keep their tasks in queues of this
+    /// kind.
+    pub(crate) fn beside(kind: QueueKind) -> Self {
+        Self {
+            youngest_first: kind == QueueKind::Shared,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn push(&self, task: Task) {
         let mut tasks = self.tasks.lock();
         tasks.push_back(task);
@@ -39,9 +50,12 @@ impl Queue {
         latch.filter(|latch| latch.is_half()).and_then(name)
     }
 
-    /// Takes the task that has lain here longest.
+    /// Takes the task that has lain here longest, or the youngest where those come first.
     pub(crate) fn pop(&self) -> Option<Task> {
-        self.take_by(VecDeque::pop_front)
+        match self.youngest_first {
+            true => self.pop_last(),
+            false => self.take_by(VecDeque::pop_front),
+        }
     }
 
     /// Takes the task that came last.

@@ -117,6 +117,8 @@ pub(crate) struct Tally {
     pub(crate) attempts: Count,
     /// How many tasks the victims had, summed over attempts; counted only where the estimate of the desire asks for it.
     pub(crate) lengths_seen: Count,
+    pub(crate) takes: Count,
+    pub(crate) failed_takes: Count,
     pub(crate) steals: Count,
     pub(crate) stolen_tasks: Count,
     pub(crate) partly_failed: Count,
@@ -137,6 +139,12 @@ pub struct Counters {
     pub tasks: u64,
     /// Joins whose second half was stolen.
     pub stolen_joins: u64,
+    /// Attempts of workers to take a task out of their own queue, where that is not the split deque
+    /// ([`Builder::queue`](crate::Builder::queue)) or a shared one. A worker that stops and leaves
+    /// its tasks to others, or that yields, makes none.
+    pub takes: u64,
+    /// Those that found no task.
+    pub failed_takes: u64,
     /// Attempts to steal or rob.
     pub attempts: u64,
     /// Attempts that succeeded.
@@ -276,6 +284,8 @@ impl WorkerStats {
         let counters = Counters {
             tasks: tally.tasks.get(),
             stolen_joins: tally.stolen_joins.get(),
+            takes: tally.takes.get(),
+            failed_takes: tally.failed_takes.get(),
             attempts: tally.attempts.get(),
             steals,
             partly_failed: tally.partly_failed.get(),
@@ -320,6 +330,8 @@ impl Counters {
             self.tasks_per_steal * self.steals as f64 + other.tasks_per_steal * other.steals as f64;
         self.tasks += other.tasks;
         self.stolen_joins += other.stolen_joins;
+        self.takes += other.takes;
+        self.failed_takes += other.failed_takes;
         self.attempts += other.attempts;
         self.steals += other.steals;
         self.tasks_per_steal = if self.steals == 0 {

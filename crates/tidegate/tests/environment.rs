@@ -49,8 +49,8 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         ("TIDEGATE_WEIGHT", "0", "1 to 10000"),
         ("TIDEGATE_DESIRE", "more", "steady, wsap"),
         ("TIDEGATE_DESIRE", "wsap:eta=2", "eta"),
-        ("TIDEGATE_EST_CYCLE", "99us", "100us to 1s"),
-        ("TIDEGATE_EST_CYCLE", "5", "ns, us, ms or s, 100us to 1s"),
+        ("TIDEGATE_EST_CYCLE", "99us", "100us to 100ms"),
+        ("TIDEGATE_EST_CYCLE", "5", "ns, us, ms or s, 100us to 100ms"),
     ];
     for (variable, value, allowed) in bad {
         let output = child(
@@ -63,6 +63,20 @@ fn a_bad_variable_is_an_error_that_names_it_and_what_is_allowed() {
         assert!(line.contains(variable), "{variable}={value}: {line}");
         assert!(line.contains(allowed), "{variable}={value}: {line}");
     }
+}
+
+#[test]
+fn variables_that_exclude_each_other_are_both_named() {
+    let variables = [("TIDEGATE_STEAL", "half"), ("TIDEGATE_QUEUE", "chase-lev")];
+    let output = child("child_prints_the_error_of_a_default_pool", &variables);
+    let errors = succeeds(&output);
+    assert!(
+        errors.contains(
+            "TIDEGATE_STEAL: half beside TIDEGATE_QUEUE, chase-lev, from which a thief takes one \
+             task at a time; allowed: one"
+        ),
+        "{errors}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::Mutex;
 use support::{AMOUNTS, Tally, built, fib, pool, watched};
 use tidegate::{Amount, Idle, Pool, Queue, Scope, Victim, Wait};
 
@@ -132,6 +133,22 @@ fn every_queue_computes_the_same() {
 }
 
 #[test]
+fn a_shared_queue_gives_the_youngest_task_first() {
+    watched(|| {
+        let builder = Pool::builder().workers(1).spare_threads(0);
+        let pool = built(builder.queue(Queue::Shared));
+        let order = Mutex::new(Vec::new());
+        pool.scope(|scope| {
+            for number in 0..4 {
+                let order = &order;
+                scope.spawn(move |_| order.lock().unwrap().push(number));
+            }
+        });
+        assert_eq!(order.into_inner().unwrap(), [3, 2, 1, 0]);
+    });
+}
+
+#[test]
 fn a_small_stack_and_a_name_reach_the_threads() {
     watched(|| {
         let builder = Pool::builder().workers(2).spare_threads(0);
@@ -177,6 +194,56 @@ fn values_out_of_range_are_refused_by_name() {
         let message = error.to_string();
         for word in words {
             assert!(message.contains(word), "{message}: not a word of {word}");
+        }
+    }
+}
+
+/// Thieves take one task at a time from every other queue, and under an order of tasks.
+mod several_tasks_a_steal {
+    use super::*;
+
+    #[test]
+    fn need_the_split_deque() {
+        for queue in Queue::ALL {
+            for amount in [Amount::Half, Amount::Fixed(2)] {
+                let builder = Pool::builder().workers(1).queue(*queue).steal(amount);
+                let error = builder
+                    .build()
+                    .map(drop)
+                    .err()
+                    .map(|error| error.to_string());
+                let expected = (*queue != Queue::Split).then(|| {
+                    format!(
+                        "Builder::steal: {amount} beside Builder::queue, {queue}, from which a \
+                         thief takes one task at a time; allowed: one"
+                    )
+                });
+                assert_eq!(error, expected);
+            }
+            let builder = Pool::builder().workers(1).queue(*queue);
+            builder.steal(Amount::One).build().unwrap();
+        }
+    }
+
+    #[test]
+    fn are_refused_under_an_order_of_tasks() {
+        for (space, allowed) in [
+            ("none", true),
+            ("hybrid", true),
+            ("depth-first:k=50", false),
+            ("dfdeques:k=50", false),
+            ("budget:bytes=400,serial=300", false),
+        ] {
+            let builder = Pool::builder().workers(1).space(space.parse().unwrap());
+            match builder.steal(Amount::Half).build() {
+                Ok(_) => assert!(allowed, "{space}"),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(!allowed, "{error}");
+                    let words = ["Builder::steal: half", "Builder::space", "allowed: one"];
+                    assert!(words.iter().all(|word| error.contains(word)), "{error}");
+                }
+            }
         }
     }
 }

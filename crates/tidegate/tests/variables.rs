@@ -88,6 +88,28 @@ fn the_global_pool_tells_of_each_bad_variable_in_one_line_and_goes_on() {
 }
 
 #[test]
+fn the_global_pool_steals_one_task_from_other_queues() {
+    let test = "the_global_pool_steals_one_task_from_other_queues";
+    let variables = [("TIDEGATE_STEAL", "half"), ("TIDEGATE_QUEUE", "lazy")];
+    let Some(output) = alone(test, &variables) else {
+        assert_eq!(sum(100), 5050);
+        return;
+    };
+    let told = told(&output);
+    let [line] = &told[..] else {
+        panic!("{told:#?}");
+    };
+    assert!(
+        line.starts_with("tidegate: TIDEGATE_STEAL: half beside TIDEGATE_QUEUE, lazy,"),
+        "{line}"
+    );
+    assert!(
+        line.ends_with("; allowed: one; going on with one"),
+        "{line}"
+    );
+}
+
+#[test]
 fn every_option_is_taken_from_its_variable_and_the_explanation_names_it() {
     let test = "every_option_is_taken_from_its_variable_and_the_explanation_names_it";
     let variables = [

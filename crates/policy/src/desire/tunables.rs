@@ -1,6 +1,6 @@
 //! How often desires are estimated, and the parameters of the estimators.
 
-use crate::text::{MS, S, US};
+use crate::text::{MS, US};
 use crate::tunable::{Basis, Tunable, count, ratio, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
@@ -10,7 +10,7 @@ const A_DEQUE: Basis = Basis::Published("Haselsteiner 2015, table 2.3");
 const DWS: Basis = Basis::Published("Haselsteiner 2015, section 2.7");
 
 table! {
-    EST_CYCLE: u64 = time("est-cycle", 100 * US, S, 5 * MS).set_by("TIDEGATE_EST_CYCLE"),
+    EST_CYCLE: u64 = time("est-cycle", 100 * US, 100 * MS, 5 * MS).set_by("TIDEGATE_EST_CYCLE"),
         "Time between two estimates of a job's desire; from 5ms on adaptivity cost under 5 percent.",
         Basis::Published("Sen 2004, section 7.1");
     ATTEMPT_TIME: u64 = time("attempt-time", 10, MS, US),

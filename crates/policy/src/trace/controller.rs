@@ -3,6 +3,7 @@
 use super::event::Event;
 use super::recorder::Recorder;
 use crate::Nanos;
+use crate::desire::tunables::EST_CYCLE;
 use crate::desire::{DesireState, Seen};
 use crate::limits::MOST_THREADS;
 use crate::share::{Loans, Share, cycle, slots};
@@ -38,7 +39,7 @@ impl ShareController {
         recorder.end(0);
         Self {
             desire,
-            loans: Loans::new(est_cycle),
+            loans: loans(est_cycle),
             est_cycle,
         }
     }
@@ -123,7 +124,13 @@ impl ShareController {
     /// Ends all loans and forgets how often there were loans before.
     pub fn forget_loans(&mut self, recorder: &impl Recorder) {
         recorder.begin(Event::ForgetLoans);
-        self.loans = Loans::new(self.est_cycle);
+        self.loans = loans(self.est_cycle);
         recorder.end(0);
     }
+}
+
+/// Loans of a controller with this cycle. None is shorter than the default cycle: a woken thread
+/// needs longer than the shortest cycles to take its first task.
+fn loans(est_cycle: Nanos) -> Loans {
+    Loans::new(est_cycle.max(EST_CYCLE.default))
 }

@@ -292,8 +292,7 @@ mod tests {
     fn an_est_cycle_out_of_range_is_refused() {
         let mut trace = trace();
         trace.rules.est_cycle = Nanos::MAX;
-        let said =
-            "the trace's est-cycle: 18446744073709551615ns is out of range; allowed: 100us to 1s";
+        let said = "the trace's est-cycle: 18446744073709551615ns is out of range; allowed: 100us to 100ms";
         assert_eq!(refused(&trace.to_bytes()), said);
     }
 

@@ -75,6 +75,10 @@ impl Builder {
     }
 
     /// How many tasks one steal takes (`TIDEGATE_STEAL`).
+    ///
+    /// Any but [`Amount::One`] needs [`Queue::Split`], and no [`space`](Self::space) that keeps the
+    /// order of the serial run: thieves take one task at a time from other queues, and the pool is
+    /// refused.
     #[must_use]
     pub fn steal(mut self, amount: Amount) -> Self {
         self.amount = Some(amount);
@@ -102,7 +106,8 @@ impl Builder {
     ///
     /// Any but [`Queue::Split`] is for comparison: each fork goes the long way, and a worker that waits for a half helps nobody and sleeps. With [`Queue::Blocks`]
     /// and [`Queue::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever; with any of them
-    /// they may do so in a pool without spare threads.
+    /// they may do so in a pool without spare threads. Thieves take one task at a time, so any
+    /// [`steal`](Self::steal) but [`Amount::One`] is refused.
     #[must_use]
     pub fn queue(mut self, queue: Queue) -> Self {
         self.queue = Some(queue);
@@ -217,7 +222,7 @@ impl Builder {
     /// some of them notice changes later than others (Siddhartha Sen, "Dynamic processor allocation for adaptively parallel work-stealing
     /// jobs", 2004, section 6.1).
     ///
-    /// [`build`](Self::build) returns an error unless the time is from 100 us to 1 s. A pool that does not share the machine
+    /// [`build`](Self::build) returns an error unless the time is from 100 us to 100 ms. A pool that does not share the machine
     /// ([`Share::Off`]) estimates nothing.
     ///
     /// ```
@@ -228,7 +233,7 @@ impl Builder {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     ///
     /// let refused = Pool::builder().est_cycle(Duration::from_secs(2)).build().err();
-    /// let error = "Builder::est_cycle: 2s is out of range; allowed: 100us to 1s";
+    /// let error = "Builder::est_cycle: 2s is out of range; allowed: 100us to 100ms";
     /// assert_eq!(refused.map(|refused| refused.to_string()), Some(error.to_owned()));
     /// # Ok::<(), tidegate::BuildError>(())
     /// ```

@@ -80,30 +80,49 @@ fn install_with<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce(WorkerThread<'_>)
 
 /// Makes the caller worker `t`, which was admitted as a guest, for the length of `f`.
 fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) -> R) -> R {
-    struct Visit(Membership);
-    impl Drop for Visit {
-        fn drop(&mut self) {
-            let current = self.0.current();
-            if current.shared().is_inherited() {
-                return;
-            }
-            space::leave(current);
-            if members::is_alone(current.shared()) {
-                Search::new(current).finish();
-            }
-            give::pass_all_on(current);
-            current.set_must_stop(false);
+    let visit = Visit::begin(pool, t);
+    f(visit.stay.0.current())
+}
+
+/// The visit of a guest; it ends when this is dropped, first the stay, then the admission.
+struct Visit<'a> {
+    stay: Stay,
+    _admitted: Admitted<'a>,
+}
+
+impl<'a> Visit<'a> {
+    fn begin(pool: &'a Arc<PoolInner>, t: usize) -> Self {
+        let admitted = Admitted(pool, t);
+        Self {
+            stay: Stay(Membership::enter(pool.clone(), Admission::granted(t))),
+            _admitted: admitted,
         }
     }
-    struct Leave<'a>(&'a PoolInner, usize);
-    impl Drop for Leave<'_> {
-        fn drop(&mut self) {
-            if !self.0.is_inherited() {
-                members::dismiss(self.0, self.1);
-            }
+}
+
+struct Stay(Membership);
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        let current = self.0.current();
+        if current.shared().is_inherited() {
+            return;
+        }
+        space::leave(current);
+        if members::is_alone(current.shared()) {
+            Search::new(current).finish();
+        }
+        give::pass_all_on(current);
+        current.set_must_stop(false);
+    }
+}
+
+struct Admitted<'a>(&'a PoolInner, usize);
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_inherited() {
+            members::dismiss(self.0, self.1);
         }
     }
-    let _leave = Leave(pool, t);
-    let visit = Visit(Membership::enter(pool.clone(), Admission::granted(t)));
-    f(visit.0.current())
 }

@@ -57,8 +57,17 @@ fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
     }
 }
 
-/// Takes a task out of the queue in place of the deque.
+/// Takes a task out of the queue in place of the deque, to run it.
 pub(super) fn take(worker: WorkerThread<'_>) -> Option<Task> {
+    worker.own_queue()?;
+    let task = take_away(worker);
+    worker.tally.takes.add(1);
+    worker.tally.failed_takes.add(u64::from(task.is_none()));
+    task
+}
+
+/// Takes a task out of the queue in place of the deque, to leave it to other threads.
+pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     let own = worker.own_queue()?;
     let task = own.take();
     if own.offers() {

@@ -32,6 +32,8 @@ pub(crate) struct Search<'a> {
     stolen_at: Option<Nanos>,
     /// Since its last rest this worker has neither taken a task nor searched.
     has_rested: bool,
+    /// Another thread has to come for what the task in hand leaves behind.
+    must_rouse: bool,
 }
 
 struct PeersOf<'a>(&'a PoolInner);
@@ -67,6 +69,7 @@ impl<'a> Search<'a> {
             flags: Flags::default(),
             stolen_at: None,
             has_rested: false,
+            must_rouse: false,
         }
     }
 
@@ -103,9 +106,7 @@ impl<'a> Search<'a> {
     fn own_task(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let task = self.worker.own_task()?;
-        if has_rested {
-            wake::rouse(self.worker.shared());
-        }
+        self.must_rouse = has_rested;
         Some(task)
     }
 
@@ -141,6 +142,10 @@ impl<'a> Search<'a> {
         }
         space::forget_granted(worker);
         self.enter_base(&task);
+        if std::mem::take(&mut self.must_rouse) {
+            // Only now: until its latch says that the task is taken, its joiner looks for it again and again.
+            wake::rouse(worker.shared());
+        }
         worker.victim.is_busy.set(true);
         scope::run_taken(worker, task);
         worker.shared().check_process();
@@ -347,7 +352,8 @@ mod tests {
         }
         let mut search = Search::new(worker);
         search.has_rested = true;
-        assert!(search.own_task().is_some());
+        let task = search.own_task().unwrap();
+        search.run_at_base(task);
         let status = shared.ledger().status(idle);
         drop(membership);
         std::mem::forget(shared);

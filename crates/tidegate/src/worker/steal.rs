@@ -148,7 +148,7 @@ pub(crate) fn steal_oldest(victim: &Worker) -> Option<Task> {
 
 /// Takes the oldest task of this worker as a thief does. A task that its queue does not give thieves comes last.
 pub(crate) fn steal_own(worker: WorkerThread<'_>) -> Option<Task> {
-    steal_oldest(worker.worker()).or_else(|| alt::take(worker))
+    steal_oldest(worker.worker()).or_else(|| alt::take_away(worker))
 }
 
 /// Takes the oldest task out of another's deque.

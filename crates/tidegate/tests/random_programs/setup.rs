@@ -53,20 +53,26 @@ impl Setup {
     pub fn random(rng: &mut Rng, space: &'static str) -> Self {
         // The other policies decide the order of tasks themselves.
         let free = space == "none";
+        let queue = match free && rng.u32(..3) > 0 {
+            true => one_of(rng, Queue::ALL),
+            false => Queue::Split,
+        };
+        // Only the split deque gives several tasks at once, and not under an order of tasks.
+        let gives_several = queue == Queue::Split && (free || space.starts_with("hybrid"));
         let idle = if rng.bool() { &IDLE[..1] } else { &IDLE };
         Self {
             workers: rng.usize(1..5),
             spare_threads: (rng.u32(..3) == 0).then(|| rng.usize(..3)),
             space,
-            queue: match free && rng.u32(..3) > 0 {
-                true => one_of(rng, Queue::ALL),
-                false => Queue::Split,
-            },
+            queue,
             wait: match free && rng.u32(..3) == 0 {
                 true => Wait::HelpAny,
                 false => Wait::Descendants,
             },
-            steal: one_of(rng, &AMOUNTS),
+            steal: match gives_several {
+                true => one_of(rng, &AMOUNTS),
+                false => Amount::One,
+            },
             victim: one_of(rng, &VICTIMS),
             idle: one_of(rng, idle),
             places: one_of(rng, &PLACES),

@@ -32,7 +32,7 @@ fn rules(rng: &mut Rng) -> Rules {
         space: one_of(SPACES).parse().unwrap(),
         share: one_of(&["off", "auto", "on"]).parse().unwrap(),
         desire: one_of(Desire::names()).parse().unwrap(),
-        est_cycle: EST_CYCLE.parse(one_of(&["100us", "1s"])).unwrap(),
+        est_cycle: EST_CYCLE.parse(one_of(&["100us", "100ms"])).unwrap(),
         workers: 4,
         pool: String::new(),
     }
