@@ -18,7 +18,7 @@ mod simulation;
 use replay::AFTER_REPLAY;
 pub use replay::{ReplayArguments, TraceArguments};
 pub use simulation::{JobsArguments, Simulation, SimulationFlags};
-use tidegate_command::arguments::{Chosen, Format, Size, repetitions};
+use tidegate_command::arguments::{Chosen, Format, Size, TableFormat, repetitions};
 use tidegate_command::compare::{AFTER_COMPARE, ComparisonFlags};
 use tidegate_command::options::{self, Flags};
 
@@ -67,11 +67,11 @@ pub enum Command {
     /// Tell cores, caches, affinity and quotas, and why so many workers
     #[command(after_help = AFTER_MACHINE)]
     Machine(MachineArguments),
-    /// List everything that can be set, with unit, range, default and reason
-    Tunables(Format),
+    /// List everything that can be set: name, default and variable, and with --wide unit, basis, range and reason
+    Tunables(TableFormat),
     /// List the jobs that share this machine: what each could use, may use and uses
     #[command(after_help = AFTER_JOBS)]
-    Jobs(Format),
+    Jobs(TableFormat),
     /// Show the jobs that share this machine on a screen that follows them
     #[command(after_help = AFTER_TOP)]
     Top(TopArguments),
@@ -129,8 +129,7 @@ Each job that works is entitled to one processor at least: where there are more 
 allotments add up to more than there are, and for a moment also while desires change. An allotment beside a \
 desire of 0 takes nothing from others: the job would begin with it.
 
-This looks once. Whether a job cpu_slots still, because it was stopped, shows only to who keeps looking: see \
-`tidegate top`.
+This looks once. That a job has been stopped only shows over time: see `tidegate top`.
 
 JSON: table (the path), why (it is that one), exists (whether there is a table), jobs: a list of pid, name, \
 desire, allotment, in_use, efficiency (0 to 1), weight, limit (the most processors it may have), since (when \
@@ -234,9 +233,6 @@ pub struct SimArguments {
     /// Simulate the machine that this file says: one processor for each of its CPUs, as far apart as these; - for standard input [form: see `tidegate machine --help`]
     #[arg(long, value_name = "FILE", global = true)]
     pub topology: Option<PathBuf>,
-    /// How the answer is printed.
-    #[command(flatten)]
-    pub format: Format,
 }
 
 const AFTER_SIM: &str = "\
@@ -255,7 +251,8 @@ With --seeds a list runs with a row for each seed in place of sim_seed and the f
 run mean_response and worst_response (of its jobs, seconds from arrival to end), and the figures above, of all jobs together; \
 p_mean is the mean and peak_bytes the largest of the jobs, bounds_broken counts bounds that do not hold. Beside it \
 instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: by figure median, min and max of more than one row. \
-CSV: the same rows, and those of the summary with its names in the first column. Exit code 1: a bound is broken.
+CSV, and the table of --wide, have the same rows, and those of the summary with its names in the first column; of a single \
+run its row. Exit code 1: a bound is broken.
 
 JSON of `sim jobs`: events, a list of event (as in the file) and allotments (processors by job, after it).
 

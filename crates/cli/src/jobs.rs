@@ -7,16 +7,19 @@ use serde_json::{Value, json};
 use tidegate_share::{Location, Observer};
 
 use crate::roster::{self, Row};
-use tidegate_command::arguments::Format;
+use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
 
 /// Carries the subcommand out.
-pub fn print(format: Format) -> Result<(), Failure> {
+pub fn print(format: TableFormat) -> Result<(), Failure> {
     let location = roster::find()?;
     let rows = look(&location)?;
     if format.json {
         return output::print_json(&to_json(&location, rows.as_deref()));
+    }
+    if format.csv {
+        return roster::table(rows.as_deref().unwrap_or_default()).print(format);
     }
     let place = roster::place(&location);
     output::to_stdout(|out| match rows.as_deref() {
@@ -25,7 +28,7 @@ pub fn print(format: Format) -> Result<(), Failure> {
         Some(rows) => {
             let jobs = output::show_count(rows.len(), "job");
             writeln!(out, "{jobs} in the table at {place}")?;
-            writeln!(out, "{}", roster::table(rows))
+            writeln!(out, "{}", roster::table(rows).text(format.wide))
         }
     })
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tidegate_share::{Job, Kind, Location, Refusal};
 
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, show_age};
+use tidegate_command::output::{Table, Value as Cell, show_age};
 
 /// A job as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +79,13 @@ impl Row {
     }
 
     /// For how long it has been there. A clock that was set back makes that nothing.
-    pub fn age(&self, now: Duration) -> String {
-        show_age(now.saturating_sub(Duration::from_nanos(self.since)))
+    pub fn age(&self, now: Duration) -> Duration {
+        now.saturating_sub(Duration::from_nanos(self.since))
+    }
+
+    /// That in a few letters.
+    pub fn age_text(&self, now: Duration) -> String {
+        show_age(self.age(now))
     }
 }
 
@@ -90,7 +95,7 @@ pub fn now() -> Duration {
     now.unwrap_or_default()
 }
 
-/// The rows for people.
+/// The rows as a table, the most important columns first.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "pid",
@@ -99,22 +104,22 @@ pub fn table(rows: &[Row]) -> Table {
         "allotment",
         "in use",
         "efficiency",
+        "since",
         "weight",
         "limit",
-        "since",
     ]);
     let now = now();
     for row in rows {
         table.row([
-            row.pid.to_string(),
-            row.name.clone(),
-            row.desire.to_string(),
-            row.allotment.to_string(),
-            row.in_use.to_string(),
-            row.efficiency_text(),
-            row.weight.to_string(),
-            row.limit.to_string(),
-            row.age(now),
+            row.pid.into(),
+            row.name.as_str().into(),
+            row.desire.into(),
+            row.allotment.into(),
+            row.in_use.into(),
+            Cell::Share(f64::from(row.efficiency) / 1000.0),
+            Cell::Age(row.age(now).as_secs_f64()),
+            row.weight.into(),
+            row.limit.into(),
         ]);
     }
     table

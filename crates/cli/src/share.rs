@@ -51,7 +51,13 @@ fn group(out: &mut dyn io::Write, label: &str, jobs: &[Job]) -> io::Result<()> {
     writeln!(out, "{label:<12}{}", jobs.len())?;
     let now = roster::now();
     for row in jobs.iter().map(Row::from) {
-        writeln!(out, "  {} {}, since {}", row.pid, row.name, row.age(now))?;
+        writeln!(
+            out,
+            "  {} {}, since {}",
+            row.pid,
+            row.name,
+            row.age_text(now)
+        )?;
     }
     Ok(())
 }

@@ -1,35 +1,38 @@
 //! `tidegate tunables`: everything that can be set, from the one table of it.
 
 use serde_json::{Value, json};
-use tidegate_policy::tunables::{Row, Unit, rows};
+use tidegate_policy::tunables::{Row, rows};
 
-use tidegate_command::arguments::Format;
+use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output;
+use tidegate_command::output::{self, Table, Value as Cell};
 
 /// Carries the subcommand out.
-pub fn print(format: Format) -> Result<(), Failure> {
+pub fn print(format: TableFormat) -> Result<(), Failure> {
     let rows = rows();
     if format.json {
         return output::print_json(&rows.iter().map(to_json).collect());
     }
-    output::to_stdout(|out| {
-        rows.iter()
-            .try_for_each(|row| writeln!(out, "{}", to_text(row)))
-    })
+    table(&rows).print(format)
 }
 
-/// A line with the values and one with the reason.
-fn to_text(row: &Row) -> String {
-    let unit = match row.unit {
-        Unit::Count(things) => format!(" {things}"),
-        _ => String::new(),
-    };
-    let variable = row.variable.unwrap_or("no variable");
-    format!(
-        "{} = {}{unit}   [{}] [{variable}] [{}]\n    {}",
-        row.name, row.default, row.allowed, row.basis, row.why
-    )
+/// The most important columns first.
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        "name", "default", "variable", "unit", "basis", "range", "reason",
+    ]);
+    for row in rows {
+        table.row([
+            row.name.into(),
+            row.default.as_str().into(),
+            row.variable.map_or(Cell::Missing, Cell::from),
+            row.unit.to_string().into(),
+            row.basis.to_string().into(),
+            row.allowed.as_str().into(),
+            row.why.into(),
+        ]);
+    }
+    table
 }
 
 fn to_json(row: &Row) -> Value {

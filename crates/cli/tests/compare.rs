@@ -116,20 +116,24 @@ fn the_table_names_the_versions_of_what_it_compares() {
 }
 
 #[test]
-fn bad_values_are_told_with_what_is_allowed() {
-    for (arguments, told) in [
-        ("compare", "Usage"),
-        ("compare nothing", "none of: fib"),
-        ("compare fib 94", "from 0 to 93"),
-        ("compare fib 10 --with openmp", "2xserial"),
-        ("compare fib 10 --workers 1,0", "number from 1 to 4096"),
-        ("compare fib 10 --serial", "unexpected argument '--serial'"),
-        ("compare fib 10 --share maybe", "allowed: off, auto, on"),
-    ] {
-        let text = complaint(&mut tidegate(arguments), 2);
-        assert!(text.contains(told), "{arguments}: {text}");
-    }
-    complaint(&mut tidegate("compare digest /nothing/here"), 3);
+fn the_table_has_what_fits_and_csv_has_everything() {
+    let print = |format: &str| {
+        let line = format!("compare fib 10 --with serial --workers 1 --repeat 1 {format}");
+        let output = tidegate(&line).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let table = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with('|'));
+        lines.map(str::to_owned).collect()
+    };
+    let narrow = print("");
+    assert!(table(&narrow).iter().all(|line| line.len() <= 80));
+    assert!(narrow.contains("(--wide shows "), "{narrow}");
+    let wide = print("--wide");
+    assert!(table(&wide)[0].ends_with("| wakeups |"), "{wide}");
+    let csv = print("--csv");
+    let columns = csv.lines().map(|line| line.split(',').count());
+    assert!(columns.eq([12; 3]), "{csv}");
 }
 
 #[test]

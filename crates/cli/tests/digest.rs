@@ -46,8 +46,6 @@ fn no_speedup_is_told_where_the_first_run_may_have_waited_for_the_disk() {
     let text = stdout_of(tidegate("run digest").arg(folder.path()));
     assert!(!text.contains("speedup"), "{text}");
     assert!(text.contains("\nserial  "), "{text}");
-    let help = stdout_of(&mut tidegate("run digest --help"));
-    assert!(help.contains("a second time"), "{help}");
 }
 
 #[test]

@@ -40,56 +40,6 @@ fn a_machine_from_a_file_is_told_as_this_one_is() {
     assert_eq!(found["cores"][1], json!([1, 5]));
     assert_eq!(found["caches"].as_array().unwrap().len(), 14);
     assert_eq!(found["nodes"][1], json!({"id": 1, "cpus": [2, 3, 6, 7]}));
-    let told = text(&mut with_topology("machine", "chiplets"));
-    assert!(told.contains("a pool gets 12 workers"), "{told}");
-    assert!(told.contains("cache     L3 96 MiB, 1: 0-3"), "{told}");
-}
-
-#[test]
-fn two_packages_are_drawn_with_their_hardware_threads() {
-    let drawn = text(&mut with_topology("machine --tree", "two_packages"));
-    let expected = "\
-machine  8 cpus: 0-7
-├─ package 0, node 0, L3 16 MiB  0-1,4-5
-│  ├─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  0,4
-│  └─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  1,5
-└─ package 1, node 1, L3 16 MiB  2-3,6-7
-   ├─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  2,6
-   └─ L2 1 MiB, L1d 32 KiB, L1i 64 KiB, core  3,7
-";
-    assert_eq!(drawn, expected);
-}
-
-#[test]
-fn chiplets_lie_in_their_node_and_each_has_its_own_cache() {
-    let drawn = text(&mut with_topology("machine --tree", "chiplets"));
-    let expected = "\
-machine  12 cpus: 0-11
-└─ package 0, node 0  0-11
-   ├─ L3 96 MiB  0-3
-   │  ├─ L2 1 MiB, core  0
-";
-    assert!(drawn.starts_with(expected), "{drawn}");
-    assert!(drawn.contains("\n   └─ L3 32 MiB  8-11\n"), "{drawn}");
-}
-
-#[test]
-fn nodes_lie_in_a_cache_that_spans_them_and_memory_alone_has_no_branch() {
-    let drawn = text(&mut with_topology("machine --tree", "sub_numa"));
-    let expected = "\
-machine  16 cpus: 0-15
-├─ package 0, L3 30 MiB  0-7
-│  ├─ node 0  0-3
-│  │  ├─ L2 2 MiB, core  0-1
-";
-    assert!(drawn.starts_with(expected), "{drawn}");
-    assert!(!drawn.contains("node 4"), "{drawn}");
-}
-
-#[test]
-fn a_flat_machine_is_a_tree_without_branches() {
-    let drawn = text(&mut with_topology("machine --tree", "flat"));
-    assert_eq!(drawn, "machine  6 cpus: 0-5\n");
 }
 
 #[test]

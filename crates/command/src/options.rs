@@ -11,7 +11,7 @@ use clap::builder::TypedValueParser;
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
 use tidegate::{
-    Amount, Builder, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Space, Victim, Wait,
+    Amount, BuildError, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Space, Victim, Wait,
 };
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 use tidegate_policy::{Nanos, show_time};
@@ -211,7 +211,7 @@ impl Options {
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
         }
-        build(builder)
+        builder.build().map_err(|error| named_by_flags(&error))
     }
 
     /// The policies by name.
@@ -233,14 +233,18 @@ impl Options {
     }
 }
 
-/// Refuses an environment with which no pool can be made, whatever its number of workers.
-pub fn check_environment() -> Result<(), Failure> {
-    build(Pool::builder().workers(1)).map(drop)
+/// A pool's error with the flags' names in place of the builder's.
+fn named_by_flags(error: &BuildError) -> Failure {
+    let named = OF_POOLS.iter().fold(error.to_string(), |text, name| {
+        text.replace(&format!("Builder::{name}"), &format!("--{name}"))
+    });
+    Failure::Usage(named)
 }
 
-fn build(builder: Builder) -> Result<Pool, Failure> {
-    builder
-        .build()
+/// Refuses an environment with which no pool can be made, whatever its number of workers.
+pub fn check_environment() -> Result<(), Failure> {
+    let pool = Pool::builder().workers(1).build();
+    pool.map(drop)
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 

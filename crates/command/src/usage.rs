@@ -44,13 +44,15 @@ impl Usage {
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = Self::now();
         let result = work();
-        let after = Self::now();
-        let used = Self {
-            cpu: difference(after.cpu, before.cpu),
-            wakeups: difference(after.wakeups, before.wakeups),
-            switches: difference(after.switches, before.switches),
-        };
-        (used, result)
+        (Self::now().since(before), result)
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            cpu: difference(self.cpu, before.cpu),
+            wakeups: difference(self.wakeups, before.wakeups),
+            switches: difference(self.switches, before.switches),
+        }
     }
 
     /// Both together.

@@ -15,6 +15,7 @@
 mod arguments;
 mod bench;
 mod compare;
+mod engine;
 mod report;
 mod reproduce;
 

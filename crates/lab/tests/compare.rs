@@ -49,27 +49,9 @@ fn every_case_gives_its_rows() {
 }
 
 #[test]
-fn refuses_one_worker_where_two_are_needed() {
-    let text = complaint(&mut lab("compare wake --workers 1"), 2);
-    assert!(text.contains("allowed for wake are 2 and more"), "{text}");
-}
-
-#[test]
 fn reports_a_bad_environment_variable() {
     for variable in ["TIDEGATE_IDLE", "TIDEGATE_STEAL", "TIDEGATE_STACK_SIZE"] {
         let text = complaint(lab("compare wake --workers 2").env(variable, "bad"), 2);
         assert!(text.contains(variable), "{text}");
-    }
-}
-
-#[test]
-fn reports_the_range_of_a_bad_number() {
-    for (arguments, range) in [
-        ("bench queues --repeat", "from 1 to 100000"),
-        ("bench two-level --processors", "from 1 to 4096"),
-        ("reproduce adaptive --runs", "from 1 to 10000"),
-    ] {
-        let text = complaint(lab(arguments).arg("-1"), 2);
-        assert!(text.contains(range), "{arguments}: {text}");
     }
 }

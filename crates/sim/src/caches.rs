@@ -4,37 +4,44 @@
 //!
 //! What it does not do: sets, lines and levels. Whoever touches data just after somebody of the same place did finds all of them, also where a real cache would still be filling.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::dag::Touch;
 
 /// A job, and the name that it gives to data.
 type Name = (usize, u64);
 
-/// What one place's cache holds, the last touched at the end.
+/// What one place's cache holds.
 #[derive(Clone, Default)]
 struct Cache {
-    held: VecDeque<(Name, u64)>,
+    /// Each with the number of its last touch and its size.
+    held: HashMap<Name, (u64, u64)>,
+    /// Names by the numbers of their last touches.
+    by_touch: BTreeMap<u64, Name>,
+    touches: u64,
     bytes: u64,
 }
 
 impl Cache {
     /// Takes these data out. How many bytes of them were there.
     fn take(&mut self, name: Name) -> u64 {
-        let place = self.held.iter().rposition(|held| held.0 == name);
-        let bytes = place
-            .and_then(|place| self.held.remove(place))
-            .map_or(0, |(_, bytes)| bytes);
+        let Some((touch, bytes)) = self.held.remove(&name) else {
+            return 0;
+        };
+        self.by_touch.remove(&touch);
         self.bytes -= bytes;
         bytes
     }
 
+    /// Puts in data that are not there.
     fn put(&mut self, name: Name, bytes: u64, capacity: u64) {
+        self.touches += 1;
+        self.held.insert(name, (self.touches, bytes));
+        self.by_touch.insert(self.touches, name);
         self.bytes += bytes;
-        self.held.push_back((name, bytes));
         while self.bytes > capacity {
-            let oldest = self.held.pop_front();
-            self.bytes -= oldest.map_or(self.bytes, |(_, bytes)| bytes);
+            let oldest = self.by_touch.first_key_value().map(|(_, name)| *name);
+            self.take(oldest.expect("what fills the cache is in it"));
         }
     }
 }

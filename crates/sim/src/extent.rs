@@ -7,6 +7,7 @@ use crate::chain::Chain;
 use crate::dag::{Dag, Draft, Step};
 use crate::drafts::{Drafts, Ready};
 use crate::frames::{Ended, FrameId, Frames, NONE};
+use crate::unfold::{Unfold, unfold};
 use tidegate_policy::Nanos;
 
 /// The size of a dag.
@@ -31,9 +32,9 @@ pub struct Extent {
 }
 
 /// A walk on its way.
-struct Walk<'a, D: Dag> {
-    dag: &'a D,
-    frames: Frames<D::Task>,
+struct Walk<'a> {
+    dag: Box<dyn Unfold + 'a>,
+    frames: Frames,
     /// What can go on, the youngest last.
     ready: Vec<FrameId>,
     drafts: Drafts,
@@ -51,30 +52,37 @@ impl Extent {
 
     /// The same; a lease is an action more for every `k` bytes of it.
     pub fn with_k<D: Dag>(dag: &D, k: u64) -> Self {
-        let mut walk = Walk {
+        Walk::new(unfold(dag), k).run()
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn new(dag: Box<dyn Unfold + 'a>, k: u64) -> Self {
+        Self {
             dag,
             frames: Frames::new(),
             ready: Vec::new(),
             drafts: Drafts::default(),
             declared: 0,
             k: k.max(1),
-            extent: Self::default(),
-        };
-        let mut next = Some(walk.frames.add(dag.root(), NONE, Chain::default()));
-        while let Some(id) = next.or_else(|| walk.ready.pop()) {
-            next = walk.step(id);
+            extent: Extent::default(),
         }
-        walk.extent
     }
-}
 
-impl<D: Dag> Walk<'_, D> {
+    fn run(mut self) -> Extent {
+        let mut next = Some(self.frames.add(self.dag.root(), NONE, Chain::default()));
+        while let Some(id) = next.or_else(|| self.ready.pop()) {
+            next = self.step(id);
+        }
+        self.extent
+    }
+
     /// One step of this task. Who goes on, if it is not the youngest that can.
     fn step(&mut self, id: FrameId) -> Option<FrameId> {
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
         let chain = frame.chain;
-        match self.dag.next(&mut frame.task) {
+        match self.dag.next(frame.task) {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
                 self.extent.work = self.extent.work.saturating_add(time);
@@ -150,7 +158,9 @@ impl<D: Dag> Walk<'_, D> {
     /// The task is over. Its parent, if that can go on now.
     fn end(&mut self, id: FrameId) -> Option<FrameId> {
         self.extent.tasks += 1;
-        let leases = self.frames.get(id).take_leases();
+        let frame = self.frames.get(id);
+        self.dag.end(frame.task);
+        let leases = frame.take_leases();
         self.declared -= leases.iter().map(|(bytes, _)| bytes).sum::<u64>();
         match self.frames.end(id) {
             Ended::Last { parent } => Some(parent),

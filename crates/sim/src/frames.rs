@@ -8,6 +8,7 @@
 
 use crate::chain::Chain;
 use crate::dag::Place;
+use crate::unfold::TaskId;
 use tidegate_policy::space::book::{Lease, Scope, Task};
 
 /// The number of a frame.
@@ -16,8 +17,8 @@ pub(crate) type FrameId = u32;
 pub(crate) const NONE: FrameId = FrameId::MAX;
 
 /// A task under way.
-pub(crate) struct Frame<T> {
-    pub(crate) task: T,
+pub(crate) struct Frame {
+    pub(crate) task: TaskId,
     /// Who waits for it, or will.
     pub(crate) parent: FrameId,
     /// How many tasks it has started that are not over.
@@ -70,7 +71,7 @@ pub(crate) enum Role {
     Inner,
 }
 
-impl<T> Frame<T> {
+impl Frame {
     /// What the task has declared, and its place in the plan.
     #[inline]
     pub(crate) fn space(&mut self) -> &mut Space {
@@ -96,12 +97,12 @@ impl<T> Frame<T> {
 }
 
 /// All frames.
-pub(crate) struct Frames<T> {
-    frames: Vec<Frame<T>>,
+pub(crate) struct Frames {
+    frames: Vec<Frame>,
     free: Vec<FrameId>,
 }
 
-impl<T> Frames<T> {
+impl Frames {
     pub(crate) const fn new() -> Self {
         Self {
             frames: Vec::new(),
@@ -111,7 +112,7 @@ impl<T> Frames<T> {
 
     /// A frame for `task`, which starts after a chain of this length.
     #[inline]
-    pub(crate) fn add(&mut self, task: T, parent: FrameId, chain: Chain) -> FrameId {
+    pub(crate) fn add(&mut self, task: TaskId, parent: FrameId, chain: Chain) -> FrameId {
         let frame = Frame {
             task,
             parent,
@@ -134,7 +135,7 @@ impl<T> Frames<T> {
     }
 
     /// A frame for a task that `drafter` drafts, and does not begin yet.
-    pub(crate) fn draft(&mut self, task: T, drafter: FrameId, place: Place) -> FrameId {
+    pub(crate) fn draft(&mut self, task: TaskId, drafter: FrameId, place: Place) -> FrameId {
         let Frame { parent, chain, .. } = self.frames[drafter as usize];
         let parent = match place {
             Place::Beside if parent != NONE => parent,
@@ -145,7 +146,7 @@ impl<T> Frames<T> {
     }
 
     #[inline]
-    pub(crate) fn get(&mut self, id: FrameId) -> &mut Frame<T> {
+    pub(crate) fn get(&mut self, id: FrameId) -> &mut Frame {
         &mut self.frames[id as usize]
     }
 

@@ -59,6 +59,7 @@ mod machine;
 mod outcome;
 mod processors;
 mod settings;
+mod unfold;
 
 pub use arrivals::Arrivals;
 pub use bounds::Bound;

@@ -39,7 +39,7 @@ pub struct Reference {
 }
 
 /// A benchmark program with its parameters.
-pub trait Program: Sized + Sync {
+pub trait Program: Sized + Send + Sync + 'static {
     /// The name by which a user asks for the program.
     const NAME: &'static str;
     /// One line for a list of programs.

@@ -42,6 +42,20 @@ fn serial_versions_reach_the_figures_of_the_references() {
     serial_is_right::<RayTracer>(A_IF_OPTIMISED);
 }
 
+/// With optimisation this takes some ten seconds, without it minutes.
+#[test]
+#[cfg(not(debug_assertions))]
+fn largest_size_reaches_the_published_figures() {
+    serial_is_right::<Crypt>(Size::C);
+    serial_is_right::<Sor>(Size::C);
+}
+
+#[test]
+#[should_panic(expected = "no size C")]
+fn a_kernel_without_size_c_refuses_it() {
+    let _ = MolDyn::new(Size::C);
+}
+
 fn reset_is_right<K: Kernel>()
 where
     K::Figure: PartialEq,

@@ -13,7 +13,9 @@ use tidegate_policy::{Allot, Desire, Nanos};
 use tidegate_sim::Arrivals;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
-use tidegate_command::arguments::{Chosen, Size, entry, open, program, unknown, whole};
+use tidegate_command::arguments::{
+    Chosen, Format, Size, TableFormat, entry, open, program, unknown, whole,
+};
 use tidegate_command::options::{est_cycle, help, help_of_policy};
 
 /// The subcommand that is no program.
@@ -69,12 +71,12 @@ pub struct SimulationFlags {
     /// Run with so many seeds from --sim-seed on, and print a row for each and a summary
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 10_000), allow_negative_numbers = true)]
     pub seeds: Option<usize>,
-    /// Print the rows of the runs, or of the jobs of a run, as comma-separated values
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
     /// For parameters that are left out: milliseconds, seconds, or as in the program's source
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
+    /// How the rows of the runs, or of the jobs of a run, are printed.
+    #[command(flatten)]
+    pub format: TableFormat,
 }
 
 fn desire_help() -> String {
@@ -92,6 +94,9 @@ pub struct JobsArguments {
     pub file: PathBuf,
     #[arg(long, value_name = "RULE", default_value_t = Allot::Dp, help = allot_help())]
     pub allot: Allot,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: Format,
 }
 
 fn allot_help() -> String {

@@ -14,6 +14,8 @@ pub fn counters(counters: &Counters) -> Value {
     json!({
         "tasks": counters.tasks,
         "stolen_joins": counters.stolen_joins,
+        "takes": counters.takes,
+        "failed_takes": counters.failed_takes,
         "attempts": counters.attempts,
         "steals": counters.steals,
         "partly_failed": counters.partly_failed,

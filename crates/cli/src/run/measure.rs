@@ -1,19 +1,18 @@
 //! Running a program: on a pool or serially, repeatedly, and what it cost.
 
-use std::hint::black_box;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tidegate::Stats;
 use tidegate::interval::Graph;
-use tidegate_workloads::{Counted, Program, Recorded, Runtime, Tidegate};
+use tidegate_workloads::{Counted, Recorded, Tidegate};
 
 use crate::arguments::PictureArguments;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
 use tidegate_command::output::{Progress, write_file};
-use tidegate_command::reference::{Found, Reference};
 use tidegate_command::statistics::Summary;
+use tidegate_command::subject::{Check, On, Subject};
 use tidegate_command::usage::{self, Usage};
 
 /// What is to be run and how.
@@ -31,9 +30,7 @@ pub struct Plan {
 }
 
 /// What came of it.
-pub struct Run<P: Program> {
-    /// What the last run found, without what changed meanwhile.
-    pub found: Found<P>,
+pub struct Run {
     /// What it was compared with; none if there was nothing.
     pub check: Option<Check>,
     /// Times of the runs.
@@ -52,22 +49,9 @@ pub struct Run<P: Program> {
     pub graph: Option<Graph>,
 }
 
-/// The comparison of all runs with the reference answer.
-#[derive(Default)]
-pub struct Check {
-    /// Where that answer is from.
-    pub reference: &'static str,
-    /// How many runs there were.
-    pub runs: usize,
-    /// How many of them had another answer.
-    pub wrong: usize,
-    /// What changed meanwhile and was left out.
-    pub changed: Vec<String>,
-}
-
-impl<P: Program> Run<P> {
+impl Run {
     /// An error if a result is wrong.
-    pub fn verdict(&self) -> Result<(), Failure> {
+    pub fn verdict(&self, program: &str) -> Result<(), Failure> {
         match &self.check {
             Some(Check {
                 runs,
@@ -75,159 +59,109 @@ impl<P: Program> Run<P> {
                 reference,
                 ..
             }) if *wrong > 0 => Err(Failure::Wrong(format!(
-                "{}: {wrong} of {runs} runs gave another answer than {reference}",
-                P::NAME,
+                "{program}: {wrong} of {runs} runs gave another answer than {reference}"
             ))),
             _ => Ok(()),
         }
     }
 }
 
-/// Runs `program` as planned and checks what comes out.
-pub fn run<P: Program>(program: &P, plan: &Plan) -> Result<Run<P>, Failure> {
-    let drawn = plan.pictures.wanted::<P>()?;
-    let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
-    progress.say("making the input");
-    let mut input = program
-        .prepare()
-        .map_err(|error| Failure::Impossible(error.to_string()))?;
-    if plan.serial {
-        let runs = repeat(program, &mut input, plan, &progress, serial);
-        let took = runs.seconds.median();
-        return Ok(runs.check(program, &input, Reference::published(program), took));
-    }
-    let pool = Tidegate::new(plan.options.build(P::NAME)?);
-    program.fits(&pool)?;
-    let mut runs = repeat(program, &mut input, plan, &progress, |program, input| {
-        pool.install(|fork| {
-            let start = Instant::now();
-            let output = program.parallel::<Tidegate>(black_box(input), fork);
-            (start.elapsed(), output)
+/// The runs of a program.
+pub struct Runs<'a> {
+    plan: &'a Plan,
+    progress: Progress,
+    /// Whether pictures are to be drawn.
+    drawn: bool,
+}
+
+impl<'a> Runs<'a> {
+    /// The input is made next.
+    pub fn begin(plan: &'a Plan, name: &str, intervals: bool) -> Result<Self, Failure> {
+        let drawn = plan.pictures.wanted(name, intervals)?;
+        let progress = Progress::start(u64::from(plan.repeat) + u64::from(!plan.serial));
+        progress.say("making the input");
+        Ok(Self {
+            plan,
+            progress,
+            drawn,
         })
-    });
-    let stats = pool.pool().stats();
-    runs.peak_declared_bytes = stats.space.peak;
-    runs.stats = Some(stats);
-    if let (Some(file), Some(trace)) = (&plan.trace, pool.pool().trace()) {
-        write_file(file, "a trace", |out| out.write_all(&trace.to_bytes()))?;
-    }
-    if drawn {
-        runs.record(program, &mut input, pool, &progress);
-    } else {
-        drop(pool);
-    }
-    program.reset(&mut input);
-    let what = format!("{}: the serial version, to compare", P::NAME);
-    let (took, output) = progress.watch(&what, program.progress(), || serial(program, &mut input));
-    let found = Found::new(program, &input, output);
-    let reference = Reference::published(program).unwrap_or_else(|| Reference::serial(found));
-    Ok(runs.check(program, &input, Some(reference), took.as_secs_f64()))
-}
-
-/// Times one run of the serial version.
-fn serial<P: Program>(program: &P, input: &mut P::Input) -> (Duration, P::Output) {
-    let start = Instant::now();
-    let output = program.serial(black_box(input));
-    (start.elapsed(), output)
-}
-
-/// The runs before they are compared.
-struct Runs<P: Program> {
-    last: Found<P>,
-    others: Vec<Found<P>>,
-    seconds: Summary,
-    used: Usage,
-    peak_rss_bytes: Option<u64>,
-    peak_declared_bytes: u64,
-    stats: Option<Stats>,
-    graph: Option<Graph>,
-}
-
-/// Runs `once` as often as planned.
-fn repeat<P: Program>(
-    program: &P,
-    input: &mut P::Input,
-    plan: &Plan,
-    progress: &Progress,
-    mut once: impl FnMut(&P, &mut P::Input) -> (Duration, P::Output),
-) -> Runs<P> {
-    let mut run = |number: u32| {
-        program.reset(input);
-        let what = format!("{}: run {number} of {}", P::NAME, plan.repeat);
-        let (used, (took, output)) =
-            Usage::of(|| progress.watch(&what, program.progress(), || once(program, input)));
-        progress.step();
-        (used, took.as_secs_f64(), Found::new(program, input, output))
-    };
-    let (mut used, took, mut last) = run(1);
-    let mut seconds = Summary::new(took);
-    let mut others = Vec::new();
-    for number in 2..=plan.repeat {
-        let (cost, took, found) = run(number);
-        used = used.and(cost);
-        seconds.add(took);
-        others.push(std::mem::replace(&mut last, found));
-    }
-    Runs {
-        last,
-        others,
-        seconds,
-        used,
-        peak_rss_bytes: usage::peak_rss_bytes(),
-        // Of a serial version; a pool has figures of its own.
-        peak_declared_bytes: Counted::take_peak(),
-        stats: None,
-        graph: None,
-    }
-}
-
-impl<P: Program> Runs<P> {
-    /// Runs once more, and takes notes.
-    fn record(&mut self, program: &P, input: &mut P::Input, pool: Tidegate, progress: &Progress) {
-        let what = format!("{}: a run of which notes are taken", P::NAME);
-        program.reset(input);
-        let pool = Recorded::new(pool);
-        let output = progress.watch(&what, program.progress(), || {
-            pool.install(|fork| program.parallel::<Recorded>(input, fork))
-        });
-        self.others.push(Found::new(program, input, output));
-        self.graph = Some(pool.end());
     }
 
-    /// Compares every run with the reference, if there is one.
-    fn check(
-        mut self,
-        program: &P,
-        input: &P::Input,
-        reference: Option<Reference<P>>,
-        serial_seconds: f64,
-    ) -> Run<P> {
-        let check = reference.map(|mut reference| {
-            let mut check = Check {
-                reference: reference.source(),
-                runs: self.others.len() + 1,
-                ..Check::default()
-            };
-            for found in self.others.iter_mut().chain([&mut self.last]) {
-                let verdict = reference.check(program, input, found);
-                check.wrong += usize::from(!verdict.agrees);
-                check.changed.extend(verdict.changed);
-            }
-            check.changed.sort();
-            check.changed.dedup();
-            check
-        });
-        Run {
-            found: self.last,
-            check,
-            seconds: self.seconds,
-            serial_seconds,
-            used: self.used,
-            peak_rss_bytes: self.peak_rss_bytes,
-            peak_declared_bytes: self.peak_declared_bytes,
-            stats: self.stats,
-            graph: self.graph,
+    /// Runs `program` as planned and checks what comes out.
+    pub fn all(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
+        let mut run = if self.plan.serial {
+            let mut run = self.repeat(program, On::Thread);
+            run.serial_seconds = run.seconds.median();
+            run
+        } else {
+            let mut run = self.on_pool(program)?;
+            let (_, took) = self.once(program, "the serial version, to compare", On::Thread);
+            run.serial_seconds = took.as_secs_f64();
+            run
+        };
+        run.check = program.check();
+        Ok(run)
+    }
+
+    fn on_pool(&self, program: &mut dyn Subject<'_>) -> Result<Run, Failure> {
+        let pool = Tidegate::new(self.plan.options.build(program.name())?);
+        program.fits(&pool)?;
+        let mut run = self.repeat(program, On::Pool(&pool));
+        let stats = pool.pool().stats();
+        run.peak_declared_bytes = stats.space.peak;
+        run.stats = Some(stats);
+        if let (Some(file), Some(trace)) = (&self.plan.trace, pool.pool().trace()) {
+            write_file(file, "a trace", |out| out.write_all(&trace.to_bytes()))?;
         }
+        if self.drawn {
+            run.graph = Some(self.record(program, pool));
+        }
+        Ok(run)
+    }
+
+    /// Runs as often as planned.
+    fn repeat(&self, program: &mut dyn Subject<'_>, on: On<'_>) -> Run {
+        let mut used = Usage::none();
+        let mut seconds = Vec::new();
+        for number in 1..=self.plan.repeat {
+            let what = format!("run {number} of {}", self.plan.repeat);
+            let (cost, took) = self.once(program, &what, on);
+            used = used.and(cost);
+            seconds.push(took.as_secs_f64());
+            self.progress.step();
+            program.keep();
+        }
+        Run {
+            check: None,
+            seconds: Summary::of(seconds).expect("it runs at least once"),
+            serial_seconds: 0.0,
+            used,
+            peak_rss_bytes: usage::peak_rss_bytes(),
+            // Of a serial version; a pool has figures of its own.
+            peak_declared_bytes: Counted::take_peak(),
+            stats: None,
+            graph: None,
+        }
+    }
+
+    /// Runs once more, and takes notes.
+    fn record(&self, program: &mut dyn Subject<'_>, pool: Tidegate) -> Graph {
+        let pool = Recorded::new(pool);
+        self.once(
+            program,
+            "a run of which notes are taken",
+            On::Recorded(&pool),
+        );
+        program.keep();
+        pool.end()
+    }
+
+    /// Runs once, which is `what`.
+    fn once(&self, program: &mut dyn Subject<'_>, what: &str, on: On<'_>) -> (Usage, Duration) {
+        program.reset();
+        let what = format!("{}: {what}", program.name());
+        let shown = program.progress();
+        Usage::of(|| self.progress.watch(&what, shown, || program.run(on)))
     }
 }
 
@@ -237,8 +171,10 @@ mod tests {
     use clap::{Args, FromArgMatches};
     use std::process::ExitCode;
     use tidegate_command::options::Flags;
+    use tidegate_command::subject::Trial;
     use tidegate_workloads::parameter::{Parameter, ParameterError, Values};
     use tidegate_workloads::{Answer, program::Field};
+    use tidegate_workloads::{Program, Runtime};
 
     /// A program whose parallel body answers `parallel` and whose serial version answers 1.
     struct Answers {
@@ -280,7 +216,7 @@ mod tests {
         }
     }
 
-    fn run_twice(parallel: u64) -> Run<Answers> {
+    fn run_twice(parallel: u64) -> Run {
         let command = Flags::augment_args(clap::Command::new("test"));
         let matches = command.get_matches_from(["test", "--workers", "1"]);
         let flags = Flags::from_arg_matches(&matches).unwrap();
@@ -291,18 +227,20 @@ mod tests {
             pictures: PictureArguments::default(),
             trace: None,
         };
-        run(&Answers { parallel }, &plan).unwrap()
+        let program = Answers { parallel };
+        let runs = Runs::begin(&plan, Answers::NAME, false).unwrap();
+        runs.all(&mut Trial::new(&program).unwrap()).unwrap()
     }
 
     #[test]
     fn a_wrong_answer_is_told_and_ends_with_code_one() {
-        let wrong = run_twice(2).verdict().unwrap_err();
+        let wrong = run_twice(2).verdict("answers").unwrap_err();
         assert_eq!(wrong.code(), ExitCode::from(1));
         assert!(wrong.to_string().contains("2 of 2 runs"), "{wrong}");
     }
 
     #[test]
     fn a_right_answer_is_no_failure() {
-        assert!(run_twice(1).verdict().is_ok());
+        assert!(run_twice(1).verdict("answers").is_ok());
     }
 }

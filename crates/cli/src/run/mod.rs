@@ -11,7 +11,7 @@
 //! Several runs are for the sake of the time: each is checked, and the last one's result is printed.
 
 use tidegate_workloads::digest::{self, Digest};
-use tidegate_workloads::{Program, Size, Values, Visitor, visit};
+use tidegate_workloads::{Program, Size, Values};
 
 mod counts;
 mod files;
@@ -20,12 +20,13 @@ mod pictures;
 mod report;
 
 use crate::arguments::RunArguments;
-use measure::{Plan, Run};
+use measure::{Plan, Run, Runs};
 use report::Report;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
 use tidegate_command::output;
 use tidegate_command::stack;
+use tidegate_command::subject::{self, Subject, Trial};
 
 /// Carries the subcommand out.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
@@ -56,32 +57,30 @@ fn carry_out(arguments: &RunArguments, plan: &Plan, aside: bool) -> Result<(), F
     if arguments.chosen.name == Digest::NAME {
         return digest(arguments, plan, size, aside);
     }
-    let visitor = Printed {
+    let printed = Printed {
         plan,
         json: arguments.format.json,
         aside,
     };
-    visit(
-        arguments.chosen.name,
-        size,
-        &arguments.chosen.given,
-        visitor,
-    )?
+    let chosen = &arguments.chosen;
+    subject::find(chosen.name, size, &chosen.given, &mut |program| {
+        let runs = Runs::begin(plan, program.name(), program.intervals())?;
+        let mut trial = program.prepare()?;
+        let run = runs.all(&mut *trial)?;
+        printed.print(&*trial, &run)
+    })
 }
 
-/// Runs the program it is shown and prints the report.
+/// How a run is printed.
 struct Printed<'a> {
     plan: &'a Plan,
     json: bool,
     aside: bool,
 }
 
-impl Visitor for Printed<'_> {
-    type Out = Result<(), Failure>;
-
-    fn visit<P: Program>(self, program: P) -> Self::Out {
-        let run = measure::run(&program, self.plan)?;
-        let report = Report::new(&program, self.plan, &run);
+impl Printed<'_> {
+    fn print(&self, program: &dyn Subject<'_>, run: &Run) -> Result<(), Failure> {
+        let report = Report::new(program, self.plan, run);
         if self.json {
             output::print_json(&report.to_json())?;
         } else {
@@ -90,7 +89,7 @@ impl Visitor for Printed<'_> {
         if let Some(graph) = &run.graph {
             self.plan.pictures.write(graph)?;
         }
-        run.verdict()
+        run.verdict(program.name())
     }
 }
 
@@ -98,14 +97,16 @@ impl Visitor for Printed<'_> {
 fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Result<(), Failure> {
     let values = Values::parse(Digest::PARAMETERS, size, &arguments.chosen.given)?;
     let program = Digest::from_values(&values)?;
-    let run: Run<Digest> = measure::run(&program, plan)?;
-    let found: &digest::Report = &run.found.output;
+    let runs = Runs::begin(plan, Digest::NAME, Digest::INTERVALS)?;
+    let mut trial = Trial::new(&program)?;
+    let run = runs.all(&mut trial)?;
+    let found: &digest::Report = trial.output();
     let details = files::Details {
         found,
         changed: run.check.as_ref().map_or(&[], |check| &check.changed),
         all: arguments.chosen.verbose,
     };
-    let report = Report::new(&program, plan, &run);
+    let report = Report::new(&trial, plan, &run);
     if arguments.format.json {
         output::print_json(&report.to_json())?;
     } else if arguments.chosen.list {
@@ -118,5 +119,5 @@ fn digest(arguments: &RunArguments, plan: &Plan, size: Size, aside: bool) -> Res
         };
         output::answer(aside, |out| write!(out, "{report}{rate}{details}"))?;
     }
-    run.verdict()
+    run.verdict(Digest::NAME)
 }

@@ -1,7 +1,6 @@
 //! Pictures of a program's intervals, as files.
 
 use tidegate::interval::Graph;
-use tidegate_workloads::Program;
 use tidegate_workloads::registry::ENTRIES;
 
 use crate::arguments::PictureArguments;
@@ -17,17 +16,16 @@ const PICTURE: &str = "a picture";
 
 impl PictureArguments {
     /// Whether there are any, which only a program with intervals can have, and in files that can be written.
-    pub fn wanted<P: Program>(&self) -> Result<bool, Failure> {
+    pub fn wanted(&self, program: &str, intervals: bool) -> Result<bool, Failure> {
         let files = || [&self.dot, &self.svg].into_iter().flatten();
         if files().next().is_none() {
             return Ok(false);
         }
-        if !P::INTERVALS {
+        if !intervals {
             let others = ENTRIES.iter().filter(|entry| entry.intervals);
             let others: Vec<_> = others.map(|entry| entry.name).collect();
             return Err(Failure::Usage(format!(
-                "--dot and --svg draw intervals, and {} has none; these have: {}",
-                P::NAME,
+                "--dot and --svg draw intervals, and {program} has none; these have: {}",
                 others.join(", ")
             )));
         }

@@ -5,14 +5,15 @@ use std::fmt;
 use serde_json::{Value, json};
 use tidegate::Stats;
 use tidegate_policy::show_size;
-use tidegate_workloads::{Answer, Program};
+use tidegate_workloads::Answer;
 
 use super::counts;
-use super::measure::{Check, Plan, Run};
+use super::measure::{Plan, Run};
 use tidegate_command::output::{
     show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value,
 };
 use tidegate_command::statistics::Summary;
+use tidegate_command::subject::{Check, Subject};
 
 /// What is printed of a run.
 pub struct Report<'a> {
@@ -32,16 +33,16 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// The report on `run`.
-    pub fn new<P: Program>(program: &P, plan: &'a Plan, run: &'a Run<P>) -> Self {
+    pub fn new(program: &'a dyn Subject<'_>, plan: &'a Plan, run: &'a Run) -> Self {
         Self {
-            workload: P::NAME,
+            workload: program.name(),
             parameters: program.parameters(),
             plan,
-            result: &run.found.answer,
+            result: program.answer(),
             check: run.check.as_ref(),
             seconds: &run.seconds,
             serial_seconds: run.serial_seconds,
-            reads_files: P::READS_FILES,
+            reads_files: program.reads_files(),
             cpu_seconds: run.used.cpu_seconds(),
             peak_rss_bytes: run.peak_rss_bytes,
             peak_declared_bytes: run.peak_declared_bytes,

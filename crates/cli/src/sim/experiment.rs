@@ -8,13 +8,11 @@ use std::sync::OnceLock;
 use tidegate::Pool;
 use tidegate_policy::{Allot, Space, show_time, tunables};
 use tidegate_sim::bounds::bounds;
-use tidegate_sim::{
-    Arrivals, Bound, Deques, Extent, Job, Nanos, Outcome, Settings, Width, run_telling,
-};
-use tidegate_workloads::Simulated;
+use tidegate_sim::{Arrivals, Bound, Deques, Extent, Nanos, Outcome, Settings, Width};
 
 use super::costs;
 use super::processors::Processors;
+use super::subject::Subject;
 use crate::arguments::SimulationFlags;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::value;
@@ -81,9 +79,9 @@ impl Experiment {
     }
 
     /// Runs the program with every seed, the first one first.
-    pub fn run<P: Simulated>(&self, program: &P) -> Result<Vec<Done>, Failure> {
+    pub fn run(&self, program: &dyn Subject) -> Result<Vec<Done>, Failure> {
         let progress = Progress::start(self.seeds as u64);
-        progress.say(&format!("{}: simulating", P::NAME));
+        progress.say(&format!("{}: simulating", program.name()));
         let extent = OnceLock::new();
         let one = |number: usize| {
             let mut far = |events: u64, now| {
@@ -92,7 +90,7 @@ impl Experiment {
                     let (millions, now) = (events / 1_000_000, show_seconds(now as f64 / 1e9));
                     progress.say(&format!(
                         "{}: simulating, {millions} million events, {now} of its time",
-                        P::NAME
+                        program.name()
                     ));
                 }
             };
@@ -118,9 +116,9 @@ impl Experiment {
         all.unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    fn once<P: Simulated>(
+    fn once(
         &self,
-        program: &P,
+        program: &dyn Subject,
         seed: u64,
         extent: &OnceLock<Extent>,
         far: &mut dyn FnMut(u64, Nanos),
@@ -130,7 +128,7 @@ impl Experiment {
             space => format!(" with --space {space}"),
         };
         let refused = |refusal: tidegate_sim::Refusal| {
-            Failure::Usage(format!("sim {}{under}: {refusal}", P::NAME))
+            Failure::Usage(format!("sim {}{under}: {refusal}", program.name()))
         };
         let settings = Settings {
             seed,
@@ -140,19 +138,12 @@ impl Experiment {
             Some(arrivals) => arrivals.times(self.instances, seed).map_err(refused)?,
             None => vec![0; self.instances],
         };
-        let jobs: Vec<_> = arrivals
-            .into_iter()
-            .map(|arrives| Job {
-                dag: program.dag(),
-                arrives,
-                width: self.width,
-            })
-            .collect();
-        let outcome = run_telling(&settings, &jobs, far).map_err(refused)?;
+        let outcome = program.run(&settings, &arrivals, self.width, far);
+        let outcome = outcome.map_err(refused)?;
         let declares = outcome.jobs.iter().any(|job| job.peak_bytes > 0);
-        let walk = || Extent::with_k(&program.dag(), k_of(settings.space));
+        let walk = || program.extent(k_of(settings.space));
         let extent = declares.then(|| extent.get_or_init(walk));
-        let bounds = (0..jobs.len())
+        let bounds = (0..arrivals.len())
             .map(|number| bounds(&settings, &outcome, (number, self.width), extent))
             .collect();
         Ok(Done {

@@ -5,9 +5,10 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tidegate_policy::show_time;
 use tidegate_sim::{Deques, Settings};
-use tidegate_workloads::{Answer, Program};
+use tidegate_workloads::Answer;
 
 use super::experiment::Experiment;
+use super::subject::Subject;
 use tidegate_command::output::{show_bytes, show_count, show_fields};
 
 /// The beginning of an answer.
@@ -19,9 +20,9 @@ pub struct Head<'a> {
 
 impl<'a> Head<'a> {
     /// What is told of this program in this experiment.
-    pub fn new<P: Program>(program: &P, experiment: &'a Experiment) -> Self {
+    pub fn new(program: &dyn Subject, experiment: &'a Experiment) -> Self {
         Self {
-            workload: P::NAME,
+            workload: program.name(),
             parameters: program.parameters(),
             experiment,
         }

@@ -35,7 +35,7 @@ enum Event {
 }
 
 /// Carries the subcommand out.
-pub fn share_out(arguments: &JobsArguments, processors: usize, json: bool) -> Result<(), Failure> {
+pub fn share_out(arguments: &JobsArguments, processors: usize) -> Result<(), Failure> {
     let list = read(&arguments.file)?;
     let at = |number: usize, what: String| {
         Failure::Usage(format!(
@@ -51,7 +51,7 @@ pub fn share_out(arguments: &JobsArguments, processors: usize, json: bool) -> Re
     }
     let mut machine = AllotState::new(arguments.allot, processors);
     let steps = list.iter().zip(events);
-    output::to_stdout(|out| match json {
+    output::to_stdout(|out| match arguments.format.json {
         true => print_json(steps, &mut machine, out),
         false => print_lines(steps, &mut machine, out),
     })

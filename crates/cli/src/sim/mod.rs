@@ -16,81 +16,96 @@ mod jobs;
 mod processors;
 mod report;
 mod sheet;
+mod subject;
 
 use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
 
-use crate::arguments::{SimArguments, Simulation, SimulationFlags};
+use crate::arguments::{SimArguments, Simulation};
 use experiment::{Done, Experiment};
 use head::Head;
 use processors::Processors;
 use report::Report;
 use sheet::Sheet;
+use subject::Subject;
+use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
 
 /// Carries the subcommand out.
 pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
-    let json = arguments.format.json;
     let processors = Processors::of(arguments.processors, arguments.topology.as_deref())?;
     match &arguments.simulation {
         Simulation::Program(chosen, flags) => {
             let visitor = Printed {
                 experiment: Experiment::new(flags, &processors)?,
-                form: Form::of(flags, json),
+                format: flags.format,
+                by_seed: flags.seeds.is_some(),
             };
             visit_simulated(chosen.name, flags.size.into(), &chosen.given, visitor)?
         }
-        Simulation::Jobs(arguments) => jobs::share_out(arguments, processors.count, json),
-    }
-}
-
-/// What is printed.
-#[derive(Clone, Copy)]
-struct Form {
-    json: bool,
-    csv: bool,
-    /// A row for each run, also where there is one.
-    by_seed: bool,
-}
-
-impl Form {
-    fn of(flags: &SimulationFlags, json: bool) -> Self {
-        Self {
-            json,
-            csv: flags.csv,
-            by_seed: flags.seeds.is_some(),
-        }
+        Simulation::Jobs(arguments) => jobs::share_out(arguments, processors.count),
     }
 }
 
 /// Simulates the program it is shown and prints what came of it.
 struct Printed {
     experiment: Experiment,
-    form: Form,
+    format: TableFormat,
+    /// Whether there is a row for each run, even if there is only one.
+    by_seed: bool,
 }
 
 impl SimulatedVisitor for Printed {
     type Out = Result<(), Failure>;
 
     fn visit<P: Simulated>(self, program: P) -> Self::Out {
-        let Self { experiment, form } = self;
-        let runs = experiment.run(&program)?;
-        let head = Head::new(&program, &experiment);
+        self.simulate(&program)
+    }
+}
+
+impl Printed {
+    fn simulate(&self, program: &dyn Subject) -> Result<(), Failure> {
+        let runs = self.experiment.run(program)?;
+        let head = Head::new(program, &self.experiment);
+        let TableFormat { json, csv, wide } = self.format;
         match &runs[..] {
-            [run] if !form.by_seed && experiment.instances > 1 => {
-                print(&experiment, &head, &runs, &Sheet::of_jobs(run), form)?;
+            [run] if !self.by_seed && self.experiment.instances > 1 => {
+                self.print(&head, &runs, &Sheet::of_jobs(run))?;
             }
-            [run] if !form.by_seed && !form.csv => {
-                let report = Report::new(head, &experiment, run);
-                if form.json {
+            [run] if !(self.by_seed || csv || wide) => {
+                let report = Report::new(head, &self.experiment, run);
+                if json {
                     output::print_json(&report.to_json())?;
                 } else {
                     output::to_stdout(|out| write!(out, "{report}"))?;
                 }
             }
-            _ => print(&experiment, &head, &runs, &Sheet::of_runs(&runs), form)?,
+            _ => self.print(&head, &runs, &Sheet::of_runs(&runs))?,
         }
         judge(&runs)
+    }
+
+    /// Prints rows of figures.
+    fn print(&self, head: &Head<'_>, runs: &[Done], sheet: &Sheet) -> Result<(), Failure> {
+        let experiment = &self.experiment;
+        if self.format.json {
+            let seed = (!self.by_seed).then_some(experiment.settings.seed);
+            let mut fields = head.to_json(seed);
+            let arrivals = experiment.arrivals.as_ref().map(ToString::to_string);
+            let job = &runs[0].outcome.jobs[0];
+            fields.insert("instances".into(), experiment.instances.into());
+            fields.insert("arrivals".into(), arrivals.into());
+            fields.insert("t1".into(), (job.work as f64 / 1e9).into());
+            fields.insert("tinf".into(), (job.span as f64 / 1e9).into());
+            fields.extend(sheet.to_json());
+            return output::print_json(&fields.into());
+        }
+        if !self.format.csv {
+            let jobs = output::show_count(experiment.instances, "job");
+            let seeds = output::show_count(experiment.seeds, "seed");
+            output::to_stdout(|out| writeln!(out, "{head}, {jobs}, {seeds}"))?;
+        }
+        sheet.to_table().print(self.format)
     }
 }
 
@@ -107,33 +122,4 @@ fn judge(runs: &[Done]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Prints rows of figures.
-fn print(
-    experiment: &Experiment,
-    head: &Head<'_>,
-    runs: &[Done],
-    sheet: &Sheet,
-    form: Form,
-) -> Result<(), Failure> {
-    if form.csv {
-        return output::to_stdout(|out| sheet.write_csv(out));
-    }
-    let seed = (!form.by_seed).then_some(experiment.settings.seed);
-    if form.json {
-        let mut fields = head.to_json(seed);
-        let arrivals = experiment.arrivals.as_ref().map(ToString::to_string);
-        let job = &runs[0].outcome.jobs[0];
-        fields.insert("instances".into(), experiment.instances.into());
-        fields.insert("arrivals".into(), arrivals.into());
-        fields.insert("t1".into(), (job.work as f64 / 1e9).into());
-        fields.insert("tinf".into(), (job.span as f64 / 1e9).into());
-        fields.extend(sheet.to_json());
-        return output::print_json(&fields.into());
-    }
-    let jobs = output::show_count(experiment.instances, "job");
-    let seeds = output::show_count(experiment.seeds, "seed");
-    let table = sheet.to_table();
-    output::to_stdout(|out| writeln!(out, "{head}, {jobs}, {seeds}\n{table}"))
 }

@@ -1,16 +1,14 @@
 //! Many runs, or the jobs of one, as rows of figures with a summary.
 
-use std::io::{self, Write};
-
 use serde_json::{Map, Number, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::Done;
-use tidegate_command::output::{Table, show_bytes, show_seconds};
+use tidegate_command::output::{Table, Value as Cell};
 use tidegate_command::statistics::Summary;
 
-/// How a figure is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What a figure is.
+#[derive(Clone, Copy)]
 enum Unit {
     Seconds,
     Bytes,
@@ -18,38 +16,37 @@ enum Unit {
     Mean,
 }
 
-/// A column: its name, the unit, and whether it stands in the table for people, who have one line.
-struct Column(&'static str, Unit, bool);
+/// A column: its name and the unit. Those of a table are in the order of their importance.
+struct Column(&'static str, Unit);
 
-/// The columns of a run.
+/// The first columns of a run.
 const OF_RUN: &[Column] = &[
-    Column("t", Unit::Seconds, true),
-    Column("mean_response", Unit::Seconds, true),
-    Column("worst_response", Unit::Seconds, false),
+    Column("t", Unit::Seconds),
+    Column("mean_response", Unit::Seconds),
 ];
 
-/// The columns of a job.
-const OF_JOB: &[Column] = &[
-    Column("arrived", Unit::Seconds, true),
-    Column("t", Unit::Seconds, true),
-];
+/// The last column of a run.
+const LAST_OF_RUN: &[Column] = &[Column("worst_response", Unit::Seconds)];
+
+/// The first columns of a job.
+const OF_JOB: &[Column] = &[Column("arrived", Unit::Seconds), Column("t", Unit::Seconds)];
 
 /// The columns of both.
 const OF_BOTH: &[Column] = &[
-    Column("p_mean", Unit::Mean, true),
-    Column("tasks", Unit::Count, false),
-    Column("attempts", Unit::Count, true),
-    Column("steals", Unit::Count, true),
-    Column("partly_failed", Unit::Count, false),
-    Column("purely_failed", Unit::Count, false),
-    Column("asleep_seconds", Unit::Seconds, true),
-    Column("held_up_seconds", Unit::Seconds, false),
-    Column("peak_bytes", Unit::Bytes, true),
-    Column("touched_bytes", Unit::Bytes, false),
-    Column("missed_bytes", Unit::Bytes, false),
-    Column("sleeps", Unit::Count, false),
-    Column("refusals", Unit::Count, false),
-    Column("bounds_broken", Unit::Count, true),
+    Column("p_mean", Unit::Mean),
+    Column("steals", Unit::Count),
+    Column("peak_bytes", Unit::Bytes),
+    Column("attempts", Unit::Count),
+    Column("tasks", Unit::Count),
+    Column("asleep_seconds", Unit::Seconds),
+    Column("held_up_seconds", Unit::Seconds),
+    Column("partly_failed", Unit::Count),
+    Column("purely_failed", Unit::Count),
+    Column("touched_bytes", Unit::Bytes),
+    Column("missed_bytes", Unit::Bytes),
+    Column("sleeps", Unit::Count),
+    Column("refusals", Unit::Count),
+    Column("bounds_broken", Unit::Count),
 ];
 
 /// Rows of figures, each with a number of its own.
@@ -74,14 +71,14 @@ fn of_both(jobs: &[JobOutcome], broken: u64) -> [f64; OF_BOTH.len()] {
     let means = jobs.iter().map(|job| job.mean_allotment);
     [
         means.sum::<f64>() / jobs.len() as f64,
-        sum(&|job| job.counters.tasks),
-        sum(&|job| job.counters.attempts),
         sum(&|job| job.counters.steals),
-        sum(&|job| job.counters.partly_failed),
-        sum(&|job| job.counters.purely_failed),
+        jobs.iter().map(|job| job.peak_bytes).max().unwrap_or(0) as f64,
+        sum(&|job| job.counters.attempts),
+        sum(&|job| job.counters.tasks),
         sum(&|job| job.counters.asleep) / 1e9,
         sum(&|job| job.counters.held_up) / 1e9,
-        jobs.iter().map(|job| job.peak_bytes).max().unwrap_or(0) as f64,
+        sum(&|job| job.counters.partly_failed),
+        sum(&|job| job.counters.purely_failed),
         sum(&|job| job.counters.touched_bytes),
         sum(&|job| job.counters.missed_bytes),
         sum(&|job| job.counters.sleeps),
@@ -100,15 +97,15 @@ impl Sheet {
             let mut row = vec![
                 seconds(run.outcome.end() - first),
                 times.iter().sum::<f64>() / times.len() as f64,
-                times.iter().copied().fold(0.0, f64::max),
             ];
             let broken = run.bounds.iter().map(|bounds| broken(bounds)).sum();
             row.extend(of_both(jobs, broken));
+            row.push(times.iter().copied().fold(0.0, f64::max));
             (run.seed, row)
         };
         Self {
             names: ["runs", "sim_seed"],
-            columns: OF_RUN.iter().chain(OF_BOTH).collect(),
+            columns: OF_RUN.iter().chain(OF_BOTH).chain(LAST_OF_RUN).collect(),
             rows: runs.iter().map(row).collect(),
         }
     }
@@ -171,34 +168,10 @@ impl Sheet {
         fields
     }
 
-    /// The same as comma-separated values: names, a line for each row, and a line for each figure of the summary.
-    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let names: Vec<_> = self.columns.iter().map(|column| column.0).collect();
-        writeln!(out, "{},{}", self.names[1], names.join(","))?;
-        let rows = self
-            .rows
-            .iter()
-            .map(|(number, row)| (number.to_string(), row.clone()));
-        let summary = self
-            .summary()
-            .into_iter()
-            .map(|(name, row)| (name.to_owned(), row));
-        for (name, row) in rows.chain(summary) {
-            let figures: Vec<_> = row.iter().map(f64::to_string).collect();
-            writeln!(out, "{name},{}", figures.join(","))?;
-        }
-        Ok(())
-    }
-
-    /// The same as a table for people, with fewer columns.
+    /// The rows and their summary as a table.
     pub fn to_table(&self) -> Table {
-        let shown = |place: &usize| {
-            let used = self.rows.iter().any(|(_, row)| row[*place] > 0.0);
-            self.columns[*place].2 && (used || self.columns[*place].1 != Unit::Bytes)
-        };
-        let places: Vec<usize> = (0..self.columns.len()).filter(shown).collect();
-        let names = places.iter().map(|place| self.columns[*place].0);
-        let mut table = Table::with_columns(std::iter::once(self.names[1]).chain(names));
+        let names = self.columns.iter().map(|column| column.0);
+        let mut table = Table::new(std::iter::once(self.names[1]).chain(names));
         let rows = self
             .rows
             .iter()
@@ -208,29 +181,22 @@ impl Sheet {
             .into_iter()
             .map(|(name, row)| (name.to_owned(), row));
         for (name, row) in rows.chain(summary) {
-            let figures = places
-                .iter()
-                .map(|place| brief(self.columns[*place], row[*place]));
-            table.row(std::iter::once(name).chain(figures));
+            let figures = self.columns.iter().zip(row);
+            let figures = figures.map(|(Column(_, unit), figure)| match unit {
+                Unit::Seconds => Cell::Seconds(figure),
+                Unit::Bytes => Cell::Bytes(figure),
+                Unit::Count | Unit::Mean => Cell::Number(figure),
+            });
+            table.row(std::iter::once(name.into()).chain(figures));
         }
         table
     }
 }
 
 /// A figure as JSON; whole if it counts and is.
-fn exact(Column(_, unit, _): &Column, figure: f64) -> Value {
+fn exact(Column(_, unit): &Column, figure: f64) -> Value {
     match unit {
         Unit::Count | Unit::Bytes if figure.fract() == 0.0 => (figure as u64).into(),
         _ => Number::from_f64(figure).map_or(Value::Null, Value::Number),
-    }
-}
-
-/// A figure for people.
-fn brief(Column(_, unit, _): &Column, figure: f64) -> String {
-    match unit {
-        Unit::Seconds => show_seconds(figure),
-        Unit::Bytes => show_bytes(figure),
-        Unit::Count => figure.to_string(),
-        Unit::Mean => format!("{figure:.2}"),
     }
 }

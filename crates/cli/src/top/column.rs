@@ -88,7 +88,7 @@ impl Column {
             Self::Allotment => row.allotment.to_string(),
             Self::InUse => row.in_use.to_string(),
             Self::Efficiency => row.efficiency_text(),
-            Self::Since => row.age(now),
+            Self::Since => row.age_text(now),
         }
     }
 

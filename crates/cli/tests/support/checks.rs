@@ -53,3 +53,22 @@ pub fn keys(value: &Value) -> Vec<&str> {
     let object = value.as_object().expect("an object");
     object.keys().map(String::as_str).collect()
 }
+
+/// Compares what `command` prints for each of the lines, and its exit codes, with a snapshot.
+pub fn assert_shown(name: &str, lines: &[impl AsRef<str>], command: fn(&str) -> Command) {
+    let mut shown = String::new();
+    for line in lines.iter().map(AsRef::as_ref) {
+        let output = command(line)
+            .env("COLUMNS", "100")
+            .output()
+            .expect("it starts");
+        let code = output.status.code().expect("it ends by itself");
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("text");
+        shown += &format!("$ {line}\n{text}[{code}]\n\n");
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots"));
+    settings.bind(|| insta::assert_snapshot!(name.trim().replace(' ', "-"), shown));
+}

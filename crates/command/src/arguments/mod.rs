@@ -24,6 +24,21 @@ pub struct Format {
     pub json: bool,
 }
 
+/// How an answer that is a table is printed.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Output options")]
+pub struct TableFormat {
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print all columns as comma-separated values: times in seconds, sizes in bytes
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub csv: bool,
+    /// Print all columns, in lines of more than 80 characters
+    #[arg(long, global = true, conflicts_with_all = ["json", "csv"])]
+    pub wide: bool,
+}
+
 /// How big a program is when parameters are left out.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(

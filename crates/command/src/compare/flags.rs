@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::arguments::{Format, Size, repetitions};
+use crate::arguments::{Size, TableFormat, repetitions};
 use crate::options::{self, SharingFlags};
 
 /// A runtime to compare Tidegate with.
@@ -47,7 +47,7 @@ pub struct ComparisonFlags {
     pub sharing: SharingFlags,
     /// How the answer is printed.
     #[command(flatten)]
-    pub format: Format,
+    pub format: TableFormat,
 }
 
 /// What `--help` says of a comparison's JSON and exit codes.

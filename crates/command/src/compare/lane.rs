@@ -38,20 +38,21 @@ impl<'a> Lane<'a> {
         workers: usize,
         take: impl FnMut() -> Result<Sample, Failure> + 'a,
     ) -> Self {
-        Self {
-            take: Some(Box::new(take)),
-            ..Self::not_applicable(case, runtime, workers)
-        }
+        Self::of(case, runtime, workers, Some(Box::new(take)))
     }
 
     /// A lane for a runtime that cannot do it.
     pub fn not_applicable(case: &str, runtime: &'static str, workers: usize) -> Self {
+        Self::of(case, runtime, workers, None)
+    }
+
+    fn of(case: &str, runtime: &'static str, workers: usize, take: Option<Take<'a>>) -> Self {
         Self {
             case: case.to_owned(),
             runtime,
             version: version::of(runtime),
             workers,
-            take: None,
+            take,
         }
     }
 }

@@ -22,6 +22,7 @@ use super::rounds;
 use super::row::Outcome;
 use crate::arguments::Chosen;
 use crate::failure::Failure;
+use crate::inside::inside;
 use crate::output::show_nanos;
 use crate::reference::{Found, Reference};
 use crate::stack;
@@ -58,9 +59,21 @@ impl Visitor for Compared<'_> {
     fn visit<P: Program>(self, program: P) -> Self::Out {
         let Self(setting) = self;
         let trial = Trial::new(&program, P::NAME.to_owned())?;
-        let preset = (ROW.as_secs_f64() / trial.sample_seconds()).clamp(SAMPLES.0, SAMPLES.1);
         let lanes = race::lanes(&&trial, &setting.rivals(RIVALS)?, &setting.workers()?)?;
-        let rows = rounds::take(lanes, setting.repeat(preset as u32), true)?;
+        self.take(lanes, trial.sample_seconds(), &trial.refusals)
+    }
+}
+
+impl Compared<'_> {
+    /// Takes the samples of these lanes, each in about so many seconds.
+    fn take(
+        &self,
+        lanes: Vec<Lane<'_>>,
+        seconds: f64,
+        refusals: &RefCell<BTreeSet<String>>,
+    ) -> Result<Outcome, Failure> {
+        let preset = (ROW.as_secs_f64() / seconds).clamp(SAMPLES.0, SAMPLES.1);
+        let rows = rounds::take(lanes, self.0.repeat(preset as u32), true)?;
         let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
         let half = twice.and_then(|row| row.median()).map(|median| {
             let half = show_nanos(median / 2.0);
@@ -69,11 +82,14 @@ impl Visitor for Compared<'_> {
         Ok(Outcome {
             rows,
             measure: "one run".into(),
-            notes: half.into_iter().chain(trial.refusals.take()).collect(),
+            notes: half.into_iter().chain(refusals.take()).collect(),
             conclusion: None,
         })
     }
 }
+
+/// The mean time of a sample's runs in nanoseconds, and what the last one gave.
+type Timed<P> = (f64, <P as Program>::Output);
 
 /// A program with its input and its right answer.
 pub struct Trial<'a, P: Program> {
@@ -123,7 +139,7 @@ impl<'a, P: Program> Trial<'a, P> {
     fn sample(
         &self,
         runtime: &str,
-        runs: impl FnOnce(&mut P::Input) -> (f64, P::Output),
+        runs: &mut dyn FnMut(&mut P::Input) -> Timed<P>,
     ) -> Result<Sample, Failure> {
         let mut input = self.input.borrow_mut();
         let (used, (nanos, output)) = Usage::of(|| runs(&mut input));
@@ -158,12 +174,19 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
             trial.refusals.borrow_mut().insert(refusal.to_string());
             return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
         }
+        // They are refused above; the constants keep the compiler from making bodies that never run.
+        if P::INTERVALS && !R::INTERVALS {
+            return Ok(Lane::not_applicable(&trial.name, R::NAME, workers));
+        }
         let program = trial.program;
         let take = move || {
-            trial.sample(R::NAME, |input| {
-                runtime.install(|fork| {
-                    timed(program, input, |input| program.parallel::<R>(input, fork))
-                })
+            trial.sample(R::NAME, &mut |input| {
+                let mut sample = None;
+                inside(&runtime, &mut |fork| {
+                    let once = |input: &mut P::Input| program.parallel::<R>(input, fork);
+                    sample = Some(timed(program, input, once));
+                });
+                sample.expect("it has run")
             })
         };
         Ok(Lane::new(&trial.name, R::NAME, workers, take))
@@ -172,7 +195,7 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
     fn serial(&self) -> Result<Lane<'a>, Failure> {
         let trial = *self;
         let take = move || {
-            trial.sample(SERIAL, |input| {
+            trial.sample(SERIAL, &mut |input| {
                 timed(trial.program, input, |input| trial.program.serial(input))
             })
         };
@@ -183,7 +206,12 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
         let trial = *self;
         let mut inputs = [prepare(trial.program)?, prepare(trial.program)?];
         let take = move || {
-            let (used, nanos) = Usage::of(|| side_by_side(trial.program, &mut inputs));
+            let [one, other] = &mut inputs;
+            let copy = |input: &mut P::Input| {
+                let serial = |input: &mut P::Input| trial.program.serial(input);
+                timed(trial.program, input, serial).0
+            };
+            let (used, nanos) = Usage::of(|| side_by_side(&mut || copy(one), &mut || copy(other)));
             Ok(Sample {
                 nanos: nanos? / trial.units,
                 used,
@@ -200,12 +228,13 @@ fn prepare<P: Program>(program: &P) -> Result<P::Input, Failure> {
 }
 
 /// Runs two serial copies at the same time; the time is that of the slower one.
-fn side_by_side<P: Program>(program: &P, inputs: &mut [P::Input; 2]) -> Result<f64, Failure> {
-    let copy = |input: &mut P::Input| timed(program, input, |input| program.serial(input)).0;
-    let [one, other] = inputs;
+fn side_by_side(
+    one: &mut dyn FnMut() -> f64,
+    other: &mut (dyn FnMut() -> f64 + Send),
+) -> Result<f64, Failure> {
     thread::scope(|scope| {
-        let other = scope.spawn(|| stack::with_deep_stack(|| copy(other)));
-        let one = copy(one);
+        let other = scope.spawn(|| stack::with_deep_stack(other));
+        let one = one();
         let other = other
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

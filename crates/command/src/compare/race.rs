@@ -51,21 +51,33 @@ pub fn lanes<'a>(
     rivals: &[Rival],
     workers: &[usize],
 ) -> Result<Vec<Lane<'a>>, Failure> {
+    in_order(rivals, workers, &|rival, workers| match rival {
+        Some(Rival::Serial) => race.serial(),
+        Some(Rival::TwiceSerial) => race.twice_serial(),
+        None => race.on_tidegate(workers),
+        Some(Rival::Rayon) => race.on::<Rayon>(workers),
+        Some(Rival::Chili) => race.on_chili(workers),
+        Some(Rival::Std) => race.on::<Threads>(workers),
+    })
+}
+
+/// The lanes by `lane`, which makes that of a rival, or else of Tidegate. Not generic over the race, and so compiled once.
+fn in_order<'a>(
+    rivals: &[Rival],
+    workers: &[usize],
+    lane: &dyn Fn(Option<Rival>, usize) -> Result<Lane<'a>, Failure>,
+) -> Result<Vec<Lane<'a>>, Failure> {
     let mut lanes = Vec::new();
-    if rivals.contains(&Rival::Serial) {
-        lanes.push(race.serial()?);
-    }
-    if rivals.contains(&Rival::TwiceSerial) {
-        lanes.push(race.twice_serial()?);
+    for (serial, copies) in [(Rival::Serial, 1), (Rival::TwiceSerial, 2)] {
+        if rivals.contains(&serial) {
+            lanes.push(lane(Some(serial), copies)?);
+        }
     }
     for &workers in workers {
-        lanes.push(race.on_tidegate(workers)?);
-        for rival in rivals {
-            match rival {
-                Rival::Rayon => lanes.push(race.on::<Rayon>(workers)?),
-                Rival::Chili => lanes.push(race.on_chili(workers)?),
-                Rival::Std => lanes.push(race.on::<Threads>(workers)?),
-                Rival::Serial | Rival::TwiceSerial => {}
+        lanes.push(lane(None, workers)?);
+        for &rival in rivals {
+            if !matches!(rival, Rival::Serial | Rival::TwiceSerial) {
+                lanes.push(lane(Some(rival), workers)?);
             }
         }
     }

@@ -7,12 +7,18 @@ use serde_json::{Value, json};
 
 use super::lane::{Lane, Sample};
 use super::race::SERIAL;
-use crate::arguments::Format;
+use crate::arguments::TableFormat;
 use crate::failure::Failure;
 use crate::options;
-use crate::output::{self, Table, show_nanos, show_ratio, show_seconds};
+use crate::output::{self, Table, Value as Cell};
 use crate::statistics::Summary;
 use crate::usage::Usage;
+
+/// The columns of the table, the most important first.
+const COLUMNS: [&str; 12] = [
+    "case", "runtime", "workers", "median", "/serial", "/rayon", "p99", "-serial", "min", "max",
+    "cpu", "wakeups",
+];
 
 /// The samples of one lane.
 pub struct Row {
@@ -104,35 +110,24 @@ impl Row {
         })
     }
 
-    fn cells(&self) -> [String; 12] {
-        let runtime = self.runtime.to_owned();
-        let Some(nanos) = &self.nanos else {
-            let mut cells: [String; 12] = std::array::from_fn(|_| String::new());
-            cells[..4].clone_from_slice(&[
-                self.case.clone(),
-                runtime,
-                self.workers.to_string(),
-                "not applicable".into(),
-            ]);
-            return cells;
-        };
-        let ratio = |ratio: Option<f64>| ratio.map_or_else(String::new, show_ratio);
-        let unknown = || "unknown".to_owned();
+    fn cells(&self) -> [Cell; COLUMNS.len()] {
+        let time = |nanos: Option<f64>| Cell::known(nanos.map(|nanos| nanos / 1e9), Cell::Seconds);
+        let of = |figure: fn(&Summary) -> f64| time(self.nanos.as_ref().map(figure));
+        let used = self.nanos.as_ref().map(|_| self.used);
+        let wakeups = used.and_then(|used| used.wakeups);
         [
-            self.case.clone(),
-            runtime,
-            self.workers.to_string(),
-            show_nanos(nanos.median()),
-            show_nanos(nanos.p99()),
-            show_nanos(nanos.min()),
-            show_nanos(nanos.max()),
-            self.over_serial.map_or_else(String::new, show_nanos),
-            ratio(self.ratio_to_serial),
-            ratio(self.ratio_to_rayon),
-            self.used.cpu_seconds().map_or_else(unknown, show_seconds),
-            self.used
-                .wakeups
-                .map_or_else(unknown, |wakeups| wakeups.to_string()),
+            self.case.as_str().into(),
+            self.runtime.into(),
+            self.workers.into(),
+            of(Summary::median),
+            Cell::known(self.ratio_to_serial, Cell::Ratio),
+            Cell::known(self.ratio_to_rayon, Cell::Ratio),
+            of(Summary::p99),
+            time(self.over_serial),
+            of(Summary::min),
+            of(Summary::max),
+            Cell::known(used.and_then(|used| used.cpu_seconds()), Cell::Seconds),
+            Cell::known(wakeups.map(|wakeups| wakeups as f64), Cell::Number),
         ]
     }
 }
@@ -142,8 +137,11 @@ fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// What follows from the rows of a comparison, in words and for programs.
+/// What follows from the rows of a comparison: a table in place of theirs, and in words.
 pub trait Conclusion: fmt::Display {
+    /// The table.
+    fn table(&self) -> Table;
+
     /// The conclusion for programs, beside the rows that it follows from.
     fn to_json(&self, rows: Value) -> Value;
 }
@@ -161,11 +159,17 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Prints the rows as a table or as JSON.
-    pub fn print(&self, format: Format) -> Result<(), Failure> {
+    /// Prints the rows as a table, as comma-separated values or as JSON.
+    pub fn print(&self, format: TableFormat) -> Result<(), Failure> {
         if format.json {
             return output::print_json(&self.to_json());
         }
+        let conclusion = self.conclusion.as_ref();
+        let table = conclusion.map_or_else(|| self.table(), |conclusion| conclusion.table());
+        if format.csv {
+            return table.print(format);
+        }
+        let table = table.text(format.wide);
         let (_, why) = options::number_of_workers(None)?;
         output::to_stdout(|out| {
             writeln!(out, "{}", self.versions())?;
@@ -176,8 +180,11 @@ impl Outcome {
                 "times: {measure}, of {repetitions} repetitions in turns"
             )?;
             match &self.conclusion {
-                Some(conclusion) => write!(out, "\n{conclusion}")?,
-                None => writeln!(out, "; cpu and wakeups: of all of them\n{}", self.table())?,
+                Some(conclusion) => write!(out, "\n{table}\n{conclusion}")?,
+                None => writeln!(out, "; cpu and wakeups: of all of them\n{table}")?,
+            }
+            if self.rows.iter().any(|row| row.nanos.is_none()) {
+                writeln!(out, "rows without a time: not applicable on that runtime")?;
             }
             self.notes
                 .iter()
@@ -187,10 +194,7 @@ impl Outcome {
 
     /// The rows for people.
     fn table(&self) -> Table {
-        let mut table = Table::new([
-            "case", "runtime", "workers", "median", "p99", "min", "max", "-serial", "/serial",
-            "/rayon", "cpu", "wakeups",
-        ]);
+        let mut table = Table::new(COLUMNS);
         self.rows.iter().for_each(|row| table.row(row.cells()));
         table
     }

@@ -14,9 +14,9 @@ mod units;
 pub use fields::{show_fields, show_value};
 pub use file::{answer, find_room, is_aside, keep_apart, write_file};
 pub use progress::Progress;
-pub use table::Table;
+pub use table::{Table, Value};
 pub use units::{
-    show_age, show_bytes, show_count, show_nanos, show_rate, show_ratio, show_seconds,
+    show_age, show_bytes, show_count, show_nanos, show_number, show_rate, show_ratio, show_seconds,
     show_whole_bytes,
 };
 

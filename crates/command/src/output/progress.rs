@@ -38,15 +38,22 @@ impl Progress {
     /// The progress of a command that takes `steps` steps.
     pub fn start(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
-        let template = match steps {
-            0 | 1 => "{elapsed:>4} {wide_msg}",
-            _ => "{elapsed:>4} {bar:20} {pos}/{len} {wide_msg}",
+        let revealer = console_is_there().then(|| Revealer::start(bar.clone()));
+        let progress = Self { bar, revealer };
+        progress.expect(0);
+        progress
+    }
+
+    /// So many further steps will come.
+    pub fn expect(&self, steps: u64) {
+        self.bar.inc_length(steps);
+        let template = match self.bar.length() {
+            Some(0 | 1) => "{elapsed:>4} {wide_msg}",
+            _ => "{elapsed:>4} {bar:20} {pos}/{len} {eta:>4} left {wide_msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            self.bar.set_style(style);
         }
-        let revealer = console_is_there().then(|| Revealer::start(bar.clone()));
-        Self { bar, revealer }
     }
 
     /// Says what happens now.

@@ -1,53 +1,310 @@
-//! Tables for people, in the form that Markdown shows as a table too.
+//! Tables with a unit in every cell: for people in the form that Markdown shows as a table too, and
+//! for programs as comma-separated values without units.
+//!
+//! A table for people is at most [`WIDTH`] wide: the last columns that do not fit are left out, and
+//! a line below says that `--wide` shows them.
 
+use std::fmt;
+use std::time::Duration;
+
+use comfy_table::CellAlignment;
 use comfy_table::presets::ASCII_MARKDOWN;
-use comfy_table::{Cell, CellAlignment};
+use serde::{Deserialize, Serialize};
 
-/// A table under construction.
-pub struct Table(comfy_table::Table);
+use super::{show_age, show_bytes, show_number, show_ratio, show_seconds, to_stdout};
+use crate::arguments::TableFormat;
+use crate::failure::Failure;
 
-impl Table {
-    /// A table with these columns.
-    pub fn new<const N: usize>(columns: [&str; N]) -> Self {
-        Self::with_columns(columns)
-    }
+/// How many characters a line of a table has at most.
+pub const WIDTH: usize = 80;
 
-    /// A table with these columns, however many.
-    pub fn with_columns<'a>(columns: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut table = comfy_table::Table::new();
-        table.load_preset(ASCII_MARKDOWN).set_header(columns);
-        Self(table)
-    }
+/// A cell.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Value {
+    /// Words.
+    Text(String),
+    /// A whole number, or a number without a unit.
+    Number(f64),
+    /// A time in seconds.
+    Seconds(f64),
+    /// A number of bytes.
+    Bytes(f64),
+    /// How many times something.
+    Ratio(f64),
+    /// A part of a whole, 1 being the whole.
+    Share(f64),
+    /// For how many seconds something has been there.
+    Age(f64),
+    /// There is no such figure.
+    Missing,
+}
 
-    /// Adds a row. Cells that begin with a number are set to the right; a `|` within one would begin the next, and is escaped.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let aligned = cells.into_iter().map(|text| {
-            let unsigned = text.strip_prefix('-').unwrap_or(&text);
-            let alignment = match unsigned.starts_with(|c: char| c.is_ascii_digit()) {
-                true => CellAlignment::Right,
-                false => CellAlignment::Left,
-            };
-            Cell::new(text.replace('|', "\\|")).set_alignment(alignment)
-        });
-        self.0.add_row(aligned);
+/// A table.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// What it shows; empty if what is printed above says so.
+    pub title: String,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, each with a cell for every column.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
     }
 }
 
-impl std::fmt::Display for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.trim_fmt().fmt(f)
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl Value {
+    /// The figure with `unit`, or nothing where it is unknown.
+    pub fn known(figure: Option<f64>, unit: fn(f64) -> Self) -> Self {
+        let figure = figure.filter(|figure| figure.is_finite());
+        figure.map_or(Self::Missing, unit)
+    }
+
+    /// The cell as programs read it: without a unit, times in seconds.
+    fn raw(&self) -> String {
+        match self {
+            Self::Text(text) if text.contains([',', '"', '\n']) => {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            }
+            Self::Text(text) => text.clone(),
+            Self::Number(figure)
+            | Self::Seconds(figure)
+            | Self::Bytes(figure)
+            | Self::Ratio(figure)
+            | Self::Share(figure)
+            | Self::Age(figure) => figure.to_string(),
+            Self::Missing => String::new(),
+        }
+    }
+
+    fn is_figure(&self) -> bool {
+        match self {
+            Self::Text(text) => {
+                let unsigned = text.strip_prefix('-').unwrap_or(text);
+                unsigned.starts_with(|c: char| c.is_ascii_digit())
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The cell as people read it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => f.write_str(&show_number(*number)),
+            Self::Seconds(seconds) => f.write_str(&show_seconds(*seconds)),
+            Self::Bytes(bytes) => f.write_str(&show_bytes(*bytes)),
+            Self::Ratio(ratio) => f.write_str(&show_ratio(*ratio)),
+            Self::Share(share) => write!(f, "{:.1} %", share * 100.0),
+            Self::Age(seconds) => f.write_str(&show_age(Duration::from_secs_f64(*seconds))),
+            Self::Missing => f.write_str("-"),
+        }
+    }
+}
+
+impl Table {
+    /// A table with these columns.
+    pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            columns: columns.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The table under a title.
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..self
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Value>>) {
+        let cells: Vec<Value> = cells.into_iter().map(Into::into).collect();
+        debug_assert_eq!(cells.len(), self.columns.len(), "a cell for every column");
+        self.rows.push(cells);
+    }
+
+    /// The table for people: with all columns if `wide`, else with those that fit [`WIDTH`].
+    pub fn text(&self, wide: bool) -> String {
+        let shown = match wide {
+            true => self.columns.len(),
+            false => self.fitting(),
+        };
+        let mut table = comfy_table::Table::new();
+        table
+            .load_preset(ASCII_MARKDOWN)
+            .set_header(&self.columns[..shown]);
+        for row in &self.rows {
+            table.add_row(row[..shown].iter().map(cell));
+        }
+        let text = table.trim_fmt();
+        match self.columns.len() - shown {
+            0 => text,
+            1 => format!(
+                "{text}\n(--wide shows one more column: {})",
+                self.columns[shown]
+            ),
+            more => format!("{text}\n(--wide shows {more} more columns)"),
+        }
+    }
+
+    /// How many columns fit, at least one.
+    fn fitting(&self) -> usize {
+        let cells = |column: usize| self.rows.iter().map(move |row| row[column].to_string());
+        let mut used = 1;
+        let fits = |column: &usize| {
+            let name = self.columns[*column].chars().count();
+            let widths = cells(*column).map(|text| text.chars().count());
+            // A blank on either side and a line behind it.
+            used += widths.fold(name, usize::max) + 3;
+            used <= WIDTH
+        };
+        (0..self.columns.len()).take_while(fits).count().max(1)
+    }
+
+    /// The rows of both, each with a cell for every column of either.
+    pub fn and(self, other: Self) -> Self {
+        let new = |name: &&String| !self.columns.contains(name);
+        let columns: Vec<String> = self
+            .columns
+            .iter()
+            .chain(other.columns.iter().filter(new))
+            .cloned()
+            .collect();
+        let mut both = Self::new(columns.clone()).titled(self.title.clone());
+        for table in [self, other] {
+            for row in &table.rows {
+                let cell = |name: &String| {
+                    let place = table.columns.iter().position(|other| other == name);
+                    place.map_or(Value::Missing, |place| row[place].clone())
+                };
+                both.row(columns.iter().map(cell));
+            }
+        }
+        both
+    }
+
+    /// Prints the table for people or as comma-separated values.
+    pub fn print(&self, format: TableFormat) -> Result<(), Failure> {
+        to_stdout(|out| match format.csv {
+            true => out.write_all(self.csv().as_bytes()),
+            false => writeln!(out, "{}", self.text(format.wide)),
+        })
+    }
+
+    /// The names of the columns and the rows as comma-separated values.
+    pub fn csv(&self) -> String {
+        let line = |cells: Vec<String>| cells.join(",") + "\n";
+        let columns = self
+            .columns
+            .iter()
+            .map(|name| Value::Text(name.clone()).raw());
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| line(row.iter().map(Value::raw).collect()));
+        std::iter::once(line(columns.collect()))
+            .chain(rows)
+            .collect()
+    }
+}
+
+/// The table that fits.
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(false))
+    }
+}
+
+/// Figures are set to the right; a `|` within a cell would begin the next, and is escaped.
+fn cell(value: &Value) -> comfy_table::Cell {
+    let alignment = match value.is_figure() {
+        true => CellAlignment::Right,
+        false => CellAlignment::Left,
+    };
+    comfy_table::Cell::new(value.to_string().replace('|', "\\|")).set_alignment(alignment)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn table() -> Table {
+        let mut table = Table::new(["name", "n", "time"]);
+        table.row([
+            Value::from("a | b"),
+            Value::Number(7.0),
+            Value::Seconds(0.5),
+        ]);
+        table
+    }
+
     #[test]
-    fn a_line_in_a_cell_ends_no_cell() {
-        let mut table = Table::new(["name", "n"]);
-        table.row(["a | b".into(), "7".into()]);
+    fn escapes_a_line_in_a_cell() {
+        let text = table().to_string();
+        assert_eq!(text.lines().last(), Some("| a \\| b | 7 | 500.0 ms |"));
+    }
+
+    #[test]
+    fn leaves_out_columns_that_do_not_fit() {
+        let mut table = Table::new(["name", "words", "time"]);
+        table.row(["a".to_owned(), "b".repeat(60), "c".repeat(20)]);
         let text = table.to_string();
-        assert_eq!(text.lines().last(), Some("| a \\| b | 7 |"));
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert!(
+            text.ends_with("(--wide shows one more column: time)"),
+            "{text}"
+        );
+        assert!(table.text(true).contains("| time"));
+    }
+
+    #[test]
+    fn two_tables_become_one_with_the_columns_of_both() {
+        let mut other = Table::new(["time", "ratio"]);
+        other.row([Value::Seconds(2.0), Value::Ratio(3.0)]);
+        let csv = table().and(other).csv();
+        assert_eq!(csv, "name,n,time,ratio\na | b,7,0.5,\n,,2,3\n");
+    }
+
+    #[test]
+    fn csv_has_no_units_and_quotes_commas() {
+        let mut table = table();
+        table.row([Value::from("c, \"d\""), Value::Missing, Value::Ratio(2.0)]);
+        assert_eq!(
+            table.csv(),
+            "name,n,time\na | b,7,0.5\n\"c, \"\"d\"\"\",,2\n"
+        );
     }
 }

@@ -2,6 +2,15 @@
 
 use std::time::Duration;
 
+/// A number without a unit: all digits of a whole one, four of a fraction.
+pub fn show_number(number: f64) -> String {
+    let rounded = format!("{number:.3e}").parse();
+    match number.fract() == 0.0 {
+        true => number.to_string(),
+        false => rounded.unwrap_or(number).to_string(),
+    }
+}
+
 /// A number of nanoseconds.
 pub fn show_nanos(nanos: f64) -> String {
     scaled(nanos, 1000.0, &["ns", "us", "ms", "s"])
@@ -9,7 +18,8 @@ pub fn show_nanos(nanos: f64) -> String {
 
 /// A number of seconds.
 pub fn show_seconds(seconds: f64) -> String {
-    show_nanos(seconds * 1e9)
+    // A whole number of nanoseconds stays one.
+    show_nanos((seconds * 1e12).round() / 1e3)
 }
 
 /// A number of bytes.
@@ -96,9 +106,16 @@ mod tests {
         assert_eq!(show_nanos(12_345.0), "12.35 us");
         assert_eq!(show_seconds(0.1234), "123.4 ms");
         assert_eq!(show_seconds(7200.0), "7200.0 s");
+        assert_eq!(show_seconds(49e-9), "49 ns");
         assert_eq!(show_bytes(1536.0), "1.500 KiB");
         assert_eq!(show_bytes(0.0), "0 B");
         assert_eq!(show_rate(1048576.0), "1.000 MiB/s");
+    }
+
+    #[test]
+    fn only_fractions_lose_digits() {
+        let shown = [1_234_567.0, 12.5, 3.876_543, 0.000_123_45, 1234.5].map(show_number);
+        assert_eq!(shown, ["1234567", "12.5", "3.877", "0.0001234", "1234"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The arguments of `bench`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use tidegate_command::arguments::{Format, Size, repetitions};
+use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
 use tidegate_command::options;
 
 /// The arguments of `bench`.
@@ -58,7 +58,7 @@ pub struct TwoLevelArguments {
     pub size: Size,
     /// How the answer is printed.
     #[command(flatten)]
-    pub format: Format,
+    pub format: TableFormat,
 }
 
 /// An experiment of `bench two-level`.
@@ -101,7 +101,7 @@ pub struct QueuesArguments {
     pub repeat: u32,
     /// How the answer is printed.
     #[command(flatten)]
-    pub format: Format,
+    pub format: TableFormat,
 }
 
 /// The arguments of a bench that runs programs of a size.
@@ -115,7 +115,7 @@ pub struct ProgramsArguments {
     pub size: Size,
     /// How the answer is printed.
     #[command(flatten)]
-    pub format: Format,
+    pub format: TableFormat,
 }
 
 const AFTER_PLACES: &str = "\
@@ -141,12 +141,12 @@ pub struct CalibrateArguments {
     pub size: Size,
     /// How the answer is printed.
     #[command(flatten)]
-    pub format: Format,
+    pub format: TableFormat,
 }
 
 const AFTER_CALIBRATE: &str = "\
-Threads that are measured cpu_slot on the processors nearest to each other, and for what distance adds on two of those \
-furthest apart. Measure on a quiet machine: what disturbs one thread lengthens every cost.
+Threads are measured on the processors nearest to each other, and for what distance adds on two of those furthest \
+apart. Measure on a quiet machine: what disturbs one thread lengthens every cost.
 
 JSON: a list of rows, which `sim --costs FILE` reads: name (of the row of `tidegate tunables`), nanos (the median, a whole \
 number; null where this machine cannot say), least_nanos, greatest_nanos, median_of (rounds), default_nanos, how.

@@ -44,7 +44,7 @@ workers unless --workers is given. Chains run on 10^3 to 10^6 items, with --size
 sort_strings).
 
 A ratio is stock's median by tidegate's: above 1 tidegate is faster. Its 95 % interval comes from redrawn samples \
-(bootstrap with a constant seed). A row is marked slower if the whole interval lies below 0.97; that is no failure.
+(bootstrap with a constant seed). A row is marked slow if the whole interval lies below 0.97; that is no failure.
 
 JSON: an object of rows (of all samples, as in the other comparisons: `compare --help`), cells (chain, items, \
 place: inside, outside or install, workers, stock_ns, tidegate_ns, ratio, ratio_low, ratio_high (null for fewer \

@@ -13,7 +13,7 @@ pub use bench::{
 pub use comparison::{Case, CompareArguments};
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
 pub use reproduction::{Experiments, ReportArguments, ReproduceArguments};
-pub use tidegate_command::arguments::{Format, Size};
+pub use tidegate_command::arguments::Size;
 pub use tidegate_command::compare::Rival;
 
 /// The laboratory of Tidegate: reproduce published experiments, and measure single mechanisms.

@@ -4,13 +4,24 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Format, Size};
+use tidegate_command::arguments::TableFormat;
+
+use super::Size;
 
 pub const AFTER_REPRODUCE: &str = "\
-JSON: experiment, title, source (who published it), expected (true where nobody did: published figures are then what we expect), made (a list of name and value: how), findings (a list of \
-what, published, ours, agrees: whether both point in the same direction, why: what there is to say about it), \
-sections: a list of title, text, charts (title, x, y, labels of the places 0, 1, .. on the axis, lines: a list of \
-name and points of x, y and low to high, the interval of 95 % confidence) and tables (title, columns, rows).
+JSON: experiment, title, source (the publication), expected (true if there is none and the figures are ours), \
+made (a list of name and value: how the figures were made), findings (a list of id, what: the claim, source: \
+section or figure, published, range: what agrees and what contradicts, ours: our figure with its interval of 95 % \
+confidence, verdict, why), sections: a list of title, text, charts (title, x, y, labels of the places 0, 1, .. on \
+the axis, log, lines: a list of name and points of x, y and low to high, the interval) and tables (title, columns, \
+rows). With `all` it is a list of such pages.
+
+Verdicts: agrees, stronger or weaker (the same direction, another order of size), undecided (the interval holds \
+figures that contradict the claim and others), contradicts, too-small (programs), cannot-tell (on this machine), \
+not-measured (left out by --only).
+
+Each finished run is appended to a file in --dir at once. With --resume an interrupted command goes on from it; \
+without, the file is moved to one that ends in .before.
 
 `tidegate-lab report` makes a page of such files:
   tidegate-lab reproduce adaptive --json > adaptive.json
@@ -36,14 +47,25 @@ pub struct ReproduceArguments {
     /// At most so many runs of each program, each with another seed; the page says how many there were
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = tidegate_command::arguments::whole(1_u64, 10_000), allow_negative_numbers = true)]
     pub runs: u64,
+    /// Only cells with this part in their name, such as a machine, a program, a rule or a load; any of several
+    #[arg(long, value_name = "PART,..", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Where finished runs are kept, one file for each experiment and size
+    #[arg(long, value_name = "FOLDER", default_value = "tidegate-lab-runs")]
+    pub dir: PathBuf,
+    /// Keep the runs that an earlier, interrupted command has finished, and make only the missing ones
+    #[arg(long)]
+    pub resume: bool,
     /// How the answer is printed.
     #[command(flatten)]
-    pub format: Format,
+    pub format: TableFormat,
 }
 
 /// Published experiments, and one of ours.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiments {
+    /// Each of the following
+    All,
     /// How thieves rest: backoffs and quanta (Haselsteiner 2015)
     Adaptive,
     /// Jobs that share the processors: overhead and performance of Cilk-AP (Sen 2004)
@@ -56,6 +78,24 @@ pub enum Experiments {
     Intervals,
     /// How far the defaults of the runtime scale, beside other rules; only simulated, up to 4,096 processors (ours)
     Scaling,
+}
+
+impl Experiments {
+    /// Each of them.
+    pub const EACH: [Self; 6] = [
+        Self::Adaptive,
+        Self::TwoLevel,
+        Self::MultiSteal,
+        Self::Space,
+        Self::Intervals,
+        Self::Scaling,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 pub const AFTER_REPORT: &str = "\

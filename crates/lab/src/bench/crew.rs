@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tidegate_policy::tunables;
-use tidegate_policy::{Amount, Idle, Share, Space};
+use tidegate_policy::{Amount, Desire, Idle, Nanos, Share, Space, show_time};
 use tidegate_workloads::Program;
 
 use tidegate_command::failure::Failure;
@@ -33,6 +33,15 @@ pub struct Spec {
     pub space: Option<Space>,
     /// How many processors it may use, of those that this process may; all if none is said.
     pub processors: Option<usize>,
+    /// How its share controller estimates what it could use, where it is not by the defaults.
+    pub estimates: Option<Estimates>,
+}
+
+/// By which rule a share controller estimates what a job could use, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimates {
+    pub desire: Desire,
+    pub est_cycle: Nanos,
 }
 
 impl Spec {
@@ -96,6 +105,8 @@ impl Spec {
                 _ => Some(text("space")?.parse().map_err(|_| unfit())?),
             },
             processors: line["processors"].as_u64().map(|count| count as usize),
+            // The variables of the process have said so.
+            estimates: None,
         })
     }
 
@@ -127,6 +138,14 @@ impl Spec {
                 "this system confines no job to processors".into(),
             )),
         }
+    }
+}
+
+impl Estimates {
+    fn variables(self) -> Option<[(&'static str, String); 2]> {
+        let desire = (tunables::DESIRE.variable?, self.desire.to_string());
+        let est_cycle = (tunables::EST_CYCLE.variable?, show_time(self.est_cycle));
+        Some([desire, est_cycle])
     }
 }
 
@@ -243,6 +262,12 @@ impl Job {
             .envs(
                 spec.steal
                     .and_then(|steal| Some((tunables::STEAL.variable?, steal.to_string()))),
+            )
+            .envs(
+                spec.estimates
+                    .and_then(Estimates::variables)
+                    .into_iter()
+                    .flatten(),
             )
             .envs(spec.space.map(|_| KEEP).into_iter().flatten())
             .envs(

@@ -91,16 +91,66 @@ fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The least and the greatest value to show.
-fn height(chart: &Chart) -> Option<(f64, f64)> {
-    let (low, high) = extent(points(chart).flat_map(|point| [point.low, point.high]))?;
-    // An axis that begins at 0 shows ratios as they are; one whose lines lie close together would show nothing.
-    let bottom = match low {
-        _ if low < 0.0 => low * 1.05,
-        _ if low < high / 2.0 => 0.0,
-        _ => low * 0.95,
-    };
-    Some((bottom, high + high.abs() * 0.05))
+/// A line this many times as high as the middle one flattens the others.
+const OUTLIER: f64 = 20.0;
+
+/// The vertical axis: of the values, or of their logarithms.
+#[derive(Clone, Copy)]
+struct Axis {
+    log: bool,
+}
+
+impl Axis {
+    /// Logarithmic if the chart says so or an outlier would flatten the other lines, and if every
+    /// value has a logarithm.
+    fn of(chart: &Chart) -> Self {
+        let mut values: Vec<f64> = points(chart).map(|point| point.y).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let flattens = |highest: &f64| *highest > OUTLIER * values[values.len() / 2];
+        let log = chart.log || values.last().is_some_and(flattens);
+        Self {
+            log: log && points(chart).all(|point| point.low > 0.0),
+        }
+    }
+
+    fn at(self, value: f64) -> f64 {
+        match self.log {
+            true => value.log10(),
+            false => value,
+        }
+    }
+
+    /// The value at a place of the axis, in words.
+    fn label(self, place: f64) -> String {
+        if !self.log {
+            return format!("{place}");
+        }
+        let value = 10_f64.powf(place);
+        match value {
+            _ if !(1e-3..1e5).contains(&value) => format!("{value:.1e}"),
+            _ if value >= 10.0 => format!("{value:.0}"),
+            _ if value >= 0.1 => format!("{value:.2}"),
+            _ => format!("{value:.4}"),
+        }
+    }
+
+    /// The lowest and the highest place to show.
+    fn height(self, chart: &Chart) -> Option<(f64, f64)> {
+        let ends = points(chart).flat_map(|point| [point.low, point.high]);
+        let (low, high) = extent(ends.map(|end| self.at(end)))?;
+        if self.log {
+            let room = (high - low) * 0.05;
+            return Some((low - room, high + room));
+        }
+        // An axis that begins at 0 shows ratios as they are; one whose lines lie close together
+        // would show nothing.
+        let bottom = match low {
+            _ if low < 0.0 => low * 1.05,
+            _ if low < high / 2.0 => 0.0,
+            _ => low * 0.95,
+        };
+        Some((bottom, high + high.abs() * 0.05))
+    }
 }
 
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
@@ -113,7 +163,8 @@ where
         0 => extent(points(chart).map(|point| point.x)).unwrap_or((0.0, 1.0)),
         labels => (-0.3, labels as f64 - 0.7),
     };
-    let (bottom, top) = height(chart).unwrap_or((0.0, 1.0));
+    let axis = Axis::of(chart);
+    let (bottom, top) = axis.height(chart).unwrap_or((0.0, 1.0));
     let mut context = ChartBuilder::on(area)
         .margin(6)
         .x_label_area_size(38)
@@ -135,17 +186,19 @@ where
         .x_labels(chart.labels.len().max(8))
         .y_labels(6)
         .x_label_formatter(&label)
+        .y_label_formatter(&|place: &f64| axis.label(*place))
         .x_desc(chart.x.as_str())
         .y_desc(chart.y.as_str())
         .draw()?;
     for (number, Line { points, .. }) in chart.lines.iter().enumerate() {
         let style = colour(number).stroke_width(2);
-        let line = points.iter().map(|point| (point.x, point.y));
+        let line = points.iter().map(|point| (point.x, axis.at(point.y)));
         context.draw_series(LineSeries::new(line, style))?;
         // Side by side, where several lie at the same place.
         let aside = (number as f64 - chart.lines.len() as f64 / 2.0) * (right - left) / 400.0;
         let bars = points.iter().map(|point| {
-            let Point { x, y, low, high } = *point;
+            let x = point.x;
+            let [y, low, high] = [point.y, point.low, point.high].map(|end| axis.at(end));
             ErrorBar::new_vertical(x + aside, low, y, high, colour(number).filled(), 3)
         });
         context.draw_series(bars)?;
@@ -170,6 +223,7 @@ mod tests {
             x: "value".into(),
             y: "value".into(),
             labels: vec![],
+            log: false,
             lines: vec![Line {
                 name: "it".into(),
                 points: values.iter().map(point).collect(),
@@ -205,6 +259,15 @@ mod tests {
     }
 
     #[test]
+    fn an_outlier_makes_the_axis_logarithmic() {
+        let is_log = |values: &[f64]| Axis::of(&chart(values)).log;
+        assert!(!is_log(&[1.0, 2.0, 3.0]));
+        assert!(is_log(&[1.0, 2.0, 300.0]));
+        assert!(!is_log(&[0.0, 2.0, 300.0]));
+        assert_eq!(Axis { log: true }.label(2.0), "100");
+    }
+
+    #[test]
     fn a_picture_has_names_for_all_its_colours() {
         let point = |x| Point {
             x,
@@ -221,6 +284,7 @@ mod tests {
             x: "place".into(),
             y: "time".into(),
             labels: vec!["here".into(), "there".into()],
+            log: false,
             lines: (0..COLOURS).map(line).collect(),
         };
         let svg = draw(&chart).unwrap();

@@ -3,7 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::chart;
-use crate::reproduce::page::{Chart, Page, Section, Setting, Sheet};
+use crate::engine::Verdict;
+use crate::reproduce::page::{Chart, Page, Section, Setting};
+use tidegate_command::output::Table;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -38,10 +40,10 @@ pub fn document(pages: &[Page]) -> Result<String, String> {
     let head = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Tidegate: published experiments, again</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+         <title>Tidegate: published experiments, reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
     );
     out.push_str(&head);
-    out.push_str("<header><h1>Published experiments, again</h1>\n<nav>");
+    out.push_str("<header><h1>Published experiments, reproduced</h1>\n<nav>");
     for (number, page) in pages.iter().enumerate() {
         let title = title(pages, number);
         let (id, title) = (Id(page, number), Plain(&title));
@@ -94,36 +96,68 @@ fn findings(out: &mut String, page: &Page) {
     } else {
         "Published"
     };
-    let same = findings.iter().filter(|finding| finding.agrees).count();
+    let count = |verdict: Verdict| findings.iter().filter(|one| one.verdict == verdict).count();
+    let counts: Vec<String> = VERDICTS
+        .iter()
+        .filter(|verdict| count(**verdict) > 0)
+        .map(|verdict| format!("{} {verdict}", count(*verdict)))
+        .collect();
     out.push_str(&format!(
-        "<h3>What was found</h3>\n<p>{same} of {} point in the same direction.</p>\n<ul class=\"findings\">\n",
-        findings.len()
+        "<h3>Findings</h3>\n<p>Of {}: {}.</p>\n<ul class=\"findings\">\n",
+        findings.len(),
+        counts.join(", ")
     ));
     for finding in findings {
-        let (class, word) = match finding.agrees {
-            true => ("same", "same direction"),
-            false => ("other", "another direction"),
+        let class = class(finding.verdict);
+        out.push_str(&format!(
+            "<li class=\"{class}\"><p><b>{}</b> <span class=\"verdict\">{}</span></p>\n",
+            Plain(&finding.what),
+            finding.verdict
+        ));
+        let published = match finding.published.as_str() {
+            "" => "no figure",
+            published => published,
         };
         out.push_str(&format!(
-            "<li class=\"{class}\"><p><b>{}</b> <span class=\"verdict\">{word}</span></p>\n\
-             <p>{beside}: {}. Here: {}.</p>",
-            Plain(&finding.what),
-            Plain(&finding.published),
+            "<p>{beside} ({}): {}. Here: {}.</p><p class=\"why\">{}. {}</p>",
+            Plain(&finding.source),
+            Plain(published),
             Plain(&finding.ours),
+            Plain(&finding.range),
+            Plain(&finding.why),
         ));
-        if !finding.why.is_empty() {
-            out.push_str(&format!("<p class=\"why\">{}</p>", Plain(&finding.why)));
-        }
         out.push_str("</li>\n");
     }
     out.push_str("</ul>\n");
+}
+
+/// The verdicts in the order in which they are counted.
+const VERDICTS: [Verdict; 8] = [
+    Verdict::Agrees,
+    Verdict::Stronger,
+    Verdict::Weaker,
+    Verdict::Undecided,
+    Verdict::Contradicts,
+    Verdict::TooSmall,
+    Verdict::CannotTell,
+    Verdict::NotMeasured,
+];
+
+/// By which the style chooses a colour.
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Agrees | Verdict::Stronger => "same",
+        Verdict::Contradicts => "other",
+        Verdict::Weaker => "weaker",
+        _ => "open",
+    }
 }
 
 fn section(out: &mut String, section: &Section) -> Result<(), String> {
     let (title, text) = (Plain(&section.title), Plain(&section.text));
     out.push_str(&format!("<section>\n<h3>{title}</h3>\n<p>{text}</p>\n"));
     charts(out, &section.charts)?;
-    section.tables.iter().for_each(|table| sheet(out, table));
+    section.tables.iter().for_each(|one| table(out, one));
     out.push_str("</section>\n");
     Ok(())
 }
@@ -155,19 +189,19 @@ fn charts(out: &mut String, charts: &[Chart]) -> Result<(), String> {
     Ok(())
 }
 
-fn sheet(out: &mut String, sheet: &Sheet) {
-    let title = Plain(&sheet.title);
+fn table(out: &mut String, table: &Table) {
+    let title = Plain(&table.title);
     out.push_str(&format!(
         "<h4>{title}</h4>\n<div class=\"wide\"><table>\n<tr>"
     ));
-    for column in &sheet.columns {
+    for column in &table.columns {
         out.push_str(&format!("<th>{}</th>", Plain(column)));
     }
     out.push_str("</tr>\n");
-    for row in &sheet.rows {
+    for row in &table.rows {
         out.push_str("<tr>");
         for cell in row {
-            out.push_str(&format!("<td>{}</td>", Plain(cell)));
+            out.push_str(&format!("<td>{}</td>", Plain(&cell.to_string())));
         }
         out.push_str("</tr>\n");
     }

@@ -19,8 +19,14 @@ use tidegate_command::standard::{is_standard, shown_input};
 /// Reads the files and writes the page.
 pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     keep_apart(&arguments.out, "the page", &arguments.files)?;
-    let pages = arguments.files.iter().map(|file| read(file));
-    let pages: Vec<Page> = pages.collect::<Result<_, _>>()?;
+    let read = arguments.files.iter().map(|file| read(file));
+    let pages = read.collect::<Result<Vec<Vec<Page>>, _>>()?.concat();
+    if pages.is_empty() {
+        return Err(Failure::Usage(
+            "the files hold no page of an experiment; run `tidegate-lab reproduce EXPERIMENT --json`"
+                .into(),
+        ));
+    }
     find_room(&arguments.out, "the page")?;
     let text = html::document(&pages).map_err(Failure::Impossible)?;
     write_file(&arguments.out, "the page", |out| {
@@ -32,8 +38,15 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     to_stdout(|out| writeln!(out, "{}", arguments.out.display()))
 }
 
-fn read(file: &Path) -> Result<Page, Failure> {
-    let page: Page = serde_json::from_slice(&input::bytes(file)?).map_err(|error| {
+/// The page of a file, or its pages if it is a list.
+fn read(file: &Path) -> Result<Vec<Page>, Failure> {
+    let bytes = input::bytes(file)?;
+    let is_list = bytes.trim_ascii_start().starts_with(b"[");
+    let parsed = match is_list {
+        true => serde_json::from_slice(&bytes),
+        false => serde_json::from_slice(&bytes).map(|page| vec![page]),
+    };
+    let pages: Vec<Page> = parsed.map_err(|error| {
         // What serde expects where is about our types, which are not the reader's.
         let what = match error.classify() {
             Category::Eof => "the file is cut off",
@@ -47,9 +60,10 @@ fn read(file: &Path) -> Result<Page, Failure> {
             error.column()
         ))
     })?;
-    let mut charts = page.sections.iter().flat_map(|section| &section.charts);
+    let sections = pages.iter().flat_map(|page| &page.sections);
+    let mut charts = sections.flat_map(|section| &section.charts);
     match charts.try_for_each(chart::check) {
-        Ok(()) => Ok(page),
+        Ok(()) => Ok(pages),
         Err(what) => Err(Failure::Usage(format!("{}: {what}", shown_input(file)))),
     }
 }

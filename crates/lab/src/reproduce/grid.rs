@@ -1,11 +1,16 @@
 //! Rules for thieves, each on the same programs under the same loads, and how they compare.
 
-use tidegate_policy::{Amount, Idle, Space, Victim};
+use tidegate_policy::desire::Desire;
+use tidegate_policy::{Amount, Idle, Nanos, Space, Victim};
+use tidegate_sim::Width;
+
+use tidegate_command::failure::Failure;
 
 use super::observed::Observed;
 use super::page::{Chart, Line, Point};
-use super::sample::{Mean, Sample};
+use super::real;
 use super::simulated::{Case, Work};
+use crate::engine::{Cell, Interval, Sample, Session};
 
 /// A rule and what it is called here.
 #[derive(Clone, Debug)]
@@ -17,6 +22,9 @@ pub struct Rule {
     pub victim: Option<Victim>,
     /// Who may have memory, where memory is observed.
     pub space: Option<Space>,
+    /// How a job estimates the processors that it could use, and how often, where it does not have
+    /// all of them all the time.
+    pub desire: Option<(Desire, Nanos)>,
 }
 
 /// How many workers a program has, and how many instances of it there are at once.
@@ -39,6 +47,8 @@ pub struct Grid {
     plan: Plan,
     /// By rule, program and load in this order.
     observed: Vec<Vec<Observed>>,
+    /// The rules whose mean is the unit of aggregated times.
+    unit: Vec<usize>,
 }
 
 impl Rule {
@@ -51,12 +61,22 @@ impl Rule {
             steal: Amount::One,
             victim: None,
             space: None,
+            desire: None,
         }
     }
 
     /// The same, and how many tasks they take.
     pub fn taking(self, steal: Amount) -> Self {
         Self { steal, ..self }
+    }
+
+    /// The rule for a job that estimates its processors once in a cycle.
+    pub fn desiring(self, desire: &str, cycle: Nanos) -> Self {
+        let desire = desire.parse().expect("an estimator of this program");
+        Self {
+            desire: Some((desire, cycle)),
+            ..self
+        }
     }
 
     /// The runtime's own rules.
@@ -67,6 +87,7 @@ impl Rule {
             steal: Amount::default(),
             victim: Some(Victim::default()),
             space: None,
+            desire: None,
         }
     }
 
@@ -98,34 +119,138 @@ impl Plan {
         })
     }
 
-    /// The same as cases on machines that `settings` gives.
-    pub fn cases(&self, settings: impl Fn(usize) -> tidegate_sim::Settings) -> Vec<Case> {
-        let case = |(rule, work, load): (&Rule, &Work, Load)| {
+    /// What a cell is called and found by, on the machine `place`.
+    pub fn name(place: &str, (rule, work, load): (&Rule, &Work, Load)) -> String {
+        let Rule {
+            idle,
+            steal,
+            victim,
+            space,
+            desire,
+            ..
+        } = rule;
+        let mut rule_in_full = format!("idle={idle} steal={steal}");
+        if let Some(victim) = victim {
+            rule_in_full += &format!(" victim={victim}");
+        }
+        if let Some(space) = space {
+            rule_in_full += &format!(" space={space}");
+        }
+        if let Some((desire, cycle)) = desire {
+            rule_in_full += &format!(" desire={desire} cycle={cycle}ns");
+        }
+        let (name, work_in_full, load_name) = (work.name, work.in_full(), load.name());
+        let rule_name = &rule.name;
+        format!("{place}/{name}/{work_in_full}/{rule_name}/{rule_in_full}/{load_name}")
+    }
+}
+
+/// A plan whose cells can be run.
+pub struct Trial {
+    plan: Plan,
+    cells: Vec<Cell<'static, Observed>>,
+    runs: u64,
+    real: bool,
+}
+
+impl Plan {
+    /// The plan on the simulated machine `place`, of which `settings` says what its first
+    /// processors are.
+    pub fn simulated(
+        self,
+        place: &str,
+        runs: u64,
+        settings: impl Fn(usize) -> tidegate_sim::Settings,
+    ) -> Trial {
+        let cell = |(rule, work, load): (&Rule, &Work, Load)| {
             let machine = settings(load.processors);
-            Case {
+            let case = Case {
                 work: work.clone(),
                 settings: tidegate_sim::Settings {
                     idle: rule.idle,
                     steal: rule.steal,
                     victim: rule.victim.unwrap_or(machine.victim),
                     space: rule.space.unwrap_or(Space::None),
+                    cycle: rule.desire.map_or(machine.cycle, |(_, cycle)| cycle),
                     ..machine
                 },
                 instances: load.instances,
-            }
+                width: rule
+                    .desire
+                    .map_or(Width::Fixed(load.processors), |(desire, _)| {
+                        Width::Desired(desire)
+                    }),
+            };
+            let name = Self::name(place, (rule, work, load));
+            Cell::new(name, move |run| case.observe(run))
         };
-        self.cells().map(case).collect()
+        let cells = self.cells().map(cell).collect();
+        Trial {
+            plan: self,
+            cells,
+            runs,
+            real: false,
+        }
+    }
+
+    /// The plan on this machine.
+    pub fn real(self, place: &str, runs: u64) -> Result<Trial, Failure> {
+        let processes = real::Processes::new()?;
+        let cell = |(rule, work, load): (&Rule, &Work, Load)| {
+            let name = Self::name(place, (rule, work, load));
+            let (processes, rule, work) = (processes.clone(), rule.clone(), work.clone());
+            Cell::new(name, move |run| processes.observe(&rule, &work, load, run))
+        };
+        let cells = self.cells().map(cell).collect();
+        Ok(Trial {
+            plan: self,
+            cells,
+            runs,
+            real: true,
+        })
+    }
+}
+
+impl Trial {
+    /// Announces the cells.
+    pub fn expect(&self, session: &Session) {
+        session.expect(&self.cells, self.runs);
+    }
+
+    /// Runs the cells.
+    pub fn measure(self, session: &Session) -> Result<Grid, Failure> {
+        let observed = match self.real {
+            true => session.in_turns(&self.cells, self.runs)?,
+            false => session.side_by_side(&self.cells, self.runs)?,
+        };
+        Ok(Grid::new(self.plan, observed))
     }
 }
 
 impl Grid {
     /// What was observed of the plan's cells, in their order.
     pub fn new(plan: Plan, observed: Vec<Vec<Observed>>) -> Self {
-        Self { plan, observed }
+        let unit = (0..plan.rules.len()).collect();
+        Self {
+            plan,
+            observed,
+            unit,
+        }
+    }
+
+    /// The grid with the mean over these rules as the unit of aggregated times.
+    pub fn in_units_of(self, names: &[&str]) -> Self {
+        let unit = names.iter().map(|name| self.rule(name)).collect();
+        Self { unit, ..self }
     }
 
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Whether the cell was run: rule, program and load.
+    pub fn is_measured(&self, (rule, work, load): (usize, usize, usize)) -> bool {
+        !self.runs(rule, work, load).is_empty()
     }
 
     fn runs(&self, rule: usize, work: usize, load: usize) -> &[Observed] {
@@ -133,38 +258,65 @@ impl Grid {
         &self.observed[(rule * works + work) * loads + load]
     }
 
-    /// A figure of the runs under one rule.
-    pub fn mean(
+    /// A figure of the runs of a cell: rule, program and load.
+    pub fn sample(
         &self,
         (rule, work, load): (usize, usize, usize),
         figure: impl Fn(&Observed) -> f64,
-    ) -> Mean {
-        Sample::new(self.runs(rule, work, load).iter().map(figure).collect()).mean()
+    ) -> Sample {
+        Sample::new(self.runs(rule, work, load).iter().map(figure))
     }
 
-    pub fn seconds(&self, rule: usize, work: usize, load: usize) -> Mean {
-        self.mean((rule, work, load), |observed| observed.seconds)
+    pub fn seconds(&self, rule: usize, work: usize, load: usize) -> Sample {
+        self.sample((rule, work, load), |observed| observed.seconds)
     }
 
-    /// The time under a rule in units of the mean over all rules.
-    fn relative(&self, rule: usize, work: usize, load: usize) -> Mean {
+    /// The time under a rule in units of the mean over the rules that are the unit.
+    fn relative(&self, rule: usize, work: usize, load: usize) -> Interval {
+        self.aggregated_over(rule, &[work], load)
+    }
+
+    /// The same averaged over the programs (Haselsteiner, "Adaptive Work-Stealing Techniques",
+    /// 2015, section 3.2).
+    pub fn aggregated(&self, rule: usize, load: usize) -> Interval {
+        let works: Vec<usize> = (0..self.plan.works.len()).collect();
+        self.aggregated_over(rule, &works, load)
+    }
+
+    fn aggregated_over(&self, rule: usize, works: &[usize], load: usize) -> Interval {
+        self.aggregate(works, load, |values| values[rule])
+    }
+
+    /// A statistic of all rules' aggregated times. Programs that were left out do not count.
+    fn aggregate(
+        &self,
+        works: &[usize],
+        load: usize,
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Interval {
         let rules = self.plan.rules.len();
-        let all = (0..rules).map(|rule| self.seconds(rule, work, load).value);
-        let unit = all.sum::<f64>() / rules as f64;
-        self.seconds(rule, work, load).over(unit)
-    }
-
-    /// The same averaged over the programs (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.2).
-    pub fn aggregated(&self, rule: usize, load: usize) -> Mean {
-        let works = self.plan.works.len();
-        let relatives: Vec<Mean> = (0..works)
-            .map(|work| self.relative(rule, work, load))
-            .collect();
-        let squares: f64 = relatives.iter().map(|mean| mean.half_width.powi(2)).sum();
-        Mean {
-            value: relatives.iter().map(|mean| mean.value).sum::<f64>() / works as f64,
-            half_width: squares.sqrt() / works as f64,
+        let is_whole =
+            |work: &&usize| (0..rules).all(|rule| !self.runs(rule, **work, load).is_empty());
+        let works: Vec<usize> = works.iter().filter(is_whole).copied().collect();
+        if works.is_empty() {
+            return Interval::exact(f64::NAN);
         }
+        let samples: Vec<Sample> = works
+            .iter()
+            .flat_map(|&work| (0..rules).map(move |rule| self.seconds(rule, work, load)))
+            .collect();
+        let samples: Vec<&Sample> = samples.iter().collect();
+        Interval::of(&samples, |medians| {
+            let mut values = vec![0.0; rules];
+            for times in medians.chunks(rules) {
+                let unit = self.unit.iter().map(|rule| times[*rule]).sum::<f64>();
+                let unit = unit / self.unit.len() as f64;
+                for (value, time) in values.iter_mut().zip(times) {
+                    *value += time / unit / works.len() as f64;
+                }
+            }
+            statistic(&values)
+        })
     }
 
     /// Which rule has this name.
@@ -193,8 +345,9 @@ impl Grid {
         Chart {
             title: name.to_owned(),
             x: "processors - instances".to_owned(),
-            y: "time / mean of all".to_owned(),
+            y: "time / mean".to_owned(),
             labels: self.plan.loads.iter().map(|load| load.name()).collect(),
+            log: false,
             lines: (0..self.plan.rules.len()).map(line).collect(),
         }
     }
@@ -205,8 +358,9 @@ impl Grid {
         Chart {
             title: title.to_owned(),
             x: "processors - instances".to_owned(),
-            y: "time / mean of all".to_owned(),
+            y: "time / mean".to_owned(),
             labels: self.plan.loads.iter().map(|load| load.name()).collect(),
+            log: false,
             lines: (0..self.plan.rules.len()).map(line).collect(),
         }
     }
@@ -221,18 +375,19 @@ impl Grid {
         Chart {
             title: title.to_owned(),
             x: x.to_owned(),
-            y: "time / mean of all".to_owned(),
+            y: "time / mean".to_owned(),
             labels: self
                 .plan
                 .rules
                 .iter()
                 .map(|rule| rule.name.clone())
                 .collect(),
+            log: false,
             lines: self.plan.loads.iter().enumerate().map(line).collect(),
         }
     }
 
-    fn line(&self, rule: usize, mean: impl Fn(usize) -> Mean) -> Line {
+    fn line(&self, rule: usize, mean: impl Fn(usize) -> Interval) -> Line {
         Line {
             name: self.plan.rules[rule].name.clone(),
             points: points((0..self.plan.loads.len()).map(mean)),
@@ -240,10 +395,10 @@ impl Grid {
     }
 }
 
-/// One point after the other.
-fn points(means: impl Iterator<Item = Mean>) -> Vec<Point> {
-    let point = |(number, mean): (usize, Mean)| mean.at(number as f64);
-    means.enumerate().map(point).collect()
+/// One point after the other; none where a cell was left out.
+fn points(means: impl Iterator<Item = Interval>) -> Vec<Point> {
+    let point = |(number, mean): (usize, Interval)| Point::new(number as f64, mean);
+    means.enumerate().filter_map(point).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ mod observed;
 pub mod page;
 mod print;
 mod real;
-mod sample;
 mod scaling;
 mod simulated;
 mod slowed;
@@ -18,22 +17,66 @@ mod space;
 mod two_level;
 
 use crate::arguments::{Experiments, ReproduceArguments};
+use crate::engine::{Plan, Session};
+use page::{Page, Setting};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{print_json, to_stdout};
 
-/// Makes the experiment again and prints what came of it.
+/// Reproduces the experiment, or all of them, and prints what came of it.
 pub fn reproduce(arguments: &ReproduceArguments) -> Result<(), Failure> {
-    let page = match arguments.experiment {
-        Experiments::Adaptive => adaptive::page(arguments)?,
-        Experiments::TwoLevel => two_level::page(arguments)?,
-        Experiments::MultiSteal => multi_steal::page(arguments)?,
-        Experiments::Space => space::page(arguments)?,
-        Experiments::Intervals => intervals::page(arguments)?,
-        Experiments::Scaling => scaling::page(arguments)?,
+    let pages = match arguments.experiment {
+        Experiments::All => {
+            let all = Experiments::EACH.into_iter();
+            all.filter(|one| !arguments.real || *one != Experiments::Scaling)
+                .map(|one| page(one, arguments))
+                .collect::<Result<Vec<_>, _>>()?
+        }
+        one => vec![page(one, arguments)?],
     };
-    if arguments.format.json {
-        let value = serde_json::to_value(&page).expect("a page is JSON");
-        return print_json(&value);
+    let format = &arguments.format;
+    if format.json {
+        let value = match &pages[..] {
+            [page] => serde_json::to_value(page),
+            pages => serde_json::to_value(pages),
+        };
+        return print_json(&value.expect("pages are JSON"));
     }
-    to_stdout(|out| print::page(out, &page))
+    to_stdout(|out| {
+        let mut pages = pages.iter();
+        pages.try_for_each(|page| match format.csv {
+            true => print::csv(out, page),
+            false => print::page(out, page, format.wide),
+        })
+    })
+}
+
+fn page(experiment: Experiments, arguments: &ReproduceArguments) -> Result<Page, Failure> {
+    let name = experiment.name();
+    let session = Session::new(Plan {
+        experiment: name.clone(),
+        size: arguments.size,
+        runs: arguments.runs,
+        only: arguments.only.clone(),
+        folder: arguments.dir.clone(),
+        resume: arguments.resume,
+    });
+    let (sim, real) = (!arguments.real, !arguments.sim);
+    let mut page = match experiment {
+        Experiments::Adaptive => adaptive::page(&session, sim, real)?,
+        Experiments::TwoLevel => two_level::page(&session, sim, real)?,
+        Experiments::MultiSteal => multi_steal::page(&session, sim, real)?,
+        Experiments::Space => space::page(&session, sim, real)?,
+        Experiments::Intervals => intervals::page(&session, sim, real)?,
+        Experiments::Scaling => scaling::page(&session, sim)?,
+        Experiments::All => unreachable!("the caller names one"),
+    };
+    if !arguments.only.is_empty() {
+        page.leave_out_unmeasured();
+    }
+    let size = format!("{:?}", arguments.size).to_lowercase();
+    page.made.insert(0, Setting::new("size", size));
+    let notes = session.notes();
+    page.made
+        .extend(notes.iter().map(|note| Setting::new("note", note)));
+    Ok(page)
 }

@@ -1,11 +1,12 @@
 //! What was seen of one run.
 
+use serde::{Deserialize, Serialize};
 use tidegate_sim::Outcome;
 
 use crate::bench::crew::Done;
 
 /// One run of one or several instances of a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
     /// From start to end, the mean of the instances.
     pub seconds: f64,
@@ -16,9 +17,13 @@ pub struct Observed {
     pub busy: f64,
     pub stealing: f64,
     pub steals: f64,
+    /// How often they looked for tasks, where that is counted.
+    pub attempts: f64,
     /// The most bytes that were declared at a time, where that is counted.
     pub peak: f64,
-    /// How many bytes were not in the cache of their task's place, on machines that have such.
+    /// How many bytes tasks touched, and how many of them were not in the cache of the task's
+    /// place, on machines with caches.
+    pub touched: f64,
     pub missed: f64,
 }
 
@@ -35,7 +40,9 @@ impl Observed {
             busy: mean(|job| job.counters.working - job.counters.stealing) / 1e9,
             stealing: mean(|job| job.counters.searching + job.counters.stealing) / 1e9,
             steals: mean(|job| job.counters.steals),
+            attempts: mean(|job| job.counters.attempts),
             peak: mean(|job| job.peak_bytes),
+            touched: mean(|job| job.counters.touched_bytes),
             missed: mean(|job| job.counters.missed_bytes),
         }
     }
@@ -51,7 +58,9 @@ impl Observed {
             busy: mean(|job| job.told.busy_seconds),
             stealing: mean(|job| job.told.stealing_seconds),
             steals: mean(|job| job.told.steals as f64),
+            attempts: 0.0,
             peak: mean(|job| job.memory.map_or(0.0, |memory| memory.declared as f64)),
+            touched: 0.0,
             missed: 0.0,
         }
     }

@@ -3,6 +3,9 @@
 //! A page is what `tidegate-lab reproduce --json` prints and what `tidegate-lab report` reads. It knows nothing of how it was made or how it will look.
 
 use serde::{Deserialize, Serialize};
+use tidegate_command::output::{Table, Value};
+
+use crate::engine::{Interval, Verdict};
 
 /// Everything about one experiment.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -29,15 +32,22 @@ pub struct Setting {
     pub value: String,
 }
 
-/// A published figure or statement, or what is expected, beside ours.
+/// A claim of the source beside our figure.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Finding {
+    pub id: String,
+    /// The claim in one sentence, with its size.
     pub what: String,
+    /// Section, figure or table of the source.
+    pub source: String,
+    /// The published figure; empty if the text has none.
     pub published: String,
+    /// Which figures agree and which contradict.
+    pub range: String,
+    /// Our figure, with the ends of its interval of 95 % confidence.
     pub ours: String,
-    /// Whether ours points in the same direction.
-    pub agrees: bool,
-    /// Why not, or what there is to say about it.
+    pub verdict: Verdict,
+    /// What there is to say about it.
     pub why: String,
 }
 
@@ -47,7 +57,7 @@ pub struct Section {
     pub title: String,
     pub text: String,
     pub charts: Vec<Chart>,
-    pub tables: Vec<Sheet>,
+    pub tables: Vec<Table>,
 }
 
 /// Lines over the same axis.
@@ -59,6 +69,9 @@ pub struct Chart {
     pub y: String,
     /// What stands below the whole numbers from 0 on of the horizontal axis; where there is nothing, it is an axis of numbers.
     pub labels: Vec<String>,
+    /// Whether the vertical axis is logarithmic.
+    #[serde(default)]
+    pub log: bool,
     pub lines: Vec<Line>,
 }
 
@@ -78,30 +91,75 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A table.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
-pub struct Sheet {
-    pub title: String,
-    pub columns: Vec<String>,
-    pub rows: Vec<Vec<String>>,
+impl Page {
+    /// A page without findings and sections, of an experiment that `source` published.
+    pub fn new(experiment: &str, title: &str, source: &str) -> Self {
+        Self {
+            experiment: experiment.to_owned(),
+            title: title.to_owned(),
+            source: source.to_owned(),
+            expected: false,
+            made: vec![],
+            findings: vec![],
+            sections: vec![],
+        }
+    }
+}
+
+impl Page {
+    /// Removes findings, charts and rows of which nothing was measured.
+    pub fn leave_out_unmeasured(&mut self) {
+        self.findings
+            .retain(|finding| finding.verdict != Verdict::NotMeasured);
+        for section in &mut self.sections {
+            for chart in &mut section.charts {
+                chart.lines.retain(|line| !line.points.is_empty());
+            }
+            section.charts.retain(|chart| !chart.lines.is_empty());
+            for table in &mut section.tables {
+                let is_figure = |cell: &Value| !matches!(cell, Value::Text(_) | Value::Missing);
+                table.rows.retain(|row| row.iter().any(is_figure));
+            }
+            section.tables.retain(|table| !table.rows.is_empty());
+        }
+        self.sections
+            .retain(|section| !(section.charts.is_empty() && section.tables.is_empty()));
+    }
 }
 
 impl Finding {
-    /// One that says why only where it does not agree.
-    pub fn new(
-        what: impl Into<String>,
-        published: impl Into<String>,
-        ours: impl Into<String>,
-        agrees: bool,
-        why: impl Into<String>,
-    ) -> Self {
+    /// The finding with an explanation.
+    pub fn because(self, why: impl Into<String>) -> Self {
         Self {
-            what: what.into(),
-            published: published.into(),
-            ours: ours.into(),
-            agrees,
-            why: if agrees { String::new() } else { why.into() },
+            why: why.into(),
+            ..self
         }
+    }
+
+    /// The finding with another verdict, where the programs or the machine cannot show the effect
+    /// if `cannot` holds; a cell that was not measured stays so.
+    pub fn unless(self, cannot: bool, verdict: Verdict) -> Self {
+        match cannot && self.verdict != Verdict::NotMeasured {
+            true => Self { verdict, ..self },
+            false => self,
+        }
+    }
+}
+
+impl Point {
+    /// A point of a chart; none if the cell was not measured.
+    pub fn new(x: f64, y: Interval) -> Option<Self> {
+        let Interval { value, low, high } = y;
+        let point = Self {
+            x,
+            y: value,
+            low,
+            high,
+        };
+        [value, low, high]
+            .iter()
+            .all(|end| end.is_finite())
+            .then_some(point)
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::page::{Chart, Page, Section, Sheet};
-use tidegate_command::output::Table;
+use tidegate_command::output::{Table, Value};
 
-/// Writes everything but the intervals.
-pub fn page(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+use super::page::{Chart, Finding, Page, Section};
+
+/// Writes everything; charts as tables without intervals.
+pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
     writeln!(out, "{}\n{}\n", page.title, page.source)?;
     for setting in &page.made {
         writeln!(out, "{}: {}", setting.name, setting.value)?;
@@ -16,35 +17,70 @@ pub fn page(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     } else {
         "published"
     };
-    let mut table = Table::new(["what", beside, "here", "same direction"]);
+    let mut table = Table::new(["finding", beside, "here", "verdict"]);
     for finding in &page.findings {
-        let agrees = if finding.agrees { "yes" } else { "no" };
-        table.row([
-            finding.what.clone(),
-            finding.published.clone(),
-            finding.ours.clone(),
-            agrees.to_owned(),
-        ]);
+        let verdict = finding.verdict.to_string();
+        let cells = [&finding.id, &finding.published, &finding.ours, &verdict];
+        table.row(cells.map(String::as_str));
     }
-    writeln!(out, "\n{table}")?;
-    for finding in page
-        .findings
+    writeln!(out, "\n{}", table.text(wide))?;
+    for finding in &page.findings {
+        let Finding {
+            id,
+            what,
+            source,
+            range,
+            ..
+        } = finding;
+        writeln!(out, "\n{id}: {what} ({source}; {range})")?;
+        if !finding.why.is_empty() {
+            writeln!(out, "{}", finding.why)?;
+        }
+    }
+    page.sections
         .iter()
-        .filter(|finding| !finding.why.is_empty())
-    {
-        writeln!(out, "\n{}: {}", finding.what, finding.why)?;
-    }
-    page.sections.iter().try_for_each(|one| section(out, one))
+        .try_for_each(|one| section(out, one, wide))
 }
 
-fn section(out: &mut dyn Write, section: &Section) -> io::Result<()> {
+/// Writes the findings, charts and tables as comma-separated values, each under a line with its
+/// title, which begins with `#`.
+pub fn csv(out: &mut dyn Write, page: &Page) -> io::Result<()> {
+    let mut findings = Table::new(["finding", "published", "here", "verdict"]).titled("findings");
+    for Finding {
+        id,
+        published,
+        ours,
+        verdict,
+        ..
+    } in &page.findings
+    {
+        findings.row([id, published, ours, &verdict.to_string()].map(String::as_str));
+    }
+    let charts = page
+        .sections
+        .iter()
+        .flat_map(|section| section.charts.iter().map(as_table));
+    let tables = page
+        .sections
+        .iter()
+        .flat_map(|section| section.tables.iter().cloned());
+    let mut all = std::iter::once(findings).chain(charts).chain(tables);
+    all.try_for_each(|table| {
+        writeln!(out, "# {}: {}", page.experiment, table.title)?;
+        out.write_all(table.csv().as_bytes())
+    })
+}
+
+fn section(out: &mut dyn Write, section: &Section, wide: bool) -> io::Result<()> {
     writeln!(out, "\n{}\n{}", section.title, section.text)?;
-    section.charts.iter().try_for_each(|one| chart(out, one))?;
-    section.tables.iter().try_for_each(|one| sheet(out, one))
+    let charts = section.charts.iter().map(as_table);
+    charts
+        .chain(section.tables.iter().cloned())
+        .try_for_each(|one| writeln!(out, "\n{}\n{}", one.title, one.text(wide)))
 }
 
 /// A chart as a table: a row for each line, a column for each place on the axis.
-fn chart(out: &mut dyn Write, chart: &Chart) -> io::Result<()> {
+fn as_table(chart: &Chart) -> Table {
     let mut places: Vec<f64> = chart
         .lines
         .iter()
@@ -56,29 +92,18 @@ fn chart(out: &mut dyn Write, chart: &Chart) -> io::Result<()> {
         Some(label) => label.clone(),
         None => format!("{x}"),
     };
-    let columns: Vec<String> = places.iter().map(label).collect();
-    let rows = chart.lines.iter().map(|line| {
+    let columns = places.iter().map(label);
+    let mut table = Table::new(std::iter::once(String::new()).chain(columns))
+        .titled(format!("{} ({} over {})", chart.title, chart.y, chart.x));
+    for line in &chart.lines {
         let cell = |place: &f64| {
             let point = line.points.iter().find(|point| point.x == *place);
-            point.map_or_else(String::new, |point| format!("{:.3}", point.y))
+            point.map_or(Value::Missing, |point| {
+                Value::Text(format!("{:.3}", point.y))
+            })
         };
-        std::iter::once(line.name.clone())
-            .chain(places.iter().map(cell))
-            .collect()
-    });
-    let titled = Sheet {
-        title: format!("{} ({} over {})", chart.title, chart.y, chart.x),
-        columns: std::iter::once(String::new()).chain(columns).collect(),
-        rows: rows.collect(),
-    };
-    sheet(out, &titled)
-}
-
-fn sheet(out: &mut dyn Write, sheet: &Sheet) -> io::Result<()> {
-    let mut table = Table::with_columns(sheet.columns.iter().map(String::as_str));
-    sheet
-        .rows
-        .iter()
-        .for_each(|row| table.row(row.iter().cloned()));
-    writeln!(out, "\n{}\n{table}", sheet.title)
+        let name = std::iter::once(Value::Text(line.name.clone()));
+        table.row(name.chain(places.iter().map(cell)));
+    }
+    table
 }

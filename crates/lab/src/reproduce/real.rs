@@ -1,46 +1,73 @@
 //! Runs on this machine: each instance of a program a process of its own, all of them started together.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
+use tempfile::TempDir;
 use tidegate_policy::Share;
 use tidegate_workloads::{Program, Runtime, Tidegate, Visitor, visit};
 
-use super::grid::{Load, Plan, Rule};
+use super::grid::{Load, Rule};
 use super::observed::Observed;
 use super::simulated::Work;
-use crate::bench::crew::{self, Spec};
+use crate::bench::crew::{self, Done, Spec};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::Progress;
 
-/// What came of `runs` runs of each cell of the plan, the rules in turns so that all meet the same hours of the machine.
-pub fn observe(plan: &Plan, runs: u64, progress: &Progress) -> Result<Vec<Vec<Observed>>, Failure> {
-    let folder = crew::folder()?;
-    let table = folder.path().join("table.v1");
-    let mut answers = BTreeMap::new();
-    let mut observed: Vec<Vec<Observed>> = plan.cells().map(|_| Vec::new()).collect();
-    for run in 0..runs {
-        for ((rule, work, load), observed) in plan.cells().zip(&mut observed) {
-            let (name, idle, load_name) = (work.name, &rule.name, load.name());
-            progress.say(&format!("{name} with {idle} on {load_name}"));
-            let spec = spec(work, rule, load, run)?;
-            let jobs = vec![(spec, Duration::ZERO); load.instances];
-            let done = crew::run(&jobs, &table)?;
-            for one in &done {
-                let first = answers.entry((name, seed_of(work, run)));
-                let first: &Value = first.or_insert_with(|| one.answer.clone());
-                if *first != one.answer {
-                    let answer = &one.answer;
-                    let what = format!("{name} with {idle} answered {answer} and before {first}");
-                    return Err(Failure::Wrong(what));
-                }
-            }
-            observed.push(Observed::of_jobs(&done));
-            progress.step();
+/// Programs as processes that share a table of their own, and must give the same answer each time.
+#[derive(Clone)]
+pub struct Processes(Arc<Shared>);
+
+struct Shared {
+    folder: TempDir,
+    answers: Mutex<BTreeMap<(&'static str, Option<u64>), Value>>,
+}
+
+impl Processes {
+    pub fn new() -> Result<Self, Failure> {
+        Ok(Self(Arc::new(Shared {
+            folder: crew::folder()?,
+            answers: Mutex::default(),
+        })))
+    }
+
+    /// One run of a program under a rule and a load.
+    pub fn observe(
+        &self,
+        rule: &Rule,
+        work: &Work,
+        load: Load,
+        run: u64,
+    ) -> Result<Observed, Failure> {
+        let jobs = vec![(spec(work, rule, load, run)?, Duration::ZERO); load.instances];
+        let done = self.run(&jobs)?;
+        done.iter()
+            .try_for_each(|one| self.check(rule, work, run, &one.answer))?;
+        Ok(Observed::of_jobs(&done))
+    }
+
+    /// Runs jobs, each of which starts after its delay.
+    pub fn run(&self, jobs: &[(Spec, Duration)]) -> Result<Vec<Done>, Failure> {
+        crew::run(jobs, &self.0.folder.path().join("table.v1"))
+    }
+
+    fn check(&self, rule: &Rule, work: &Work, run: u64, answer: &Value) -> Result<(), Failure> {
+        let mut answers = self
+            .0
+            .answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let first = answers.entry((work.name, seed_of(work, run)));
+        let first = first.or_insert_with(|| answer.clone());
+        match first == answer {
+            true => Ok(()),
+            false => Err(Failure::Wrong(format!(
+                "{} with {} answered {answer} and before {first}",
+                work.name, rule.name
+            ))),
         }
     }
-    Ok(observed)
 }
 
 /// From what a run's data are made: programs whose course depends on them much have other ones in each run.
@@ -48,7 +75,8 @@ fn seed_of(work: &Work, run: u64) -> Option<u64> {
     work.reseeded.then_some(run)
 }
 
-fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
+/// The job of one instance of a program under a rule.
+pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure> {
     struct Parameters;
     impl Visitor for Parameters {
         type Out = Vec<(String, String)>;
@@ -72,5 +100,6 @@ fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Failure>
         steal: Some(rule.steal),
         space: rule.space,
         processors: None,
+        estimates: None,
     })
 }

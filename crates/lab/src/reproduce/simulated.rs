@@ -1,6 +1,4 @@
-//! Many runs on simulated machines, side by side on our own pool.
-
-use std::sync::OnceLock;
+//! Runs of programs on simulated machines.
 
 use tidegate_sim::{Job, Settings, Width, run};
 use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulated};
@@ -8,7 +6,6 @@ use tidegate_workloads::{Given, Simulated, SimulatedVisitor, Size, visit_simulat
 use super::observed::Observed;
 use super::slowed::Slowed;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::Progress;
 
 /// A program of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +39,17 @@ impl Work {
         }
     }
 
+    /// All that its runs depend on.
+    pub fn in_full(&self) -> String {
+        let given = self
+            .given
+            .iter()
+            .map(|(name, value)| format!("{name}={value} "));
+        let (program, size, slower) = (self.program, self.size, self.slower);
+        let given: String = given.collect();
+        format!("{program} {given}size={size:?} slower={slower}")
+    }
+
     pub fn given(&self) -> Given {
         Given {
             named: self
@@ -60,43 +68,13 @@ pub struct Case {
     pub work: Work,
     pub settings: Settings,
     pub instances: usize,
-}
-
-/// What came of `runs` runs of each case, with the seeds from 0 on.
-pub fn observe(
-    cases: &[Case],
-    runs: u64,
-    progress: &Progress,
-) -> Result<Vec<Vec<Observed>>, Failure> {
-    let per_case = runs as usize;
-    let observed = spread(cases.len() * per_case, progress, |number| {
-        let case = &cases[number / per_case];
-        progress.say(&format!(
-            "{} with {}",
-            case.work.program, case.settings.idle
-        ));
-        case.observe((number % per_case) as u64)
-    })?;
-    Ok(observed.chunks(per_case).map(<[_]>::to_vec).collect())
-}
-
-/// What comes of so many tasks on our own pool, in the order of their numbers; a failure, if there was one, is that of the first that failed.
-pub fn spread<T: Send + Sync>(
-    count: usize,
-    progress: &Progress,
-    task: impl Fn(usize) -> Result<T, Failure> + Sync,
-) -> Result<Vec<T>, Failure> {
-    let slots: Vec<OnceLock<Result<T, Failure>>> = (0..count).map(|_| OnceLock::new()).collect();
-    tidegate::for_each(0..count, |number| {
-        slots[number].get_or_init(|| task(number));
-        progress.step();
-    });
-    let done = |slot: OnceLock<_>| slot.into_inner().expect("every task has run");
-    slots.into_iter().map(done).collect()
+    /// How many processors each instance has.
+    pub width: Width,
 }
 
 impl Case {
-    fn observe(&self, seed: u64) -> Result<Observed, Failure> {
+    /// One run with this seed.
+    pub fn observe(&self, seed: u64) -> Result<Observed, Failure> {
         let Work { program, size, .. } = self.work;
         visit_simulated(program, size, &self.work.given(), Once { case: self, seed })?
     }
@@ -115,6 +93,7 @@ impl SimulatedVisitor for Once<'_> {
         let Case {
             settings,
             instances,
+            width,
             ..
         } = self.case;
         let settings = Settings {
@@ -127,7 +106,7 @@ impl SimulatedVisitor for Once<'_> {
                 factor: self.case.work.slower,
             },
             arrives: 0,
-            width: Width::Fixed(settings.processors),
+            width: *width,
         });
         let jobs: Vec<_> = jobs.collect();
         let outcome = run(&settings, &jobs).map_err(|error| Failure::Usage(error.to_string()))?;

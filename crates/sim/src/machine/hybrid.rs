@@ -10,12 +10,11 @@
 
 use super::Machine;
 use super::worker::State;
-use crate::dag::Dag;
 use crate::frames::FrameId;
 use tidegate_policy::space::Hybrid;
 use tidegate_policy::space::rounds::sleep_rounds;
 
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     /// Whether the task that asks for `bytes` must sleep first.
     pub(super) fn falls_asleep_for_memory(
         &mut self,

@@ -5,15 +5,15 @@ use super::space::Memory;
 use super::spells::Spells;
 use super::worker::State;
 use crate::chain::Chain;
-use crate::dag::Dag;
 use crate::drafts::Drafts;
 use crate::outcome::Counters;
+use crate::unfold::Unfold;
 use std::ops::Range;
 use tidegate_policy::{Candidates, DesireState, Nanos};
 
 /// A job under way.
-pub(super) struct Running<'a, D: Dag> {
-    pub(super) dag: &'a D,
+pub(super) struct Running<'a> {
+    pub(super) dag: Box<dyn Unfold + 'a>,
     pub(super) arrives: Nanos,
     /// How it says what it wants; none if it always has the same.
     pub(super) desire: Option<DesireState>,
@@ -59,8 +59,8 @@ pub(super) struct Running<'a, D: Dag> {
     pub(super) before: Counters,
 }
 
-impl<'a, D: Dag> Running<'a, D> {
-    pub(super) fn new(dag: &'a D, arrives: Nanos, workers: Range<usize>) -> Self {
+impl<'a> Running<'a> {
+    pub(super) fn new(dag: Box<dyn Unfold + 'a>, arrives: Nanos, workers: Range<usize>) -> Self {
         Self {
             dag,
             arrives,

@@ -29,6 +29,7 @@ use crate::frames::{FrameId, Frames, NONE};
 use crate::outcome::{JobOutcome, Outcome, Sample};
 use crate::processors::Processors;
 use crate::settings::{Deques, Job, Refusal, Settings, Width};
+use crate::unfold::{Unfold, unfold};
 use job::Running;
 use places::Places;
 use std::cmp::Reverse;
@@ -66,16 +67,27 @@ pub fn run_telling<D: Dag>(
     jobs: &[Job<D>],
     tell: &mut dyn FnMut(u64, Nanos),
 ) -> Result<Outcome, Refusal> {
-    settings.check(jobs)?;
-    Machine::new(settings, jobs)?.run(tell)
+    Machine::new(settings, unfolded(jobs))?.run(tell)
+}
+
+/// Jobs whose dags have no types any more.
+type Jobs<'a> = Vec<Job<Box<dyn Unfold + 'a>>>;
+
+fn unfolded<D: Dag>(jobs: &[Job<D>]) -> Jobs<'_> {
+    let jobs = jobs.iter().map(|job| Job {
+        dag: unfold(&job.dag),
+        arrives: job.arrives,
+        width: job.width,
+    });
+    jobs.collect()
 }
 
 /// So many events pass unheard.
 const UNHEARD: u64 = 1_000_000;
 
-struct Machine<'a, D: Dag> {
+struct Machine<'a> {
     settings: &'a Settings,
-    jobs: Vec<Running<'a, D>>,
+    jobs: Vec<Running<'a>>,
     widths: Vec<Width>,
     workers: Vec<Worker>,
     thieves: Vec<Thief>,
@@ -83,7 +95,7 @@ struct Machine<'a, D: Dag> {
     order: PlaceOrder,
     places: Places,
     caches: Caches,
-    frames: Frames<D::Task>,
+    frames: Frames,
     agenda: Agenda,
     processors: Processors,
     /// Who acts now.
@@ -118,8 +130,9 @@ enum Fault {
     TakesNothing,
 }
 
-impl<'a, D: Dag> Machine<'a, D> {
-    fn new(settings: &'a Settings, jobs: &'a [Job<D>]) -> Result<Self, Refusal> {
+impl<'a> Machine<'a> {
+    fn new(settings: &'a Settings, jobs: Jobs<'a>) -> Result<Self, Refusal> {
+        settings.check(&jobs)?;
         let width = settings.processors;
         let count = width * jobs.len();
         let idle = IdleState::new(&settings.idle)?;
@@ -160,9 +173,9 @@ impl<'a, D: Dag> Machine<'a, D> {
             #[cfg(test)]
             fault: None,
         };
-        for (number, job) in jobs.iter().enumerate() {
+        for (number, job) in jobs.into_iter().enumerate() {
             let mut running =
-                Running::new(&job.dag, job.arrives, number * width..(number + 1) * width);
+                Running::new(job.dag, job.arrives, number * width..(number + 1) * width);
             if let Some(desire) = job.width.desire() {
                 running.desire = Some(DesireState::new(desire)?);
                 let actor = machine.clockwork(CYCLE);
@@ -384,7 +397,7 @@ impl<'a, D: Dag> Machine<'a, D> {
     }
 }
 
-fn outcome<D: Dag>(job: &Running<'_, D>) -> JobOutcome {
+fn outcome(job: &Running<'_>) -> JobOutcome {
     let (ended, chain) = job.end.unwrap_or_default();
     let time = (ended - job.arrives).max(1);
     JobOutcome {

@@ -5,7 +5,7 @@
 
 use super::Machine;
 use super::work::After;
-use crate::dag::{Dag, Touch};
+use crate::dag::Touch;
 use crate::frames::FrameId;
 use crate::settings::Deques;
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ impl Placed {
     }
 }
 
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     fn place_of(&self, w: usize) -> usize {
         self.places.of(w - self.jobs[self.workers[w].job].first)
     }

@@ -6,13 +6,12 @@
 
 use super::Machine;
 use super::worker::{Others, State};
-use crate::dag::Dag;
 use crate::frames::FrameId;
 use crate::settings::Deques;
 use tidegate_policy::search::max_searchers;
 use tidegate_policy::{Census, Idle, Nanos, Rest};
 
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     /// The worker looks for work after `delay`.
     pub(super) fn search(&mut self, w: usize, delay: Nanos) {
         let worker = &mut self.workers[w];

@@ -23,14 +23,13 @@ use super::job::Running;
 use super::worker::{State, Worker};
 use super::{CYCLE, Machine, Width};
 use crate::chain::Chain;
-use crate::dag::Dag;
 use crate::frames::NONE;
 use crate::outcome::Counters;
 use tidegate_policy::Nanos;
 use tidegate_policy::allot::{Share, broken};
 use tidegate_policy::desire::Seen;
 
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     /// The job, which has just come, gets its processors.
     pub(super) fn take_share(&mut self, job: usize) {
         match self.widths[job] {

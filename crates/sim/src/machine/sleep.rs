@@ -6,11 +6,10 @@
 use super::job::Running;
 use super::worker::State;
 use super::{Machine, SLICE};
-use crate::dag::Dag;
 use tidegate_policy::Nanos;
 use tidegate_policy::search::wakes_another;
 
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     /// Sleeps for so long, then looks again. It goes on counting as a searcher, as in the runtime.
     pub(super) fn nap(&mut self, w: usize, time: Nanos) {
         self.enter(w, State::Napping);

@@ -6,9 +6,10 @@
 
 use super::Machine;
 use super::work::After;
-use crate::dag::{Dag, Step};
+use crate::dag::Step;
 use crate::frames::{Ended, FrameId, NONE, Role};
 use crate::settings::Width;
+use crate::unfold::TaskId;
 use std::collections::VecDeque;
 use tidegate_policy::space::book::{Answer, Lease, Until};
 use tidegate_policy::space::plan::{Next, Plan};
@@ -88,7 +89,7 @@ impl Planned {
 }
 
 /// Work stealing; [`super::hybrid`] says which tasks sleep.
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     /// The task asks for so many bytes.
     pub(super) fn lease(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.allocate;
@@ -117,7 +118,9 @@ impl<D: Dag> Machine<'_, D> {
 
     /// The task is over, and with it its leases.
     pub(super) fn end_frame(&mut self, w: usize, id: FrameId) -> Ended {
-        let leases = self.frames.get(id).take_leases();
+        let frame = self.frames.get(id);
+        self.jobs[self.workers[w].job].dag.end(frame.task);
+        let leases = frame.take_leases();
         for lease in leases {
             self.give_back(w, Some(lease));
         }
@@ -126,7 +129,7 @@ impl<D: Dag> Machine<'_, D> {
 }
 
 /// Jobs that keep the depth-first order.
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     fn plan(&mut self, job: usize) -> &mut Planned {
         self.jobs[job].memory.planned()
     }
@@ -192,7 +195,7 @@ impl<D: Dag> Machine<'_, D> {
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
         let (chain, thread) = (frame.chain, frame.space().thread);
-        let after = match self.jobs[job].dag.next(&mut frame.task) {
+        let after = match self.jobs[job].dag.next(frame.task) {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
                 self.jobs[job].work = self.jobs[job].work.saturating_add(time);
@@ -257,7 +260,7 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// A task that waits in the plan, and that this one waits for at its next join.
-    fn spawn_planned(&mut self, job: usize, id: FrameId, child: D::Task) {
+    fn spawn_planned(&mut self, job: usize, id: FrameId, child: TaskId) {
         self.jobs[job].counters.tasks += 1;
         let frame = self.frames.get(id);
         frame.pending += 1;
@@ -274,7 +277,7 @@ impl<D: Dag> Machine<'_, D> {
     fn inside(
         &mut self,
         w: usize,
-        task: D::Task,
+        task: TaskId,
         parent: FrameId,
         role: Role,
         forked: bool,

@@ -6,14 +6,15 @@
 use super::worker::State;
 use super::{Machine, RESTS};
 use crate::chain::Chain;
-use crate::dag::{Dag, Draft, Step};
+use crate::dag::{Draft, Step};
 use crate::drafts::Ready;
 use crate::frames::{Ended, FrameId, NONE};
 use crate::settings::Deques;
+use crate::unfold::TaskId;
 use std::cmp::Reverse;
 use tidegate_policy::Nanos;
 
-impl<D: Dag> Machine<'_, D> {
+impl Machine<'_> {
     /// The worker goes on with the task in hand, or with the next one, until something takes time.
     #[inline]
     pub(super) fn work(&mut self, w: usize) {
@@ -60,7 +61,7 @@ impl<D: Dag> Machine<'_, D> {
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
         let chain = frame.chain;
-        match self.jobs[job].dag.next(&mut frame.task) {
+        match self.jobs[job].dag.next(frame.task) {
             Step::Work(time) => {
                 frame.chain.lengthen(time);
                 let work = &mut self.jobs[job].work;
@@ -114,7 +115,7 @@ impl<D: Dag> Machine<'_, D> {
         &mut self,
         w: usize,
         id: FrameId,
-        [first, second]: [D::Task; 2],
+        [first, second]: [TaskId; 2],
         debt: &mut Nanos,
     ) -> After {
         let job = self.workers[w].job;
@@ -129,7 +130,7 @@ impl<D: Dag> Machine<'_, D> {
     }
 
     /// A task that waits for releases, which may have come.
-    fn draft(&mut self, w: usize, id: FrameId, draft: Draft<D::Task>, debt: &mut Nanos) -> After {
+    fn draft(&mut self, w: usize, id: FrameId, draft: Draft<TaskId>, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.fork;
         let job = &mut self.jobs[self.workers[w].job];
         job.counters.tasks += 1;
@@ -173,7 +174,7 @@ impl<D: Dag> Machine<'_, D> {
     pub(super) fn start(
         &mut self,
         job: usize,
-        task: D::Task,
+        task: TaskId,
         parent: FrameId,
         chain: Chain,
     ) -> After {

@@ -151,7 +151,7 @@ impl Kernel for Crypt {
     type Figure = usize;
 
     fn new(size: Size) -> Self {
-        let bytes = size.choose([8000, 3_000_000, 20_000_000]);
+        let bytes = size.choose([8000, 3_000_000, 20_000_000, 50_000_000]);
         let mut random = Random::new(SEED);
         let user = std::array::from_fn(|_| random.word() as u16);
         let encryption = Key::encryption(user);

@@ -75,7 +75,7 @@ impl Kernel for Series {
     type Figure = [[f64; 2]; 4];
 
     fn new(size: Size) -> Self {
-        let count = size.choose([100, 10_000, 100_000]);
+        let count = size.choose([100, 10_000, 100_000, 1_000_000]);
         Self {
             coefficients: vec![[0.0; 2]; count],
         }

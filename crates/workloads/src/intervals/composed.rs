@@ -12,9 +12,12 @@ use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 
 /// A kernel whose parts intervals put together.
-pub trait Composed: Kernel<Figure: Send> + Send {
+pub trait Composed: Kernel<Figure: Send> + Send + 'static {
     /// One line for a list of programs.
     const SUMMARY: &'static str;
+
+    /// The sizes that the kernel has.
+    const PROBLEMS: &'static [&'static str] = &["test", "A", "B"];
 
     /// Into how many pieces a phase is divided at most, at the three sizes.
     const PIECES: [&'static str; 3] = ["7", "64", "64"];
@@ -33,17 +36,20 @@ pub struct Grande<K> {
     kernel: PhantomData<fn() -> K>,
 }
 
-const PROBLEMS: &[&str] = &["test", "A", "B"];
+/// The sizes of a kernel that has them all.
+pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
 /// What an answer says of a figure that is that of the reference.
 const REACHED: &str = "that of the reference";
 
-const PROBLEM: Parameter = Parameter {
-    name: "problem",
-    positional: true,
-    kind: Kind::Choice(PROBLEMS),
-    preset: Preset::Sizes(["test", "A", "B"]),
-    meaning: "the benchmark's size",
-};
+const fn problem(problems: &'static [&'static str]) -> Parameter {
+    Parameter {
+        name: "problem",
+        positional: true,
+        kind: Kind::Choice(problems),
+        preset: Preset::Sizes(["test", "A", problems[problems.len() - 1]]),
+        meaning: "the benchmark's size",
+    }
+}
 
 const fn pieces(presets: [&'static str; 3]) -> Parameter {
     Parameter {
@@ -62,7 +68,7 @@ fn figure_is(what: String) -> Answer {
 impl<K: Composed> Program for Grande<K> {
     const NAME: &'static str = K::NAME;
     const SUMMARY: &'static str = K::SUMMARY;
-    const PARAMETERS: &'static [Parameter] = &[PROBLEM, pieces(K::PIECES)];
+    const PARAMETERS: &'static [Parameter] = &[problem(K::PROBLEMS), pieces(K::PIECES)];
     const RESULT: &'static [Field] = &[Field {
         name: "figure",
         meaning: "that of the reference, or how far it is from it",
@@ -77,6 +83,7 @@ impl<K: Composed> Program for Grande<K> {
             size: match values.choice("problem")? {
                 "A" => Size::A,
                 "B" => Size::B,
+                "C" => Size::C,
                 _ => Size::Test,
             },
             pieces: values.integer("pieces")? as usize,
@@ -86,7 +93,7 @@ impl<K: Composed> Program for Grande<K> {
 
     fn parameters(&self) -> Answer {
         answer([
-            ("problem", PROBLEMS[self.size as usize].into()),
+            ("problem", K::PROBLEMS[self.size as usize].into()),
             ("pieces", self.pieces.into()),
         ])
     }

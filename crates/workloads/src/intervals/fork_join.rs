@@ -4,6 +4,7 @@
 //! A piece of `crypt` is decrypted as soon as it has been encrypted: two intervals, of which the second
 //! gets what the first has written.
 
+use super::composed::ALL_PROBLEMS;
 use super::{Composed, piece};
 use crate::grande::crypt::{BLOCK, crypt};
 use crate::grande::montecarlo::paths;
@@ -14,6 +15,8 @@ use crate::runtime::Runtime;
 
 impl Composed for Crypt {
     const SUMMARY: &'static str = "Java Grande: a text encrypted and decrypted by IDEA";
+
+    const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         let piece = piece(self.plain.len() / BLOCK, pieces) * BLOCK;
@@ -38,6 +41,8 @@ impl Composed for Crypt {
 
 impl Composed for Series {
     const SUMMARY: &'static str = "Java Grande: Fourier coefficients of (x + 1)^x";
+
+    const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         each_piece::<R, _>(fork, &mut self.coefficients, pieces, coefficients);

@@ -4,6 +4,7 @@ use std::sync::RwLock;
 
 use tidegate::interval::{Body, Interval};
 
+use super::composed::ALL_PROBLEMS;
 use super::rows::unfold;
 use super::{BATCH, Composed, piece, read, write};
 use crate::grande::Sor;
@@ -13,6 +14,8 @@ use crate::runtime::Runtime;
 
 impl Composed for Sor {
     const SUMMARY: &'static str = "Java Grande: over-relaxation, row by row";
+
+    const PROBLEMS: &'static [&'static str] = ALL_PROBLEMS;
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
         let length = self.length();

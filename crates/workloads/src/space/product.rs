@@ -20,7 +20,7 @@ use crate::steps::random;
 pub(super) const MOST_ROWS: u64 = 1 << 16;
 
 /// A recursion that multiplies.
-pub trait Scheme: Sized + Sync {
+pub trait Scheme: Sized + Send + Sync + 'static {
     /// The program's name.
     const NAME: &'static str;
     /// One line for a list of programs.

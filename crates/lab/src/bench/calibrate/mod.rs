@@ -16,7 +16,7 @@ use tidegate_policy::tunables::{self as t, Tunable};
 
 use crate::arguments::{CalibrateArguments, Size};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, print_json, show_nanos, to_stdout};
+use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
 use tidegate_command::statistics::Summary;
 
 /// Every cost, and how it is measured.
@@ -111,7 +111,7 @@ pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
     if arguments.format.json {
         return print_json(&costs.iter().map(Cost::to_json).collect());
     }
-    print(&costs)
+    table(&costs).print(arguments.format)
 }
 
 impl Processors {
@@ -219,22 +219,23 @@ impl Cost {
     }
 }
 
-fn print(costs: &[Cost]) -> Result<(), Failure> {
+/// The most important columns first.
+fn table(costs: &[Cost]) -> Table {
     let mut table = Table::new(["cost", "here", "from", "to", "default", "measured as"]);
     for cost in costs {
         let summary = cost.summary();
-        let show = |figure: fn(&Summary) -> f64| {
-            let figure = summary.as_ref().map(figure);
-            figure.map_or_else(|| "-".to_owned(), show_nanos)
+        let of = |figure: fn(&Summary) -> f64| {
+            let nanos = summary.as_ref().map(figure);
+            Cell::known(nanos.map(|nanos| nanos / 1e9), Cell::Seconds)
         };
         table.row([
-            cost.tunable.name.to_owned(),
-            show(Summary::median),
-            show(Summary::min),
-            show(Summary::max),
-            show_nanos(cost.tunable.default as f64),
-            cost.how.to_owned(),
+            cost.tunable.name.into(),
+            of(Summary::median),
+            of(Summary::min),
+            of(Summary::max),
+            Cell::Seconds(cost.tunable.default as f64 / 1e9),
+            cost.how.into(),
         ]);
     }
-    to_stdout(|out| writeln!(out, "{table}"))
+    table
 }

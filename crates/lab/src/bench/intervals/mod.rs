@@ -16,7 +16,7 @@ use costs::Cost;
 use graphs::Graphs;
 use tidegate_command::compare;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, print_json, show_ratio, show_seconds, to_stdout};
+use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
 
 /// With so many workers everything is measured.
 const WORKERS: [usize; 2] = [1, 2];
@@ -27,7 +27,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let repeat = arguments.repeat;
     let pools = each(|workers| programs::pool(workers, Queue::default()))?;
     let progress = Progress::start(u64::from(repeat) * (1 + programs::all().count() as u64));
-    let costs = {
+    let mut rows: Vec<Value> = {
         let refused = |error: std::io::Error| Failure::Impossible(error.to_string());
         let rayons = each(|workers| Rayon::with_workers(workers).map_err(refused))?;
         let graphs = each(|workers| Graphs::with_workers(workers).map_err(refused))?;
@@ -46,9 +46,8 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
             costs::measure(&mut costs);
             progress.step();
         }
-        costs.iter().map(Cost::to_json).collect::<Vec<_>>()
+        costs.iter().map(Cost::to_json).collect()
     };
-    let mut rows = Vec::new();
     for entry in programs::all() {
         let size = arguments.size.into();
         let times = programs::time(entry.name, size, &pools, repeat, &progress)?;
@@ -59,9 +58,9 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     }
     drop(progress);
     if arguments.format.json {
-        return print_json(&costs.into_iter().chain(rows).collect());
+        return print_json(&rows.into());
     }
-    print(&costs, &rows)
+    table(&rows).print(arguments.format)
 }
 
 fn each<T>(start: impl Fn(usize) -> Result<T, Failure>) -> Result<Vec<T>, Failure> {
@@ -83,31 +82,34 @@ fn of_program(name: &str, workers: usize, seconds: f64, serial: f64) -> Value {
     })
 }
 
-fn print(costs: &[Value], programs: &[Value]) -> Result<(), Failure> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let number = |value: &Value, show: fn(f64) -> String| {
-        value.as_f64().map_or_else(|| "-".to_owned(), show)
-    };
-    let nanos = |value: f64| format!("{value:.1} ns");
-    let mut of_costs = Table::new(["empty tasks", "runtime", "workers", "each", "an edge"]);
-    for row in costs {
-        of_costs.row([
-            text(&row["case"]),
-            text(&row["runtime"]),
-            row["workers"].to_string(),
-            number(&row["ns_per_interval"], nanos),
-            number(&row["ns_per_edge"], nanos),
+/// The most important columns first.
+fn table(rows: &[Value]) -> Table {
+    let mut table = Table::new([
+        "case",
+        "runtime",
+        "workers",
+        "each",
+        "an edge",
+        "time",
+        "of serial",
+        "serial",
+    ]);
+    for row in rows {
+        let text = |field| Cell::from(row[field].as_str().unwrap_or_default());
+        let nanos = |field| {
+            let nanos = row[field].as_f64();
+            Cell::known(nanos.map(|nanos| nanos / 1e9), Cell::Seconds)
+        };
+        table.row([
+            text("case"),
+            text("runtime"),
+            Cell::known(row["workers"].as_f64(), Cell::Number),
+            nanos("ns_per_interval"),
+            nanos("ns_per_edge"),
+            Cell::known(row["seconds"].as_f64(), Cell::Seconds),
+            Cell::known(row["ratio_to_serial"].as_f64(), Cell::Ratio),
+            Cell::known(row["serial_seconds"].as_f64(), Cell::Seconds),
         ]);
     }
-    let mut of_programs = Table::new(["program", "workers", "time", "serial", "of serial"]);
-    for row in programs {
-        of_programs.row([
-            text(&row["case"]),
-            row["workers"].to_string(),
-            number(&row["seconds"], show_seconds),
-            number(&row["serial_seconds"], show_seconds),
-            number(&row["ratio_to_serial"], show_ratio),
-        ]);
-    }
-    to_stdout(|out| writeln!(out, "{of_costs}\n\n{of_programs}"))
+    table
 }

@@ -40,7 +40,7 @@ const PROGRAMS: [(&str, bool); 5] = [
 /// Measures and prints.
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let (rows, refusal) = rows(arguments.size.into(), arguments.repeat)?;
-    row::print(&rows, refusal.as_deref(), arguments.format.json)
+    row::print(&rows, refusal.as_deref(), arguments.format)
 }
 
 /// Measures them all. Also why nothing could be counted, if so.

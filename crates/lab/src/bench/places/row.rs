@@ -8,8 +8,9 @@ use tidegate_workloads::locality::Locality;
 
 use super::Placed;
 use crate::bench::counters::{Counts, EVENTS};
+use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Table, print_json, show_ratio, show_seconds, to_stdout};
+use tidegate_command::output::{Table, Value as Cell, print_json, to_stdout};
 use tidegate_command::statistics::Summary;
 
 /// What one run gave.
@@ -113,10 +114,21 @@ impl fmt::Display for Row {
 }
 
 /// Prints all rows, and why there are no counts.
-pub fn print(rows: &[Row], refusal: Option<&str>, as_json: bool) -> Result<(), Failure> {
-    if as_json {
+pub fn print(rows: &[Row], refusal: Option<&str>, format: TableFormat) -> Result<(), Failure> {
+    if format.json {
         return print_json(&rows.iter().map(|row| row.to_json(rows)).collect());
     }
+    table(rows).print(format)?;
+    match refusal.filter(|_| !format.csv) {
+        Some(refusal) => {
+            to_stdout(|out| writeln!(out, "\ncache counters are not available: {refusal}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The most important columns first.
+fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "program",
         "locality",
@@ -125,31 +137,22 @@ pub fn print(rows: &[Row], refusal: Option<&str>, as_json: bool) -> Result<(), F
         "time",
         "ratio",
         "steals",
-        "cache references",
         "last-level misses",
+        "cache references",
     ]);
-    let unknown = || "not available".to_owned();
     for row in rows {
-        let [references, misses] = row
-            .counts()
-            .map(|count| count.map_or_else(unknown, |count| format!("{count:.0}")));
+        let [references, misses] = row.counts();
         table.row([
             row.program.into(),
             row.locality.map_or("no hints", Locality::name).into(),
-            row.places.to_string(),
+            row.places.to_string().into(),
             if row.bound { "yes" } else { "no" }.into(),
-            row.seconds().map_or_else(unknown, show_seconds),
-            row.ratio(rows).map_or_else(unknown, show_ratio),
-            row.steals()
-                .map_or_else(unknown, |steals| format!("{steals:.0}")),
-            references,
-            misses,
+            Cell::known(row.seconds(), Cell::Seconds),
+            Cell::known(row.ratio(rows), Cell::Ratio),
+            Cell::known(row.steals(), Cell::Number),
+            Cell::known(misses, Cell::Number),
+            Cell::known(references, Cell::Number),
         ]);
     }
-    to_stdout(|out| {
-        writeln!(out, "{table}")?;
-        refusal.map_or(Ok(()), |refusal| {
-            writeln!(out, "\ncache counters are not available: {refusal}")
-        })
-    })
+    table
 }

@@ -23,8 +23,9 @@ use tidegate_workloads::Size;
 
 use crate::arguments::QueuesArguments;
 use rivals::{Owner, Task, Thief, Visitor};
+use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, print_json, to_stdout};
+use tidegate_command::output::{Progress, Table, Value as Cell, print_json, to_stdout};
 use tidegate_command::statistics::Summary;
 
 /// Tasks of a filled queue. As many as every one of them has room for.
@@ -61,7 +62,7 @@ pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
     let rows = measured.rows;
     let programs = programs::measure(Size::Tiny, arguments.repeat, &progress)?;
     drop(progress);
-    print(&names.0, &rows, &programs, arguments.format.json)
+    print(&names.0, &rows, &programs, arguments.format)
 }
 
 struct Names(Vec<&'static str>);
@@ -89,10 +90,10 @@ fn print(
     names: &[&'static str],
     rows: &BTreeMap<&'static str, Row>,
     programs: &[programs::Row],
-    as_json: bool,
+    format: TableFormat,
 ) -> Result<(), Failure> {
     let figure = |name, figure: &str| rows.get(name)?.get(figure).map(Summary::median);
-    if as_json {
+    if format.json {
         let row = |name: &&'static str| {
             let figures = FIGURES
                 .iter()
@@ -105,30 +106,29 @@ fn print(
         let programs = programs.iter().map(|row| row.to_json(FIGURES));
         return print_json(&names.iter().map(row).chain(programs).collect());
     }
-    let mut table = Table::new([
+    let mut bare = Table::new([
         "queue",
         "put + take",
         "steal",
         "contended",
         "takes",
-        "in vain",
+        "takes in vain",
         "steals",
-        "in vain",
+        "steals in vain",
     ]);
     for name in names {
-        let shown = FIGURES.iter().enumerate().map(|(index, of)| {
-            let Some(value) = figure(*name, of) else {
-                return "-".to_owned();
-            };
-            match index {
-                0..3 => format!("{value:.1} ns"),
-                _ => format!("{value:.0}"),
-            }
+        let cells = FIGURES.iter().map(|of| match figure(*name, of) {
+            Some(nanos) if of.ends_with("_ns") => Cell::Seconds(nanos / 1e9),
+            number => Cell::known(number, Cell::Number),
         });
-        table.row(std::iter::once((*name).to_owned()).chain(shown));
+        bare.row(std::iter::once((*name).into()).chain(cells));
     }
     let programs = programs::table(programs);
-    to_stdout(|out| writeln!(out, "{table}\n\n{programs}"))
+    if format.csv {
+        return bare.and(programs).print(format);
+    }
+    let [bare, programs] = [bare, programs].map(|table| table.text(format.wide));
+    to_stdout(|out| writeln!(out, "{bare}\n\n{programs}"))
 }
 
 struct Measure<'a> {

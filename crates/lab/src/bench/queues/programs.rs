@@ -6,7 +6,7 @@ use tidegate_workloads::Size;
 
 use crate::bench::programs;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, show_ratio, show_seconds};
+use tidegate_command::output::{Progress, Table, Value as Cell};
 
 /// With so many workers; one would have nobody to steal from.
 pub const WORKERS: usize = 2;
@@ -68,15 +68,15 @@ impl Row {
     }
 }
 
-/// The rows for people.
+/// The rows as a table.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new(["program", "queue", "time", "of the usual"]);
     for row in rows {
         table.row([
-            row.program.to_owned(),
-            row.queue.to_owned(),
-            show_seconds(row.seconds),
-            show_ratio(row.ratio),
+            row.program.into(),
+            row.queue.into(),
+            Cell::Seconds(row.seconds),
+            Cell::Ratio(row.ratio),
         ]);
     }
     table

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use tidegate::machine::Machine;
 use tidegate::{Pool, Share};
 use tidegate_policy::tunables;
@@ -27,7 +27,7 @@ use tidegate_workloads::{Runtime, Tidegate};
 use super::crew::{Job, Spec};
 use crate::arguments::ShareArguments;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, print_json, show_nanos, to_stdout};
+use tidegate_command::output::{Progress, Table, Value, print_json, to_stdout};
 use tidegate_command::statistics::Summary;
 use watched::{TASK, Watched};
 
@@ -117,7 +117,7 @@ impl Figures {
                     json!(figure.map(|figure| figure.p99() / unit)),
                 );
             }
-            return print_json(&Value::Object(all));
+            return print_json(&all.into());
         }
         let mut table = Table::new(["figure", "median", "p99", "samples"]);
         for (name, _) in FIGURES {
@@ -128,9 +128,12 @@ impl Figures {
                 .rsplit_once('_')
                 .map_or(*name, |(plain, _)| plain)
                 .replace('_', " ");
-            let shown = [figure.median(), figure.p99()].map(show_nanos);
-            let [median, p99] = shown;
-            table.row([plain, median, p99, figure.count().to_string()]);
+            table.row([
+                plain.into(),
+                Value::Seconds(figure.median() / 1e9),
+                Value::Seconds(figure.p99() / 1e9),
+                figure.count().into(),
+            ]);
         }
         to_stdout(|out| writeln!(out, "{table}"))
     }
@@ -244,6 +247,7 @@ impl Bench {
             steal: None,
             space: None,
             processors: None,
+            estimates: None,
         };
         let mut job = Job::start(&spec, table)?;
         job.go();

@@ -55,7 +55,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
         rows.extend(visit(name, measure.size, &Given::default(), measure)??);
     }
     drop(progress);
-    row::print(&rows, arguments.format.json)
+    row::print(&rows, arguments.format)
 }
 
 /// How a program runs.
@@ -84,10 +84,7 @@ impl Policy {
         let (serial, k) = (s1 as usize, k_of(s1) as usize);
         match self {
             Self::Rayon | Self::None => Space::None,
-            Self::Hybrid => Space::Hybrid(Hybrid {
-                alpha: k,
-                beta: k / 4,
-            }),
+            Self::Hybrid => Space::Hybrid(hybrid(s1)),
             Self::DepthFirst => Space::DepthFirst(DepthFirst { k }),
             Self::DfDeques => Space::DfDeques(DfDeques { k }),
             Self::Budget => Space::Budget(Budget {
@@ -109,10 +106,21 @@ impl Policy {
     }
 }
 
-/// The k of a program whose serial run declares so much, and what a hybrid lets a task have in a row. With smaller ones tasks are parked for each large block, which
+/// The k of a program: its S1. With a smaller one tasks are parked for each large block, which
 /// costs more time and saves no memory (docs/performance.md).
 fn k_of(s1: u64) -> u64 {
     s1.max(1)
+}
+
+/// The hybrid's parameters for a program (docs/space.md has the rule): its sleeps are proportional
+/// to the requests, as the source wants them, only where alpha + beta p is small beside the largest
+/// request. One of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
+fn hybrid(s1: u64) -> Hybrid {
+    let alpha = s1.div_ceil(64).max(1) as usize;
+    Hybrid {
+        alpha,
+        beta: alpha / 4,
+    }
 }
 
 /// Measures the program that it is shown.
@@ -186,6 +194,7 @@ impl Measure<'_> {
             steal: None,
             space: Some(policy.space(s1)),
             processors: None,
+            estimates: None,
         }
     }
 

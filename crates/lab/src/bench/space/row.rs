@@ -6,10 +6,9 @@ use tidegate_workloads::Length;
 
 use super::Policy;
 use crate::bench::crew::{Done, Memory};
+use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{
-    Table, print_json, show_bytes, show_ratio, show_seconds, to_stdout,
-};
+use tidegate_command::output::{Table, Value as Cell, print_json};
 use tidegate_command::statistics::Summary;
 
 /// What runs, and on what.
@@ -155,12 +154,11 @@ impl Row {
 }
 
 /// Prints all rows; an error if one is wrong.
-pub fn print(rows: &[Row], as_json: bool) -> Result<(), Failure> {
-    if as_json {
+pub fn print(rows: &[Row], format: TableFormat) -> Result<(), Failure> {
+    if format.json {
         print_json(&rows.iter().map(|row| row.to_json(rows)).collect())?;
     } else {
-        let table = table(rows);
-        to_stdout(|out| writeln!(out, "{table}"))?;
+        table(rows).print(format)?;
     }
     let wrong: Vec<String> = rows
         .iter()
@@ -182,28 +180,38 @@ pub fn print(rows: &[Row], as_json: bool) -> Result<(), Failure> {
     }
 }
 
+/// The most important columns first.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
-        "program", "policy", "workers", "declared", "of none", "of s1", "bound", "memory", "time",
-        "of none", "steals", "sleeps",
+        "program",
+        "policy",
+        "workers",
+        "declared",
+        "of none",
+        "time",
+        "time of none",
+        "of s1",
+        "bound",
+        "memory",
+        "steals",
+        "sleeps",
     ]);
-    let unknown = || "-".to_owned();
-    let bytes = |bytes: Option<f64>| bytes.map_or_else(unknown, show_bytes);
-    let ratio = |ratio: Option<f64>| ratio.map_or_else(unknown, show_ratio);
-    let number = |number: Option<f64>| number.map_or_else(unknown, |number| format!("{number:.0}"));
+    let bytes = |bytes: Option<f64>| Cell::known(bytes, Cell::Bytes);
+    let ratio = |ratio: Option<f64>| Cell::known(ratio, Cell::Ratio);
+    let number = |number: Option<f64>| Cell::known(number, Cell::Number);
     for row in rows {
         let case = &row.case;
         table.row([
             case.program.into(),
             case.policy.name().into(),
-            case.workers.to_string(),
+            case.workers.into(),
             bytes(row.peak()),
             ratio(row.peak_ratio(rows)),
+            Cell::Seconds(row.seconds()),
+            ratio(row.time_ratio(rows)),
             ratio(row.peak().map(|peak| peak / case.s1 as f64)),
             bytes(case.bound().map(|bound| bound as f64)),
             bytes(row.median(|memory| memory.resident)),
-            show_seconds(row.seconds()),
-            ratio(row.time_ratio(rows)),
             number(row.counted(|memory| memory.steals)),
             number(row.counted(|memory| memory.sleeps)),
         ]);

@@ -173,6 +173,7 @@ impl Work {
             steal: None,
             space: None,
             processors: confined,
+            estimates: None,
         }
     }
 }

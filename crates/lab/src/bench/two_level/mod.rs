@@ -17,7 +17,7 @@ use experiments::{Case, Scheme, Work};
 pub use row::Row;
 use row::Trial;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, print_json, show_ratio, show_seconds, to_stdout};
+use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
 use tidegate_command::statistics::Summary;
 
 /// Runs the experiments and prints a row for each scheme in each.
@@ -34,12 +34,7 @@ pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
         let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
         return print_json(&rows.into());
     }
-    to_stdout(|out| writeln!(out, "{}", table(&rows)))
-}
-
-/// The rows of these experiments on all processors.
-pub fn rows(only: &[Experiment], size: Size, repeat: u32) -> Result<Vec<Row>, Failure> {
-    measure(None, only, size, repeat)
+    table(&rows).print(*format)
 }
 
 fn measure(
@@ -192,7 +187,7 @@ impl Bench {
     }
 }
 
-/// The rows for people.
+/// The most important columns first.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "experiment",
@@ -200,9 +195,9 @@ fn table(rows: &[Row]) -> Table {
         "scheme",
         "jobs",
         "response",
-        "worst",
         "makespan",
         "of ideal",
+        "worst",
         "power",
         "cpu",
         "switches",
@@ -210,18 +205,18 @@ fn table(rows: &[Row]) -> Table {
     ]);
     for row in rows {
         table.row([
-            row.experiment.clone(),
-            row.program.clone(),
-            row.scheme.to_owned(),
-            row.jobs.to_string(),
-            show_seconds(row.mean_response),
-            show_seconds(row.worst_response),
-            show_seconds(row.makespan),
-            show_ratio(row.makespan / row.ideal_makespan),
-            format!("{:.3}", row.power),
-            show_seconds(row.cpu_seconds),
-            row.context_switches.to_string(),
-            show_ratio(row.slowdown_ratio),
+            row.experiment.as_str().into(),
+            row.program.as_str().into(),
+            row.scheme.into(),
+            row.jobs.into(),
+            Cell::Seconds(row.mean_response),
+            Cell::Seconds(row.makespan),
+            Cell::Ratio(row.makespan / row.ideal_makespan),
+            Cell::Seconds(row.worst_response),
+            Cell::Number(row.power),
+            Cell::Seconds(row.cpu_seconds),
+            row.context_switches.into(),
+            Cell::Ratio(row.slowdown_ratio),
         ]);
     }
     table

@@ -1,11 +1,11 @@
 //! The cells of the table: a call on stock rayon beside the same call on Tidegate.
 
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
 use super::bootstrap::Ratio;
 use super::lanes::Call;
 use tidegate_command::compare::row::Row;
-use tidegate_command::output::{Table, show_count, show_nanos};
+use tidegate_command::output::{Table, Value};
 use tidegate_command::statistics::Summary;
 
 /// Tidegate is slower if its whole interval lies below this.
@@ -15,7 +15,6 @@ const SLOWER: f64 = 0.97;
 pub struct Cell {
     chain: String,
     items: u64,
-    size: String,
     place: String,
     workers: usize,
     stock: f64,
@@ -30,7 +29,6 @@ impl Cell {
         Self {
             chain: call.chain.clone(),
             items: call.items,
-            size: call.size(),
             place: call.place.clone(),
             workers: call.sides.workers,
             stock: stock.median(),
@@ -55,7 +53,7 @@ impl Cell {
     }
 
     /// The cell for programs.
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Json {
         json!({
             "chain": self.chain,
             "items": self.items,
@@ -70,55 +68,59 @@ impl Cell {
         })
     }
 
-    fn row(&self) -> [String; 7] {
+    fn row(&self) -> [Value; COLUMNS.len()] {
         let Ratio { value, interval } = self.ratio;
-        let show = |[low, high]: [f64; 2]| format!("{low:.2}-{high:.2}");
-        let mark = if self.is_slower() { "slower" } else { "" };
+        let end = |end: fn([f64; 2]) -> f64| Value::known(interval.map(end), Value::Ratio);
         [
-            self.chain.clone(),
-            self.size.clone(),
-            show_nanos(self.stock),
-            show_nanos(self.tidegate),
-            format!("{value:.2}"),
-            interval.map_or_else(|| "unknown".into(), show),
-            mark.into(),
+            self.chain.as_str().into(),
+            self.items.into(),
+            self.place.as_str().into(),
+            self.workers.into(),
+            Value::Ratio(value),
+            end(|[low, _]| low),
+            end(|[_, high]| high),
+            if self.is_slower() { "slow" } else { "" }.into(),
+            Value::Seconds(self.stock / 1e9),
+            Value::Seconds(self.tidegate / 1e9),
         ]
     }
 }
 
-/// A table for each place and number of workers, for people.
-pub fn tables(cells: &[Cell]) -> String {
-    let mut text = String::new();
+/// The columns of the table, the most important first.
+const COLUMNS: [&str; 10] = [
+    "chain", "items", "place", "workers", "ratio", "low", "high", "mark", "stock", "tidegate",
+];
+
+/// The table, with the cells of a place and number of workers below each other.
+pub fn table(cells: &[Cell]) -> Table {
     let mut seen = Vec::new();
     for Cell { place, workers, .. } in cells {
-        if seen.contains(&(place, workers)) {
-            continue;
+        if !seen.contains(&(place, workers)) {
+            seen.push((place, workers));
         }
-        seen.push((place, workers));
-        let mut table = Table::new([
-            "chain", "items", "stock", "tidegate", "ratio", "95 %", "mark",
-        ]);
-        let same = |cell: &&Cell| cell.place == *place && cell.workers == *workers;
-        let same = cells.iter().filter(same);
-        same.for_each(|cell| table.row(cell.row()));
-        let workers = show_count(*workers, "worker");
-        text += &format!("\nCalled {}, {workers}:\n\n{table}\n", describe(place));
     }
-    text + &format!(
-        "\nratio: stock's median by tidegate's, above 1 tidegate is faster\n\
-         95 %: the interval of the ratio, by bootstrap\n\
-         slower: the whole interval lies below {SLOWER}\n\n"
-    )
+    let mut table = Table::new(COLUMNS);
+    for of in seen {
+        let cells = cells
+            .iter()
+            .filter(|cell| (&cell.place, &cell.workers) == of);
+        cells.for_each(|cell| table.row(cell.row()));
+    }
+    table
 }
 
-/// A place in words.
-fn describe(place: &str) -> &str {
-    match place {
-        "inside" => "on a worker of the pool",
-        "outside" => "from the main thread, which is no worker of the pool",
-        "install" => "from the main thread, each call by `pool.install`",
-        other => other,
-    }
+/// What the columns are.
+pub fn legend() -> String {
+    format!(
+        "\
+place: inside, on a worker of the pool; outside, from the main thread, which is no worker of
+  the pool; install, from the main thread, each call by `pool.install`
+ratio: stock's median by tidegate's, above 1 tidegate is faster
+low, high: the 95 % interval of the ratio, by bootstrap
+slow: the whole interval lies below {SLOWER}
+
+"
+    )
 }
 
 #[cfg(test)]
@@ -129,7 +131,6 @@ mod tests {
         Cell {
             chain: "filter_collect".into(),
             items: 1_000_000,
-            size: "10^6".into(),
             place: place.into(),
             workers: 2,
             stock: nanos,
@@ -153,11 +154,8 @@ mod tests {
             let ratio = [0.904, 0.804, 0.956];
             cell(place, 123_456.7, ratio)
         });
-        let text = tables(&cells);
+        let text = table(&cells).to_string();
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
-        assert!(
-            text.contains("| 123.5 us | 123.5 us |  0.90 | 0.80-0.96 | slower |"),
-            "{text}"
-        );
+        assert!(text.contains("| 0.90x | 0.80x | 0.96x | slow |"), "{text}");
     }
 }

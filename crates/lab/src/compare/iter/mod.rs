@@ -39,6 +39,7 @@ use tidegate_command::compare::Setting;
 use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::{Conclusion, Outcome};
 use tidegate_command::failure::Failure;
+use tidegate_command::output::Table;
 
 use cells::Cell;
 use identity::Chain;
@@ -106,12 +107,16 @@ pub fn compare(chains: &[String], setting: &Setting) -> Result<Outcome, Failure>
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", cells::tables(&self.cells))?;
+        f.write_str(&cells::legend())?;
         self.facts.iter().try_for_each(|fact| writeln!(f, "{fact}"))
     }
 }
 
 impl Conclusion for Findings {
+    fn table(&self) -> Table {
+        cells::table(&self.cells)
+    }
+
     fn to_json(&self, rows: Value) -> Value {
         json!({
             "rows": rows,

@@ -1,4 +1,7 @@
-//! The machines of the thesis, as far as it tells (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, section 3.1).
+//! The machines of the thesis, as far as it describes them (section 3.1), with Pheet's tree.
+
+use std::fmt::Write;
+use std::ops::Range;
 
 use tidegate::machine::Topology;
 use tidegate_policy::{Amount, Victim};
@@ -6,12 +9,11 @@ use tidegate_sim::Settings;
 
 use crate::reproduce::grid::Load;
 
-/// A machine and how many processors of it are used.
+/// A machine and the numbers of its processors that are used.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub name: &'static str,
     what: &'static str,
-    topology: &'static str,
     few: &'static [usize],
     pub all: usize,
 }
@@ -20,9 +22,6 @@ pub struct Machine {
 pub const MARS: Machine = Machine {
     name: "Mars",
     what: "8 Intel Xeon E7-8850 of 10 cores",
-    topology: "cpus 0-79\n\
-               L3 0-9 10-19 20-29 30-39 40-49 50-59 60-69 70-79\n\
-               package 0-9 10-19 20-29 30-39 40-49 50-59 60-69 70-79\n",
     few: &[1, 5, 10, 20, 40],
     all: 80,
 };
@@ -31,10 +30,6 @@ pub const MARS: Machine = Machine {
 pub const SATURN: Machine = Machine {
     name: "Saturn",
     what: "4 AMD Opteron 6168 of 2 nodes of 6 cores",
-    topology: "cpus 0-47\n\
-               L3 0-5 6-11 12-17 18-23 24-29 30-35 36-41 42-47\n\
-               node 0-5 6-11 12-17 18-23 24-29 30-35 36-41 42-47\n\
-               package 0-11 12-23 24-35 36-47\n",
     few: &[1, 6, 12, 24],
     all: 48,
 };
@@ -45,33 +40,123 @@ impl Machine {
         format!("{}, {}", self.name, self.what)
     }
 
+    /// The first processors for one program.
+    pub fn alone(&self, processors: usize) -> Load {
+        Load {
+            processors,
+            instances: 1,
+        }
+    }
+
     /// All of it, for one, two and four programs.
     pub fn full(&self) -> Vec<Load> {
         let load = |instances| Load {
-            processors: self.all,
             instances,
+            ..self.alone(self.all)
         };
         [1, 2, 4].map(load).into()
     }
 
     /// Parts of it for one program, then all of it for several.
     pub fn loads(&self) -> Vec<Load> {
-        let alone = |&processors: &usize| Load {
-            processors,
-            instances: 1,
-        };
-        self.few.iter().map(alone).chain(self.full()).collect()
+        let few = self.few.iter().map(|&processors| self.alone(processors));
+        few.chain(self.full()).collect()
     }
 
-    /// The simulated machine of its first processors, with the thesis' thieves: one task at a time, from near victims first.
+    /// The simulated machine of its first processors, with the thieves of the thesis: they take one
+    /// task at a time, look once at each level of a binary tree, and stay on their processor (section
+    /// 2.2).
     pub fn settings(&self, processors: usize) -> Settings {
-        let topology: Topology = self.topology.parse().expect("a topology of this program");
+        let topology: Topology = binary(self.all)
+            .parse()
+            .expect("a topology of this program");
         let cpus = &topology.cpus().as_slice()[..processors];
         Settings {
             steal: Amount::One,
             victim: Victim::Hierarchical,
             places: topology.places(cpus),
+            pinned: true,
             ..Settings::new(processors)
         }
+    }
+}
+
+/// The processors halved again and again, each level a cache that does not exist. Packages and
+/// nodes of both machines are halves of halves, so nearer processors are nearer in the tree.
+fn binary(processors: usize) -> String {
+    let mut levels = vec![];
+    let whole = 0..processors;
+    let mut groups = halves(std::slice::from_ref(&whole));
+    while groups.iter().any(|group| group.len() > 1) {
+        levels.push(groups.clone());
+        groups = halves(&groups);
+    }
+    let mut text = format!("cpus 0-{}\n", processors - 1);
+    for (level, groups) in levels.iter().rev().enumerate() {
+        write!(text, "L{}", level + 1).expect("a string takes all");
+        for group in groups {
+            write!(text, " {}-{}", group.start, group.end - 1).expect("a string takes all");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The two halves of each group, the first the larger one; a group of one has none.
+fn halves(groups: &[Range<usize>]) -> Vec<Range<usize>> {
+    let split = |group: &Range<usize>| {
+        let middle = group.start + group.len().div_ceil(2);
+        [group.start..middle, middle..group.end]
+    };
+    let split = groups
+        .iter()
+        .filter(|group| group.len() > 1)
+        .flat_map(split);
+    split.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_policy::{Peers, PlaceTree, VictimState};
+
+    struct All<'a>(&'a PlaceTree);
+
+    impl Peers for All<'_> {
+        fn count(&self) -> usize {
+            self.0.workers()
+        }
+        fn is_candidate(&self, _: usize) -> bool {
+            true
+        }
+        fn distance(&self, one: usize, other: usize) -> u32 {
+            self.0.distance(one, other)
+        }
+        fn last_victim(&self, _: usize) -> Option<usize> {
+            None
+        }
+    }
+
+    #[test]
+    fn thieves_look_once_at_each_level() {
+        for (machine, processors, levels) in
+            [(MARS, 80, 7), (MARS, 10, 4), (MARS, 1, 0), (SATURN, 48, 6)]
+        {
+            let places = machine.settings(processors).places;
+            let mut thief = VictimState::new(Victim::Hierarchical, 0);
+            let next = || thief.next(&All(&places), || 0);
+            let looks = std::iter::from_fn(next).count();
+            assert_eq!(looks, levels, "{} with {processors}", machine.name);
+        }
+    }
+
+    #[test]
+    fn packages_and_nodes_are_in_the_tree() {
+        let places = MARS.settings(80).places;
+        let distances = [1, 2, 4, 9, 10, 20, 40].map(|other| places.distance(0, other));
+        assert_eq!(distances, [1, 2, 3, 4, 5, 6, 7]);
+        let places = SATURN.settings(48).places;
+        let distances = [5, 6, 11, 12].map(|other| places.distance(0, other));
+        assert_eq!(distances, [3, 4, 4, 5]);
     }
 }

@@ -1,104 +1,125 @@
-//! How thieves rest: all backoffs and quanta on the programs of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, alone and several at once.
+//! How thieves rest: the backoffs and quanta of Haselsteiner, "Adaptive Work-Stealing Techniques",
+//! 2015, on its programs, alone and several at once. Sections and figures in this module are those
+//! of this thesis.
 
-mod findings;
+mod claims;
+mod looks;
 mod machines;
+mod medians;
+mod outlook;
 mod real;
+mod rest;
 mod simulated;
 mod sweeps;
 
 use tidegate_workloads::Size;
 
 use super::grid::{Grid, Rule};
-use super::page::{Page, Section, Setting, Sheet};
+use super::page::{Page, Section, Setting};
 use super::simulated::Work;
-use crate::arguments::ReproduceArguments;
+use crate::engine::Session;
+use claims::{SEVEN, TUNED};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::show_seconds;
+use tidegate_command::output::{Table, Value};
 
-/// The thesis' seven schedulers, its other backoffs, and our default.
-const RULES: [&str; 12] = [
-    "linear",
-    "quanta",
-    "long-quanta",
-    "none",
-    "pheet-original",
-    "yield",
-    "abp-yield",
-    "exponential",
-    "exponential-linear",
-    "linear-exponential",
-    "combination",
-    "elastic",
-];
+/// The default of this runtime, which is in no mean.
+const OURS: &str = "elastic";
 
-/// A program under its own name.
-fn work(program: &'static str, size: Size) -> Work {
-    Work::new(program, program, size, &[])
+/// The seven schedulers of the thesis, its other tuned backoffs, and ours.
+fn rules() -> Vec<Rule> {
+    let tuned = TUNED.iter().filter(|rule| !SEVEN.contains(rule));
+    let names = SEVEN.iter().chain(tuned).chain([&OURS]);
+    names.map(|rule| Rule::new(rule, rule)).collect()
 }
 
-/// The trees of the thesis with four million nodes, and smaller ones of their kinds.
-fn trees(size: Size) -> [Work; 2] {
-    let (geometric, hybrid): (&[_], &[_]) = match size {
-        Size::Tiny => (&[("tree", "tiny")], &[("tree", "T4"), ("depth", "4")]),
-        Size::Small => (&[("tree", "small")], &[("tree", "T4"), ("depth", "12")]),
-        Size::Paper => (&[("tree", "T1")], &[("tree", "T4")]),
+/// The programs of the thesis that have dags, as their inputs are; the tasks of the other two
+/// depend on which worker comes first.
+fn works(size: Size) -> Vec<Work> {
+    let work = |program| Work::new(program, program, size, &[]);
+    let (sorted, geometric, hybrid): (&[_], &[_], &[_]) = match size {
+        Size::Tiny => (
+            &[("n", "2000")],
+            &[("tree", "tiny")],
+            &[("tree", "T4"), ("depth", "4")],
+        ),
+        Size::Small => (
+            &[("n", "1000000")],
+            &[("tree", "small")],
+            &[("tree", "T4"), ("depth", "12")],
+        ),
+        Size::Paper => (&[("n", "10000000")], &[("tree", "T1")], &[("tree", "T4")]),
     };
-    [("UTS-0", geometric), ("UTS-4", hybrid)].map(|(name, given)| Work {
-        name,
-        given,
-        ..work("uts", size)
+    vec![
+        work("lu"),
+        work("prefixsum"),
+        Work::new("quicksort", "quicksort", size, sorted),
+        Work::new("UTS-0", "uts", size, geometric),
+        Work::new("UTS-4", "uts", size, hybrid),
+    ]
+}
+
+/// The tree of UTS-7, with 111 million nodes in the thesis.
+fn binomial_tree(size: Size) -> Work {
+    let given: &[_] = match size {
+        Size::Tiny => &[("tree", "tiny-binomial"), ("b0", "100")],
+        Size::Small => &[("tree", "tiny-binomial"), ("b0", "8000")],
+        Size::Paper => &[("tree", "T3L")],
+    };
+    Work::new("UTS-7", "uts", size, given)
+}
+
+/// The number of runs of each cell; the thesis made 20.
+fn runs(session: &Session) -> u64 {
+    session.runs(match session.size().into() {
+        Size::Paper => 20,
+        Size::Tiny | Size::Small => 3,
     })
 }
 
-/// Elements for `quicksort`, which has as many as the thesis already where it is small.
-fn quicksort(size: Size) -> Work {
-    let given: &[_] = match size {
-        Size::Tiny => &[("n", "2000")],
-        Size::Small => &[("n", "1000000")],
-        Size::Paper => &[("n", "10000000")],
-    };
-    Work {
-        given,
-        ..work("quicksort", size)
-    }
-}
-
-fn rules() -> Vec<Rule> {
-    RULES.iter().map(|rule| Rule::new(rule, rule)).collect()
-}
-
 /// Makes the page.
-pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
-    let mut page = Page {
-        experiment: "adaptive".to_owned(),
-        title: "How thieves rest".to_owned(),
-        source: "Haselsteiner, \"Adaptive Work-Stealing Techniques\", 2015, chapters 4 to 6"
-            .to_owned(),
-        expected: false,
-        made: vec![
-            Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
-            Setting::new("runs", arguments.runs),
-        ],
-        findings: vec![],
-        sections: vec![],
+pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
+    let simulated = sim.then(|| simulated::Trials::new(session));
+    let looks = sim.then(|| looks::Trials::new(session));
+    let outlook = sim.then(|| outlook::Trials::new(session));
+    let here = match real {
+        true => Some(real::Here::new(session)?),
+        false => None,
     };
-    let size = arguments.size.into();
-    if !arguments.real {
-        simulated::add(&mut page, size, arguments.runs)?;
+    session.begin()?;
+    let mut page = Page {
+        made: vec![Setting::new("runs", runs(session))],
+        ..Page::new(
+            "adaptive",
+            "How thieves rest",
+            "Haselsteiner, \"Adaptive Work-Stealing Techniques\", 2015, chapters 4 to 7",
+        )
+    };
+    if let Some(trials) = simulated {
+        trials.add(session, &mut page)?;
+        page.findings.push(rest::finding());
+        page.sections.push(rest::section());
     }
-    if !arguments.sim {
-        real::add(&mut page, size, arguments.runs)?;
+    if let Some(trials) = looks {
+        page.sections.push(trials.section(session)?);
+    }
+    if let Some(trials) = outlook {
+        trials.add(session, &mut page)?;
+    }
+    if let Some(here) = here {
+        here.add(session, &mut page)?;
     }
     Ok(page)
 }
 
-/// What the aggregated result is, as a section with a chart for each grid.
+/// The aggregated times, a chart for each grid.
 fn overall(title: &str, grids: &[(&str, &Grid)]) -> Section {
-    let text = "For each program the mean time under a rule is divided by the mean over all rules, and these ratios are averaged over the programs (section 3.2). \
-                Lower is better; 1 is the average rule. 80-4 is four instances on 80 processors.";
     Section {
         title: title.to_owned(),
-        text: text.to_owned(),
+        text: "The time of a program under a rule is divided by the mean over the seven schedulers \
+               of chapter 6; the chart has the mean of these ratios over the programs (section \
+               3.2). Lower is better. The other backoffs, and elastic, our default, are not part of \
+               the unit. 80-4 is four instances on 80 processors."
+            .to_owned(),
         charts: grids
             .iter()
             .map(|(name, grid)| grid.aggregated_chart(name))
@@ -112,49 +133,52 @@ fn by_program(place: &str, grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     Section {
         title: format!("Each program {place}"),
-        text: "Mean time of an instance in units of the mean over all rules, with the interval of 95 % confidence.".to_owned(),
+        text:
+            "The time of an instance in units of the mean over the seven schedulers of chapter 6, \
+               with intervals of 95 % confidence."
+                .to_owned(),
         charts: works.map(|work| grid.chart_of(work)).collect(),
         tables: vec![times(grid)],
     }
 }
 
-/// Each program's mean time under the thesis' best rule, for who wants to know what the ratios are of.
-fn times(grid: &Grid) -> Sheet {
+/// What the ratios are ratios of: the times under the linear backoff.
+fn times(grid: &Grid) -> Table {
     let rule = grid.rule("linear");
-    let loads = || grid.plan().loads.iter().enumerate();
-    let row = |(number, work): (usize, &Work)| {
-        let times = loads().map(|(load, _)| show_seconds(grid.seconds(rule, number, load).value));
-        std::iter::once(work.name.to_owned()).chain(times).collect()
-    };
-    Sheet {
-        title: "Time with linear backoff".to_owned(),
-        columns: std::iter::once("program".to_owned())
-            .chain(loads().map(|(_, load)| load.name()))
-            .collect(),
-        rows: grid.plan().works.iter().enumerate().map(row).collect(),
+    let loads = 0..grid.plan().loads.len();
+    let names = loads.clone().map(|load| grid.plan().loads[load].name());
+    let columns = std::iter::once("program".to_owned()).chain(names);
+    let mut table = Table::new(columns).titled("Time with the linear backoff");
+    for (number, work) in grid.plan().works.iter().enumerate() {
+        let time = |load| {
+            let seconds = grid.seconds(rule, number, load).median();
+            Value::known(Some(seconds), Value::Seconds)
+        };
+        table.row(std::iter::once(Value::from(work.name)).chain(loads.clone().map(time)));
     }
+    table
 }
 
 /// How long and how often workers slept under this load (table 5.5).
 fn sleeps(place: &str, grid: &Grid, load: &str) -> Section {
     let load = grid.load(load);
-    let row = |(number, work): (usize, &Work)| {
-        let slept = ["quanta", "linear"].map(|rule| {
+    let columns = ["program", "quanta", "sleeps", "linear", "sleeps"];
+    let mut table = Table::new(columns).titled("Time asleep and number of sleeps");
+    for (number, work) in grid.plan().works.iter().enumerate() {
+        let mut cells = vec![Value::from(work.name)];
+        for rule in ["quanta", "linear"] {
             let cell = (grid.rule(rule), number, load);
-            let asleep = grid.mean(cell, |observed| observed.asleep).value;
-            let naps = grid.mean(cell, |observed| observed.naps).value;
-            format!("{} ({naps:.0})", show_seconds(asleep))
-        });
-        std::iter::once(work.name.to_owned()).chain(slept).collect()
-    };
+            let asleep = grid.sample(cell, |observed| observed.asleep).median();
+            let naps = grid.sample(cell, |observed| observed.naps).median();
+            cells.push(Value::known(Some(asleep), Value::Seconds));
+            cells.push(Value::known(Some(naps), Value::Number));
+        }
+        table.row(cells);
+    }
     Section {
         title: format!("Sleeps {place}"),
         text: "How long all workers of an instance slept, and how often (table 5.5).".to_owned(),
         charts: vec![],
-        tables: vec![Sheet {
-            title: "Time asleep (sleeps)".to_owned(),
-            columns: ["program", "quanta", "linear"].map(str::to_owned).into(),
-            rows: grid.plan().works.iter().enumerate().map(row).collect(),
-        }],
+        tables: vec![table],
     }
 }

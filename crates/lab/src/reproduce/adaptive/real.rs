@@ -3,82 +3,223 @@
 use tidegate::machine::Machine;
 use tidegate_workloads::Size;
 
-use crate::reproduce::grid::{Grid, Load, Plan};
+use super::claims::{ALIKE, Row, SEVEN, SLIGHTLY, WORSE};
+use super::medians::{On, View, least, most};
+use crate::engine::{Refuted, Session, Verdict};
+use crate::reproduce::grid::{Grid, Load, Plan, Trial};
 use crate::reproduce::page::{Finding, Page, Setting};
-use crate::reproduce::real;
 use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, show_ratio, show_seconds};
 
-/// All programs of the thesis, two of which have another graph in each run.
+/// From this number of processors on, backoffs made a difference to bipartition (section 4.3).
+const MANY: usize = 20;
+
+/// All programs of the thesis but UTS-7, two of which have another graph in each run.
 fn works(size: Size) -> Vec<Work> {
-    let [geometric, hybrid] = super::trees(size);
-    let [lu, prefixsum] = ["lu", "prefixsum"].map(|program| super::work(program, size));
-    let [bipartition, sssp] = ["bipartition", "sssp"].map(|program| Work {
+    let other = ["bipartition", "sssp"].map(|program| Work {
         reseeded: true,
-        ..super::work(program, size)
+        ..Work::new(program, program, size, &[])
     });
+    super::works(size).into_iter().chain(other).collect()
+}
+
+fn load(processors: usize, instances: usize) -> Load {
+    Load {
+        processors,
+        instances,
+    }
+}
+
+/// The cells on this machine.
+pub struct Here {
+    processors: usize,
+    trial: Trial,
+}
+
+/// What came of them, under one and four instances.
+struct Results {
+    grid: Grid,
+    alone: String,
+    four: String,
+}
+
+impl View<'_, Results> {
+    fn here(&self) -> On<'_> {
+        self.on(&self.results.grid)
+    }
+}
+
+fn plan(size: Size, processors: usize) -> Plan {
+    Plan {
+        rules: super::rules(),
+        works: works(size),
+        loads: [1, 2, 4]
+            .map(|instances| load(processors, instances))
+            .into(),
+    }
+}
+
+impl Here {
+    pub fn new(session: &Session) -> Result<Self, Failure> {
+        let processors = Machine::read().usable().len();
+        let plan = plan(session.size().into(), processors);
+        let trial = plan.real("here", super::runs(session))?;
+        trial.expect(session);
+        Ok(Self { processors, trial })
+    }
+
+    /// Runs the cells and adds what comes of it to the page.
+    pub fn add(self, session: &Session, page: &mut Page) -> Result<(), Failure> {
+        let Self { processors, trial } = self;
+        let grid = trial.measure(session)?.in_units_of(&SEVEN);
+        let results = Results::new(grid, processors);
+        page.made.extend([
+            Setting::new("processors here", processors),
+            Setting::new(
+                "not run here",
+                "UTS-7; and bipartition as often as in the thesis, which made 100 runs of it",
+            ),
+        ]);
+        let size = session.size().into();
+        page.findings.extend(findings(&results, processors, size));
+        page.sections.extend([
+            super::overall("Here: aggregated", &[("this machine", &results.grid)]),
+            super::by_program("here", &results.grid),
+            super::sleeps("here, one instance", &results.grid, &results.alone),
+        ]);
+        Ok(())
+    }
+}
+
+impl Results {
+    fn new(grid: Grid, processors: usize) -> Self {
+        Self {
+            grid,
+            alone: load(processors, 1).name(),
+            four: load(processors, 4).name(),
+        }
+    }
+}
+
+fn findings(results: &Results, processors: usize, size: Size) -> Vec<Finding> {
+    let few = processors < MANY;
+    let anywhere = waste().into_iter().map(|row| (row, false));
+    let on_many = bipartition().into_iter().map(|row| (row, few));
+    let rows = anywhere.chain(on_many).chain([(sssp(), true)]);
+    rows.map(|(row, cannot)| {
+        let finding = row.finding(results, size);
+        finding.unless(cannot, Verdict::CannotTell)
+    })
+    .collect()
+}
+
+/// Of four instances each has processors that the others' idle thieves leave to it.
+fn waste() -> Vec<Row<Results>> {
+    fn by_linear(view: &View<'_, Results>, rule: &str) -> f64 {
+        let time = |rule| view.here().aggregated(rule, &[&view.results.four], &SEVEN);
+        time(rule) / time("linear")
+    }
     vec![
-        bipartition,
-        lu,
-        prefixsum,
-        super::quicksort(size),
-        sssp,
-        geometric,
-        hybrid,
+        Row::above(
+            [
+                "here-original",
+                "Four instances here take significantly longer with the original backoff than with \
+                 the linear one",
+                "4.5",
+            ],
+            WORSE,
+            |view| by_linear(view, "pheet-original"),
+        )
+        .because(
+            "Its sleeps grow to 0.1 ms only, so its thieves take processors from the other \
+             instances more often. On few processors there is little to take.",
+        ),
+        Row::above(
+            [
+                "here-none",
+                "Four instances here take significantly longer without a backoff than with the \
+                 linear one",
+                "4.5",
+            ],
+            WORSE,
+            |view| by_linear(view, "none"),
+        )
+        .because(
+            "A thief that never rests keeps its processor for a whole slice of time while workers \
+             of other instances wait for it.",
+        ),
     ]
 }
 
-/// Adds what comes of it to the page.
-pub fn add(page: &mut Page, size: Size, runs: u64) -> Result<(), Failure> {
-    let processors = Machine::read().usable().len();
-    let load = |instances| Load {
-        processors,
-        instances,
-    };
-    let plan = Plan {
-        rules: super::rules(),
-        works: works(size),
-        loads: [1, 2, 4].map(load).into(),
-    };
-    let progress = Progress::start(plan.cells().count() as u64 * runs);
-    let observed = real::observe(&plan, runs, &progress)?;
-    drop(progress);
-    let grid = Grid::new(plan, observed);
-    page.made.push(Setting::new("processors here", processors));
-    page.findings.push(none_wastes(&grid, load(4)));
-    page.sections.extend([
-        super::overall("Here: aggregated", &[("this machine", &grid)]),
-        super::by_program("here", &grid),
-        super::sleeps("here, one instance", &grid, &load(1).name()),
-    ]);
-    Ok(())
+const FEW: &str = "The thesis sees a difference from 20 processors on.";
+
+fn bipartition() -> Vec<Row<Results>> {
+    const PROGRAM: &str = "bipartition";
+    fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
+        view.here().time(rule, PROGRAM, &[&view.results.alone])
+    }
+    vec![
+        Row::above(
+            [
+                "bipartition-none",
+                "Bipartition alone takes almost 2 times as long without a backoff as with the linear \
+                 one",
+                "4.3, fig. 4.1a; 6.1, fig. 6.1",
+            ],
+            // sqrt(2) and 2 sqrt(2).
+            1.41..=2.83,
+            |view| alone(view, "none") / alone(view, "linear"),
+        )
+        .published(2.0)
+        .because(FEW),
+        Row::above(
+            [
+                "bipartition-quanta",
+                "Bipartition alone takes longer with either quanta than with the linear and the \
+                 original backoff",
+                "6.1, fig. 6.1; 5.6, fig. 5.9a",
+            ],
+            SLIGHTLY,
+            |view| {
+                let times = |rule| alone(view, rule);
+                let quanta = least(["quanta", "long-quanta"].map(times));
+                quanta / most(["linear", "pheet-original"].map(times))
+            },
+        )
+        .because(FEW),
+        Row::new(
+            [
+                "bipartition-load",
+                "Four bipartitions at once take as long as one alone, with the linear backoff",
+                "4.3, fig. 4.4a",
+            ],
+            ALIKE,
+            Refuted::AtLeast(1.25),
+            |view| {
+                let four = view.here().time("linear", PROGRAM, &[&view.results.four]);
+                four / alone(view, "linear")
+            },
+        )
+        .because("Four instances take as long as one only where one leaves processors to the others."),
+    ]
 }
 
-/// What takes less than so many times as long is alike.
-const SLOWER: f64 = 1.02;
-
-/// Of four instances each has processors that the others' idle thieves leave to it.
-fn none_wastes(grid: &Grid, load: Load) -> Finding {
-    let load = grid.load(&load.name());
-    let at = |rule| grid.aggregated(grid.rule(rule), load).value;
-    let slower = ["pheet-original", "none"].map(|rule| at(rule) / at("linear"));
-    let works = 0..grid.plan().works.len();
-    let times = works.map(|work| grid.seconds(grid.rule("linear"), work, load).value);
-    Finding::new(
-        "Here, four instances, aggregated: the original backoff and no rest against the linear one",
-        format!(
-            "both are significantly slower, above all with several programs (section 4.5; here: more than {})",
-            show_ratio(SLOWER)
-        ),
-        slower.map(show_ratio).join(", "),
-        slower.iter().all(|ratio| *ratio > SLOWER),
-        format!(
-            "A thief that looks on costs others what they wait for its processor, one that sleeps costs its own program what it wakes late: the longest program here takes {} with the linear backoff, and the \
-             machine has few processors on which to look on.",
-            show_seconds(times.fold(f64::NAN, f64::max))
-        ),
+fn sssp() -> Row<Results> {
+    Row::new(
+        [
+            "sssp-none",
+            "Shortest paths alone take significantly longer without a backoff than with the linear \
+             one on Mars, and less time on Saturn",
+            "6.5, figs 6.9, 6.10",
+        ],
+        0.50..=2.0,
+        Refuted::Outside(0.50, 2.0),
+        |view| {
+            let time = |rule| view.here().time(rule, "sssp", &[&view.results.alone]);
+            time("none") / time("linear")
+        },
     )
+    .because("The two machines of the thesis contradict each other, so no third one can decide.")
 }
 
 #[cfg(test)]
@@ -86,37 +227,64 @@ mod tests {
     use super::*;
     use crate::reproduce::observed::Observed;
 
-    /// Whether it agrees where these take so long, and every other rule 1.
-    fn agrees(original: f64, none: f64) -> bool {
-        let load = Load {
-            processors: 2,
-            instances: 4,
-        };
-        let plan = Plan {
-            rules: super::super::rules(),
-            works: works(Size::Tiny),
-            loads: vec![load],
-        };
-        let observed = plan.cells().map(|(rule, ..)| {
-            let seconds = match rule.name.as_str() {
-                "pheet-original" => original,
-                "none" => none,
-                _ => 1.0,
+    /// The verdicts where a rule takes this long and every other 1 second, each instance of
+    /// bipartition as long as all together.
+    fn verdicts(processors: usize, slow: &str, seconds: f64) -> Vec<(String, Verdict)> {
+        let plan = plan(Size::Tiny, processors);
+        let observed = plan.cells().map(|(rule, work, load)| {
+            let mut seconds = if rule.name.contains(slow) {
+                seconds
+            } else {
+                1.0
             };
+            if work.name == "bipartition" && slow == "load" {
+                seconds *= load.instances as f64;
+            }
             vec![Observed {
                 seconds,
                 ..Observed::default()
             }]
         });
         let observed = observed.collect();
-        none_wastes(&Grid::new(plan, observed), load).agrees
+        let results = Results::new(Grid::new(plan, observed), processors);
+        let findings = findings(&results, processors, Size::Paper).into_iter();
+        findings
+            .map(|finding| (finding.id, finding.verdict))
+            .collect()
     }
 
     #[test]
-    fn both_that_waste_must_be_slower_to_agree() {
-        assert!(agrees(1.5, 1.5));
-        assert!(!agrees(1.5, 1.0));
-        assert!(!agrees(1.0, 1.5));
-        assert!(!agrees(f64::NAN, f64::NAN));
+    fn each_finding_can_agree_and_contradict() {
+        for (id, slow, agreeing, contradicting) in [
+            ("here-original", "pheet-original", 1.5, 0.9),
+            ("here-none", "none", 1.5, 0.9),
+            ("bipartition-none", "none", 2.0, 0.9),
+            ("bipartition-quanta", "quanta", 1.1, 0.9),
+        ] {
+            for (seconds, verdict) in [
+                (agreeing, Verdict::Agrees),
+                (contradicting, Verdict::Contradicts),
+            ] {
+                let all = verdicts(32, slow, seconds);
+                assert!(all.contains(&(id.to_owned(), verdict)), "{id} {all:?}");
+            }
+        }
+        let load = |slow| {
+            let all = verdicts(32, slow, 1.0).into_iter();
+            let mut of = all.filter(|(id, _)| id == "bipartition-load");
+            of.next().unwrap().1
+        };
+        assert_eq!(
+            [load("none"), load("load")],
+            [Verdict::Agrees, Verdict::Contradicts]
+        );
+    }
+
+    #[test]
+    fn few_processors_cannot_tell_of_bipartition() {
+        for (id, verdict) in verdicts(2, "none", 2.0) {
+            let cannot = verdict == Verdict::CannotTell;
+            assert_eq!(cannot, !id.starts_with("here"), "{id}");
+        }
     }
 }

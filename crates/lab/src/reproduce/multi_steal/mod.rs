@@ -1,171 +1,67 @@
-//! How much a thief takes: the experiments of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible load balancing", 2012.
+//! How many tasks a thief takes: the experiments of Adnan and Sato, "Dynamic multiple work stealing
+//! strategy for flexible load balancing", 2012.
+//!
+//! [`programs`] holds the programs, strategies and processors of each figure, [`results`] looks up
+//! what was measured, [`findings`] judges the claims, and [`sections`] draws the figures.
 
 mod findings;
+mod overhead;
+mod programs;
 mod real;
+mod results;
+mod sections;
 mod simulated;
 mod states;
+mod trees;
 
-use tidegate_policy::Amount;
-use tidegate_workloads::Size;
-
-use super::grid::{Grid, Rule};
-use super::observed::Observed;
-use super::page::{Page, Setting, Sheet};
-use super::sample::Mean;
-use super::simulated::Work;
-use crate::arguments::ReproduceArguments;
+use super::page::{Page, Setting};
+use crate::engine::Session;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{show_ratio, show_seconds};
 
-/// The most runs: those of the source are not told.
+/// Runs of programs that are simulated in about a second. The source does not say how often it ran
+/// its programs.
 const RUNS: u64 = 5;
 
-/// As the source calls its strategies: tasks from the old end, one, a fixed number, or half of what there is.
+/// Runs of the trees and of fib, which take up to a minute each.
+const LONG_RUNS: u64 = 3;
+
+/// The strategies of the source: a thief takes the oldest task, a fixed number of tasks, or half of
+/// them.
 const BOTTOMMOST: &str = "bottommost";
-const FIXED_2: &str = "fixed, 2";
-const FIXED_16: &str = "fixed, 16";
-const FIXED_20: &str = "fixed, 20";
+const FIXED_2: &str = "fixed 2";
+const FIXED_4: &str = "fixed 4";
+const FIXED_8: &str = "fixed 8";
+const FIXED_16: &str = "fixed 16";
+const FIXED_20: &str = "fixed 20";
 const DYNAMIC: &str = "dynamic";
 
-/// After so many failures a thief of the source sleeps 100 us; here after each sweep over all others.
-const IDLE: &str = "linear:min=100us,step=0ns,max=100us";
-
-fn rules() -> Vec<Rule> {
-    let amounts = [
-        (BOTTOMMOST, Amount::One),
-        (FIXED_2, Amount::Fixed(2)),
-        (FIXED_16, Amount::Fixed(16)),
-        (FIXED_20, Amount::Fixed(20)),
-        (DYNAMIC, Amount::Half),
-    ];
-    let rule = |(name, amount)| Rule::new(name, IDLE).taking(amount);
-    amounts.map(rule).into()
-}
-
-/// The source's programs; each task spawned, as there, but for those that have no spawns here.
-fn works(size: Size) -> Vec<Work> {
-    let (a, b, fib): (&[_], &[_], &[_]) = match size {
-        Size::Tiny => (
-            &[("tree", "tiny-binomial"), ("form", "spawn"), ("b0", "300")],
-            &[
-                ("tree", "tiny-binomial"),
-                ("form", "spawn"),
-                ("b0", "100"),
-                ("m", "3"),
-                ("q", "0.32"),
-            ],
-            &[("n", "16")],
-        ),
-        Size::Small => (
-            &[("tree", "T3"), ("form", "spawn")],
-            &[
-                ("tree", "T3"),
-                ("form", "spawn"),
-                ("m", "3"),
-                ("q", "0.332"),
-            ],
-            &[("n", "27")],
-        ),
-        Size::Paper => (
-            &[("tree", "T3"), ("form", "spawn")],
-            &[("tree", "BOTS-tiny"), ("form", "spawn")],
-            &[("n", "33")],
-        ),
-    };
-    let work = |name, program, given| Work::new(name, program, size, given);
-    vec![
-        work("UTS A", "uts", a),
-        work("UTS B", "uts", b),
-        work("fib", "fib", fib),
-        work("Strassen", "strassen", &[("form", "spawn")]),
-        work("SparseLU", "sparselu", &[]),
-        work("FFT", "fft", &[]),
-    ]
-}
-
 /// Makes the page.
-pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
-    let runs = arguments.runs.min(RUNS);
+pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
+    let trees = trees::Trial::new(session.size());
+    let simulated = sim.then(|| simulated::Trial::new(session));
+    let real = real.then(|| real::Trial::new(session)).transpose()?;
+    trees.expect(session);
+    simulated.iter().for_each(|trial| trial.expect(session));
+    real.iter().for_each(|trial| trial.expect(session));
+    session.begin()?;
+    let trees = trees.measure(session)?;
     let mut page = Page {
-        experiment: "multi-steal".to_owned(),
-        title: "How much a thief takes".to_owned(),
-        source: "Adnan and Sato, \"Dynamic multiple work stealing strategy for flexible load balancing\", 2012".to_owned(),
-        expected: false,
         made: vec![
-            Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
-            Setting::new("runs", runs),
+            Setting::new("runs", session.runs(RUNS)),
+            Setting::new("runs of UTS and fib", session.runs(LONG_RUNS)),
         ],
-        findings: vec![],
-        sections: vec![],
+        ..Page::new(
+            "multi-steal",
+            "How many tasks a thief takes",
+            "Adnan and Sato, \"Dynamic multiple work stealing strategy for flexible load \
+             balancing\", 2012",
+        )
     };
-    let size = arguments.size.into();
-    if !arguments.real {
-        simulated::add(&mut page, size, runs)?;
+    if let Some(trial) = simulated {
+        trial.add(&mut page, session, &trees)?;
     }
-    if !arguments.sim {
-        real::add(&mut page, size, runs)?;
+    if let Some(trial) = real {
+        trial.add(&mut page, session)?;
     }
     Ok(page)
-}
-
-/// What part of all workers' time went where.
-#[derive(Clone, Copy)]
-struct Shares {
-    busy: Mean,
-    steal: Mean,
-    idle: Mean,
-    steals: f64,
-}
-
-impl Shares {
-    fn of(grid: &Grid, cell: (usize, usize, usize)) -> Self {
-        let all = |run: &Observed| run.busy + run.stealing + run.asleep;
-        Self {
-            busy: grid.mean(cell, |run| run.busy / all(run)),
-            steal: grid.mean(cell, |run| run.stealing / all(run)),
-            idle: grid.mean(cell, |run| run.asleep / all(run)),
-            steals: grid.mean(cell, |observed| observed.steals).value,
-        }
-    }
-}
-
-fn percent(share: Mean) -> String {
-    format!("{:.1} %", share.value * 100.0)
-}
-
-/// Where the time went under a load, by program and strategy.
-fn breakdown(grid: &Grid, load: usize) -> Sheet {
-    let mut rows = Vec::new();
-    for (work, program) in grid.plan().works.iter().enumerate() {
-        let base = grid.seconds(0, work, load).value;
-        for (rule, strategy) in grid.plan().rules.iter().enumerate() {
-            let seconds = grid.seconds(rule, work, load).value;
-            let shares = Shares::of(grid, (rule, work, load));
-            rows.push(vec![
-                program.name.to_owned(),
-                strategy.name.clone(),
-                show_seconds(seconds),
-                show_ratio(seconds / base),
-                percent(shares.busy),
-                percent(shares.steal),
-                percent(shares.idle),
-                format!("{:.0}", shares.steals),
-            ]);
-        }
-    }
-    let columns = [
-        "program",
-        "strategy",
-        "time",
-        "by bottommost",
-        "busy",
-        "steal",
-        "idle",
-        "steals",
-    ];
-    Sheet {
-        title: "Where the workers' time went".to_owned(),
-        columns: columns.map(str::to_owned).into(),
-        rows,
-    }
 }

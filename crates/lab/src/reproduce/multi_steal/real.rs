@@ -1,109 +1,80 @@
 //! The experiment on this machine.
 
 use tidegate::machine::Machine;
-use tidegate_workloads::Size;
 
-use super::findings::WELL_BELOW;
-use super::{BOTTOMMOST, DYNAMIC, breakdown, rules, works};
-use crate::reproduce::grid::{Grid, Load, Plan};
+use super::findings::{alike, fails_with_two, two_workers};
+use super::programs::{self, SPARSELU};
+use super::results::{Results, seconds};
+use super::{BOTTOMMOST, DYNAMIC, RUNS, overhead, sections};
+use crate::arguments::Size;
+use crate::engine::{Session, Verdict};
+use crate::reproduce::grid;
 use crate::reproduce::page::{Finding, Page, Section, Setting};
-use crate::reproduce::real;
+use crate::reproduce::real::Processes;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, show_ratio, show_seconds};
+use tidegate_command::output::show_ratio;
 
-/// Adds what comes of it to the page.
-pub fn add(page: &mut Page, size: Size, runs: u64) -> Result<(), Failure> {
-    let processors = Machine::read().usable().len();
-    let load = Load {
-        processors,
-        instances: 1,
-    };
-    let plan = Plan {
-        rules: rules(),
-        works: works(size),
-        loads: vec![load],
-    };
-    let progress = Progress::start(plan.cells().count() as u64 * runs);
-    let observed = real::observe(&plan, runs, &progress)?;
-    drop(progress);
-    let grid = Grid::new(plan, observed);
-    page.made.push(Setting::new("processors here", processors));
-    page.findings.push(finding(&grid));
-    page.sections.push(Section {
-        title: "Here".to_owned(),
-        text: "The same programs and strategies on this machine. On few processors a thief seldom finds much to take."
-            .to_owned(),
-        charts: vec![],
-        tables: vec![breakdown(&grid, 0)],
-    });
-    Ok(())
+/// The source claims that its strategies differ on more than two processors.
+const WORKERS: usize = 2;
+
+/// The part of the page that is measured here.
+pub struct Trial {
+    plans: Vec<grid::Trial>,
+    overhead: overhead::Trial,
 }
 
-fn finding(grid: &Grid) -> Finding {
-    let work = grid.work("UTS A").expect("a program of the plan");
-    let [dynamic, bottommost] = [DYNAMIC, BOTTOMMOST].map(|rule| {
-        let cell = (grid.rule(rule), work, 0);
-        let steals = grid.mean(cell, |observed| observed.steals).value;
-        (steals, grid.seconds(cell.0, work, 0).value)
-    });
-    let time = dynamic.1 / bottommost.1;
-    let processors = grid.plan().loads[0].name();
-    Finding::new(
-        "UTS A here: steals and time of dynamic by those of bottommost",
-        format!(
-            "fewer steals, time well below 1 (here: below {})",
-            show_ratio(WELL_BELOW)
-        ),
-        format!(
-            "{} of the steals, {} of the time",
-            show_ratio(dynamic.0 / bottommost.0),
-            show_ratio(time)
-        ),
-        dynamic.0 < bottommost.0 && time < WELL_BELOW,
-        format!(
-            "With {processors} processors bottommost steals {:.0} times in {}; on the source's 24 stealing was more than a quarter of the time. What differs beyond that here is not known.",
-            bottommost.0,
-            show_seconds(bottommost.1)
-        ),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reproduce::observed::Observed;
-
-    /// Whether it agrees if dynamic has so many steals and such a time, and every other strategy 100 and 1.
-    fn agrees(steals: f64, seconds: f64) -> bool {
-        let plan = Plan {
-            rules: rules(),
-            works: works(Size::Tiny),
-            loads: vec![Load {
-                processors: 2,
-                instances: 1,
-            }],
-        };
-        let observed = plan.cells().map(|(rule, ..)| {
-            let (steals, seconds) = if rule.name == DYNAMIC {
-                (steals, seconds)
-            } else {
-                (100.0, 1.0)
-            };
-            vec![Observed {
-                seconds,
-                steals,
-                ..Observed::default()
-            }]
-        });
-        let observed = observed.collect();
-        finding(&Grid::new(plan, observed)).agrees
+impl Trial {
+    pub fn new(session: &Session) -> Result<Self, Failure> {
+        let (size, runs) = (session.size().into(), session.runs(RUNS));
+        let plans = programs::real(size).into_iter();
+        Ok(Self {
+            plans: plans
+                .map(|plan| plan.real("here", runs))
+                .collect::<Result<_, _>>()?,
+            overhead: overhead::Trial::new(size, runs, &Processes::new()?),
+        })
     }
 
-    #[test]
-    fn fewer_steals_and_less_time_agree_and_neither_does_alone() {
-        assert!(agrees(50.0, 0.9));
-        assert!(!agrees(100.0, 0.9));
-        assert!(!agrees(50.0, 0.96));
-        assert!(!agrees(f64::NAN, f64::NAN));
+    pub fn expect(&self, session: &Session) {
+        self.plans.iter().for_each(|trial| trial.expect(session));
+        self.overhead.expect(session);
+    }
+
+    /// Measures, and adds the findings and sections.
+    pub fn add(self, page: &mut Page, session: &Session) -> Result<(), Failure> {
+        let grids = self.plans.into_iter().map(|trial| trial.measure(session));
+        let results = Results(grids.collect::<Result<_, _>>()?);
+        let times = self.overhead.measure(session)?;
+        let processors = Machine::read().usable().len();
+        page.made.push(Setting::new("processors here", processors));
+        let sparselu = alike(
+            "sparselu-half-here",
+            "On SparseLU with two workers, stealing half takes as long as stealing the oldest task.",
+            "figure 20, section 4.3.3",
+        )
+        .finding(
+            results.ratio(SPARSELU, [DYNAMIC, BOTTOMMOST], WORKERS, seconds),
+            show_ratio,
+        )
+        .because("A stack holds one task besides the running one, so half is that one.");
+        let mut parallel = vec![two_workers("uts-a-two-workers-here", &results), sparselu];
+        parallel.extend(fails_with_two("sparselu-two-here", &results, WORKERS, 0.75));
+        let alone = |finding: Finding| finding.unless(processors < WORKERS, Verdict::CannotTell);
+        let mut findings: Vec<Finding> = parallel.into_iter().map(alone).collect();
+        findings.push(times.finding());
+        let is_tiny = session.size() == Size::Tiny;
+        let too_small = |finding: Finding| finding.unless(is_tiny, Verdict::TooSmall);
+        page.findings.extend(findings.into_iter().map(too_small));
+        page.sections.push(Section {
+            title: "Here: two workers".to_owned(),
+            text: "The same programs and strategies on this machine with two workers, one thief \
+                   for each victim. A thief of this runtime takes only tasks that its victim has \
+                   made public, which can be fewer than the strategy says."
+                .to_owned(),
+            charts: vec![],
+            tables: vec![sections::breakdown(&[&results.0[0], &results.0[1]])],
+        });
+        page.sections.push(times.section());
+        Ok(())
     }
 }

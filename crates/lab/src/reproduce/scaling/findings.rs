@@ -1,64 +1,73 @@
 //! Whether a default is what the data say.
 
 use super::DEFAULTS;
+use crate::engine::{Claim, Interval, Refuted, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::page::Finding;
 use tidegate_command::output::show_ratio;
 
-/// A choice is better than the default if it saves more than this.
+/// A choice is better than the default if it takes less than this.
 const BETTER: f64 = 0.95;
 
-/// One for each choice.
+/// One for each choice and number of processors.
 pub fn findings(grid: &Grid) -> Vec<Finding> {
     let rules = grid.plan().rules.iter().enumerate();
     let others = rules.filter(|(_, rule)| rule.name != DEFAULTS);
-    others.map(|(rule, _)| finding(grid, rule)).collect()
+    let loads = 0..grid.plan().loads.len();
+    let several = loads.filter(|load| grid.plan().loads[*load].processors > 1);
+    others
+        .flat_map(|(rule, _)| several.clone().map(move |load| finding(grid, rule, load)))
+        .collect()
 }
 
-fn finding(grid: &Grid, rule: usize) -> Finding {
-    let loads = &grid.plan().loads;
-    let usual = grid.rule(DEFAULTS);
-    let several = (0..loads.len()).filter(|load| loads[*load].processors > 1);
-    let ratios: Vec<f64> = several
-        .clone()
-        .map(|load| mean_ratio(grid, [rule, usual], load))
-        .collect();
-    let names: Vec<String> = several.map(|load| loads[load].name()).collect();
-    Finding::new(
+fn finding(grid: &Grid, rule: usize, load: usize) -> Finding {
+    let name = &grid.plan().rules[rule].name;
+    let processors = grid.plan().loads[load].name();
+    Claim::new(
+        format!("{name} on {processors}"),
         format!(
-            "{}: time by that of the defaults, the geometric mean of all programs, on {} processors",
-            grid.plan().rules[rule].name,
-            names.join(", ")
+            "With {name}, {processors} processors take at least {} of the time of the defaults, as \
+             the geometric mean of all programs",
+            show_ratio(BETTER)
         ),
-        format!("more than {} each", show_ratio(BETTER)),
-        ratios
-            .iter()
-            .map(|ratio| show_ratio(*ratio))
-            .collect::<Vec<_>>()
-            .join(", "),
-        ratios.iter().all(|ratio| *ratio > BETTER),
-        "The tables below tell for which programs it is better, docs/choosing.md what follows.",
+        "expected",
+        BETTER..=f64::INFINITY,
+        Refuted::Outside(BETTER, f64::INFINITY),
+    )
+    .finding(
+        mean_ratio(grid, [rule, grid.rule(DEFAULTS)], load),
+        show_ratio,
     )
 }
 
-/// The time under a rule by that under another, the geometric mean of all programs.
-fn mean_ratio(grid: &Grid, [rule, other]: [usize; 2], load: usize) -> f64 {
-    let works = grid.plan().works.len();
-    let seconds = |rule, work| grid.seconds(rule, work, load).value;
-    let logs = (0..works).map(|work| (seconds(rule, work) / seconds(other, work)).ln());
-    (logs.sum::<f64>() / works as f64).exp()
+/// The time under a rule by that under another, the geometric mean of all measured programs.
+fn mean_ratio(grid: &Grid, [rule, other]: [usize; 2], load: usize) -> Interval {
+    let works = 0..grid.plan().works.len();
+    let pairs = works.map(|work| [rule, other].map(|rule| grid.seconds(rule, work, load)));
+    let measured: Vec<[Sample; 2]> = pairs
+        .filter(|pair| pair.iter().all(|sample| !sample.is_empty()))
+        .collect();
+    if measured.is_empty() {
+        return Interval::exact(f64::NAN);
+    }
+    let samples: Vec<&Sample> = measured.iter().flatten().collect();
+    Interval::of(&samples, |medians| {
+        let logs = medians.chunks(2).map(|pair| (pair[0] / pair[1]).ln());
+        (logs.sum::<f64>() / measured.len() as f64).exp()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{PROCESSORS, rules, works};
     use super::*;
+    use crate::engine::Verdict;
     use crate::reproduce::grid::{Load, Plan};
     use crate::reproduce::observed::Observed;
     use tidegate_workloads::Size;
 
     #[test]
-    fn a_choice_that_saves_time_anywhere_is_told_and_one_that_does_not_agrees() {
+    fn a_choice_that_saves_time_contradicts() {
         let plan = Plan {
             rules: rules(),
             works: works(Size::Tiny),
@@ -77,11 +86,12 @@ mod tests {
             }]
         });
         let observed = observed.collect();
-        let found = findings(&Grid::new(plan, observed));
-        assert_eq!(found.len(), rules().len() - 1);
-        for finding in found {
-            let half = finding.what.starts_with("steal half: ");
-            assert_eq!(finding.agrees, !half, "{}", finding.what);
+        for finding in findings(&Grid::new(plan, observed)) {
+            let expected = match finding.id.as_str() {
+                "steal half on 4096" => Verdict::Contradicts,
+                _ => Verdict::Agrees,
+            };
+            assert_eq!(finding.verdict, expected, "{}", finding.id);
         }
     }
 }

@@ -12,12 +12,12 @@ use tidegate_sim::Settings;
 use tidegate_workloads::Size;
 
 use super::grid::{Grid, Load, Plan, Rule};
-use super::page::{Chart, Line, Page, Point, Section, Setting, Sheet};
-use super::simulated::{self, Work};
-use crate::arguments::ReproduceArguments;
+use super::page::{Chart, Line, Page, Point, Section, Setting};
+use super::simulated::Work;
+use crate::engine::Session;
 use findings::findings;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, show_ratio, show_seconds};
+use tidegate_command::output::{Table, Value};
 
 /// The most runs.
 const RUNS: u64 = 3;
@@ -92,8 +92,8 @@ fn works(size: Size) -> Vec<Work> {
     };
     let programs = [
         ("knary", "knary"),
-        ("UTS, geometric", "uts"),
-        ("UTS, binomial", "uts"),
+        ("UTS geometric", "uts"),
+        ("UTS binomial", "uts"),
         ("loopy", "loopy"),
         ("quicksort", "quicksort"),
         ("phases", "phases"),
@@ -122,42 +122,37 @@ fn machine(processors: usize) -> Settings {
 }
 
 /// Makes the page.
-pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
-    if arguments.real {
+pub fn page(session: &Session, sim: bool) -> Result<Page, Failure> {
+    if !sim {
         return Err(Failure::Usage(
-            "scaling --real: no machine has these processors; allowed: --sim".into(),
+            "scaling --real: no machine has these processors; use --sim".into(),
         ));
     }
-    let runs = arguments.runs.min(RUNS);
+    let runs = session.runs(RUNS);
+    let load = |processors| Load {
+        processors,
+        instances: 1,
+    };
     let plan = Plan {
         rules: rules(),
-        works: works(arguments.size.into()),
-        loads: PROCESSORS
-            .map(|processors| Load {
-                processors,
-                instances: 1,
-            })
-            .into(),
+        works: works(session.size().into()),
+        loads: PROCESSORS.map(load).into(),
     };
-    let cases = plan.cases(machine);
-    let progress = Progress::start(cases.len() as u64 * runs);
-    let grid = Grid::new(plan, simulated::observe(&cases, runs, &progress)?);
-    drop(progress);
+    let trial = plan.simulated("packages", runs, machine);
+    trial.expect(session);
+    session.begin()?;
+    let grid = trial.measure(session)?;
+    let machine = format!("packages of {PACKAGE} processors, {CACHE} to a cache");
     Ok(Page {
-        experiment: "scaling".to_owned(),
-        title: "How far the defaults scale".to_owned(),
-        source: "Not published: the defaults of this runtime, on simulated machines".to_owned(),
         expected: true,
-        made: vec![
-            Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
-            Setting::new("runs", runs),
-            Setting::new(
-                "machine",
-                format!("packages of {PACKAGE} processors, {CACHE} to a cache"),
-            ),
-        ],
+        made: vec![Setting::new("runs", runs), Setting::new("machine", machine)],
         findings: findings(&grid),
         sections: vec![speedups(&grid), choices(&grid)],
+        ..Page::new(
+            "scaling",
+            "How far the defaults scale",
+            "Not published: the defaults of this runtime, on simulated machines",
+        )
     })
 }
 
@@ -165,47 +160,44 @@ pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
 fn speedups(grid: &Grid) -> Section {
     let loads = grid.plan().loads.len();
     let speedup = |work: usize, load: usize| {
-        let alone = grid.seconds(0, work, 0).value;
-        grid.seconds(0, work, load).speedup(alone, load as f64)
+        let alone = grid.seconds(0, work, 0);
+        alone.over(&grid.seconds(0, work, load))
     };
-    let as_power = |point: Point| Point {
-        x: point.x,
-        y: point.y.log2(),
-        low: point.low.log2(),
-        high: point.high.log2(),
+    let line = |work: usize| {
+        let point = |load| Point::new(load as f64, speedup(work, load));
+        Line {
+            name: grid.plan().works[work].name.to_owned(),
+            points: (0..loads).filter_map(point).collect(),
+        }
     };
-    let line = |work: usize| Line {
-        name: grid.plan().works[work].name.to_owned(),
-        points: (0..loads)
-            .map(|load| as_power(speedup(work, load)))
-            .collect(),
-    };
+    let names: Vec<String> = grid.plan().loads.iter().map(|load| load.name()).collect();
     let works = 0..grid.plan().works.len();
-    let row = |work: usize| {
-        let cells = (0..loads).map(|load| {
-            let seconds = show_seconds(grid.seconds(0, work, load).value);
-            format!("{seconds} ({})", show_ratio(speedup(work, load).y))
-        });
-        let name = grid.plan().works[work].name.to_owned();
-        std::iter::once(name).chain(cells).collect()
-    };
-    let names = grid.plan().loads.iter().map(|load| load.name());
+    let columns = std::iter::once("program".to_owned()).chain(names.iter().cloned());
+    let columns: Vec<String> = columns.collect();
+    let mut times = Table::new(columns.clone()).titled("Time");
+    let mut ratios = Table::new(columns).titled("Speed-up");
+    for work in works.clone() {
+        let name = Value::from(grid.plan().works[work].name);
+        let time = |load| Value::known(Some(grid.seconds(0, work, load).median()), Value::Seconds);
+        let ratio = |load| Value::known(Some(speedup(work, load).value), Value::Ratio);
+        times.row(std::iter::once(name.clone()).chain((0..loads).map(time)));
+        ratios.row(std::iter::once(name).chain((0..loads).map(ratio)));
+    }
     Section {
         title: "The defaults".to_owned(),
-        text: "Time and speed-up on more and more processors. A program of fixed size stops where its span, and what it takes to wake and find so many workers, is all there is."
-            .to_owned(),
+        text:
+            "Time and speed-up on more and more processors. A program of fixed size stops scaling \
+               where its span, and the time to wake and find workers, is all that is left."
+                .to_owned(),
         charts: vec![Chart {
             title: "Speed-up of the defaults".to_owned(),
             x: "processors".to_owned(),
-            y: "speed-up, as a power of two".to_owned(),
-            labels: names.clone().collect(),
-            lines: works.clone().map(line).collect(),
+            y: "speed-up".to_owned(),
+            labels: names,
+            log: true,
+            lines: works.map(line).collect(),
         }],
-        tables: vec![Sheet {
-            title: "Time (speed-up)".to_owned(),
-            columns: std::iter::once("program".to_owned()).chain(names).collect(),
-            rows: works.map(row).collect(),
-        }],
+        tables: vec![times, ratios],
     }
 }
 
@@ -213,29 +205,30 @@ fn speedups(grid: &Grid) -> Section {
 fn choices(grid: &Grid) -> Section {
     let works = 0..grid.plan().works.len();
     let table = |load: usize| {
-        let row = |rule: usize| {
-            let ratios = works.clone().map(|work| {
-                let ratio =
-                    grid.seconds(rule, work, load).value / grid.seconds(0, work, load).value;
-                show_ratio(ratio)
-            });
-            let name = grid.plan().rules[rule].name.clone();
-            std::iter::once(name).chain(ratios).collect()
-        };
         let names = grid.plan().works.iter().map(|work| work.name.to_owned());
-        Sheet {
-            title: format!(
-                "Time by that of the defaults on {} processors",
-                grid.plan().loads[load].name()
-            ),
-            columns: std::iter::once("choice".to_owned()).chain(names).collect(),
-            rows: (1..grid.plan().rules.len()).map(row).collect(),
+        let title = format!(
+            "Time by that of the defaults on {} processors",
+            grid.plan().loads[load].name()
+        );
+        let mut table = Table::new(std::iter::once("choice".to_owned()).chain(names)).titled(title);
+        for rule in 1..grid.plan().rules.len() {
+            let ratio = |work| {
+                let ratio = grid
+                    .seconds(rule, work, load)
+                    .over(&grid.seconds(0, work, load));
+                Value::known(Some(ratio.value), Value::Ratio)
+            };
+            let name = Value::from(grid.plan().rules[rule].name.clone());
+            table.row(std::iter::once(name).chain(works.clone().map(ratio)));
         }
+        table
     };
     Section {
         title: "Each choice".to_owned(),
-        text: "One choice differs from the defaults. The chart is the mean over the programs of the time by the mean over all choices; lower is better."
-            .to_owned(),
+        text:
+            "One choice differs from the defaults. The chart is the mean over the programs of the \
+               time by the mean over all choices; lower is better."
+                .to_owned(),
         charts: vec![grid.aggregated_chart("All programs")],
         tables: (1..grid.plan().loads.len()).map(table).collect(),
     }

@@ -1,137 +1,197 @@
-//! How much memory tasks need at a time: the experiments of the slides "Narlikar and hybrid schedulers for Cilk", which build on Narlikar and Blelloch, "Space-efficient scheduling of nested
+//! How much memory tasks need at a time: the experiments of the slides "Narlikar and hybrid
+//! schedulers for Cilk", which build on Narlikar and Blelloch, "Space-efficient scheduling of nested
 //! parallelism", 1999.
 
+mod batch;
 mod findings;
+mod modified_fib;
+mod published;
 mod real;
-mod simulated;
 mod sweep;
 mod tables;
 
 use tidegate_policy::Space;
-use tidegate_policy::space::{DepthFirst, DfDeques, Hybrid};
-use tidegate_sim::Extent;
-use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
+use tidegate_policy::space::{DepthFirst, DfDeques};
+use tidegate_workloads::Size;
 
 use super::grid::{Load, Plan, Rule};
-use super::page::{Page, Setting};
+use super::page::{Page, Section, Setting};
 use super::simulated::Work;
-use crate::arguments::ReproduceArguments;
 use crate::bench::space::Policy;
+use crate::engine::Session;
+use batch::{Batch, Subject};
+use tables::{Results, overview};
 use tidegate_command::failure::Failure;
 
-/// The most runs: those of the source are not told.
+/// The most runs; the source does not say how many it made.
 const RUNS: u64 = 5;
 
 const STEALING: &str = "work stealing";
 const HYBRID: &str = "hybrid";
 const NARLIKAR: &str = "Narlikar";
 const DFDEQUES: &str = "DFDeques";
-
-/// As the source calls its schedulers, and two of ours. Narlikar's k and the hybrid's alpha and beta are "voodoo" to the source, which does not tell its own; the page has a sweep of them.
-fn schedulers(s1: u64) -> [Rule; 5] {
-    let k = s1.div_ceil(64) as usize;
-    let budget = Policy::Budget.space(s1);
-    [
-        Rule::with_memory(STEALING, Space::None),
-        Rule::with_memory(HYBRID, hybrid(k)),
-        Rule::with_memory(NARLIKAR, Space::DepthFirst(DepthFirst { k })),
-        Rule::with_memory(DFDEQUES, Space::DfDeques(DfDeques { k })),
-        Rule::with_memory("budget", budget),
-    ]
-}
-
-/// The hybrid with a beta that is a quarter of its alpha.
-fn hybrid(alpha: usize) -> Space {
-    Space::Hybrid(Hybrid {
-        alpha,
-        beta: alpha / 4,
-    })
-}
+const BUDGET: &str = "budget";
 
 const MODIFIED_FIB: &str = "modified fib";
 const MEMFIB: &str = "memfib";
 const NESTED: &str = "nested";
 
-/// Fib as the source's figures suggest it, a block for each call that computes; with a block for each call that has not ended; and the source's example.
-fn works(size: Size) -> Vec<Work> {
-    let (fib, held, loops): (&[_], &[_], &[_]) = match size {
-        Size::Tiny => (
-            &[("n", "9"), ("hold", "itself")],
-            &[("n", "9")],
-            &[("n", "8")],
-        ),
-        Size::Small => (
-            &[("n", "16"), ("hold", "itself")],
-            &[("n", "16")],
-            &[("n", "64")],
-        ),
-        Size::Paper => (
-            &[("n", "20"), ("hold", "itself")],
-            &[("n", "20")],
-            &[("n", "256")],
-        ),
-    };
-    let work = |name, program, given| Work::new(name, program, size, given);
-    vec![
-        work(MODIFIED_FIB, "memfib", fib),
-        work(MEMFIB, "memfib", held),
-        work(NESTED, "nested", loops),
+/// The k of Narlikar's scheduler and DFDeques: as the alpha of the hybrid, small beside the largest
+/// request, which then sits out 64 rounds.
+fn k(s1: u64) -> u64 {
+    s1.div_ceil(64).max(1)
+}
+
+/// The source's schedulers by its names, and two of ours.
+fn schedulers(s1: u64) -> [Rule; 5] {
+    let k = k(s1) as usize;
+    [
+        Rule::with_memory(STEALING, Space::None),
+        Rule::with_memory(HYBRID, Policy::Hybrid.space(s1)),
+        Rule::with_memory(NARLIKAR, Space::DepthFirst(DepthFirst { k })),
+        Rule::with_memory(DFDEQUES, Space::DfDeques(DfDeques { k })),
+        Rule::with_memory(BUDGET, Policy::Budget.space(s1)),
     ]
 }
 
-/// What the serial run of a program declares at most, and for how long a run without any scheduler goes on.
-fn serial(work: &Work) -> Result<Extent, Failure> {
-    struct Walked;
-
-    impl SimulatedVisitor for Walked {
-        type Out = Extent;
-
-        fn visit<P: Simulated>(self, program: P) -> Extent {
-            Extent::of(&program.dag())
-        }
-    }
-    Ok(visit_simulated(
-        work.program,
-        work.size,
-        &work.given(),
-        Walked,
-    )?)
+/// Modified fib, the source's example of two loops, and our other programs that declare memory.
+fn works(size: Size) -> Vec<Work> {
+    // Which n and mix hold about as many blocks under work stealing as the source's program does;
+    // see the first findings.
+    let fib: &[_] = match size {
+        Size::Tiny => &[("n", "9"), ("hold", "itself"), ("mix", "0.35")],
+        Size::Small => &[
+            ("n", "12"),
+            ("hold", "itself"),
+            ("mix", "0.35"),
+            ("bytes", "4194304"),
+        ],
+        Size::Paper => &[("n", "12"), ("hold", "itself"), ("mix", "0.35")],
+    };
+    let ours = ["matmul", "strassen", "sortmany", "decompress"];
+    let ours = ours.map(|name| Work::new(name, name, size, &[]));
+    let slides = [
+        Work::new(MODIFIED_FIB, "memfib", size, fib),
+        Work::new(NESTED, "nested", size, &[]),
+        Work::new(MEMFIB, "memfib", size, &[]),
+    ];
+    slides.into_iter().chain(ours).collect()
 }
 
-/// Each scheduler on a program whose serial run declares so much.
-fn plan(work: Work, s1: u64, processors: &[usize]) -> Plan {
+/// Each scheduler on a program.
+fn plan(subject: &Subject, processors: &[usize]) -> Plan {
     let load = |&processors| Load {
         processors,
         instances: 1,
     };
     Plan {
-        rules: schedulers(s1).into(),
-        works: vec![work],
+        rules: schedulers(subject.extent.peak_bytes).into(),
+        works: vec![subject.work.clone()],
         loads: processors.iter().map(load).collect(),
     }
 }
 
+/// The programs whose parameters are swept.
+const SWEPT: [&str; 4] = [MODIFIED_FIB, NESTED, "matmul", "strassen"];
+
 /// Makes the page.
-pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
-    let runs = arguments.runs.min(RUNS);
-    let mut page = Page {
-        experiment: "space".to_owned(),
-        title: "How much memory tasks need at a time".to_owned(),
-        source: "The slides \"Narlikar and hybrid schedulers for Cilk\", after Narlikar and Blelloch, \"Space-efficient scheduling of nested parallelism\", 1999".to_owned(),
-        expected: false,
-        made: vec![
-            Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
-            Setting::new("runs", runs),
-        ],
-        findings: vec![],
-        sections: vec![],
+pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
+    let runs = session.runs(RUNS);
+    let works = works(session.size().into());
+    let subjects = works.into_iter().map(Subject::new);
+    let subjects = subjects.collect::<Result<Vec<_>, _>>()?;
+    let is_swept = |subject: &&Subject| SWEPT.contains(&subject.work.name);
+    let swept = subjects.iter().filter(is_swept);
+    let simulated = sim.then(|| {
+        let all = Batch::simulated("simulated", runs, &subjects, |subject| {
+            plan(subject, &published::PROCESSORS)
+        });
+        (all, Batch::simulated("swept", runs, swept, sweep::plan))
+    });
+    let here = match real {
+        true => Some(real::Trials::new(&subjects, runs, sim)?),
+        false => None,
     };
-    let size = arguments.size.into();
-    if !arguments.real {
-        simulated::add(&mut page, size, runs)?;
+    if let Some((all, swept)) = &simulated {
+        all.expect(session);
+        swept.expect(session);
     }
-    if !arguments.sim {
-        real::add(&mut page, size, runs)?;
+    if let Some(here) = &here {
+        here.expect(session);
+    }
+    session.begin()?;
+    let mut page = Page {
+        made: vec![
+            Setting::new("runs", runs),
+            Setting::new(
+                "parameters",
+                "S1 is the peak of the serial run; k and alpha are S1/64, beta is alpha/4, the \
+                 budget is 1.1 S1",
+            ),
+        ],
+        ..Page::new(
+            "space",
+            "How much memory tasks need at a time",
+            "The slides \"Narlikar and hybrid schedulers for Cilk\", after Narlikar and Blelloch, \
+             \"Space-efficient scheduling of nested parallelism\", 1999",
+        )
+    };
+    if let Some((all, swept)) = simulated {
+        let results = all.measure(session)?;
+        page.findings = findings::findings(&results, session.size());
+        page.sections = simulated_sections(&results, &swept.measure(session)?);
+    }
+    if let Some(here) = here {
+        here.add(&mut page, session)?;
     }
     Ok(page)
+}
+
+/// The source's figures beside ours, every program, and the sweep.
+fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
+    let mut sections: Vec<Section> = results
+        .iter()
+        .map(|results| results.section("Simulated"))
+        .collect();
+    let (chart, table) = published::beside(&results[0]);
+    sections[0].text.push_str(modified_fib::TEXT);
+    sections[0].charts.insert(0, chart);
+    sections[0].tables.insert(0, table);
+    let on = |load: usize| {
+        let processors = published::PROCESSORS[load];
+        let title = format!("Peak and time on {processors} processors / work stealing");
+        overview(results, load, &title)
+    };
+    sections.push(Section {
+        title: "Simulated: all programs".to_owned(),
+        text: "Each scheduler in units of work stealing on as many processors.".to_owned(),
+        charts: vec![],
+        tables: vec![on(0), on(3)],
+    });
+    sections.push(sweep::section(swept));
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_scheduler_is_the_one_all_are_compared_with() {
+        let schedulers = schedulers(1 << 20);
+        assert_eq!(schedulers[0].space, Some(Space::None));
+        let names = schedulers.each_ref().map(|rule| rule.name.as_str());
+        assert_eq!(names, [STEALING, HYBRID, NARLIKAR, DFDEQUES, BUDGET]);
+    }
+
+    #[test]
+    fn swept_rules_have_names_of_their_own() {
+        let subject = Subject::new(works(Size::Tiny).remove(0)).unwrap();
+        let plan = sweep::plan(&subject);
+        let mut names: Vec<_> = plan.rules.iter().map(|rule| &rule.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), plan.rules.len());
+        assert!(names.iter().all(|name| !name.contains('/')));
+    }
 }

@@ -1,36 +1,42 @@
-//! What the parameters of the schedulers are worth, which the source calls "voodoo" and leaves open.
+//! Peak and time over the parameters of the schedulers, which the source calls "voodoo" and does not print.
 
 use tidegate_policy::Space;
-use tidegate_policy::space::{DepthFirst, DfDeques};
+use tidegate_policy::space::{DepthFirst, DfDeques, Hybrid};
 
+use super::batch::Subject;
 use super::tables::Results;
-use super::{DFDEQUES, HYBRID, NARLIKAR, STEALING, hybrid};
-use crate::reproduce::grid::{Grid, Load, Plan, Rule};
-use crate::reproduce::page::{Section, Sheet};
-use crate::reproduce::simulated::Work;
-use tidegate_command::output::show_ratio;
+use super::{DFDEQUES, HYBRID, NARLIKAR, STEALING};
+use crate::engine::Interval;
+use crate::reproduce::grid::{Load, Plan, Rule};
+use crate::reproduce::page::{Chart, Line, Point, Section};
 
-/// Parameters, as parts of what the serial run declares.
-const PARTS: [u64; 4] = [1, 4, 16, 64];
+/// The parameters, as parts of S1.
+const PARTS: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
-const SCHEDULERS: [&str; 3] = [HYBRID, NARLIKAR, DFDEQUES];
+const NO_BETA: &str = "hybrid, beta 0";
 
-/// Work stealing, and each scheduler with each parameter, on sixteen processors.
-pub fn plan(work: Work, s1: u64) -> Plan {
-    let mut rules = vec![Rule::with_memory(STEALING, Space::None)];
-    for parts in PARTS {
-        let k = s1.div_ceil(parts) as usize;
+const SCHEDULERS: [&str; 4] = [HYBRID, NO_BETA, NARLIKAR, DFDEQUES];
+
+/// Work stealing, and each scheduler with each parameter, on 16 processors.
+pub fn plan(subject: &Subject) -> Plan {
+    let s1 = subject.extent.peak_bytes;
+    let swept = PARTS.into_iter().flat_map(|part| {
+        let k = s1.div_ceil(part) as usize;
+        let hybrid = |beta| Space::Hybrid(Hybrid { alpha: k, beta });
         let spaces = [
-            hybrid(k),
+            hybrid(k / 4),
+            hybrid(0),
             Space::DepthFirst(DepthFirst { k }),
             Space::DfDeques(DfDeques { k }),
         ];
         let named = SCHEDULERS.into_iter().zip(spaces);
-        rules.extend(named.map(|(name, space)| Rule::with_memory(name, space)));
-    }
+        named.map(move |(scheduler, space)| Rule::with_memory(&name(scheduler, part), space))
+    });
     Plan {
-        rules,
-        works: vec![work],
+        rules: std::iter::once(Rule::with_memory(STEALING, Space::None))
+            .chain(swept)
+            .collect(),
+        works: vec![subject.work.clone()],
         loads: vec![Load {
             processors: 16,
             instances: 1,
@@ -38,35 +44,54 @@ pub fn plan(work: Work, s1: u64) -> Plan {
     }
 }
 
-/// What came of the plans.
-pub fn section(grids: &[Grid]) -> Section {
-    Section {
-        title: "Simulated: parameters".to_owned(),
-        text: "A task that wants memory goes on at once if it is less than a parameter (k, or alpha and beta times processors), and else waits the longer the more it wants. Most memory and time on 16 \
-               processors, by those of work stealing; the parameter by what the serial run declares."
-            .to_owned(),
-        charts: vec![],
-        tables: grids.iter().map(table).collect(),
+/// What a rule is called in names of cells, which `/` separates.
+fn name(scheduler: &str, part: u64) -> String {
+    format!("{scheduler} at {part}")
+}
+
+fn label(part: u64) -> String {
+    match part {
+        1 => "S1".to_owned(),
+        part => format!("S1/{part}"),
     }
 }
 
-fn table(grid: &Grid) -> Sheet {
-    let results = Results { grid, s1: 1 };
-    let ratios = |rule: usize| {
-        let peak = results.peak(rule, 0).value / results.peak(0, 0).value;
-        let seconds = results.seconds(rule, 0).value / results.seconds(0, 0).value;
-        format!("{}, {}", show_ratio(peak), show_ratio(seconds))
+/// Two charts for each program.
+pub fn section(swept: &[Results]) -> Section {
+    let charts = swept.iter().flat_map(|results| {
+        [
+            chart(results, "peak memory", |name| results.peak_ratio(name, 0)),
+            chart(results, "time", |name| results.time_ratio(name, 0)),
+        ]
+    });
+    Section {
+        title: "Simulated: parameters".to_owned(),
+        text:
+            "Peak and time on 16 processors in units of those of work stealing, over alpha and k \
+               from S1 to S1/1024. A smaller alpha makes more requests sleep, and for more rounds. \
+               The two lines of the hybrid have a beta of a quarter of alpha and of 0; with 16 \
+               processors the first divides a request by five times as much. The findings use \
+               S1/64 and the first line, whatever is best here."
+                .to_owned(),
+        charts: charts.collect(),
+        tables: vec![],
+    }
+}
+
+fn chart(results: &Results, what: &str, figure: impl Fn(&str) -> Interval) -> Chart {
+    let line = |scheduler: &str| {
+        let point = |(x, part): (usize, u64)| Point::new(x as f64, figure(&name(scheduler, part)));
+        Line {
+            name: scheduler.to_owned(),
+            points: PARTS.into_iter().enumerate().filter_map(point).collect(),
+        }
     };
-    let row = |(number, parts): (usize, &u64)| {
-        let mut row = vec![format!("1/{parts}")];
-        let first = 1 + number * SCHEDULERS.len();
-        row.extend((first..first + SCHEDULERS.len()).map(ratios));
-        row
-    };
-    let columns = ["parameter"].into_iter().chain(SCHEDULERS);
-    Sheet {
-        title: format!("{}: most memory, time", results.name()),
-        columns: columns.map(str::to_owned).collect(),
-        rows: PARTS.iter().enumerate().map(row).collect(),
+    Chart {
+        title: format!("{}: {what} over the parameter", results.name()),
+        x: "alpha or k".to_owned(),
+        y: format!("{what} / that of work stealing"),
+        labels: PARTS.map(label).into(),
+        log: false,
+        lines: SCHEDULERS.map(line).into(),
     }
 }

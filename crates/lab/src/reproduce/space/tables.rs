@@ -1,99 +1,135 @@
 //! Peaks and times of one program under every scheduler.
 
+use super::STEALING;
+use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
-use crate::reproduce::page::{Chart, Line, Section, Sheet};
-use crate::reproduce::sample::Mean;
-use tidegate_command::output::{show_bytes, show_ratio, show_seconds};
+use crate::reproduce::page::{Chart, Line, Point, Section};
+use tidegate_command::output::{Table, Value, show_bytes};
+use tidegate_sim::Extent;
 
-/// Means of a program's runs; grids of this experiment have one program each.
-pub struct Results<'a> {
-    pub grid: &'a Grid,
-    /// What the serial run declares at most.
-    pub s1: u64,
+/// The runs of a program; grids of this experiment have one program each.
+pub struct Results {
+    pub grid: Grid,
+    /// The serial run.
+    pub extent: Extent,
 }
 
-impl Results<'_> {
+impl Results {
     pub fn name(&self) -> &'static str {
         self.grid.plan().works[0].name
     }
 
-    pub fn peak(&self, rule: usize, load: usize) -> Mean {
-        self.grid.mean((rule, 0, load), |observed| observed.peak)
+    pub fn peak(&self, scheduler: &str, load: usize) -> Sample {
+        let rule = self.grid.rule(scheduler);
+        self.grid.sample((rule, 0, load), |observed| observed.peak)
     }
 
-    pub fn seconds(&self, rule: usize, load: usize) -> Mean {
-        self.grid.seconds(rule, 0, load)
+    pub fn seconds(&self, scheduler: &str, load: usize) -> Sample {
+        self.grid.seconds(self.grid.rule(scheduler), 0, load)
+    }
+
+    /// A scheduler's peak in units of that of work stealing.
+    pub fn peak_ratio(&self, scheduler: &str, load: usize) -> Interval {
+        self.peak(scheduler, load).over(&self.peak(STEALING, load))
+    }
+
+    /// A scheduler's time in units of that of work stealing.
+    pub fn time_ratio(&self, scheduler: &str, load: usize) -> Interval {
+        self.seconds(scheduler, load)
+            .over(&self.seconds(STEALING, load))
+    }
+
+    /// The names of the schedulers, or of whatever else the rules are.
+    pub fn schedulers(&self) -> impl Iterator<Item = &str> {
+        self.grid.plan().rules.iter().map(|rule| rule.name.as_str())
     }
 
     /// The section of a program.
     pub fn section(&self, place: &str) -> Section {
-        let peaks = self.chart(
-            "most memory at a time",
-            "in units of the serial run's",
-            |rule, load| self.peak(rule, load).over(self.s1 as f64),
-        );
-        let times = self.chart("time", "time / that of work stealing", |rule, load| {
-            self.seconds(rule, load).over(self.seconds(0, load).value)
+        let s1 = self.extent.peak_bytes as f64;
+        let peaks = self.chart("peak memory", "peak / S1", |scheduler, load| {
+            self.peak(scheduler, load).interval().times(1.0 / s1)
+        });
+        let times = self.chart("time", "time / that of work stealing", |scheduler, load| {
+            self.time_ratio(scheduler, load)
         });
         Section {
             title: format!("{place}: {}", self.name()),
-            text: format!(
-                "The serial run declares {} at most.",
-                show_bytes(self.s1 as f64)
-            ),
+            text: format!("S1, the peak of the serial run, is {}.", show_bytes(s1)),
             charts: vec![peaks, times],
             tables: vec![self.table()],
         }
     }
 
-    fn chart(&self, what: &str, y: &str, figure: impl Fn(usize, usize) -> Mean) -> Chart {
-        let plan = self.grid.plan();
-        let point = |rule, load: usize| figure(rule, load).at(load as f64);
-        let line = |rule: usize| Line {
-            name: plan.rules[rule].name.clone(),
-            points: (0..plan.loads.len())
-                .map(|load| point(rule, load))
+    fn chart(&self, what: &str, y: &str, figure: impl Fn(&str, usize) -> Interval) -> Chart {
+        let loads = &self.grid.plan().loads;
+        let line = |scheduler: &str| Line {
+            name: scheduler.to_owned(),
+            points: (0..loads.len())
+                .filter_map(|load| Point::new(load as f64, figure(scheduler, load)))
                 .collect(),
         };
         Chart {
             title: format!("{}: {what}", self.name()),
             x: "processors".to_owned(),
             y: y.to_owned(),
-            labels: plan.loads.iter().map(|load| load.name()).collect(),
-            lines: (0..plan.rules.len()).map(line).collect(),
+            labels: loads.iter().map(|load| load.name()).collect(),
+            log: false,
+            lines: self.schedulers().map(line).collect(),
         }
     }
 
-    fn table(&self) -> Sheet {
-        let plan = self.grid.plan();
-        let mut rows = Vec::new();
-        for (load, on) in plan.loads.iter().enumerate() {
-            for (rule, scheduler) in plan.rules.iter().enumerate() {
-                let (peak, seconds) = (self.peak(rule, load), self.seconds(rule, load));
-                rows.push(vec![
-                    on.name(),
-                    scheduler.name.clone(),
-                    show_bytes(peak.value),
-                    show_ratio(peak.value / self.peak(0, load).value),
-                    show_ratio(peak.value / self.s1 as f64),
-                    show_seconds(seconds.value),
-                    show_ratio(seconds.value / self.seconds(0, load).value),
-                ]);
-            }
-        }
+    fn table(&self) -> Table {
         let columns = [
             "processors",
             "scheduler",
-            "most memory",
-            "by work stealing",
-            "by serial",
+            "peak",
+            "/ work stealing",
+            "/ S1",
             "time",
-            "by work stealing",
+            "/ work stealing",
         ];
-        Sheet {
-            title: format!("{}: memory and time", self.name()),
-            columns: columns.map(str::to_owned).into(),
-            rows,
+        let title = format!("{}: peak memory and time", self.name());
+        let mut table = Table::new(columns).titled(title);
+        for (load, on) in self.grid.plan().loads.iter().enumerate() {
+            for scheduler in self.schedulers() {
+                let peak = self.peak(scheduler, load).median();
+                let figures = [
+                    Value::known(Some(peak), Value::Bytes),
+                    ratio(self.peak_ratio(scheduler, load)),
+                    Value::known(Some(peak / self.extent.peak_bytes as f64), Value::Ratio),
+                    Value::known(Some(self.seconds(scheduler, load).median()), Value::Seconds),
+                    ratio(self.time_ratio(scheduler, load)),
+                ];
+                let name = [on.name().into(), scheduler.into()];
+                table.row(name.into_iter().chain(figures));
+            }
         }
+        table
     }
+}
+
+/// The value of an interval as a cell.
+pub fn ratio(interval: Interval) -> Value {
+    Value::known(Some(interval.value), Value::Ratio)
+}
+
+/// Every scheduler on every program under one load, by work stealing.
+pub fn overview(results: &[Results], load: usize, title: &str) -> Table {
+    let schedulers: Vec<&str> = results[0].schedulers().skip(1).collect();
+    let columns = schedulers
+        .iter()
+        .flat_map(|name| [format!("{name}, peak"), "time".to_owned()]);
+    let mut table = Table::new(std::iter::once("program".to_owned()).chain(columns)).titled(title);
+    for program in results {
+        let cells = schedulers.iter().flat_map(|name| {
+            [
+                program.peak_ratio(name, load),
+                program.time_ratio(name, load),
+            ]
+            .map(ratio)
+        });
+        table.row(std::iter::once(Value::from(program.name())).chain(cells));
+    }
+    table
 }

@@ -1,185 +1,229 @@
-//! More workers than processors, because those of a job that has to give some back work on: experiment O3 of the thesis.
+//! Experiment O3: more workers than processors, because those of a job that has to give some back
+//! work on.
+
+use std::sync::Arc;
 
 use tidegate_sim::Width;
-use tidegate_workloads::Size;
 
 use super::Part;
-use super::jobs::{Arrival, CYCLE, MS, PROCESSORS, Published, mean_response, rule, settings, work};
-use crate::reproduce::page::{Finding, Section, Sheet};
-use crate::reproduce::sample::{Mean, Sample};
-use crate::reproduce::simulated::spread;
-use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, show_seconds};
+use super::case::{Case, Instances, Observed};
+use super::job::{Job, PROCESSORS, work};
+use super::ratios::{farthest, of_ratios, show};
+use crate::engine::{Claim, Refuted, Sample};
+use crate::reproduce::page::{Finding, Section};
+use tidegate_command::output::{Table, Value};
 
-/// How many steps of progress there are.
-pub fn steps(runs: u64) -> u64 {
-    3 * SUBTASKS.len() as u64 * runs
+const HALF: usize = PROCESSORS / 2;
+
+/// What was published of a job: mean responses under WSAP and with half of the machine each, in
+/// seconds.
+struct Published {
+    wsap: f64,
+    halves: f64,
+    /// Which figures agree: nearer, on a logarithmic scale, to its ratio than to the next one.
+    agrees: std::ops::RangeInclusive<f64>,
 }
 
-/// The finding and the section; the jobs are small whatever the size.
-pub fn add(_: Size, runs: u64, progress: &Progress) -> Result<Part, Failure> {
-    let late = late(runs, progress)?;
-    Ok((vec![late_is_dear(&late)], vec![late_section(&late)]))
-}
+const PUBLISHED: [Published; 3] = [
+    Published {
+        wsap: 12.31,
+        halves: 9.035,
+        agrees: 1.195..=1.68,
+    },
+    Published {
+        wsap: 19.70,
+        halves: 17.83,
+        agrees: 1.065..=1.195,
+    },
+    Published {
+        wsap: 37.68,
+        halves: 36.21,
+        agrees: 1.025..=1.065,
+    },
+];
 
-/// An overhead in percent that is none.
-const NONE: f64 = 1.0;
-
-/// How many subtasks each job has in O3, and the published overheads in percent.
-const SUBTASKS: [(&str, f64); 3] = [("16", 36.26), ("32", 10.47), ("64", 4.078)];
-
-/// A row of O3: mean responses in seconds.
-struct Late {
-    subtasks: &'static str,
-    published: f64,
-    fixed: Mean,
-    free: Mean,
-    limited: Mean,
+/// Two equal jobs, of which the second comes when the first has all processors. They are small
+/// whatever the size.
+pub struct Late {
+    jobs: [Arc<Job>; 3],
 }
 
 impl Late {
-    fn overhead(&self, mean: Mean) -> f64 {
-        (mean.value / self.fixed.value - 1.0) * 100.0
+    pub fn new() -> Self {
+        let loopy = |name, given, rounds: f64| {
+            // A subtask takes as long in all of them: loopy(64) has four rounds of sixteen.
+            Job::of(work(name, "loopy", given), PROCESSORS, 18.15 / 4.0 * rounds)
+        };
+        Self {
+            jobs: [
+                loopy("loopy(16)", &[("n", "16")], 1.0),
+                loopy("loopy(32)", &[("n", "32")], 2.0),
+                loopy("loopy(64)", &[("n", "64")], 4.0),
+            ],
+        }
+    }
+
+    fn case(job: &Arc<Job>, contender: (&'static str, Width)) -> Case {
+        Case::new("O3", job, contender).with(Instances::SecondWhenAllWork)
+    }
+
+    fn halves(job: &Arc<Job>) -> Case {
+        Self::case(job, ("halves", Width::Fixed(HALF)))
+    }
+
+    fn wsap(job: &Arc<Job>) -> Case {
+        Self::case(job, ("WSAP", Width::Desired(super::wsap(0.5))))
+    }
+
+    fn limited(job: &Arc<Job>) -> Case {
+        Self::case(
+            job,
+            ("WSAP, limit 8", Width::Limited(super::wsap(0.5), HALF)),
+        )
+    }
+
+    fn ratio(observed: &Observed, case: &Case, job: &Arc<Job>) -> [Sample; 2] {
+        [case, &Self::halves(job)].map(|case| observed.response(case))
     }
 }
 
-/// Two equal jobs, of which the second comes when the first has all processors and none of its subtasks is over.
-fn late(runs: u64, progress: &Progress) -> Result<Vec<Late>, Failure> {
-    let row = |(subtasks, published): (&'static str, f64)| {
-        let given: &'static [_] = match subtasks {
-            "16" => &[("n", "16")],
-            "32" => &[("n", "32")],
-            _ => &[("n", "64")],
+impl Part for Late {
+    fn cases(&self) -> Vec<Case> {
+        let cases = |job| [Self::halves(job), Self::wsap(job), Self::limited(job)];
+        self.jobs.iter().flat_map(cases).collect()
+    }
+
+    fn findings(&self, observed: &Observed) -> Vec<Finding> {
+        let finding = |(job, published): (&Arc<Job>, Published)| {
+            let [ours, halves] = Self::ratio(observed, &Self::wsap(job), job);
+            let ratio = published.wsap / published.halves;
+            Claim::new(
+                format!("O3-{}", job.name),
+                format!(
+                    "Two {}, the second of which comes when the first has all 16 processors, \
+                     respond {:.0} % later than with 8 processors each",
+                    job.name,
+                    (ratio - 1.0) * 100.0
+                ),
+                "7.1.3, figure 7-6",
+                published.agrees,
+                Refuted::AtMost(1.0),
+            )
+            .published(ratio)
+            .finding(ours.over(&halves), show)
+            .because(
+                "The first job's workers leave at the ends of their subtasks only. Until then \
+                 workers of both jobs take turns on the processors, which costs a simulated \
+                 processor microseconds and nothing of its caches.",
+            )
         };
-        // A subtask takes as long in all of them: four rounds of sixteen in the published time of loopy(64).
-        let rounds: f64 = subtasks.parse::<f64>().expect("a number") / PROCESSORS as f64;
-        let job = Published {
-            work: work("loopy", "loopy", given),
-            processors: PROCESSORS,
-            seconds: 18.15 / 4.0 * rounds,
-        };
-        let job = job.scaled()?;
-        let (half, wsap) = (PROCESSORS / 2, rule("wsap:eta=0.5"));
-        let widths = [
-            Width::Fixed(half),
-            Width::Desired(wsap),
-            Width::Limited(wsap, half),
-        ];
-        let runs = runs as usize;
-        let seen = spread(widths.len() * runs, progress, |number| {
-            let width = widths[number / runs];
-            let settings = settings(CYCLE, (number % runs) as u64);
-            let first = Arrival { arrives: 0, width };
-            let alone = job.run(&settings, &[first])?;
-            let arrives = alone.jobs[0].all_processors.unwrap_or(MS);
-            let outcome = job.run(&settings, &[first, Arrival { arrives, width }])?;
-            Ok(mean_response(&outcome))
-        })?;
-        let means: Vec<Mean> = seen
-            .chunks(runs)
-            .map(|seen| Sample::new(seen.to_vec()).mean())
+        let mut findings: Vec<Finding> = self.jobs.iter().zip(PUBLISHED).map(finding).collect();
+        findings.push(self.with_limits(observed));
+        findings
+    }
+
+    fn sections(&self, observed: &Observed) -> Vec<Section> {
+        let mut table = Table::new([
+            "jobs",
+            "half each",
+            "WSAP",
+            "by half each",
+            "published",
+            "WSAP, limit 8",
+            "by half each",
+        ])
+        .titled("Figure 7-6: mean response");
+        for (job, published) in self.jobs.iter().zip(PUBLISHED) {
+            let time =
+                |case: &Case| Value::known(Some(observed.response(case).median()), Value::Seconds);
+            let ratio = |case: Case| {
+                let [ours, halves] = Self::ratio(observed, &case, job);
+                Value::known(Some(ours.over(&halves).value), Value::Share)
+            };
+            table.row([
+                Value::from(job.name),
+                time(&Self::halves(job)),
+                time(&Self::wsap(job)),
+                ratio(Self::wsap(job)),
+                Value::Text(format!(
+                    "{:.1} %",
+                    published.wsap / published.halves * 100.0
+                )),
+                time(&Self::limited(job)),
+                ratio(Self::limited(job)),
+            ]);
+        }
+        vec![Section {
+            title: "O3: more workers than processors".to_owned(),
+            text: "The second of two equal jobs comes when the first has all sixteen processors. \
+                   The first job's workers leave at the ends of their subtasks, so for a while \
+                   there are more workers than processors."
+                .to_owned(),
+            charts: vec![],
+            tables: vec![table],
+        }]
+    }
+}
+
+impl Late {
+    fn with_limits(&self, observed: &Observed) -> Finding {
+        let jobs = self.jobs.iter();
+        let pairs: Vec<_> = jobs
+            .map(|job| Self::ratio(observed, &Self::limited(job), job))
             .collect();
-        Ok(Late {
-            subtasks,
-            published,
-            fixed: means[0],
-            free: means[1],
-            limited: means[2],
-        })
-    };
-    SUBTASKS.into_iter().map(row).collect()
-}
-
-fn late_is_dear(late: &[Late]) -> Finding {
-    let free: Vec<f64> = late.iter().map(|row| row.overhead(row.free)).collect();
-    let shown: Vec<String> = free
-        .iter()
-        .map(|percent| format!("{percent:.1} %"))
-        .collect();
-    let with_limits = late.iter().map(|row| row.overhead(row.limited));
-    let none_limited = with_limits.clone().all(|percent| percent < NONE);
-    let limited: Vec<String> = with_limits
-        .map(|percent| format!("{percent:.1} %"))
-        .collect();
-    let falls = free.windows(2).all(|two| two[1] <= two[0]);
-    let published: Vec<String> = late
-        .iter()
-        .map(|row| format!("{:.1} %", row.published))
-        .collect();
-    Finding::new(
-        "O3: two loopy(16), (32), (64), the second coming when the first has all processors: mean response beyond that of two halves of the machine",
-        format!(
-            "{}; with limits of a half, none (here: below {NONE} %)",
-            published.join(", ")
-        ),
-        format!("{}; with limits {}", shown.join(", "), limited.join(", ")),
-        free[0] > 0.0 && falls && none_limited,
-        "The first job's workers leave at the end of their subtasks, of which each runs on a whole processor until the second job's workers stand in line for it; the slices in \
-              which they take turns cost a simulated processor microseconds, and nothing of its caches.",
-    )
-}
-
-fn late_section(late: &[Late]) -> Section {
-    let row = |row: &Late| {
-        vec![
-            format!("loopy({})", row.subtasks),
-            show_seconds(row.fixed.value),
-            show_seconds(row.free.value),
-            format!("{:.2} %", row.overhead(row.free)),
-            format!("{:.2} %", row.published),
-            show_seconds(row.limited.value),
-            format!("{:.2} %", row.overhead(row.limited)),
-        ]
-    };
-    let columns = [
-        "jobs",
-        "half each",
-        "WSAP",
-        "overhead",
-        "published",
-        "WSAP, limit 8",
-        "overhead",
-    ];
-    Section {
-        title: "O3: more workers than processors".to_owned(),
-        text: "The second of two equal jobs comes when the first has all sixteen processors. Its workers leave at the end of their subtasks only, and until then there are more workers than processors."
-            .to_owned(),
-        charts: vec![],
-        tables: vec![Sheet {
-            title: "Mean response".to_owned(),
-            columns: columns.map(str::to_owned).into(),
-            rows: late.iter().map(row).collect(),
-        }],
+        Claim::new(
+            "O3-limited",
+            "With a limit of 8 processors for each job nothing is lost (the ratio of three that \
+             is farthest from 1)",
+            "7.1.3, figure 7-6",
+            0.98..=1.01,
+            Refuted::Outside(0.96, 1.04),
+        )
+        .published(1.0)
+        .finding(of_ratios(&pairs, farthest), show)
+        .because("The thesis has 0.994, 1.000 and 0.989, and calls less than 1 % none.")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Verdict;
+    use crate::reproduce::two_level::case::Seen;
 
-    /// Whether it agrees where mean responses are so many percent beyond those of halves, without limits and with.
-    fn agrees(free: [f64; 3], limited: f64) -> bool {
-        let mean = |percent: f64| Mean {
-            value: 10.0 * (1.0 + percent / 100.0),
-            half_width: 0.0,
-        };
-        let row = |((subtasks, published), free): ((&'static str, f64), f64)| Late {
-            subtasks,
-            published,
-            fixed: mean(0.0),
-            free: mean(free),
-            limited: mean(limited),
-        };
-        let late: Vec<Late> = SUBTASKS.into_iter().zip(free).map(row).collect();
-        late_is_dear(&late).agrees
+    /// Verdicts where responses are so many times those of halves.
+    fn verdicts(free: [f64; 3], limited: f64) -> Vec<Verdict> {
+        let late = Late::new();
+        let observed = Observed::made_up(&late.cases(), |case| {
+            let number = late.jobs.iter().position(|job| job.name == case.job.name);
+            let ratio = match case.contender {
+                "halves" => 1.0,
+                "WSAP" => free[number.unwrap()],
+                _ => limited,
+            };
+            Seen {
+                response: 10.0 * ratio,
+                ..Seen::default()
+            }
+        });
+        let findings = late.findings(&observed).into_iter();
+        findings.map(|finding| finding.verdict).collect()
     }
 
     #[test]
-    fn an_overhead_that_falls_and_is_none_with_limits_agrees_and_none_of_these_alone_does() {
-        assert!(agrees([30.0, 10.0, 4.0], 0.5));
-        assert!(!agrees([30.0, 10.0, 4.0], 2.0 * NONE));
-        assert!(!agrees([30.0, 10.0, 12.0], 0.5));
-        assert!(!agrees([-1.0, -2.0, -3.0], 0.5));
-        assert!(!agrees([f64::NAN; 3], f64::NAN));
+    fn published_responses_agree() {
+        assert_eq!(verdicts([1.363, 1.105, 1.041], 0.99), [Verdict::Agrees; 4]);
+    }
+
+    #[test]
+    fn a_loss_that_does_not_fall_or_is_none_does_not() {
+        let equal = [
+            Verdict::Weaker,
+            Verdict::Agrees,
+            Verdict::Stronger,
+            Verdict::Contradicts,
+        ];
+        assert_eq!(verdicts([1.1; 3], 1.1), equal);
+        assert_eq!(verdicts([1.0; 3], 1.0)[..3], [Verdict::Contradicts; 3]);
     }
 }

@@ -1,81 +1,97 @@
-//! Processors that go from job to job: the experiments of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, chapter 7.
+//! Processors that go from job to job: the experiments of Siddhartha Sen, "Dynamic processor
+//! allocation for adaptively parallel work-stealing jobs", 2004, chapter 7.
+//!
+//! Each part of the experiment lists its [`Case`]s, of which a cell each is made, and shows what
+//! came of them.
 
 mod arrival;
 mod bound;
-mod dags;
-mod jobs;
+mod case;
+mod cycle;
+mod job;
 mod late;
+mod overhead;
 mod phases;
+mod ratios;
 mod real;
-mod startup;
-
-use tidegate_workloads::Size;
+mod scale;
+mod series;
 
 use super::page::{Finding, Page, Section, Setting};
-use crate::arguments::ReproduceArguments;
+use crate::arguments::Size;
+use crate::engine::{Cell, Session, Verdict};
+use case::{Case, Observed, Seen};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::Progress;
 
-/// What a part of the experiment adds to the page.
-type Part = (Vec<Finding>, Vec<Section>);
-
-/// A part, from the size of the programs and the number of runs.
-type Add = fn(Size, u64, &Progress) -> Result<Part, Failure>;
-
-const PARTS: [(&str, Add); 5] = [
-    ("O1 and O2", startup::add),
-    ("O3", late::add),
-    ("P1", arrival::add),
-    ("P2", phases::add),
-    ("P3", bound::add),
-];
+/// A part of the experiment on the simulated machine.
+trait Part {
+    fn cases(&self) -> Vec<Case>;
+    fn findings(&self, observed: &Observed) -> Vec<Finding>;
+    fn sections(&self, observed: &Observed) -> Vec<Section>;
+}
 
 /// The most runs; the thesis made as many.
 const RUNS: u64 = 5;
 
+fn parts(size: tidegate_workloads::Size) -> Vec<Box<dyn Part>> {
+    vec![
+        Box::new(overhead::Overhead::new(size)),
+        Box::new(late::Late::new()),
+        Box::new(arrival::NewJob::new(size)),
+        Box::new(phases::Phases::new(size)),
+        Box::new(bound::Greedy::new(size)),
+        Box::new(scale::Scale::new(size)),
+    ]
+}
+
 /// Makes the page.
-pub fn page(arguments: &ReproduceArguments) -> Result<Page, Failure> {
-    let runs = arguments.runs.min(RUNS);
-    let mut page = Page {
-        experiment: "two-level".to_owned(),
-        title: "Jobs that share the processors".to_owned(),
-        source: "Sen, \"Dynamic processor allocation for adaptively parallel work-stealing jobs\", 2004, chapter 7".to_owned(),
-        expected: false,
-        made: vec![
-            Setting::new("size", format!("{:?}", arguments.size).to_lowercase()),
-            Setting::new("runs", runs),
-        ],
-        findings: vec![],
-        sections: vec![],
+pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
+    let runs = session.runs(RUNS);
+    let parts = match sim {
+        true => parts(session.size().into()),
+        false => vec![],
     };
-    if !arguments.real {
-        simulated(&mut page, arguments.size.into(), runs)?;
+    let cases: Vec<Case> = parts.iter().flat_map(|part| part.cases()).collect();
+    let cells: Vec<Cell<'_, Seen>> = cases.iter().map(Case::cell).collect();
+    session.expect(&cells, runs);
+    let here = real
+        .then(|| real::Here::new(session.size().into()))
+        .transpose()?;
+    if let Some(here) = &here {
+        here.expect(session, runs);
     }
-    if !arguments.sim {
-        real::add(&mut page, arguments.size, runs)?;
+    session.begin()?;
+    let mut page = Page::new(
+        "two-level",
+        "Jobs that share the processors",
+        "Siddhartha Sen, \"Dynamic processor allocation for adaptively parallel work-stealing \
+         jobs\", 2004, chapter 7",
+    );
+    page.made.push(Setting::new("runs", runs));
+    if sim {
+        let machine = "16 processors where nothing else is said; tasks so long that jobs take as \
+                       long as published; an estimate takes 20 us of a processor";
+        page.made.push(Setting::new("simulated", machine));
+        let observed = Observed::new(&cases, session.side_by_side(&cells, runs)?);
+        for part in parts {
+            page.findings.extend(part.findings(&observed));
+            page.sections.extend(part.sections(&observed));
+        }
+    }
+    if let Some(here) = here {
+        here.add(&mut page, session, runs)?;
+    }
+    if session.size() == Size::Tiny {
+        let findings = page.findings.into_iter();
+        page.findings = findings
+            .map(|finding| finding.unless(true, Verdict::TooSmall))
+            .collect();
     }
     Ok(page)
 }
 
-/// Adds what comes of it on the machine of the thesis.
-fn simulated(page: &mut Page, size: Size, runs: u64) -> Result<(), Failure> {
-    page.made.push(Setting::new(
-        "simulated",
-        "16 processors; tasks so long that the jobs take as long as published",
-    ));
-    let steps = [
-        startup::steps,
-        late::steps,
-        arrival::steps,
-        phases::steps,
-        bound::steps,
-    ];
-    let progress = Progress::start(steps.iter().map(|steps| steps(runs)).sum());
-    for (what, add) in PARTS {
-        progress.say(what);
-        let (findings, sections) = add(size, runs, &progress)?;
-        page.findings.extend(findings);
-        page.sections.extend(sections);
-    }
-    Ok(())
+/// The rule of the thesis, with this target efficiency.
+fn wsap(efficiency: f64) -> tidegate_policy::Desire {
+    let rule = format!("wsap:eta={efficiency}");
+    rule.parse().expect("a rule of this program")
 }

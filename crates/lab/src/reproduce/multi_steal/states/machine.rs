@@ -7,38 +7,39 @@ use tidegate_workloads::Size;
 use super::{ATTEMPT, BRANCHES, UNIT};
 use tidegate_command::failure::Failure;
 
-/// How large a machine, how often, and how many tasks there are at first, all with one worker.
+/// The number of workers, and of the tasks that one of them has at first.
 #[derive(Clone, Copy)]
 pub struct Scale {
     pub workers: usize,
-    pub seeds: u64,
     pub roots: u32,
 }
 
 impl Scale {
     pub const fn of(size: Size) -> Self {
-        let (workers, seeds) = match size {
-            Size::Tiny => (256, 1),
-            Size::Small | Size::Paper => (1024, 4),
+        let workers = match size {
+            Size::Tiny => 256,
+            Size::Small | Size::Paper => 1024,
         };
         Self {
             workers,
-            seeds,
             roots: workers as u32 / 8,
         }
     }
 }
 
-/// From this depth on it makes two with the other's probability, so that the tree has an end.
+/// From this depth on a task makes two more with the complementary probability, so that the tree
+/// ends.
 const DEPTH: u32 = 26;
 
-/// Enough workers are busy by then for fractions of them to be worth something, and the model begins.
+/// When the model begins: enough workers are busy for fractions of them to mean something.
 pub const BEGIN: Nanos = 6 * UNIT;
 
-/// Few tasks are as deep by then as where the tree thins out, which the model does not know.
-const END: Nanos = BEGIN + 24 * STEP;
+/// Before many tasks are so deep that the tree thins out, which the model does not know.
+const END: Nanos = BEGIN + STEPS as Nanos * STEP;
+pub const STEPS: usize = 24;
 
-/// Thieves that have not found anything yet ask all at the same moments, so a state is the mean of samples at as many phases of an attempt.
+/// Thieves that have not found anything yet all ask at the same moments, so a state is the mean of
+/// samples at several phases of an attempt.
 const SAMPLE: Nanos = ATTEMPT + ATTEMPT / PHASES as Nanos;
 const PHASES: usize = 5;
 pub const STEP: Nanos = PHASES as Nanos * SAMPLE;
@@ -94,7 +95,7 @@ impl Dag for Tree {
 }
 
 impl Tree {
-    /// Always the same for a node and a purpose.
+    /// A number that depends only on the tree, the node and the purpose.
     fn random(&self, node: u64, purpose: u64) -> u64 {
         let mut rng = Rng::new(node ^ self.seed << 32 ^ purpose << 60);
         rng.draw()
@@ -105,7 +106,7 @@ impl Tree {
     }
 }
 
-/// The fractions of the workers with so many tasks, step by step from [`BEGIN`] to [`END`].
+/// The fraction of workers with each number of tasks, step by step from [`BEGIN`] to [`END`].
 pub fn simulated(amount: Amount, scale: Scale, seed: u64) -> Result<Vec<Vec<f64>>, Failure> {
     let settings = Settings {
         seed,

@@ -4,16 +4,17 @@ use tidegate_policy::Amount;
 
 use super::{ATTEMPT, BRANCHES, UNIT};
 
-/// The fractions `p_n` as time goes on.
+/// The fractions `p_n` at a moment.
+#[derive(Clone)]
 pub struct Model {
     pub amount: Amount,
     pub fractions: Vec<f64>,
 }
 
 impl Model {
-    /// Goes on for so many units of time.
+    /// Integrates over this time, in units.
     pub fn advance(&mut self, time: f64) {
-        const STEPS: usize = 1000;
+        const STEPS: usize = 300;
         let step = time / STEPS as f64;
         for _ in 0..STEPS {
             let change = self.change();
@@ -23,11 +24,11 @@ impl Model {
         }
     }
 
-    /// What changes in a unit of time.
+    /// The derivative.
     fn change(&self) -> Vec<f64> {
         let p = &self.fractions;
         let mut change = vec![0.0; p.len()];
-        // Who has nothing asks so often, and whom it asks has n tasks with the probability p_n.
+        // Attempts of workers without tasks; the worker asked has n tasks with probability p_n.
         let asks = p[0] * UNIT as f64 / ATTEMPT as f64;
         let most = p.len() - 1;
         for n in 1..=most {
@@ -54,12 +55,12 @@ pub fn at_least(fractions: &[f64], tasks: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::STRATEGIES;
+    use super::super::{STRATEGIES, amount};
     use super::*;
 
     #[test]
     fn a_model_loses_no_worker_and_has_as_many_tasks_more_as_branch() {
-        for (_, amount) in STRATEGIES {
+        for amount in STRATEGIES.map(amount) {
             let mut fractions = vec![0.0; 65];
             (fractions[0], fractions[16]) = (0.75, 0.25);
             let mut model = Model { amount, fractions };

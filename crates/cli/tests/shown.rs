@@ -1,0 +1,180 @@
+//! What people see, by snapshots: helps, tables and messages that are the same on every machine.
+//!
+//! `INSTA_UPDATE=always cargo test -p tidegate-cli --test shown` writes them anew.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use support::{assert_shown, tidegate};
+
+#[test]
+fn helps() {
+    for command in [
+        "",
+        "run",
+        "run fib",
+        "run digest",
+        "compare",
+        "compare fib",
+        "sim",
+        "sim fib",
+        "sim jobs",
+        "replay",
+        "machine",
+        "tunables",
+        "jobs",
+        "top",
+        "share",
+        "share check",
+    ] {
+        let line = format!("{command} --help");
+        assert_shown(&format!("help {command}"), &[line.trim()], tidegate);
+    }
+}
+
+#[test]
+fn tunables() {
+    assert_shown("tunables", &["tunables"], tidegate);
+}
+
+#[test]
+fn simulations() {
+    for (name, line) in [
+        ("sim", "sim fib 20 --processors 4"),
+        ("sim desire", "sim fib 15 --processors 4 --desire wsap"),
+        ("sim seeds", "sim fib 20 --processors 4 --seeds 3"),
+        (
+            "sim seeds wide",
+            "sim fib 20 --processors 4 --seeds 3 --wide",
+        ),
+        ("sim seeds csv", "sim fib 20 --processors 4 --seeds 3 --csv"),
+        ("sim instances", "sim fib 15 --processors 4 --instances 2"),
+        ("sim wide", "sim fib 20 --processors 4 --wide"),
+    ] {
+        assert_shown(name, &[line], tidegate);
+    }
+}
+
+#[test]
+fn machines() {
+    for name in ["chiplets", "flat", "sub_numa", "two_packages"] {
+        let lines = ["machine", "machine --tree"]
+            .map(|line| format!("{line} --topology tests/topologies/{name}.txt"));
+        assert_shown(&format!("machine {name}"), &lines, tidegate);
+    }
+}
+
+#[test]
+fn bad_numbers() {
+    let mut lines = Vec::new();
+    for option in [
+        "sim fib 20 --processors",
+        "sim fib 20 --sim-seed",
+        "sim fib 20 --seeds",
+        "sim fib 20 --instances",
+        "sim fib 20 --cache",
+        "run fib 20 --workers",
+        "run fib 20 --weight",
+        "run fib 20 --repeat",
+        "compare fib 20 --repeat",
+    ] {
+        lines
+            .extend(["-1", "NaN", "99999999999999999999"].map(|value| format!("{option} {value}")));
+    }
+    assert_shown("bad numbers", &lines, tidegate);
+}
+
+#[test]
+fn bad_values() {
+    for (name, lines) in [
+        ("bad others", OTHERS),
+        ("bad run", RUN),
+        ("bad compare", COMPARE),
+        ("bad sim", SIM),
+    ] {
+        assert_shown(name, lines, tidegate);
+    }
+}
+
+const OTHERS: &[&str] = &[
+    "",
+    "walk",
+    "machine --yaml",
+    "tunables --csv --json",
+    "share",
+    "share repair",
+    "share check x",
+    "jobs --watch",
+];
+
+const RUN: &[&str] = &[
+    "run fib 94",
+    "run fib -1",
+    "run fib 1 2",
+    "run fib --n 1 2",
+    "run uts --tree T9",
+    "run uts --q 0.3 --m 4 --type binomial",
+    "run uts --tree tiny --q 0.1",
+    "run knary 3 2 5",
+    "run nothing",
+    "run digest",
+    "run digest . --path .",
+    "run fib 10 --workers 0",
+    "run fib 10 --workers -1",
+    "run fib 10 --workers two",
+    "run fib 10 --repeat 0",
+    "run fib 10 --repeat 100001",
+    "run fib 10 --repeat -1",
+    "run fib 10 --idle sometimes",
+    "run fib 10 --idle linear:min=9s",
+    "run fib 10 --steal fixed:0",
+    "run fib 10 --victim me",
+    "run fib 10 --wait long",
+    "run fib 10 --places each:0",
+    "run fib 10 --bind maybe",
+    "run mergesort --sorters 7",
+    "run cachestress --size tiny --locality worst --places machine",
+    "run fib 10 --share maybe",
+    "run fib 10 --weight 0",
+    "run fib 10 --desire much",
+    "run fib 10 --desire wsap:eta=2",
+    "run digest . --list --json",
+    "run fib 10 --list",
+    "run fib 12 --est-cycle 2s",
+];
+
+const COMPARE: &[&str] = &[
+    "compare",
+    "compare nothing",
+    "compare fib 94",
+    "compare fib 10 --with openmp",
+    "compare fib 10 --workers 1,0",
+    "compare fib 10 --serial",
+    "compare fib 10 --share maybe",
+    "compare fib 10 --csv --wide",
+    "compare digest /nothing/here",
+    "compare fib 12 --est-cycle 2s",
+];
+
+const SIM: &[&str] = &[
+    "sim fib 20 --desire psychic",
+    "sim fib 20 --est-cycle 1ms",
+    "sim fib 200",
+    "sim digest",
+    "sim jobs - --sim-seed 3",
+    "sim jobs - --csv",
+    "sim jobs - --allot most",
+    "sim fib 20 --seeds 3 --csv --json",
+    "sim fib 20 --seeds 3 --sim-seed 18446744073709551614",
+    "sim fib 20 --arrivals poisson:0ms",
+    "sim fib 20 --arrivals soon",
+    "sim fib 20 --arrivals poisson:1ms",
+    "sim fib 20 --instances 3 --arrivals at:1ms,2ms",
+    "sim fib 20 --instances 1000 --processors 65536",
+    "sim fib 20 --arrivals at:1ms",
+    "sim fib 20 --instances 1 --arrivals poisson:1ms",
+    "sim fib 20 --instances 2 --allot equi",
+    "sim wavefront --size tiny --space depth-first",
+    "sim fib 12 --desire wsap --est-cycle 2s",
+    "sim nothing",
+];

@@ -1,0 +1,184 @@
+//! Medians of a few runs, and how sure they are.
+//!
+//! An interval of 95 % confidence is the bootstrap of Efron (1979) by percentiles: runs are drawn
+//! from each sample, with replacement and as many as it has, and the statistic is computed of the
+//! medians of the drawn ones; the interval holds the middle 95 % of many such values. The seed is
+//! constant, so the same runs always give the same interval.
+
+use tidegate_policy::Rng;
+
+/// How often the runs are redrawn.
+const DRAWS: usize = 1000;
+
+/// The share of values below the interval, and above it.
+const TAIL: f64 = 0.025;
+
+const SEED: u64 = 0x626f_6f74;
+
+/// A figure of each run of a cell. It is empty if the cell was left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample(Vec<f64>);
+
+/// A value and the interval that holds the true one with 95 % confidence. All three are NaN if a
+/// sample was empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Sample {
+    pub fn new(figures: impl IntoIterator<Item = f64>) -> Self {
+        Self(figures.into_iter().collect())
+    }
+
+    /// Whether the cell was left out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The middle run, of an even number the mean of the two in the middle; NaN if there is none.
+    pub fn median(&self) -> f64 {
+        median(&mut self.0.clone())
+    }
+
+    /// The largest figure; NaN if there is none.
+    pub fn most(&self) -> f64 {
+        self.0.iter().copied().fold(f64::NAN, f64::max)
+    }
+
+    /// The median with its interval.
+    pub fn interval(&self) -> Interval {
+        Interval::of(&[self], |medians| medians[0])
+    }
+
+    /// How many times `other` this is.
+    pub fn over(&self, other: &Self) -> Interval {
+        Interval::of(&[self, other], |medians| medians[0] / medians[1])
+    }
+
+    fn redraw(&self, rng: &mut Rng) -> f64 {
+        let draw = |_| self.0[rng.below(self.0.len() as u64) as usize];
+        median(&mut (0..self.0.len()).map(draw).collect::<Vec<f64>>())
+    }
+}
+
+impl Interval {
+    /// The value of a statistic of the samples' medians, with its interval. If every sample has
+    /// one run only, the interval is the value.
+    pub fn of(samples: &[&Sample], statistic: impl Fn(&[f64]) -> f64) -> Self {
+        if samples.iter().any(|sample| sample.0.is_empty()) {
+            return Self::exact(f64::NAN);
+        }
+        let medians: Vec<f64> = samples.iter().map(|sample| sample.median()).collect();
+        let value = statistic(&medians);
+        if samples.iter().all(|sample| sample.0.len() == 1) {
+            return Self::exact(value);
+        }
+        let mut rng = Rng::new(SEED);
+        let mut drawn: Vec<f64> = (0..DRAWS)
+            .map(|_| {
+                let redrawn = samples.iter().map(|sample| sample.redraw(&mut rng));
+                statistic(&redrawn.collect::<Vec<f64>>())
+            })
+            .collect();
+        drawn.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| drawn[((DRAWS as f64 * share).ceil() as usize).max(1) - 1];
+        Self {
+            value,
+            low: at(TAIL).min(value),
+            high: at(1.0 - TAIL).max(value),
+        }
+    }
+
+    /// A value that is known without a doubt.
+    pub fn exact(value: f64) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+
+    /// Whether there is a value.
+    pub fn is_measured(self) -> bool {
+        !self.value.is_nan()
+    }
+
+    /// The value and its interval in other units, such as milliseconds.
+    pub fn times(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            low: self.low * factor,
+            high: self.high * factor,
+        }
+    }
+
+    /// The value as `show` has it, with the ends behind it if they differ;
+    /// nothing if it was not measured.
+    pub fn show(self, show: impl Fn(f64) -> String) -> String {
+        if !self.is_measured() {
+            return String::new();
+        }
+        let [value, low, high] = [self.value, self.low, self.high].map(&show);
+        match low == value && high == value {
+            true => value,
+            false => format!("{value} ({low} to {high})"),
+        }
+    }
+}
+
+fn median(figures: &mut [f64]) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    let middle = figures.len() / 2;
+    match figures {
+        [] => f64::NAN,
+        _ if figures.len() % 2 == 1 => figures[middle],
+        _ => (figures[middle - 1] + figures[middle]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_run_has_no_interval() {
+        let interval = Sample::new([3.0]).interval();
+        assert_eq!(interval, Interval::exact(3.0));
+        assert_eq!(interval.show(|value| format!("{value:.1}")), "3.0");
+    }
+
+    #[test]
+    fn missing_runs_are_nan() {
+        let ratio = Sample::new([3.0, 4.0]).over(&Sample::default());
+        assert!(!ratio.is_measured() && ratio.low.is_nan() && ratio.high.is_nan());
+    }
+
+    #[test]
+    fn constant_runs_leave_no_doubt() {
+        let ratio = Sample::new([8.0; 7]).over(&Sample::new([4.0; 6]));
+        assert_eq!(ratio, Interval::exact(2.0));
+    }
+
+    #[test]
+    fn same_runs_give_same_interval() {
+        let sample = || Sample::new((100..140).map(f64::from));
+        assert_eq!(sample().interval(), sample().interval());
+    }
+
+    #[test]
+    fn narrows_with_more_runs() {
+        // The median of n runs, uniform with a range of 100, is normal with a deviation of
+        // 50 / sqrt(n).
+        for runs in [25_u32, 100, 400] {
+            let spread = (0..runs).map(|run| f64::from(100 + 100 * run / runs));
+            let Interval { value, low, high } = Sample::new(spread).interval();
+            assert!(low < value && value < high);
+            let expected = 2.0 * 1.96 * 50.0 / f64::from(runs).sqrt();
+            let found = (high - low) / expected;
+            assert!((0.7..1.3).contains(&found), "{runs}: {found}");
+        }
+    }
+}

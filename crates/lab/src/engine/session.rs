@@ -1,0 +1,337 @@
+//! Making the runs of cells.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::Progress;
+
+use super::busy::Watch;
+use super::store::{Head, Store};
+use crate::arguments::Size;
+
+/// Others that keep more processors busy than this disturb a measurement.
+const BUSY: f64 = 0.2;
+
+/// Something that is run again and again.
+pub struct Cell<'a, T> {
+    /// What it is, in full: kept runs are found by it. `--only` selects by its parts, which `/`
+    /// separates.
+    pub name: String,
+    /// Makes the run with this number, which is its seed.
+    pub take: Box<dyn Fn(u64) -> Result<T, Failure> + Sync + 'a>,
+}
+
+impl<'a, T> Cell<'a, T> {
+    pub fn new(
+        name: impl Into<String>,
+        take: impl Fn(u64) -> Result<T, Failure> + Sync + 'a,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            take: Box::new(take),
+        }
+    }
+}
+
+/// What the command line says of an experiment's runs.
+pub struct Plan {
+    pub experiment: String,
+    pub size: Size,
+    pub runs: u64,
+    /// Only cells with such a part; all if it is empty.
+    pub only: Vec<String>,
+    pub folder: PathBuf,
+    pub resume: bool,
+}
+
+/// The runs of one experiment.
+pub struct Session {
+    plan: Plan,
+    store: OnceLock<Mutex<Store>>,
+    progress: Progress,
+    notes: Mutex<Vec<String>>,
+    parts: Mutex<Vec<String>>,
+}
+
+impl Session {
+    pub fn new(plan: Plan) -> Self {
+        Self {
+            store: OnceLock::new(),
+            progress: Progress::start(0),
+            plan,
+            notes: Mutex::default(),
+            parts: Mutex::default(),
+        }
+    }
+
+    pub fn size(&self) -> Size {
+        self.plan.size
+    }
+
+    /// The number of runs of each cell, at most `most`.
+    pub fn runs(&self, most: u64) -> u64 {
+        self.plan.runs.min(most)
+    }
+
+    /// Announces cells before they are run, for the time that is left and for
+    /// [`begin`](Self::begin).
+    pub fn expect<T>(&self, cells: &[Cell<'_, T>], runs: u64) {
+        let mut parts = lock(&self.parts);
+        for part in cells.iter().flat_map(|cell| cell.name.split('/')) {
+            if !parts.iter().any(|known| known == part) {
+                parts.push(part.to_owned());
+            }
+        }
+        self.progress.expect(self.choose(cells).len() as u64 * runs);
+    }
+
+    /// What there is to say about how the runs were made.
+    pub fn notes(&self) -> Vec<String> {
+        lock(&self.notes).clone()
+    }
+
+    /// Opens the store, once all cells are announced. Fails, and touches no file, if `--only` names
+    /// a part that none of them has.
+    pub fn begin(&self) -> Result<(), Failure> {
+        self.check_parts()?;
+        let Plan {
+            experiment, size, ..
+        } = &self.plan;
+        let head = Head {
+            experiment: experiment.clone(),
+            size: format!("{size:?}").to_lowercase(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let store = Store::open(&self.plan.folder, &head, self.plan.resume)?;
+        self.store.get_or_init(|| Mutex::new(store));
+        Ok(())
+    }
+
+    fn check_parts(&self) -> Result<(), Failure> {
+        let parts = lock(&self.parts);
+        let known = |name: &&String| parts.iter().any(|part| matches(part, name));
+        match self.plan.only.iter().find(|name| !known(name)) {
+            None => Ok(()),
+            Some(name) => Err(Failure::Usage(format!(
+                "invalid value {name:?} for --only: expected one of {}",
+                in_short(&parts)
+            ))),
+        }
+    }
+
+    /// The runs of cells that do not disturb each other, side by side on our own pool; no run of
+    /// cells that `--only` leaves out.
+    pub fn side_by_side<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
+    where
+        T: Serialize + DeserializeOwned + Send + Sync,
+    {
+        let chosen = self.choose(cells);
+        let count = chosen.len() * runs as usize;
+        let slots: Vec<OnceLock<Result<T, Failure>>> =
+            (0..count).map(|_| OnceLock::new()).collect();
+        // Run by run, so that an interrupted session has some runs of each cell.
+        tidegate::for_each(0..count, |number| {
+            let (run, cell) = (number / chosen.len(), number % chosen.len());
+            let slot = &slots[cell * runs as usize + run];
+            slot.get_or_init(|| self.take(chosen[cell], run as u64));
+        });
+        let mut done = slots
+            .into_iter()
+            .map(|slot| slot.into_inner().expect("every run is made"));
+        self.collect(cells, |_| done.by_ref().take(runs as usize).collect())
+    }
+
+    /// The runs of cells on this machine, in turns, so that all meet the same hours of it. A first
+    /// round warms up and does not count, unless there is one run only.
+    pub fn in_turns<T>(&self, cells: &[Cell<'_, T>], runs: u64) -> Result<Vec<Vec<T>>, Failure>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let chosen = self.choose(cells);
+        let watch = Watch::start();
+        let mut taken: Vec<Vec<T>> = chosen.iter().map(|_| Vec::new()).collect();
+        let is_kept = |cell: &Cell<'_, T>| self.kept::<T>(&cell.name, 0).is_some();
+        if runs > 1 && !chosen.iter().all(|cell| is_kept(cell)) {
+            self.progress.say("warming up");
+            chosen
+                .iter()
+                .try_for_each(|cell| (cell.take)(0).map(drop))?;
+        }
+        for run in 0..runs {
+            for (cell, taken) in chosen.iter().zip(&mut taken) {
+                taken.push(self.take(cell, run)?);
+            }
+        }
+        self.note_load(&watch);
+        let mut taken = taken.into_iter();
+        self.collect(cells, |_| {
+            Ok(taken.next().expect("each chosen cell was run"))
+        })
+    }
+
+    /// The runs of all cells in order; of those that were left out none.
+    fn collect<T>(
+        &self,
+        cells: &[Cell<'_, T>],
+        mut runs: impl FnMut(&Cell<'_, T>) -> Result<Vec<T>, Failure>,
+    ) -> Result<Vec<Vec<T>>, Failure> {
+        let of = |cell: &Cell<'_, T>| match self.is_chosen(&cell.name) {
+            true => runs(cell),
+            false => Ok(Vec::new()),
+        };
+        cells.iter().map(of).collect()
+    }
+
+    fn choose<'c, 'a, T>(&self, cells: &'c [Cell<'a, T>]) -> Vec<&'c Cell<'a, T>> {
+        cells
+            .iter()
+            .filter(|cell| self.is_chosen(&cell.name))
+            .collect()
+    }
+
+    fn is_chosen(&self, name: &str) -> bool {
+        let only = &self.plan.only;
+        only.is_empty()
+            || only
+                .iter()
+                .any(|chosen| name.split('/').any(|part| matches(part, chosen)))
+    }
+
+    /// The kept run, or a new one that is kept from then on.
+    fn take<T>(&self, cell: &Cell<'_, T>, run: u64) -> Result<T, Failure>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let value = match self.kept(&cell.name, run) {
+            Some(value) => value,
+            None => {
+                self.progress.say(&cell.name);
+                let value = (cell.take)(run)?;
+                let json = serde_json::to_value(&value).expect("runs are JSON");
+                self.store().add(&cell.name, run, json)?;
+                value
+            }
+        };
+        self.progress.step();
+        Ok(value)
+    }
+
+    fn kept<T: DeserializeOwned>(&self, cell: &str, run: u64) -> Option<T> {
+        let store = self.store();
+        serde_json::from_value(store.get(cell, run)?.clone()).ok()
+    }
+
+    fn store(&self) -> MutexGuard<'_, Store> {
+        lock(self.store.get().expect("the session has begun"))
+    }
+
+    fn note_load(&self, watch: &Watch) {
+        if let Some(others) = watch.others().filter(|others| *others > BUSY) {
+            lock(&self.notes).push(format!(
+                "machine busy: other programs used {others:.1} processors while these runs were made"
+            ));
+        }
+    }
+}
+
+/// The parts of names without those that tell parameters in full.
+fn in_short(parts: &[String]) -> String {
+    let short = parts.iter().filter(|part| !part.contains('='));
+    short.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// A run that panics ends the command, so what it held is never seen.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a part of a cell's name is the chosen one, in whatever case.
+fn matches(part: &str, chosen: &str) -> bool {
+    part.eq_ignore_ascii_case(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn session(folder: &tempfile::TempDir, only: &[&str], resume: bool) -> Session {
+        Session::new(Plan {
+            experiment: "test".to_owned(),
+            size: Size::Tiny,
+            runs: 3,
+            only: only.iter().map(|&name| name.to_owned()).collect(),
+            folder: folder.path().to_owned(),
+            resume,
+        })
+    }
+
+    fn begun(folder: &tempfile::TempDir, resume: bool) -> Session {
+        let session = session(folder, &[], resume);
+        session.begin().unwrap();
+        session
+    }
+
+    /// Two cells that give their number and their run, and count how often they are run.
+    fn cells(made: &AtomicU64) -> Vec<Cell<'_, u64>> {
+        let cell = |number: u64| {
+            Cell::new(format!("part/{number}"), move |run| {
+                made.fetch_add(1, Ordering::Relaxed);
+                Ok(10 * number + run)
+            })
+        };
+        vec![cell(1), cell(2)]
+    }
+
+    #[test]
+    fn resume_makes_only_missing_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = AtomicU64::new(0);
+        let expected = vec![vec![10, 11, 12], vec![20, 21, 22]];
+        let runs = |resume, runs| begun(&folder, resume).side_by_side(&cells(&made), runs);
+        assert_eq!(runs(false, 2).unwrap(), [[10, 11], [20, 21]]);
+        assert_eq!(made.swap(0, Ordering::Relaxed), 4);
+        assert_eq!(runs(true, 3).unwrap(), expected);
+        assert_eq!(made.swap(0, Ordering::Relaxed), 2);
+        assert_eq!(runs(false, 3).unwrap(), expected);
+        assert_eq!(made.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn real_runs_warm_up_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = AtomicU64::new(0);
+        let session = begun(&folder, false);
+        let taken = session.in_turns(&cells(&made), 2).unwrap();
+        assert_eq!(taken, [[10, 11], [20, 21]]);
+        assert_eq!(made.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn only_leaves_other_cells_without_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = AtomicU64::new(0);
+        let session = session(&folder, &["2"], false);
+        let cells = cells(&made);
+        session.expect(&cells, 1);
+        session.begin().unwrap();
+        let taken = session.side_by_side(&cells, 1).unwrap();
+        assert_eq!(taken, [vec![], vec![20]]);
+    }
+
+    #[test]
+    fn an_unknown_part_is_refused_with_those_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(&folder, &["three"], false);
+        session.expect(&cells(&AtomicU64::new(0)), 1);
+        let text = session.begin().unwrap_err().to_string();
+        assert!(
+            text.contains("\"three\"") && text.contains("part, 1, 2"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! Finished runs on disk: a file of JSON lines, to which each run is appended as it ends.
+//!
+//! The first line says of what the runs are; runs of another experiment, size or version are not
+//! mixed with it. A last line that was cut off is dropped.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidegate_command::failure::Failure;
+
+/// Of what the runs of a file are.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+pub struct Head {
+    pub experiment: String,
+    pub size: String,
+    pub version: String,
+}
+
+/// One finished run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+struct Run {
+    cell: String,
+    run: u64,
+    value: Value,
+}
+
+/// The runs of one file.
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    runs: BTreeMap<(String, u64), Value>,
+}
+
+impl Store {
+    /// Opens the file. With `resume` its runs are kept, without it the file is moved to a name that
+    /// ends in `.before` and a new one begins.
+    pub fn open(folder: &Path, head: &Head, resume: bool) -> Result<Self, Failure> {
+        let path = folder.join(format!("{}-{}.jsonl", head.experiment, head.size));
+        let failed = |error: io::Error| {
+            Failure::Impossible(format!(
+                "{}: cannot keep runs here: {error}",
+                path.display()
+            ))
+        };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let exists = path.try_exists().map_err(failed)?;
+        let mut runs = BTreeMap::new();
+        if exists && resume {
+            let text = fs::read_to_string(&path).map_err(failed)?;
+            runs = read(&text, head).map_err(|why| {
+                Failure::Usage(format!(
+                    "{}: {why}; start again without --resume",
+                    path.display()
+                ))
+            })?;
+        } else if exists {
+            fs::rename(&path, path.with_extension("jsonl.before")).map_err(failed)?;
+        }
+        // Written anew, so that a line that was cut off is gone.
+        let mut text = line(head);
+        for ((cell, run), value) in &runs {
+            let (cell, run, value) = (cell.clone(), *run, value.clone());
+            text += &line(&Run { cell, run, value });
+        }
+        let fresh = path.with_extension("jsonl.new");
+        fs::write(&fresh, text).map_err(failed)?;
+        fs::rename(&fresh, &path).map_err(failed)?;
+        let file = File::options().append(true).open(&path).map_err(failed)?;
+        Ok(Self { path, file, runs })
+    }
+
+    /// A run that is kept.
+    pub fn get(&self, cell: &str, run: u64) -> Option<&Value> {
+        self.runs.get(&(cell.to_owned(), run))
+    }
+
+    /// Appends a run.
+    pub fn add(&mut self, cell: &str, run: u64, value: Value) -> Result<(), Failure> {
+        let cell = cell.to_owned();
+        self.file
+            .write_all(line(&Run { cell, run, value }).as_bytes())
+            .map_err(|error| {
+                let path = self.path.display();
+                Failure::Impossible(format!("{path}: a run cannot be kept: {error}"))
+            })
+    }
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("runs are JSON") + "\n"
+}
+
+/// The runs of a file's text, or why they are not those of `head`.
+fn read(text: &str, head: &Head) -> Result<BTreeMap<(String, u64), Value>, String> {
+    let mut lines = text.split_inclusive('\n');
+    let found: Head = lines
+        .next()
+        .and_then(|first| serde_json::from_str(first).ok())
+        .ok_or("the first line does not say of what the runs are")?;
+    if found != *head {
+        return Err(format!("the runs are of {found:?} and not of {head:?}"));
+    }
+    let mut runs = BTreeMap::new();
+    for (number, line) in lines.enumerate().filter(|(_, line)| line.ends_with('\n')) {
+        let Run { cell, run, value } = serde_json::from_str(line)
+            .map_err(|error| format!("line {} is no run: {error}", number + 2))?;
+        runs.insert((cell, run), value);
+    }
+    Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(size: &str) -> Head {
+        Head {
+            experiment: "test".to_owned(),
+            size: size.to_owned(),
+            version: "1".to_owned(),
+        }
+    }
+
+    #[test]
+    fn resume_keeps_runs_and_a_new_start_moves_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |resume| Store::open(folder.path(), &head("tiny"), resume).unwrap();
+        open(false).add("cell", 0, 1.5.into()).unwrap();
+        assert_eq!(open(true).get("cell", 0), Some(&1.5.into()));
+        assert_eq!(open(true).get("cell", 1), None);
+        assert_eq!(open(false).get("cell", 0), None);
+        assert!(folder.path().join("test-tiny.jsonl.before").exists());
+    }
+
+    #[test]
+    fn drops_a_line_that_was_cut_off() {
+        let text = line(&head("tiny"))
+            + &line(&Run {
+                cell: "cell".to_owned(),
+                run: 3,
+                value: Value::Null,
+            });
+        let runs = read(&(text + "{\"cell\":\"ce"), &head("tiny")).unwrap();
+        assert_eq!(runs.len(), 1);
+    }
+
+    #[test]
+    fn refuses_runs_of_another_size() {
+        let text = line(&head("tiny"));
+        assert!(read(&text, &head("small")).unwrap_err().contains("small"));
+        assert!(read("", &head("small")).is_err());
+        let text = text + "{}\n";
+        assert!(read(&text, &head("tiny")).unwrap_err().contains("line 2"));
+    }
+}

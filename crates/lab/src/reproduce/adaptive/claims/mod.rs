@@ -1,0 +1,180 @@
+//! What the thesis claims, as sizes that can fail.
+//!
+//! Where the text prints a number, a figure agrees that is nearer to it, on a logarithmic scale,
+//! than to no effect or to the next number of the same experiment. Where it has a word only, the
+//! range is our reading of it, the same wherever the word is used: see the constants here.
+
+mod lu;
+mod overall;
+mod parameters;
+mod programs;
+mod sleeps;
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use super::medians::{View, interval};
+use crate::engine::{Claim, Refuted, Verdict};
+use crate::reproduce::page::Finding;
+use tidegate_command::output::show_ratio;
+use tidegate_workloads::Size;
+
+pub use super::simulated::Results;
+
+/// "No big difference", "roughly the same".
+pub const ALIKE: RangeInclusive<f64> = 0.91..=1.10;
+/// "Slightly", "a little".
+pub const SLIGHTLY: RangeInclusive<f64> = 1.02..=1.25;
+/// "Significantly", "clearly", "quite badly": from 3 on the thesis prints numbers.
+pub const WORSE: RangeInclusive<f64> = 1.10..=3.0;
+/// "Really badly": nearer to 3 than to 1, and to 18 than to 100.
+pub const AWFUL: RangeInclusive<f64> = 1.73..=44.0;
+/// The slowest of several by the fastest, where they are alike.
+const CLOSE: RangeInclusive<f64> = 1.0..=1.10;
+/// Figures of this size and more are not alike any more.
+const APART: f64 = 1.25;
+
+/// All of Mars and all of Saturn, for one, two and four instances.
+pub const MARS: [&str; 3] = ["80", "80-2", "80-4"];
+pub const SATURN: [&str; 3] = ["48", "48-2", "48-4"];
+
+/// The schedulers of chapter 6.
+pub const SEVEN: [&str; 7] = [
+    "linear",
+    "quanta",
+    "long-quanta",
+    "none",
+    "pheet-original",
+    "yield",
+    "abp-yield",
+];
+
+/// The tuned backoffs of chapter 4.
+pub const TUNED: [&str; 5] = [
+    "linear",
+    "exponential",
+    "exponential-linear",
+    "linear-exponential",
+    "combination",
+];
+
+/// All backoffs of chapter 4.
+const BACKOFFS: [&str; 8] = [
+    "none",
+    "pheet-original",
+    "yield",
+    TUNED[0],
+    TUNED[1],
+    TUNED[2],
+    TUNED[3],
+    TUNED[4],
+];
+
+/// Where yields come out otherwise than in the thesis.
+const YIELDS: &str = "A yield costs nothing here while no other thread waits for the processor, and \
+    otherwise leaves the processor for a whole slice of time, as on the Linux of today. The thesis \
+    found yields good on Saturn and bad on Mars, and does not know why.";
+
+/// A claim and how its figure is computed.
+pub struct Row<R> {
+    claim: Claim,
+    figure: fn(&View<'_, R>) -> f64,
+    why: &'static str,
+    /// Whether programs must be as long as those of the thesis.
+    needs_paper: bool,
+}
+
+impl<R> Row<R> {
+    /// A claim with its identifier, its sentence and where it stands.
+    pub fn new(
+        [id, what, source]: [&str; 3],
+        agrees: RangeInclusive<f64>,
+        refuted: Refuted,
+        figure: fn(&View<'_, R>) -> f64,
+    ) -> Self {
+        Self {
+            claim: Claim::new(id, what, source, agrees, refuted),
+            figure,
+            why: "",
+            needs_paper: false,
+        }
+    }
+
+    /// That a ratio is above 1.
+    pub fn above(
+        names: [&str; 3],
+        agrees: RangeInclusive<f64>,
+        figure: fn(&View<'_, R>) -> f64,
+    ) -> Self {
+        Self::new(names, agrees, Refuted::AtMost(1.0), figure)
+    }
+
+    /// That a ratio is below 1.
+    pub fn below(
+        names: [&str; 3],
+        agrees: RangeInclusive<f64>,
+        figure: fn(&View<'_, R>) -> f64,
+    ) -> Self {
+        Self::new(names, agrees, Refuted::AtLeast(1.0), figure)
+    }
+
+    /// That two times are alike.
+    pub fn alike(names: [&str; 3], figure: fn(&View<'_, R>) -> f64) -> Self {
+        Self::new(names, ALIKE, Refuted::Outside(1.0 / APART, APART), figure)
+    }
+
+    /// That the slowest of several takes about as long as the fastest.
+    pub fn close(names: [&str; 3], figure: fn(&View<'_, R>) -> f64) -> Self {
+        Self::new(names, CLOSE, Refuted::AtLeast(APART), figure)
+    }
+
+    pub fn published(self, figure: f64) -> Self {
+        Self {
+            claim: self.claim.published(figure),
+            ..self
+        }
+    }
+
+    /// Why the figure is what it is, or the range.
+    pub fn because(self, why: &'static str) -> Self {
+        Self { why, ..self }
+    }
+
+    /// A claim that only programs as long as those of the thesis can judge.
+    fn of_long_programs(self) -> Self {
+        Self {
+            needs_paper: true,
+            ..self
+        }
+    }
+
+    /// How programs of this size judge the claim.
+    pub fn finding(&self, results: &R, size: Size) -> Finding {
+        let ours = interval(results, self.figure);
+        let is_too_small = match size {
+            Size::Tiny => true,
+            Size::Small => self.needs_paper,
+            Size::Paper => false,
+        };
+        let finding = self.claim.finding(ours, show_ratio).because(self.why);
+        finding.unless(is_too_small, Verdict::TooSmall)
+    }
+}
+
+/// All claims that simulated machines can judge.
+fn rows() -> Vec<Row<Results>> {
+    let groups = [
+        lu::rows(),
+        overall::rows(),
+        programs::rows(),
+        parameters::rows(),
+        sleeps::rows(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+pub fn findings(results: &Results, size: Size) -> Vec<Finding> {
+    let rows = rows().into_iter();
+    rows.map(|row| row.finding(results, size)).collect()
+}

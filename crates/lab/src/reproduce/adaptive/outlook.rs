@@ -1,0 +1,317 @@
+//! What chapter 7 asks: whether schedulers that estimate how many processors they could use beat
+//! all processors under a tuned backoff. The thesis has no figures of this.
+
+use tidegate_workloads::Size;
+
+use super::claims::{Row, SLIGHTLY};
+use super::machines::{MARS, Machine, SATURN};
+use super::medians::{View, least};
+use super::simulated::slowed;
+use crate::engine::{Refuted, Session};
+use crate::reproduce::grid::{Grid, Load, Plan, Rule, Trial};
+use crate::reproduce::page::{Page, Section};
+use crate::reproduce::simulated::Work;
+use tidegate_command::failure::Failure;
+use tidegate_policy::Nanos;
+use tidegate_sim::Settings;
+
+const MS: Nanos = 1_000_000;
+
+/// Estimators of desires, and how often each estimates: as in the evaluations of Cao et al. (section
+/// 2.4) and of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004.
+const ESTIMATORS: [(&str, Nanos); 4] = [
+    ("a-steal", 10 * MS),
+    ("a-deque", 10 * MS),
+    ("wsap", 5 * MS),
+    ("steady", 5 * MS),
+];
+
+/// The unit of aggregated times.
+const ALL: [&str; 6] = ["linear", "quanta", "a-steal", "a-deque", "wsap", "steady"];
+
+/// The processors of the evaluation of Cao et al.
+const CAO: usize = 8;
+
+fn rules() -> Vec<Rule> {
+    let mut rules: Vec<Rule> = ["linear", "quanta"]
+        .map(|rule| Rule::new(rule, rule))
+        .into();
+    rules.extend(ESTIMATORS.map(|(name, cycle)| Rule::new(name, "linear").desiring(name, cycle)));
+    rules
+}
+
+/// The programs with tasks so long that each takes more than a second alone on all processors: a
+/// job with a desire begins with one processor, and that is all that a shorter one would show.
+fn works(size: Size) -> Vec<Work> {
+    let longer = match size {
+        Size::Tiny => [1.0; 5],
+        Size::Small => [40.0, 500.0, 40.0, 100.0, 100.0],
+        Size::Paper => [4.0, 1500.0, 10.0, 300.0, 300.0],
+    };
+    let lengthen = |(work, longer): (Work, f64)| Work {
+        slower: work.slower * longer,
+        ..work
+    };
+    let works = slowed(size).into_iter();
+    works.zip(longer).map(lengthen).collect()
+}
+
+struct Results {
+    mars: Grid,
+    saturn: Grid,
+    cao: Grid,
+}
+
+pub struct Trials([Trial; 3]);
+
+fn plan(size: Size, loads: Vec<Load>) -> Plan {
+    Plan {
+        rules: rules(),
+        works: works(size),
+        loads,
+    }
+}
+
+/// Any processor takes any worker: those that a job is allotted are not always the same.
+fn unpinned(machine: Machine) -> impl Fn(usize) -> Settings {
+    move |processors| Settings {
+        pinned: false,
+        ..machine.settings(processors)
+    }
+}
+
+impl Trials {
+    pub fn new(session: &Session) -> Self {
+        let (size, runs) = (session.size().into(), super::runs(session));
+        let [mars, saturn] = [MARS, SATURN].map(|machine| {
+            let loads = machine.full().into_iter();
+            let loads = loads.filter(|load| load.instances != 2).collect();
+            let place = format!("{}/outlook", machine.name);
+            plan(size, loads).simulated(&place, runs, unpinned(machine))
+        });
+        let cao = plan(size, vec![MARS.alone(CAO)]);
+        let cao = cao.simulated("Mars/outlook", runs, unpinned(MARS));
+        let trials = [mars, saturn, cao];
+        trials.iter().for_each(|trial| trial.expect(session));
+        Self(trials)
+    }
+
+    pub fn add(self, session: &Session, page: &mut Page) -> Result<(), Failure> {
+        let [mars, saturn, cao] = self.0;
+        let results = Results {
+            mars: mars.measure(session)?,
+            saturn: saturn.measure(session)?,
+            cao: cao.measure(session)?,
+        };
+        let size = session.size().into();
+        let findings = claims().into_iter();
+        page.findings
+            .extend(findings.map(|row| row.finding(&results, size)));
+        page.sections.push(section(&results));
+        Ok(())
+    }
+}
+
+/// The aggregated time under a rule, the mean of both machines.
+fn time(view: &View<'_, Results>, rule: &str, [mars, saturn]: [&str; 2]) -> f64 {
+    let Results {
+        mars: on_mars,
+        saturn: on_saturn,
+        ..
+    } = view.results;
+    let mars = view.on(on_mars).aggregated(rule, &[mars], &ALL);
+    (mars + view.on(on_saturn).aggregated(rule, &[saturn], &ALL)) / 2.0
+}
+
+const ALONE: [&str; 2] = ["80", "48"];
+const FOUR: [&str; 2] = ["80-4", "48-4"];
+
+fn by_linear(view: &View<'_, Results>, rule: &str, loads: [&str; 2]) -> f64 {
+    time(view, rule, loads) / time(view, "linear", loads)
+}
+
+type Figure = fn(&View<'_, Results>) -> f64;
+
+fn claims() -> Vec<Row<Results>> {
+    let figures: [(&str, [Figure; 2]); 4] = [
+        (
+            "a-steal",
+            [
+                |v| by_linear(v, "a-steal", ALONE),
+                |v| by_linear(v, "a-steal", FOUR),
+            ],
+        ),
+        (
+            "a-deque",
+            [
+                |v| by_linear(v, "a-deque", ALONE),
+                |v| by_linear(v, "a-deque", FOUR),
+            ],
+        ),
+        (
+            "wsap",
+            [
+                |v| by_linear(v, "wsap", ALONE),
+                |v| by_linear(v, "wsap", FOUR),
+            ],
+        ),
+        (
+            "steady",
+            [
+                |v| by_linear(v, "steady", ALONE),
+                |v| by_linear(v, "steady", FOUR),
+            ],
+        ),
+    ];
+    let mut rows = vec![];
+    for (rule, [alone, four]) in figures {
+        rows.push(no_faster(rule, "alone", "One instance takes", alone));
+        rows.push(no_faster(rule, "4", "Four instances take", four));
+    }
+    rows.extend(central());
+    rows.push(
+        Row::above(
+            [
+                "cao-alone",
+                "One program alone on 8 processors takes longer under A-Steal and A-Deque than with \
+                 all processors all the time",
+                "2.4, after Cao et al.",
+            ],
+            SLIGHTLY,
+            |view: &View<'_, Results>| {
+                let cao = view.on(&view.results.cao);
+                let time = |rule| cao.aggregated(rule, &["8"], &ALL);
+                least(["a-steal", "a-deque"].map(time)) / time("linear")
+            },
+        )
+        .because(
+            "A job with a desire begins with one processor, and has all that it can use only after \
+             some cycles.",
+        ),
+    );
+    rows
+}
+
+/// The first of the three explanations of chapter 7, that adaptivity gains nothing.
+fn no_faster(rule: &str, load: &str, take: &str, figure: Figure) -> Row<Results> {
+    let id = format!("outlook-{rule}-{load}");
+    let what = format!(
+        "{take} at least as long under {rule} on as many processors as it asks for as under the \
+         linear backoff on all"
+    );
+    Row::new(
+        [&id, &what, "asked in ch. 7"],
+        0.95..=2.0,
+        Refuted::AtMost(0.95),
+        figure,
+    )
+}
+
+/// The second explanation, that a central table is needed.
+fn central() -> [Row<Results>; 2] {
+    fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
+        let best = least(ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
+        best / time(view, "quanta", loads)
+    }
+    let row =
+        |id, what, figure: Figure| Row::below([id, what, "asked in ch. 7"], 0.5..=0.95, figure);
+    [
+        row(
+            "outlook-central-alone",
+            "One instance takes less time under the best estimator with a central table than under \
+             quanta, which have none",
+            |view| gain(view, ALONE),
+        ),
+        row(
+            "outlook-central-4",
+            "Four instances take less time under the best estimator with a central table than under \
+             quanta, which have none",
+            |view| gain(view, FOUR),
+        ),
+    ]
+}
+
+fn section(results: &Results) -> Section {
+    let Results { mars, saturn, cao } = results;
+    Section {
+        title: "Outlook: estimators beside tuned backoffs".to_owned(),
+        text: "Chapter 7 asks whether adaptive schedulers are worth their trouble beside a tuned \
+               backoff. Under linear and quanta each instance has all processors all the time. Under \
+               A-Steal, A-Deque, WSAP and steady it begins with one, and its desire is estimated \
+               every 10 ms (A-Steal, A-Deque) or 5 ms; the allotments come from a central table, and \
+               its thieves rest as the linear backoff does. Unlike above, any free processor takes any \
+               waiting thread. The unit is the mean over all six. Findings whose identifier begins with outlook answer a question: \"contradicts\" means \
+               that adaptivity gains time."
+            .to_owned(),
+        charts: [("Mars", mars), ("Saturn", saturn), ("8 processors", cao)]
+            .map(|(name, grid)| grid.aggregated_chart(name))
+            .into(),
+        tables: [mars, saturn, cao].map(super::times).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Verdict;
+    use crate::reproduce::observed::Observed;
+
+    /// The results where rules take as long as `times` says, and every other one second.
+    fn results(times: &[(&str, f64)]) -> Results {
+        let grid = |loads| {
+            let plan = plan(Size::Tiny, loads);
+            let observed = plan.cells().map(|(rule, ..)| {
+                let time = times.iter().find(|(name, _)| *name == rule.name);
+                vec![Observed {
+                    seconds: time.map_or(1.0, |(_, seconds)| *seconds),
+                    ..Observed::default()
+                }]
+            });
+            let observed = observed.collect();
+            Grid::new(plan, observed)
+        };
+        Results {
+            mars: grid(MARS.full()),
+            saturn: grid(SATURN.full()),
+            cao: grid(vec![MARS.alone(CAO)]),
+        }
+    }
+
+    #[test]
+    fn each_answer_can_agree_and_contradict() {
+        let all = |seconds| ESTIMATORS.map(|(rule, _)| (rule, seconds));
+        for (id, agreeing, contradicting) in [
+            ("outlook-a-steal-alone", 1.1, 0.9),
+            ("outlook-a-steal-4", 1.1, 0.9),
+            ("outlook-a-deque-alone", 1.1, 0.9),
+            ("outlook-a-deque-4", 1.1, 0.9),
+            ("outlook-wsap-alone", 1.1, 0.9),
+            ("outlook-wsap-4", 1.1, 0.9),
+            ("outlook-steady-alone", 1.1, 0.9),
+            ("outlook-steady-4", 1.1, 0.9),
+            ("outlook-central-alone", 0.9, 1.1),
+            ("outlook-central-4", 0.9, 1.1),
+            ("cao-alone", 1.1, 0.9),
+        ] {
+            for (seconds, verdict) in [
+                (agreeing, Verdict::Agrees),
+                (contradicting, Verdict::Contradicts),
+            ] {
+                let results = results(&all(seconds));
+                let findings = claims()
+                    .into_iter()
+                    .map(|row| row.finding(&results, Size::Paper));
+                let mut of = findings.filter(|finding| finding.id == id);
+                assert_eq!(of.next().expect("a claim").verdict, verdict, "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_estimators_have_a_desire() {
+        for rule in rules() {
+            let is_estimator = ESTIMATORS.iter().any(|(name, _)| *name == rule.name);
+            assert_eq!(rule.desire.is_some(), is_estimator, "{}", rule.name);
+        }
+    }
+}

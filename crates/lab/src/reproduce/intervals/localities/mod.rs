@@ -1,0 +1,330 @@
+//! What hints of where tasks run are worth on a machine like that of the thesis: two packages of
+//! four processors with 8 MiB of last-level cache each (section 5.3).
+//!
+//! Time is compared with time on the same machine with a memory that costs nothing, so that an
+//! effect counts as locality only if it comes from misses.
+
+mod findings;
+mod section;
+
+use tidegate::machine::Topology;
+use tidegate_policy::Victim;
+use tidegate_sim::Width;
+use tidegate_sim::{Deques, Settings};
+use tidegate_workloads::locality::Locality;
+
+use crate::arguments::Size;
+use crate::engine::{Cell, Interval, Sample, Session};
+use crate::reproduce::observed::Observed;
+use crate::reproduce::page::{Page, Setting};
+use crate::reproduce::simulated::{Case, Work};
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{show_bytes, show_ratio};
+
+const MACHINE: &str = "cpus 0-7\nL3 0-3 4-7 size=8M\nnode 0-3 4-7\npackage 0-3 4-7";
+const ONE_PROCESSOR: &str = "cpus 0\nL3 0 size=8M";
+const CACHE: u64 = 8 << 20;
+/// Of which the arrays of the smallest size are large parts, as those of the source are of 8 MiB.
+const TINY_CACHE: u64 = 20_480;
+
+/// What a KiB that is not in the cache takes, in nanoseconds, so that the cache-stress test without
+/// hints takes [`FITTED_RATIO`] of its time in the best locality.
+const FITTED: u64 = 68;
+/// Table 5.1: 4.038 s by 3.596 s.
+const FITTED_RATIO: f64 = 1.123;
+
+/// Nothing, the simulator's default (this machine's memory, read ahead), the fitted cost, and what
+/// an additional miss costs each program by the thesis' tables 5.1 to 5.6: 6.3, 128 and 213 ns a
+/// line of 64 bytes.
+const COSTS: [u64; 6] = [0, 20, FITTED, 100, 2_048, 3_408];
+
+/// A program of section 5.3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Program {
+    name: &'static str,
+    /// How many times as long as on this machine its tasks take, so that it takes as long in the
+    /// best locality as tables 5.1, 5.3 and 5.5 say.
+    slower: f64,
+}
+
+const CACHESTRESS: Program = Program {
+    name: "cachestress",
+    slower: 6.53,
+};
+const MERGESORT: Program = Program {
+    name: "mergesort",
+    slower: 17.2,
+};
+const BLOCKMATMUL: Program = Program {
+    name: "blockmatmul",
+    slower: 35.2,
+};
+const PROGRAMS: [Program; 3] = [CACHESTRESS, MERGESORT, BLOCKMATMUL];
+
+/// Where a program runs, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Variant {
+    program: Program,
+    locality: Locality,
+    machine: Machine,
+    /// What a KiB costs that is not in the cache.
+    miss: u64,
+}
+
+/// Who shares a deque, or that there is only one processor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Machine {
+    /// The workers of a place share one deque, as in the thesis.
+    PlaceDeques,
+    /// Each worker has its own, as in this runtime.
+    WorkerDeques,
+    OneProcessor,
+}
+
+impl Machine {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::PlaceDeques => "a deque for each place",
+            Self::WorkerDeques => "a deque for each worker",
+            Self::OneProcessor => "one processor",
+        }
+    }
+
+    fn settings(self, size: Size, miss: u64) -> Settings {
+        let text = match self {
+            Self::OneProcessor => ONE_PROCESSOR,
+            _ => MACHINE,
+        };
+        let topology: Topology = text.parse().expect("a topology of this program");
+        let cpus = topology.cpus();
+        let usual = Settings::new(cpus.len());
+        Settings {
+            places: topology.places(cpus.as_slice()),
+            cache: match size {
+                Size::Tiny => TINY_CACHE,
+                Size::Small | Size::Paper => CACHE,
+            },
+            // Section 4.2: a thief draws another place.
+            victim: match self {
+                Self::PlaceDeques => Victim::Random,
+                _ => usual.victim,
+            },
+            deques: match self {
+                Self::PlaceDeques => Deques::Place,
+                _ => Deques::Worker,
+            },
+            costs: tidegate_sim::Costs {
+                miss,
+                ..usual.costs
+            },
+            ..usual
+        }
+    }
+}
+
+impl Variant {
+    fn cell(self, size: Size) -> Cell<'static, Observed> {
+        let work = self.work(size);
+        let settings = self.machine.settings(size, self.miss);
+        let name = format!(
+            "two packages/{}/{}/{}/{}/miss={} cache={}",
+            self.program.name,
+            work.in_full(),
+            self.locality.name(),
+            self.machine.name(),
+            self.miss,
+            settings.cache,
+        );
+        let case = Case {
+            work,
+            width: Width::Fixed(settings.processors),
+            settings,
+            instances: 1,
+        };
+        Cell::new(name, move |run| case.observe(run))
+    }
+
+    fn work(self, size: Size) -> Work {
+        // The cache-stress test is quick to simulate: it always has its published size.
+        let size = match (size, self.program.name) {
+            (Size::Small, "cachestress") => Size::Paper,
+            (size, _) => size,
+        };
+        let name = self.program.name;
+        Work {
+            slower: self.program.slower,
+            ..Work::new(name, name, size.into(), given(self.locality))
+        }
+    }
+}
+
+pub const fn given(locality: Locality) -> &'static [(&'static str, &'static str)] {
+    match locality {
+        Locality::Best => &[("locality", "best")],
+        Locality::Ignorant => &[("locality", "ignorant")],
+        Locality::Random => &[("locality", "random")],
+        Locality::Worst => &[("locality", "worst")],
+    }
+}
+
+/// Each program in each locality, at all costs with the deques of the thesis, at none and at the
+/// fitted one with those of this runtime; and in the best locality on one processor.
+fn variants() -> Vec<Variant> {
+    let machines = |program| {
+        let places = COSTS.map(|miss| (Machine::PlaceDeques, miss));
+        let workers = [0, FITTED].map(|miss| (Machine::WorkerDeques, miss));
+        let both = places.into_iter().chain(workers);
+        let several = both.flat_map(move |(machine, miss)| {
+            Locality::ALL.map(|locality| Variant {
+                program,
+                locality,
+                machine,
+                miss,
+            })
+        });
+        let alone = Variant {
+            program,
+            locality: Locality::Best,
+            machine: Machine::OneProcessor,
+            miss: FITTED,
+        };
+        several.chain([alone])
+    };
+    PROGRAMS.into_iter().flat_map(machines).collect()
+}
+
+/// The runs to be made.
+pub struct Trial {
+    pub runs: u64,
+    size: Size,
+    cells: Vec<Cell<'static, Observed>>,
+}
+
+impl Trial {
+    pub fn new(size: Size, runs: u64) -> Self {
+        let cells = variants().into_iter().map(|variant| variant.cell(size));
+        Self {
+            runs,
+            size,
+            cells: cells.collect(),
+        }
+    }
+
+    pub fn expect(&self, session: &Session) {
+        session.expect(&self.cells, self.runs);
+    }
+
+    pub fn measure(self, session: &Session) -> Result<Measured, Failure> {
+        let observed = session.side_by_side(&self.cells, self.runs)?;
+        Ok(Measured {
+            size: self.size,
+            rows: variants().into_iter().zip(observed).collect(),
+        })
+    }
+}
+
+/// What was observed of each variant.
+pub struct Measured {
+    size: Size,
+    rows: Vec<(Variant, Vec<Observed>)>,
+}
+
+impl Measured {
+    pub fn add_to(&self, page: &mut Page) {
+        let cache = show_bytes(Machine::PlaceDeques.settings(self.size, 0).cache as f64);
+        page.made.push(Setting::new(
+            "simulated machine",
+            format!("two places of four processors with {cache} of cache each"),
+        ));
+        let fitted = self.slowdown(CACHESTRESS, Locality::Ignorant, FITTED);
+        page.made.push(Setting::new(
+            "memory cost",
+            format!(
+                "{FITTED} ns a KiB, fitted at full size so that the cache-stress test without hints \
+                 takes {FITTED_RATIO} of its time in the best locality (table 5.1); here {}. Tables \
+                 5.1 and 5.2 give 100 ns a KiB: (4.038 s - 3.596 s) x 8 cores by 562 million lines \
+                 of 64 bytes",
+                fitted.show(show_ratio),
+            ),
+        ));
+        page.findings.extend(findings::findings(self));
+        page.sections.push(section::of(self));
+    }
+
+    fn sample(&self, variant: Variant, figure: fn(&Observed) -> f64) -> Sample {
+        let mut rows = self.rows.iter();
+        let row = rows.find(|(other, _)| *other == variant);
+        Sample::new(row.into_iter().flat_map(|(_, runs)| runs).map(figure))
+    }
+
+    /// A figure with the deques of the thesis.
+    fn on_places(
+        &self,
+        (program, locality): (Program, Locality),
+        miss: u64,
+        figure: fn(&Observed) -> f64,
+    ) -> Sample {
+        let variant = Variant {
+            program,
+            locality,
+            machine: Machine::PlaceDeques,
+            miss,
+        };
+        self.sample(variant, figure)
+    }
+
+    /// The time in a locality by that in the best, by the same ratio if misses cost nothing.
+    fn slowdown(&self, program: Program, locality: Locality, miss: u64) -> Interval {
+        self.slowdown_by(program, [locality, Locality::Best], miss)
+    }
+
+    fn slowdown_by(
+        &self,
+        program: Program,
+        [locality, base]: [Locality; 2],
+        miss: u64,
+    ) -> Interval {
+        let seconds = |locality, miss| self.on_places((program, locality), miss, |run| run.seconds);
+        let costly = [locality, base].map(|locality| seconds(locality, miss));
+        let free = [locality, base].map(|locality| seconds(locality, 0));
+        let samples = [&costly[0], &costly[1], &free[0], &free[1]];
+        Interval::of(&samples, |t| (t[0] / t[1]) / (t[2] / t[3]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made-up runs, in which a variant takes `seconds` and misses `missed` bytes.
+    pub(super) fn measured(size: Size, run: impl Fn(Variant) -> Observed) -> Measured {
+        let row = |variant| (variant, vec![run(variant); 3]);
+        Measured {
+            size,
+            rows: variants().into_iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn cells_have_different_names() {
+        let trial = Trial::new(Size::Small, 1);
+        let names: std::collections::BTreeSet<_> =
+            trial.cells.iter().map(|cell| &cell.name).collect();
+        assert_eq!(names.len(), variants().len());
+    }
+
+    #[test]
+    fn effects_without_misses_are_divided_out() {
+        // Twice as slow for another reason, and by a tenth for misses.
+        let measured = measured(Size::Paper, |variant| {
+            let elsewhere = f64::from(u8::from(variant.locality != Locality::Best));
+            let costs = f64::from(u8::from(variant.miss > 0));
+            Observed {
+                seconds: (1.0 + elsewhere) * (1.0 + 0.1 * elsewhere * costs),
+                ..Observed::default()
+            }
+        });
+        let slowdown = measured.slowdown(MERGESORT, Locality::Worst, FITTED);
+        assert!((slowdown.value - 1.1).abs() < 1e-9, "{slowdown:?}");
+    }
+}

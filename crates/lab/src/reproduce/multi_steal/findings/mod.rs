@@ -1,0 +1,51 @@
+//! The source's claims, each as a size.
+//!
+//! The source has numbers for UTS A (table 2), for fib, and for the time that the FFT spends on
+//! stealing. All other claims are words and curves without numbers, which this module turns into
+//! ranges: "as well as" is [`alike`], "lower performance" is [`slower`].
+
+mod fib;
+mod regular;
+#[cfg(test)]
+mod tests;
+mod uts;
+
+use tidegate_workloads::Size;
+
+use super::results::Results;
+use crate::engine::{Claim, Refuted, Verdict};
+use crate::reproduce::page::Finding;
+
+pub use regular::fails_with_two;
+pub use uts::two_workers;
+
+/// No smaller than this.
+const fn from(start: f64) -> std::ops::RangeInclusive<f64> {
+    start..=f64::INFINITY
+}
+
+/// No larger than this.
+const fn up_to(end: f64) -> std::ops::RangeInclusive<f64> {
+    f64::NEG_INFINITY..=end
+}
+
+/// A claim of equal times. The source calls a gap of 2 % "comparable" (fib); five times that leaves
+/// room for seeds and other costs, and a quarter more is no longer comparable.
+pub fn alike(id: &str, what: &str, source: &str) -> Claim {
+    Claim::new(id, what, source, 0.9..=1.1, Refuted::AtLeast(1.25))
+}
+
+/// A claim of longer times. A curve that lies 5 % lower is the least that a figure shows.
+fn slower(id: &str, what: &str, source: &str) -> Claim {
+    Claim::new(id, what, source, from(1.05), Refuted::AtMost(1.01))
+}
+
+/// All claims about the simulated machine: with the costs of the source, and with those of this
+/// runtime where the cost of a steal decides.
+pub fn findings(source: &Results, own: &Results, size: Size) -> Vec<Finding> {
+    let mut all = uts::findings(source, own);
+    all.extend(fib::findings(source, own, size));
+    all.extend(regular::findings(source, size));
+    let too_small = |finding: Finding| finding.unless(size == Size::Tiny, Verdict::TooSmall);
+    all.into_iter().map(too_small).collect()
+}

@@ -1,0 +1,93 @@
+//! Looking up what was measured, by program, strategy and number of processors.
+
+use super::BOTTOMMOST;
+use crate::engine::{Interval, Sample};
+use crate::reproduce::grid::Grid;
+use crate::reproduce::observed::Observed;
+
+/// What was measured with the same costs, in several grids.
+pub struct Results(pub Vec<Grid>);
+
+/// A figure of one run.
+pub type Figure = fn(&Observed) -> f64;
+
+pub fn seconds(run: &Observed) -> f64 {
+    run.seconds
+}
+
+pub fn steals(run: &Observed) -> f64 {
+    run.steals
+}
+
+/// The share of the workers' time in which they ran tasks. The source divides by five classes, of
+/// which this runtime has three.
+pub fn busy(run: &Observed) -> f64 {
+    run.busy / all(run)
+}
+
+/// The share in which they looked for tasks and took them.
+pub fn steal(run: &Observed) -> f64 {
+    run.stealing / all(run)
+}
+
+/// The share in which they rested.
+pub fn idle(run: &Observed) -> f64 {
+    run.asleep / all(run)
+}
+
+pub fn not_busy(run: &Observed) -> f64 {
+    steal(run) + idle(run)
+}
+
+fn all(run: &Observed) -> f64 {
+    run.busy + run.stealing + run.asleep
+}
+
+impl Results {
+    /// A figure of a program under a strategy.
+    pub fn sample(&self, work: &str, strategy: &str, processors: usize, figure: Figure) -> Sample {
+        let found = self.0.iter().find_map(|grid| {
+            let plan = grid.plan();
+            let rule = plan.rules.iter().position(|rule| rule.name == strategy)?;
+            let load = plan
+                .loads
+                .iter()
+                .position(|load| load.processors == processors)?;
+            Some((grid, (rule, grid.work(work)?, load)))
+        });
+        let (grid, cell) = found.expect("a cell of a plan");
+        grid.sample(cell, figure)
+    }
+
+    /// A figure under one strategy by that under another.
+    pub fn ratio(
+        &self,
+        work: &str,
+        strategies: [&str; 2],
+        processors: usize,
+        figure: Figure,
+    ) -> Interval {
+        let [one, other] = strategies.map(|name| self.sample(work, name, processors, figure));
+        one.over(&other)
+    }
+
+    /// The time on one processor, and under a strategy on several.
+    fn times(&self, work: &str, strategy: &str, processors: usize) -> [Sample; 2] {
+        [(BOTTOMMOST, 1), (strategy, processors)]
+            .map(|(strategy, processors)| self.sample(work, strategy, processors, seconds))
+    }
+
+    pub fn speedup(&self, work: &str, strategy: &str, processors: usize) -> Interval {
+        let [alone, time] = self.times(work, strategy, processors);
+        alone.over(&time)
+    }
+
+    /// The speed-up of one program by that of another.
+    pub fn speedup_ratio(&self, works: [&str; 2], strategy: &str, processors: usize) -> Interval {
+        let times = works.map(|work| self.times(work, strategy, processors));
+        let samples: Vec<&Sample> = times.iter().flatten().collect();
+        Interval::of(&samples, |medians| {
+            (medians[0] / medians[1]) / (medians[2] / medians[3])
+        })
+    }
+}

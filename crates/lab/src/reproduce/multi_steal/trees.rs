@@ -1,0 +1,60 @@
+//! The two trees of table 1, counted.
+
+use tidegate_command::failure::Failure;
+use tidegate_command::stack::with_deep_stack;
+use tidegate_workloads::Size;
+use tidegate_workloads::uts::{Counts, Law, TREES, serial};
+
+use super::programs::{TREE_A, TREE_B};
+use crate::arguments;
+use crate::engine::{Cell, Session};
+
+/// Nodes, leaves and depth of a tree.
+type Sizes = (u64, u64, u64);
+
+/// Counting the trees of the source, which smaller sizes replace.
+pub struct Trial(Vec<Cell<'static, Sizes>>);
+
+impl Trial {
+    pub fn new(size: arguments::Size) -> Self {
+        let names = match size.into() {
+            Size::Tiny => vec![],
+            Size::Small | Size::Paper => vec![TREE_A, TREE_B],
+        };
+        let cell = |name| Cell::new(format!("nodes/tree={name}"), move |_| count(name));
+        Self(names.into_iter().map(cell).collect())
+    }
+
+    pub fn expect(&self, session: &Session) {
+        session.expect(&self.0, 1);
+    }
+
+    /// How many nodes each tree has; none for one that was left out.
+    pub fn measure(self, session: &Session) -> Result<Vec<u64>, Failure> {
+        let counted = session.side_by_side(&self.0, 1)?;
+        Ok(counted
+            .concat()
+            .into_iter()
+            .map(|(nodes, ..)| nodes)
+            .collect())
+    }
+}
+
+/// Counts the tree. Fails if it does not have the published size.
+fn count(name: &'static str) -> Result<Sizes, Failure> {
+    let named = TREES.iter().find(|named| named.name == name);
+    let named = named.expect("a named tree");
+    let law = Law::new(named.tree);
+    let counts = with_deep_stack(|| serial(&law, &law.root()))?;
+    match counts == named.counts {
+        true => Ok(sizes(counts)),
+        false => Err(Failure::Wrong(format!(
+            "{name} has {counts:?}; expected {:?}",
+            named.counts
+        ))),
+    }
+}
+
+fn sizes(counts: Counts) -> Sizes {
+    (counts.nodes, counts.leaves, counts.depth)
+}

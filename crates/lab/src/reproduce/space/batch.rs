@@ -1,0 +1,81 @@
+//! Several programs, each under rules with parameters of its own.
+
+use tidegate_sim::{Extent, Settings};
+use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
+
+use super::k;
+use super::tables::Results;
+use crate::engine::Session;
+use crate::reproduce::grid::{Plan, Trial};
+use crate::reproduce::simulated::Work;
+use tidegate_command::failure::Failure;
+
+/// A program and its serial run.
+pub struct Subject {
+    pub work: Work,
+    pub extent: Extent,
+}
+
+impl Subject {
+    pub fn new(work: Work) -> Result<Self, Failure> {
+        struct Walked;
+
+        impl SimulatedVisitor for Walked {
+            type Out = Extent;
+
+            fn visit<P: Simulated>(self, program: P) -> Extent {
+                let dag = program.dag();
+                let s1 = Extent::of(&dag).peak_bytes;
+                Extent::with_k(&dag, k(s1))
+            }
+        }
+        let extent = visit_simulated(work.program, work.size, &work.given(), Walked)?;
+        Ok(Self { work, extent })
+    }
+}
+
+/// Trials of one program each.
+pub struct Batch(Vec<(Trial, Extent)>);
+
+impl Batch {
+    pub fn simulated<'a>(
+        place: &str,
+        runs: u64,
+        subjects: impl IntoIterator<Item = &'a Subject>,
+        plan: impl Fn(&Subject) -> Plan,
+    ) -> Self {
+        let trial = |subject| plan(subject).simulated(place, runs, Settings::new);
+        Self(
+            subjects
+                .into_iter()
+                .map(|subject| (trial(subject), subject.extent))
+                .collect(),
+        )
+    }
+
+    pub fn real<'a>(
+        place: &str,
+        runs: u64,
+        subjects: impl IntoIterator<Item = &'a Subject>,
+        plan: impl Fn(&Subject) -> Plan,
+    ) -> Result<Self, Failure> {
+        let trial = |subject: &Subject| Ok((plan(subject).real(place, runs)?, subject.extent));
+        subjects
+            .into_iter()
+            .map(trial)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    pub fn expect(&self, session: &Session) {
+        self.0.iter().for_each(|(trial, _)| trial.expect(session));
+    }
+
+    pub fn measure(self, session: &Session) -> Result<Vec<Results>, Failure> {
+        let measure = |(trial, extent): (Trial, Extent)| {
+            let grid = trial.measure(session)?;
+            Ok(Results { grid, extent })
+        };
+        self.0.into_iter().map(measure).collect()
+    }
+}

@@ -1,0 +1,202 @@
+//! What is run together on the simulated machine, and what is seen of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tidegate_policy::Nanos;
+use tidegate_sim::{Costs, Outcome, Settings, Width};
+
+use super::job::{Arrival, CYCLE, Job, MS, PROCESSORS, mean_response, seconds, settings};
+use crate::engine::{Cell, Sample};
+
+/// Instances of a job on a machine.
+#[derive(Clone)]
+pub struct Case {
+    /// The parts of the experiment that show it, with `/` between them.
+    pub parts: &'static str,
+    pub job: Arc<Job>,
+    /// What the way to get processors is called here, and what it is.
+    pub contender: &'static str,
+    pub width: Width,
+    pub instances: Instances,
+    pub processors: usize,
+    /// Milliseconds between two estimates.
+    pub cycle: u64,
+    /// How long an estimate takes a processor.
+    pub estimate: Nanos,
+}
+
+/// How many instances there are, and when they come.
+#[derive(Clone, Debug)]
+pub enum Instances {
+    One,
+    /// One, and then one on as many processors as it had on average, rounded up.
+    OneAndFixed,
+    /// The second comes when the first, alone, would have all processors, or after a millisecond
+    /// if it never has.
+    SecondWhenAllWork,
+    /// At these times in seconds.
+    At(Vec<f64>),
+}
+
+/// What is seen of a run.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// The mean time from arrival to end, in seconds, and the end of the last one.
+    pub response: f64,
+    pub end: f64,
+    /// Of the first instance: how long until all processors had work, if they ever had,
+    pub all: Option<f64>,
+    /// its work and span in seconds,
+    pub work: f64,
+    pub span: f64,
+    /// and its average effective and trimmed allotments.
+    pub effective: f64,
+    pub trimmed: f64,
+    /// The mean allotment of each instance.
+    pub allotments: Vec<f64>,
+    /// The time on a fixed number of processors, the average of this run.
+    pub fixed: Option<f64>,
+}
+
+impl Seen {
+    fn of(outcome: &Outcome) -> Self {
+        let first = &outcome.jobs[0];
+        Self {
+            response: mean_response(outcome),
+            end: seconds(outcome.end()),
+            all: first.all_processors.map(seconds),
+            work: seconds(first.work),
+            span: seconds(first.span),
+            effective: first.effective_allotment,
+            trimmed: first.trimmed_allotment,
+            allotments: outcome.jobs.iter().map(|job| job.mean_allotment).collect(),
+            fixed: None,
+        }
+    }
+}
+
+impl Case {
+    /// One instance on the machine of the thesis, with the cycle that it chose.
+    pub fn new(
+        parts: &'static str,
+        job: &Arc<Job>,
+        (contender, width): (&'static str, Width),
+    ) -> Self {
+        Self {
+            parts,
+            job: job.clone(),
+            contender,
+            width,
+            instances: Instances::One,
+            processors: PROCESSORS,
+            cycle: CYCLE,
+            estimate: Costs::default().estimate,
+        }
+    }
+
+    pub fn with(self, instances: Instances) -> Self {
+        Self { instances, ..self }
+    }
+
+    /// What its cell is called, which holds all that its runs depend on.
+    pub fn name(&self) -> String {
+        let Self {
+            parts,
+            job,
+            contender,
+            instances,
+            processors,
+            cycle,
+            estimate,
+            ..
+        } = self;
+        let (name, in_full) = (&job.name, &job.in_full);
+        let width = match self.width {
+            Width::Fixed(fixed) => format!("fixed={fixed}"),
+            Width::Desired(desire) => format!("desire={desire}"),
+            Width::Limited(desire, limit) => format!("desire={desire} limit={limit}"),
+        };
+        format!(
+            "{parts}/{name}/{in_full}/{contender}/{width} instances={instances:?}/{cycle} ms/\
+             processors={processors} estimate={estimate}"
+        )
+    }
+
+    pub fn cell(&self) -> Cell<'static, Seen> {
+        let case = self.clone();
+        Cell::new(self.name(), move |run| Ok(case.observe(run)))
+    }
+
+    fn observe(&self, seed: u64) -> Seen {
+        let settings = Settings {
+            costs: Costs {
+                estimate: self.estimate,
+                ..Costs::default()
+            },
+            ..settings(self.processors, self.cycle, seed)
+        };
+        let run = |arrives: &[Nanos], width: Width| {
+            let arrivals = arrives.iter().map(|&arrives| Arrival { arrives, width });
+            self.job.run(&settings, &arrivals.collect::<Vec<_>>())
+        };
+        match &self.instances {
+            Instances::One => Seen::of(&run(&[0], self.width)),
+            Instances::OneAndFixed => {
+                let seen = Seen::of(&run(&[0], self.width));
+                let processors = (seen.effective.ceil() as usize).clamp(1, self.processors);
+                let fixed = run(&[0], Width::Fixed(processors));
+                Seen {
+                    fixed: Some(mean_response(&fixed)),
+                    ..seen
+                }
+            }
+            Instances::SecondWhenAllWork => {
+                let alone = run(&[0], self.width);
+                let arrives = alone.jobs[0].all_processors.unwrap_or(MS);
+                Seen::of(&run(&[0, arrives], self.width))
+            }
+            Instances::At(times) => {
+                let times = times.iter().map(|time| (time * 1e9) as Nanos);
+                Seen::of(&run(&times.collect::<Vec<_>>(), self.width))
+            }
+        }
+    }
+}
+
+/// The runs of cases, found by their names.
+#[derive(Default)]
+pub struct Observed(BTreeMap<String, Vec<Seen>>);
+
+impl Observed {
+    pub fn new(cases: &[Case], runs: Vec<Vec<Seen>>) -> Self {
+        Self(cases.iter().map(Case::name).zip(runs).collect())
+    }
+
+    pub fn runs(&self, case: &Case) -> &[Seen] {
+        self.0.get(&case.name()).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn sample(&self, case: &Case, figure: impl Fn(&Seen) -> f64) -> Sample {
+        Sample::new(self.runs(case).iter().map(figure))
+    }
+
+    pub fn response(&self, case: &Case) -> Sample {
+        self.sample(case, |seen| seen.response)
+    }
+
+    /// Until all processors had work; empty if in one of the runs they never had.
+    pub fn all(&self, case: &Case) -> Sample {
+        let all: Option<Vec<f64>> = self.runs(case).iter().map(|seen| seen.all).collect();
+        Sample::new(all.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+impl Observed {
+    /// One made-up run of each case.
+    pub fn made_up(cases: &[Case], seen: impl Fn(&Case) -> Seen) -> Self {
+        Self::new(cases, cases.iter().map(|case| vec![seen(case)]).collect())
+    }
+}

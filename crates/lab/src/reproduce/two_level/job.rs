@@ -1,0 +1,181 @@
+//! The jobs of the thesis, with tasks so long that they take as long as they did.
+
+use std::sync::{Arc, OnceLock};
+
+use tidegate_policy::{Allot, Nanos};
+use tidegate_sim::{Dag, Job as Simulation, Outcome, Settings, Width, run};
+use tidegate_workloads::dags::KnaryDag;
+use tidegate_workloads::knary::Knary;
+use tidegate_workloads::{Simulated, SimulatedVisitor, Size, visit_simulated};
+
+use super::series::Series;
+use crate::reproduce::simulated::Work;
+use crate::reproduce::slowed::Slowed;
+
+/// The processors of the thesis' machine.
+pub const PROCESSORS: usize = 16;
+pub const MS: Nanos = 1_000_000;
+/// The time between two estimates that the thesis chose, in milliseconds.
+pub const CYCLE: u64 = 5;
+pub const CHOLESKY: &str = "cholesky(2048,10000)";
+
+/// When an instance of a job comes, and how it gets processors.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    pub arrives: Nanos,
+    pub width: Width,
+}
+
+/// Runs an instance for each arrival, all tasks so many times as long.
+type Run = dyn Fn(f64, &Settings, &[Arrival]) -> Outcome + Send + Sync;
+
+/// A program and its published time.
+pub struct Job {
+    pub name: &'static str,
+    /// All that its runs depend on.
+    pub in_full: String,
+    /// It takes `seconds` if each of so many instances has so many processors.
+    processors: usize,
+    pub seconds: f64,
+    instances: usize,
+    run: Box<Run>,
+    factor: OnceLock<f64>,
+}
+
+impl Job {
+    /// A program that takes `seconds` on so many processors.
+    pub fn of(work: Work, processors: usize, seconds: f64) -> Arc<Self> {
+        Arc::new(Self {
+            name: work.name,
+            in_full: format!("{} seconds={seconds} on={processors}", work.in_full()),
+            processors,
+            seconds,
+            instances: 1,
+            run: Box::new(move |factor, settings, arrivals| {
+                instances(&work, factor, settings, arrivals)
+            }),
+            factor: OnceLock::new(),
+        })
+    }
+
+    /// Two jobs, one with a serial tree of so many levels and then a parallel one, the other the
+    /// other way round, that take `seconds` on average on so many processors each.
+    pub fn complementary(levels: u32, processors: usize, seconds: f64) -> Arc<Self> {
+        Arc::new(Self {
+            name: "knary(11,4,4) + knary(11,5,0)",
+            in_full: format!("levels={levels} seconds={seconds} on={processors}"),
+            processors,
+            seconds,
+            instances: 2,
+            run: Box::new(move |factor, settings, arrivals| {
+                pair(levels, factor, settings, arrivals)
+            }),
+            factor: OnceLock::new(),
+        })
+    }
+
+    pub fn run(&self, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
+        let factor = *self.factor.get_or_init(|| self.calibrate());
+        (self.run)(factor, settings, arrivals)
+    }
+
+    /// How many times as long its tasks must take.
+    fn calibrate(&self) -> f64 {
+        let width = Width::Fixed(self.processors);
+        let arrivals = vec![Arrival { arrives: 0, width }; self.instances];
+        let machine = settings(PROCESSORS.max(self.processors), CYCLE, 0);
+        // Twice, because costs that do not grow with the work are part of the time.
+        (0..2).fold(1.0, |factor, _| {
+            factor * self.seconds / mean_response(&(self.run)(factor, &machine, &arrivals))
+        })
+    }
+}
+
+/// A machine with so many processors and milliseconds between two estimates.
+pub fn settings(processors: usize, cycle: u64, seed: u64) -> Settings {
+    Settings {
+        seed,
+        allot: Allot::Dp,
+        cycle: cycle * MS,
+        ..Settings::new(processors)
+    }
+}
+
+pub fn seconds(time: Nanos) -> f64 {
+    time as f64 / 1e9
+}
+
+/// The mean time of the jobs from arrival to end, in seconds.
+pub fn mean_response(outcome: &Outcome) -> f64 {
+    let sum: Nanos = outcome
+        .jobs
+        .iter()
+        .map(tidegate_sim::JobOutcome::time)
+        .sum();
+    seconds(sum) / outcome.jobs.len() as f64
+}
+
+/// A program of the thesis, under its published name.
+pub fn work(
+    name: &'static str,
+    program: &'static str,
+    given: &'static [(&'static str, &'static str)],
+) -> Work {
+    Work::new(name, program, Size::Tiny, given)
+}
+
+/// The parameters of [`CHOLESKY`].
+pub fn cholesky(size: Size) -> &'static [(&'static str, &'static str)] {
+    match size {
+        Size::Tiny => &[("n", "256"), ("nonzeros", "500")],
+        Size::Small | Size::Paper => &[("n", "2048"), ("nonzeros", "10000")],
+    }
+}
+
+fn instances(work: &Work, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
+    struct Instances<'a> {
+        factor: f64,
+        settings: &'a Settings,
+        arrivals: &'a [Arrival],
+    }
+    impl SimulatedVisitor for Instances<'_> {
+        type Out = Outcome;
+
+        fn visit<P: Simulated>(self, program: P) -> Outcome {
+            let dags = self.arrivals.iter().map(|_| program.dag());
+            simulate(self.settings, self.factor, dags, self.arrivals)
+        }
+    }
+    let visitor = Instances {
+        factor,
+        settings,
+        arrivals,
+    };
+    visit_simulated(work.program, work.size, &work.given(), visitor)
+        .expect("a program with parameters that it has")
+}
+
+fn pair(levels: u32, factor: f64, settings: &Settings, arrivals: &[Arrival]) -> Outcome {
+    let tree = |k, r| Knary { n: levels, k, r };
+    let (serial, parallel) = (tree(4, 4), tree(5, 0));
+    let dags = [[serial, parallel], [parallel, serial]].map(|trees| {
+        let dags: Vec<KnaryDag> = trees.iter().map(Simulated::dag).collect();
+        Series(dags)
+    });
+    simulate(settings, factor, dags.into_iter(), arrivals)
+}
+
+fn simulate<D: Dag>(
+    settings: &Settings,
+    factor: f64,
+    dags: impl Iterator<Item = D>,
+    arrivals: &[Arrival],
+) -> Outcome {
+    let jobs = dags.zip(arrivals).map(|(dag, arrival)| Simulation {
+        dag: Slowed { dag, factor },
+        arrives: arrival.arrives,
+        width: arrival.width,
+    });
+    let jobs: Vec<_> = jobs.collect();
+    run(settings, &jobs).expect("a machine that can be simulated")
+}

@@ -1,0 +1,302 @@
+//! What runs together, and running it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tempfile::TempDir;
+use tidegate_policy::Share;
+use tidegate_workloads::{Runtime, Serial, Size, Tidegate};
+
+use super::super::job::MS;
+use super::super::wsap;
+use crate::bench::crew::{self, Estimates, Spec};
+use tidegate_command::failure::Failure;
+
+/// Jobs that run together.
+pub struct Jobs {
+    pub name: String,
+    /// All that their runs depend on.
+    pub in_full: String,
+    jobs: Vec<Spec>,
+    late: Option<Late>,
+}
+
+/// How much later than the others the last job comes.
+#[derive(Clone, Copy, Debug)]
+enum Late {
+    /// Half of what the first takes alone.
+    Half,
+    /// As long as a share controller needs to settle.
+    Settled,
+}
+
+/// What is seen of a run.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// From start to end of each job, in seconds.
+    pub seconds: Vec<f64>,
+    /// How much later the last one started.
+    pub later: f64,
+    /// The processor time of the first.
+    pub cpu: f64,
+}
+
+impl Ran {
+    pub fn response(&self) -> f64 {
+        self.seconds.iter().sum::<f64>() / self.seconds.len() as f64
+    }
+
+    pub fn end(&self) -> f64 {
+        let [early @ .., last] = &self.seconds[..] else {
+            return f64::NAN;
+        };
+        early.iter().copied().fold(last + self.later, f64::max)
+    }
+
+    /// Throughput by response.
+    pub fn power(&self) -> f64 {
+        self.seconds.len() as f64 / self.end() / self.response()
+    }
+
+    /// How many processors the first job used on average.
+    pub fn usage(&self) -> f64 {
+        self.cpu / self.seconds[0]
+    }
+}
+
+/// A program with its parameters.
+struct Work {
+    name: String,
+    program: &'static str,
+    parameters: Vec<(String, String)>,
+}
+
+impl Work {
+    fn new(name: impl Into<String>, program: &'static str, parameters: &[(&str, String)]) -> Self {
+        let parameters = parameters.iter();
+        Self {
+            name: name.into(),
+            program,
+            parameters: parameters
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+        }
+    }
+
+    fn spec(&self, runtime: &str, workers: usize) -> Spec {
+        Spec {
+            program: self.program.to_owned(),
+            parameters: self.parameters.clone(),
+            runtime: runtime.to_owned(),
+            workers,
+            share: Share::Off,
+            idle: None,
+            steal: None,
+            space: None,
+            processors: None,
+            estimates: None,
+        }
+    }
+
+    fn fixed(&self, workers: usize) -> Spec {
+        self.spec(Tidegate::NAME, workers.max(1))
+    }
+
+    fn sharing(&self, workers: usize, efficiency: f64, cycle: u64) -> Spec {
+        Spec {
+            share: Share::On,
+            estimates: Some(Estimates {
+                desire: wsap(efficiency),
+                est_cycle: cycle * MS,
+            }),
+            ..self.fixed(workers)
+        }
+    }
+}
+
+impl Jobs {
+    fn new(name: String, jobs: Vec<Spec>) -> Self {
+        let in_full = |spec: &Spec| {
+            let parameters = spec
+                .parameters
+                .iter()
+                .map(|(name, value)| format!(" {name}={value}"));
+            let estimates = spec.estimates.map_or_else(String::new, |estimates| {
+                format!(" desire={} cycle={}", estimates.desire, estimates.est_cycle)
+            });
+            let (program, runtime, workers) = (&spec.program, &spec.runtime, spec.workers);
+            let parameters: String = parameters.collect();
+            format!("{program}{parameters} runtime={runtime} workers={workers}{estimates}")
+        };
+        Self {
+            name,
+            in_full: jobs.iter().map(in_full).collect::<Vec<_>>().join(" + "),
+            jobs,
+            late: None,
+        }
+    }
+
+    fn last(self, late: Late) -> Self {
+        Self {
+            in_full: format!("{} late={late:?}", self.in_full),
+            late: Some(late),
+            ..self
+        }
+    }
+}
+
+/// All cases, by names that the findings use.
+pub fn all(size: Size, processors: usize) -> Vec<Jobs> {
+    // A step takes some 1.5 ns.
+    let (n, steps) = match size {
+        Size::Tiny => (20, 100_000),
+        Size::Small => (38, 75_000_000),
+        Size::Paper => (41, 300_000_000),
+    };
+    let fib = Work::new("fib", "fib", &[("n", n.to_string())]);
+    let loopy = |rounds: usize| {
+        let given = [
+            ("n", (rounds * processors).to_string()),
+            ("steps", steps.to_string()),
+        ];
+        Work::new(format!("loopy({rounds} P)"), "loopy", &given)
+    };
+    let loops = [loopy(1), loopy(2), loopy(4)];
+    let mut cases = alone(&[&fib, &loops[2]], processors);
+    cases.extend(loops.iter().flat_map(|work| late(work, processors)));
+    cases.extend(new_job(&fib, processors));
+    cases.extend(complementary(steps, processors));
+    cases
+}
+
+/// O2 and P3.
+fn alone(works: &[&Work], processors: usize) -> Vec<Jobs> {
+    let of_work = |work: &&Work| {
+        let name = &work.name;
+        let one =
+            |part: &str, way: &str, spec| Jobs::new(format!("{part}/{name}/{way}"), vec![spec]);
+        vec![
+            one("O2", "1 ms", work.sharing(processors, 0.5, 1)),
+            one("O2", "5 ms", work.sharing(processors, 0.5, 5)),
+            one("O2/P3", "fixed", work.fixed(processors)),
+            one("P3", "sharing", work.sharing(processors, 0.75, 5)),
+            one("P3", "serial", work.spec(Serial::NAME, 1)),
+        ]
+    };
+    works.iter().flat_map(of_work).collect()
+}
+
+/// O3: the second job comes when the first has all processors.
+fn late(work: &Work, processors: usize) -> [Jobs; 2] {
+    let two = |way: &str, spec: Spec| {
+        Jobs::new(format!("O3/{}/{way}", work.name), vec![spec; 2]).last(Late::Settled)
+    };
+    [
+        two("sharing", work.sharing(processors, 0.5, 5)),
+        two("halves", work.fixed(processors / 2)),
+    ]
+}
+
+/// P1: the third job comes, at once or half-way.
+fn new_job(work: &Work, processors: usize) -> Vec<Jobs> {
+    let name = &work.name;
+    let sharing = vec![work.sharing(processors, 0.5, 5); 3];
+    let thirds = vec![work.fixed(processors / 3); 3];
+    vec![
+        Jobs::new(
+            format!("P1/{name}/halves"),
+            vec![work.fixed(processors / 2); 2],
+        ),
+        Jobs::new(format!("P1/{name}/sharing"), sharing.clone()),
+        Jobs::new(format!("P1/{name}/thirds"), thirds.clone()),
+        Jobs::new(format!("P1/{name}/sharing, third late"), sharing).last(Late::Half),
+        Jobs::new(format!("P1/{name}/thirds, third late"), thirds).last(Late::Half),
+    ]
+}
+
+/// P2: a serial phase and then one with twice the work, and the other way round.
+fn complementary(steps: u64, processors: usize) -> [Jobs; 2] {
+    let work = |first: &str| {
+        let given = [
+            ("rounds", "1".to_owned()),
+            ("solo", steps.to_string()),
+            ("steps", (2 * steps).to_string()),
+            ("tasks", "512".to_owned()),
+            ("first", first.to_owned()),
+        ];
+        Work::new("phases", "phases", &given)
+    };
+    let works = ["serial", "parallel"].map(work);
+    let two = |way: &str, spec: &dyn Fn(&Work) -> Spec| {
+        Jobs::new(format!("P2/phases/{way}"), works.iter().map(spec).collect())
+    };
+    [
+        two("sharing", &|work| work.sharing(processors, 0.5, 5)),
+        two("halves", &|work| work.fixed(processors / 2)),
+    ]
+}
+
+/// Runs jobs as processes that share a table, and checks that a program always gives one answer.
+pub struct Runner {
+    folder: TempDir,
+    answers: Mutex<BTreeMap<String, Value>>,
+}
+
+/// How long a share controller needs to settle: four cycles of 5 ms.
+const SETTLED: Duration = Duration::from_millis(20);
+
+impl Runner {
+    pub fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            folder: crew::folder()?,
+            answers: Mutex::default(),
+        })
+    }
+
+    pub fn run(&self, jobs: &Jobs) -> Result<Ran, Failure> {
+        let later = match jobs.late {
+            None => Duration::ZERO,
+            Some(Late::Settled) => SETTLED,
+            Some(Late::Half) => {
+                let alone = self.together(&[(jobs.jobs[0].clone(), Duration::ZERO)])?;
+                Duration::from_secs_f64(alone[0].seconds / 2.0)
+            }
+        };
+        let last = jobs.jobs.len() - 1;
+        let delayed = jobs.jobs.iter().enumerate().map(|(number, spec)| {
+            let delay = if number == last {
+                later
+            } else {
+                Duration::ZERO
+            };
+            (spec.clone(), delay)
+        });
+        let done = self.together(&delayed.collect::<Vec<_>>())?;
+        Ok(Ran {
+            seconds: done.iter().map(|done| done.seconds).collect(),
+            later: later.as_secs_f64(),
+            cpu: done[0].cpu_seconds,
+        })
+    }
+
+    fn together(&self, jobs: &[(Spec, Duration)]) -> Result<Vec<crew::Done>, Failure> {
+        let done = crew::run(jobs, &self.folder.path().join("table.v1"))?;
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((spec, _), done) in jobs.iter().zip(&done) {
+            let program = format!("{} {:?}", spec.program, spec.parameters);
+            let first = answers
+                .entry(program.clone())
+                .or_insert_with(|| done.answer.clone());
+            if *first != done.answer {
+                let answer = &done.answer;
+                return Err(Failure::Wrong(format!(
+                    "{program} answered {answer} and before {first}"
+                )));
+            }
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,50 @@
+//! What people see, by snapshots: helps and messages that are the same on every machine.
+//!
+//! `INSTA_UPDATE=always cargo test -p tidegate-lab --test shown` writes them anew.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use support::{assert_shown, lab};
+
+#[test]
+fn helps() {
+    for command in [
+        "",
+        "reproduce",
+        "report",
+        "compare",
+        "compare wake",
+        "compare iter",
+        "bench",
+        "bench two-level",
+        "bench share",
+        "bench queues",
+        "bench places",
+        "bench intervals",
+        "bench space",
+        "bench calibrate",
+    ] {
+        let line = format!("{command} --help");
+        assert_shown(&format!("help {command}"), &[line.trim()], lab);
+    }
+}
+
+#[test]
+fn bad_values() {
+    let lines = [
+        "",
+        "bench",
+        "bench everything",
+        "bench queues --repeat -1",
+        "bench two-level --processors -1",
+        "bench two-level --only nothing",
+        "bench space --csv --wide",
+        "bench share --csv",
+        "compare",
+        "compare nothing",
+        "compare wake --workers 1",
+        "reproduce adaptive --runs -1",
+    ];
+    assert_shown("bad values", &lines, lab);
+}

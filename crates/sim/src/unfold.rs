@@ -1,0 +1,93 @@
+//! A dag as the machine and a [walk](crate::Extent) see it: without its type.
+//!
+//! Both are long, and are compiled once and not for every dag. What they know of a task is a number; the task itself lies here.
+
+use crate::dag::{Dag, Draft, Step};
+
+/// The number of a task that has begun, or is drafted, and is not over.
+pub(crate) type TaskId = u32;
+
+/// A dag with its tasks, by their numbers.
+pub(crate) trait Unfold {
+    /// Its first task.
+    fn root(&mut self) -> TaskId;
+
+    /// What the task does next.
+    fn next(&mut self, task: TaskId) -> Step<TaskId>;
+
+    /// The task is over: its number is free for another.
+    fn end(&mut self, task: TaskId);
+}
+
+/// The dag without its type.
+pub(crate) fn unfold<'a, D: Dag>(dag: &'a D) -> Box<dyn Unfold + 'a> {
+    Box::new(Unfolded {
+        dag,
+        tasks: Vec::new(),
+        free: Vec::new(),
+    })
+}
+
+struct Unfolded<'a, D: Dag> {
+    dag: &'a D,
+    tasks: Vec<D::Task>,
+    free: Vec<TaskId>,
+}
+
+impl<D: Dag> Unfolded<'_, D> {
+    #[inline]
+    fn keep(&mut self, task: D::Task) -> TaskId {
+        match self.free.pop() {
+            Some(id) => {
+                self.tasks[id as usize] = task;
+                id
+            }
+            None => {
+                self.tasks.push(task);
+                (self.tasks.len() - 1) as TaskId
+            }
+        }
+    }
+}
+
+impl<D: Dag> Unfold for Unfolded<'_, D> {
+    fn root(&mut self) -> TaskId {
+        self.keep(self.dag.root())
+    }
+
+    fn next(&mut self, task: TaskId) -> Step<TaskId> {
+        match self.dag.next(&mut self.tasks[task as usize]) {
+            Step::Work(time) => Step::Work(time),
+            Step::Rest(time) => Step::Rest(time),
+            Step::Fork(first, second) => {
+                let second = self.keep(second);
+                Step::Fork(self.keep(first), second)
+            }
+            Step::Call(task) => Step::Call(self.keep(task)),
+            Step::Spawn(task) => Step::Spawn(self.keep(task)),
+            Step::Join => Step::Join,
+            Step::Draft(Draft {
+                task,
+                name,
+                releases,
+                place,
+                put,
+            }) => Step::Draft(Draft {
+                task: self.keep(task),
+                name,
+                releases,
+                place,
+                put,
+            }),
+            Step::Release(name) => Step::Release(name),
+            Step::Lease(bytes) => Step::Lease(bytes),
+            Step::Free => Step::Free,
+            Step::Touch(touch) => Step::Touch(touch),
+            Step::End => Step::End,
+        }
+    }
+
+    fn end(&mut self, task: TaskId) {
+        self.free.push(task);
+    }
+}
