@@ -141,7 +141,8 @@ fn calibrate_prints_its_table_as_csv() {
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
     let first: Vec<_> = text.lines().map(|line| line.split(',').next()).collect();
     assert_eq!(first[0], Some("cost"));
-    assert_eq!((first.len(), first[1]), (17, Some("sim.fork")));
+    let is_cost = |name: &Option<&str>| name.is_some_and(|name| name.starts_with("sim."));
+    assert!(first.len() > 1 && first[1..].iter().all(is_cost), "{text}");
 }
 
 #[test]
