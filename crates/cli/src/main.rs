@@ -6,7 +6,7 @@
 //!
 //! | subcommand | does |
 //! |---|---|
-//! | [`run`] | one program on Tidegate, checked, timed and counted |
+//! | [`mod@run`] | one program on Tidegate, checked, timed and counted |
 //! | [`compare`] | a program on several runtimes in turns, as a table |
 //! | [`sim`] | a program on a simulated machine, or jobs that share one |
 //! | [`replay`] | what a pool has asked its rules, again |

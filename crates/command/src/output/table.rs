@@ -156,7 +156,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table for people: with all columns if `wide`, else with those that fit [`WIDTH`].
+    /// The table for people: with all columns if `wide`, else with those that fit 80 characters.
     pub fn text(&self, wide: bool) -> String {
         let shown = match wide {
             true => self.columns.len(),

@@ -2,7 +2,7 @@
 //!
 //! An experiment is a list of [`Cell`]s, each of which makes one run from a seed. A [`Session`]
 //! makes the runs, simulated ones side by side and real ones in turns, and appends each finished
-//! run to a [`Store`] at once, so that an interrupted session loses one run and `--resume` makes
+//! run to a [store] at once, so that an interrupted session loses one run and `--resume` makes
 //! the missing ones only. The runs of a cell become a [`Sample`], samples become an [`Interval`],
 //! and a [`Claim`] of the source judges the interval.
 

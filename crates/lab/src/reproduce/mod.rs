@@ -1,6 +1,6 @@
 //! `tidegate-lab reproduce`: the experiments of published work again, on simulated machines of the sizes that it had and on this one.
 //!
-//! An experiment makes a [`Page`](page::Page), which is printed as text or as JSON; `tidegate-lab report` makes one document of several.
+//! An experiment makes a [`Page`], which is printed as text or as JSON; `tidegate-lab report` makes one document of several.
 
 mod adaptive;
 mod grid;

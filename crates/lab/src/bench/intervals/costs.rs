@@ -1,7 +1,7 @@
 //! Empty tasks, in batches that are created one after the other, so that their memory stays in the cache.
 //!
 //! A batch of intervals is created by one that is inline; a batch of spawns lies in a scope of its own, one of `dagrs` in a graph of its own
-//! ([`graphs`](super::graphs)). A sample is the mean over many batches, and what a batch costs by itself is in it.
+//! ([`graphs`]). A sample is the mean over many batches, and what a batch costs by itself is in it.
 
 use std::ops::Range;
 use std::time::Instant;
