@@ -121,7 +121,11 @@ impl Interval {
         if !self.is_measured() {
             return String::new();
         }
-        let [value, low, high] = [self.value, self.low, self.high].map(&show);
+        let show = |end: f64| match end.is_infinite() {
+            true => "infinite".to_owned(),
+            false => show(end),
+        };
+        let [value, low, high] = [self.value, self.low, self.high].map(show);
         match low == value && high == value {
             true => value,
             false => format!("{value} ({low} to {high})"),

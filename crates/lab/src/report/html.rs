@@ -107,7 +107,7 @@ fn findings(out: &mut String, page: &Page) {
         findings.len(),
         counts.join(", ")
     ));
-    for finding in findings {
+    for (finding, why) in page.explained() {
         let class = class(finding.verdict);
         out.push_str(&format!(
             "<li class=\"{class}\"><p><b>{}</b> <span class=\"verdict\">{}</span></p>\n",
@@ -124,7 +124,7 @@ fn findings(out: &mut String, page: &Page) {
             Plain(published),
             Plain(&finding.ours),
             Plain(&finding.range),
-            Plain(&finding.why),
+            Plain(why),
         ));
         out.push_str("</li>\n");
     }

@@ -107,6 +107,19 @@ impl Page {
 }
 
 impl Page {
+    /// The findings, each with its explanation, which is "As above." if it is that of the finding
+    /// before.
+    pub fn explained(&self) -> impl Iterator<Item = (&Finding, &str)> {
+        let before = std::iter::once("").chain(self.findings.iter().map(|one| one.why.as_str()));
+        self.findings.iter().zip(before).map(|(finding, before)| {
+            let why = match finding.why.as_str() {
+                why if !why.is_empty() && why == before => "As above.",
+                why => why,
+            };
+            (finding, why)
+        })
+    }
+
     /// Removes findings, charts and rows of which nothing was measured.
     pub fn leave_out_unmeasured(&mut self) {
         self.findings
@@ -169,5 +182,24 @@ impl Setting {
             name: name.to_owned(),
             value: value.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Claim, Refuted};
+
+    #[test]
+    fn explains_a_thing_once() {
+        let claim = Claim::new("id", "what", "source", 1.0..=2.0, Refuted::AtMost(0.5));
+        let finding = |why: &str| {
+            let finding = claim.finding(Interval::exact(1.0), |value| value.to_string());
+            finding.because(why)
+        };
+        let mut page = Page::new("one", "One", "source");
+        page.findings = ["", "", "a", "a", "b"].map(finding).into();
+        let shown: Vec<&str> = page.explained().map(|(_, why)| why).collect();
+        assert_eq!(shown, ["", "", "a", "As above.", "b"]);
     }
 }

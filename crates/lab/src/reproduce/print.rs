@@ -24,7 +24,7 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
         table.row(cells.map(String::as_str));
     }
     writeln!(out, "\n{}", table.text(wide))?;
-    for finding in &page.findings {
+    for (finding, why) in page.explained() {
         let Finding {
             id,
             what,
@@ -33,8 +33,8 @@ pub fn page(out: &mut dyn Write, page: &Page, wide: bool) -> io::Result<()> {
             ..
         } = finding;
         writeln!(out, "\n{id}: {what} ({source}; {range})")?;
-        if !finding.why.is_empty() {
-            writeln!(out, "{}", finding.why)?;
+        if !why.is_empty() {
+            writeln!(out, "{why}")?;
         }
     }
     page.sections
