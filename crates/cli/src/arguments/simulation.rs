@@ -52,7 +52,7 @@ pub struct SimulationFlags {
     pub desire: Option<Desire>,
     #[arg(long, value_name = "TIME", value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE) + "; with --desire")]
     pub est_cycle: Option<Nanos>,
-    /// What forks, steals and the like cost, as `bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
+    /// What forks, steals and the like cost, as `tidegate-lab bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), allow_negative_numbers = true, help = help(&tunables::SIM_CACHE))]

@@ -1,4 +1,4 @@
-//! A file of costs, as `bench calibrate --json` prints it.
+//! A file of costs, as `tidegate-lab bench calibrate --json` prints it.
 
 use std::path::Path;
 

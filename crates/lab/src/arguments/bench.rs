@@ -155,8 +155,8 @@ Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_SPACE: &str = "\
 Each run is a process of its own: on rayon, which takes no notice of what is declared, and on Tidegate under each \
-policy, with 1, 2, 4 and 8 workers. glibc's allocator is told to keep what is freed, for all threads. A policy's k and \
-alpha are what the serial run declares at most (s1), beta a quarter, and a budget is 1.1 times that. The span is measured in the order of the serial run, in seconds and in actions \
+policy, with 1, 2, 4 and 8 workers. glibc's allocator is told to keep what is freed, for all threads. A policy's k is what the serial run \
+declares at most (s1), the hybrid's alpha a 64th of that and beta a quarter of alpha, and a budget is 1.1 times s1. The span is measured in the order of the serial run, in seconds and in actions \
 (forks, ends of joins and scopes, leases, and one more for each k of a lease).
 
 JSON: a list of rows: program, policy (or rayon), workers, median_of (repetitions), peak_declared_bytes (the median, \
