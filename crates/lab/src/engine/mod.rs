@@ -8,6 +8,7 @@
 
 mod busy;
 mod claim;
+pub mod ratios;
 mod sample;
 mod session;
 mod store;

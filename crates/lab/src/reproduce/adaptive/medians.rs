@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::engine::ratios::geometric_mean;
 use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
@@ -101,8 +102,7 @@ impl On<'_> {
         let times = loads
             .iter()
             .map(|load| self.figure(Figure::Seconds, rule, work, load));
-        let logs = times.map(f64::ln).sum::<f64>();
-        (logs / loads.len() as f64).exp()
+        geometric_mean(&times.collect::<Vec<f64>>())
     }
 
     /// The times of a program under several rules.
@@ -159,17 +159,6 @@ pub fn most<const N: usize>(values: [f64; N]) -> f64 {
 /// The slowest by the fastest.
 pub fn spread<const N: usize>(values: [f64; N]) -> f64 {
     most(values) / least(values)
-}
-
-/// The ratio that is farthest from 1; NaN if one is NaN.
-pub fn farthest<const N: usize>(ratios: [f64; N]) -> f64 {
-    let logs = ratios.map(f64::ln);
-    let (low, high) = (least(logs), most(logs));
-    if low + high < 0.0 {
-        low.exp()
-    } else {
-        high.exp()
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 
 mod counts;
 mod localities;
-mod mean;
 mod pools;
 mod queues;
 

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use tidegate_policy::Queue;
 
-use super::mean;
 use super::pools::{Contender, Measured, QUEUES, SUITE};
 use crate::arguments::Size;
+use crate::engine::ratios::{self, geometric_mean, of_ratios};
 use crate::engine::{Claim, Interval, Refuted, Verdict};
 use crate::reproduce::page::{Chart, Finding, Line, Page, Point, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
@@ -51,9 +51,10 @@ pub fn add(page: &mut Page, measured: &Measured, size: Size) {
 
 /// The time on a queue by that on another, the geometric mean of these programs.
 fn ratio(measured: &Measured, programs: &[&'static str], [queue, other]: [Queue; 2]) -> Interval {
-    mean::of_ratios(programs.iter().map(|program| {
+    let pairs = programs.iter().map(|program| {
         [queue, other].map(|queue| measured.seconds(program, Contender::Queue(queue)))
-    }))
+    });
+    of_ratios(&ratios::measured(pairs), geometric_mean)
 }
 
 fn findings(measured: &Measured, size: Size) -> Vec<Finding> {
@@ -195,12 +196,11 @@ fn excess(
     let seconds =
         |program: &&'static str, queue| measured.seconds(program, Contender::Queue(queue));
     let pairs = |programs: &[&'static str]| {
-        let pairs = programs
-            .iter()
-            .map(|program| queues.map(|queue| seconds(program, queue)));
-        pairs
-            .filter(|pair| pair.iter().all(|sample| !sample.is_empty()))
-            .collect::<Vec<_>>()
+        ratios::measured(
+            programs
+                .iter()
+                .map(|program| queues.map(|queue| seconds(program, queue))),
+        )
     };
     let (most, others) = (pairs(most), pairs(others));
     if most.is_empty() || others.is_empty() {
@@ -208,13 +208,9 @@ fn excess(
     }
     let samples: Vec<_> = most.iter().chain(&others).flatten().collect();
     Interval::of(&samples, |medians| {
-        let logs: Vec<f64> = medians
-            .chunks(2)
-            .map(|pair| (pair[0] / pair[1]).ln())
-            .collect();
-        let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
-        let (most, others) = logs.split_at(most.len());
-        (mean(most) - mean(others)).exp()
+        let slowed: Vec<f64> = medians.chunks(2).map(|pair| pair[0] / pair[1]).collect();
+        let (most, others) = slowed.split_at(most.len());
+        geometric_mean(most) / geometric_mean(others)
     })
 }
 

@@ -1,7 +1,8 @@
 //! Whether a default is what the data say.
 
 use super::DEFAULTS;
-use crate::engine::{Claim, Interval, Refuted, Sample};
+use crate::engine::ratios::{geometric_mean, measured, of_ratios};
+use crate::engine::{Claim, Interval, Refuted};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::page::Finding;
 use tidegate_command::output::show_ratio;
@@ -44,17 +45,7 @@ fn finding(grid: &Grid, rule: usize, load: usize) -> Finding {
 fn mean_ratio(grid: &Grid, [rule, other]: [usize; 2], load: usize) -> Interval {
     let works = 0..grid.plan().works.len();
     let pairs = works.map(|work| [rule, other].map(|rule| grid.seconds(rule, work, load)));
-    let measured: Vec<[Sample; 2]> = pairs
-        .filter(|pair| pair.iter().all(|sample| !sample.is_empty()))
-        .collect();
-    if measured.is_empty() {
-        return Interval::exact(f64::NAN);
-    }
-    let samples: Vec<&Sample> = measured.iter().flatten().collect();
-    Interval::of(&samples, |medians| {
-        let logs = medians.chunks(2).map(|pair| (pair[0] / pair[1]).ln());
-        (logs.sum::<f64>() / measured.len() as f64).exp()
-    })
+    of_ratios(&measured(pairs), geometric_mean)
 }
 
 #[cfg(test)]

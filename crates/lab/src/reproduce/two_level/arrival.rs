@@ -9,7 +9,7 @@ use tidegate_workloads::Size;
 use super::Part;
 use super::case::{Case, Instances, Observed};
 use super::job::{Job, PROCESSORS, work};
-use super::ratios::show;
+use super::show;
 use crate::engine::{Claim, Interval, Refuted, Sample};
 use crate::reproduce::page::{Finding, Section};
 use tidegate_command::output::{Table, Value};

@@ -8,9 +8,10 @@ use tidegate_sim::Width;
 use super::Part;
 use super::case::{Case, Instances, Observed};
 use super::job::{Job, PROCESSORS, work};
-use super::ratios::{farthest, of_ratios, show};
+use crate::engine::ratios::{farthest, of_ratios};
 use crate::engine::{Claim, Refuted, Sample};
 use crate::reproduce::page::{Finding, Section};
+use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
 const HALF: usize = PROCESSORS / 2;

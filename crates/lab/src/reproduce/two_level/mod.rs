@@ -12,7 +12,6 @@ mod job;
 mod late;
 mod overhead;
 mod phases;
-mod ratios;
 mod real;
 mod scale;
 mod series;
@@ -94,4 +93,12 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
 fn wsap(efficiency: f64) -> tidegate_policy::Desire {
     let rule = format!("wsap:eta={efficiency}");
     rule.parse().expect("a rule of this program")
+}
+
+/// How findings show a ratio.
+fn show(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio.abs() < 20.0 => format!("{ratio:.3}x"),
+        _ => format!("{ratio:.0}x"),
+    }
 }

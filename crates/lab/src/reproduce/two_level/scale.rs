@@ -9,9 +9,10 @@ use super::Part;
 use super::case::{Case, Observed};
 use super::cycle::{self, CYCLES};
 use super::job::{CYCLE, Job, work};
-use super::ratios::{greatest, show};
+use crate::engine::ratios::greatest;
 use crate::engine::{Claim, Interval, Refuted, Sample};
 use crate::reproduce::page::{Chart, Finding, Section};
+use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
 /// Machines, and how many subtasks loopy has on them: sixteen for each processor. They are forked by

@@ -2,7 +2,8 @@
 
 use super::{AWFUL, MARS, Results, Row, SATURN, SLIGHTLY, WORSE};
 use crate::engine::Refuted;
-use crate::reproduce::adaptive::medians::{Figure, farthest, least, most};
+use crate::engine::ratios::farthest;
+use crate::reproduce::adaptive::medians::{Figure, least, most};
 
 const LU: &str = "lu";
 
@@ -160,10 +161,10 @@ fn several_on_mars() -> Vec<Row<Results>> {
             ],
             |view| {
                 let on = view.mars();
-                farthest(MARS.map(|load| {
+                farthest(&MARS.map(|load| {
                     let quanta = on.times(["quanta", "long-quanta"], LU, &[load]);
                     let linear = on.time("linear", LU, &[load]);
-                    farthest(quanta.map(|quanta| quanta / linear))
+                    farthest(&quanta.map(|quanta| quanta / linear))
                 }))
             },
         )
@@ -264,7 +265,7 @@ fn quanta_on_saturn() -> Vec<Row<Results>> {
                 let on = view.saturn();
                 let linear = on.time("linear", LU, &["48"]);
                 let quanta = on.times(["quanta", "long-quanta"], LU, &["48"]);
-                farthest(quanta.map(|quanta| quanta / linear))
+                farthest(&quanta.map(|quanta| quanta / linear))
             },
         )
         .because(LATE),

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use tidegate_workloads::locality::Locality;
 
-use super::super::mean;
 use super::{Contender, EXTRAS, HINTED, Measured, Ran, SUITE};
 use crate::arguments::Size;
+use crate::engine::ratios::{self, geometric_mean, of_ratios};
 use crate::engine::{Claim, Refuted, Sample, Verdict};
 use crate::reproduce::page::{Finding, Section};
 use tidegate_command::output::{Table, Value, show_ratio};
@@ -112,7 +112,7 @@ fn unhinted(measured: &Measured) -> Finding {
         0.9..=1.1,
         Refuted::Outside(0.8, 1.25),
     )
-    .finding(mean::of_ratios(SUITE.map(pair)), show_ratio)
+    .finding(of_ratios(&ratios::measured(SUITE.map(pair)), geometric_mean), show_ratio)
     .because(
         "The thesis calls the times comparable and prints no figures; 10 % is what the best three \
          of ten runs can tell apart. A thief looks at its own place first, once more in vain if the \

@@ -1,10 +1,11 @@
 //! What P3 says of the thesis' claims.
 
 use super::{Greedy, SERIAL, STRASSEN, WIDTHS, by_bound, by_repaired, exactly, on_average};
+use crate::engine::ratios::{farthest, greatest, of_ratios};
 use crate::engine::{Claim, Interval, Refuted, Sample};
 use crate::reproduce::page::Finding;
 use crate::reproduce::two_level::case::{Observed, Seen};
-use crate::reproduce::two_level::ratios::{farthest, greatest, of_ratios, show};
+use crate::reproduce::two_level::show;
 
 /// A run that takes no longer than this, by the bound, is a greedy one's equal.
 const GREEDY: f64 = 1.01;

@@ -3,10 +3,11 @@
 use tidegate_workloads::Size;
 
 use super::{CHOL, FIB, JOBS, KNARY, LOOPY, Overhead, exactly};
+use crate::engine::ratios::{geometric_mean, of_ratios};
 use crate::engine::{Claim, Refuted, Verdict};
 use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::two_level::case::Observed;
-use crate::reproduce::two_level::ratios::{geometric_mean, of_ratios, show};
+use crate::reproduce::two_level::show;
 use tidegate_command::output::{Table, Value};
 
 /// What figure 7-1 has of a program, times in seconds.

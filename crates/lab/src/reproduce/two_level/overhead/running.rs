@@ -1,13 +1,14 @@
 //! Experiment O2: what the length of a cycle does to the running time.
 
 use super::{CHOL, FIB, JOBS, KNARY, LOOPY, Overhead};
+use crate::engine::ratios::{greatest, of_ratios};
 use crate::engine::{Claim, Interval, Refuted, Sample};
 use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::two_level::case::{Case, Observed};
 use crate::reproduce::two_level::cycle::{
     self, CHOSEN, CYCLES, LONGEST, SHORTEST, chart, length, line,
 };
-use crate::reproduce::two_level::ratios::{greatest, of_ratios, show};
+use crate::reproduce::two_level::show;
 
 /// The least that a job loses that begins with one of 16 processors and doubles at the end of each
 /// cycle, in cycles: log2 P - (P - 1) / P.

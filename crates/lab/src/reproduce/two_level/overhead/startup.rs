@@ -1,11 +1,12 @@
 //! Experiment O1: how long it takes until all processors have work.
 
 use super::{JOBS, LOOPY, Overhead, exactly};
+use crate::engine::ratios::{geometric_mean, greatest, least, of_ratios};
 use crate::engine::{Claim, Interval, Refuted, Sample};
 use crate::reproduce::page::{Finding, Section};
 use crate::reproduce::two_level::case::{Case, Observed};
 use crate::reproduce::two_level::cycle::{CYCLES, LONGEST, SHORTEST, chart, length, line};
-use crate::reproduce::two_level::ratios::{geometric_mean, greatest, least, of_ratios, show};
+use crate::reproduce::two_level::show;
 
 /// The cycles that a desire needs at least to double from 1 to 16.
 const DOUBLINGS: f64 = 4.0;

@@ -2,11 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::super::ratios::{farthest, greatest, of_ratios, show};
 use super::Observed;
 use super::jobs::Ran;
+use crate::engine::ratios::{farthest, greatest, of_ratios};
 use crate::engine::{Claim, Interval, Refuted, Sample, Verdict};
 use crate::reproduce::page::Finding;
+use crate::reproduce::two_level::show;
 
 /// The least processors on which jobs can have different numbers of them.
 const SEVERAL: usize = 4;

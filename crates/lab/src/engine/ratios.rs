@@ -1,6 +1,6 @@
 //! Statistics of several ratios.
 
-use crate::engine::{Interval, Sample};
+use super::{Interval, Sample};
 
 /// A statistic of the ratios of two medians each.
 pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> Interval {
@@ -9,6 +9,12 @@ pub fn of_ratios(pairs: &[[Sample; 2]], statistic: impl Fn(&[f64]) -> f64) -> In
         let ratios = medians.chunks(2).map(|pair| pair[0] / pair[1]);
         statistic(&ratios.collect::<Vec<f64>>())
     })
+}
+
+/// The pairs of which neither sample was left out.
+pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]> {
+    let is_whole = |pair: &[Sample; 2]| pair.iter().all(|sample| !sample.is_empty());
+    pairs.into_iter().filter(is_whole).collect()
 }
 
 pub fn least(ratios: &[f64]) -> f64 {
@@ -30,14 +36,6 @@ pub fn geometric_mean(ratios: &[f64]) -> f64 {
     (logs / ratios.len() as f64).exp()
 }
 
-/// How findings show a ratio.
-pub fn show(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio.abs() < 20.0 => format!("{ratio:.3}x"),
-        _ => format!("{ratio:.0}x"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +54,13 @@ mod tests {
         ];
         assert!(!of_ratios(&pairs, greatest).is_measured());
         assert_eq!(of_ratios(&pairs[..1], greatest), Interval::exact(1.5));
+    }
+    #[test]
+    fn doubled_and_halved_times_cancel_out() {
+        let pair = |one, other| [Sample::new([one]), Sample::new([other])];
+        let left_out = [Sample::default(), Sample::new([1.0])];
+        let pairs = measured([pair(2.0, 1.0), pair(3.0, 6.0), left_out]);
+        assert_eq!(of_ratios(&pairs, geometric_mean), Interval::exact(1.0));
+        assert!(!of_ratios(&[], geometric_mean).is_measured());
     }
 }
