@@ -8,7 +8,7 @@
 use tidegate_policy::Rng;
 
 /// How often the runs are redrawn.
-const DRAWS: usize = 1000;
+const DRAWS: usize = 2000;
 
 /// The share of values below the interval, and above it.
 const TAIL: f64 = 0.025;

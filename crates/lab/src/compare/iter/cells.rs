@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::bootstrap::Ratio;
 use super::lanes::Call;
+use super::ratio::Ratio;
 use tidegate_command::compare::row::Row;
 use tidegate_command::output::{Table, Value};
 use tidegate_command::statistics::Summary;

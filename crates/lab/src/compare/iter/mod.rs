@@ -19,13 +19,13 @@
 //!
 //! What this does not do: measure memory, or let a ratio decide whether the command succeeds.
 
-mod bootstrap;
 mod cargo;
 mod cells;
 mod depth;
 mod identity;
 mod lanes;
 mod program;
+mod ratio;
 mod sides;
 
 use std::fmt;

@@ -1,20 +1,8 @@
-//! How sure the ratio of two medians is.
-//!
-//! The bootstrap of Efron (1979) by percentiles: samples are drawn from each side, with replacement and as many as it has,
-//! and the ratio of their medians is taken; the interval holds the middle 95 % of many such ratios. The seed is
-//! constant, so the same samples always give the same interval.
-
-use tidegate_policy::Rng;
+//! The ratio of two medians. How sure it is, the engine tells ([`Sample::over`]).
 
 use tidegate_command::statistics::Summary;
 
-/// How often the samples are redrawn.
-const DRAWS: u32 = 2000;
-
-/// The share of ratios below the interval, and above it.
-const TAIL: f64 = 0.025;
-
-const SEED: u64 = 0x626f_6f74;
+use crate::engine::Sample;
 
 /// With fewer samples no interval holds the median with 95 %: all of `n` lie on one side of it with a chance of 2 / 2^n.
 const LEAST: usize = 6;
@@ -30,22 +18,14 @@ pub struct Ratio {
 impl Ratio {
     /// How many times the median of `a` is that of `b`.
     pub fn of_medians(a: &Summary, b: &Summary) -> Self {
-        let mut rng = Rng::new(SEED);
-        let redrawn = (0..DRAWS).map(|_| redraw(a, &mut rng) / redraw(b, &mut rng));
+        let [one, other] = [a, b].map(|all| Sample::new(all.in_order().iter().copied()));
+        let ratio = one.over(&other);
         let enough = a.count().min(b.count()) >= LEAST;
-        let ratios = enough.then(|| Summary::of(redrawn)).flatten();
         Self {
-            value: a.median() / b.median(),
-            interval: ratios.map(|ratios| [TAIL, 1.0 - TAIL].map(|share| ratios.at_least(share))),
+            value: ratio.value,
+            interval: enough.then_some([ratio.low, ratio.high]),
         }
     }
-}
-
-/// The median of as many samples, drawn with replacement.
-fn redraw(samples: &Summary, rng: &mut Rng) -> f64 {
-    let samples = samples.in_order();
-    let draw = |_| samples[rng.below(samples.len() as u64) as usize];
-    Summary::of((0..samples.len()).map(draw)).map_or(f64::NAN, |drawn| drawn.median())
 }
 
 #[cfg(test)]
