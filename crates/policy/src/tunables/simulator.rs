@@ -22,9 +22,9 @@ table! {
         "What it takes to declare memory and to give it back.", MEASURED;
     SIM_ATTEMPT: u64 = time("sim.attempt", 0, MS, 60),
         "How long a thief looks at a victim; a cache miss, where it has just worked.", MEASURED;
-    SIM_LOOK: u64 = time("sim.look", 0, MS, 40),
+    SIM_LOOK: u64 = time("sim.look", 0, MS, 100),
         "What a thief's look costs the victim: its next push or pop fetches a cache line back, once for all looks since the last one.",
-        GUESSED;
+        MEASURED;
     SIM_DISTANCE: u64 = time("sim.distance", 0, MS, 100),
         "What a look takes longer for each further step to the victim.", GUESSED;
     SIM_MISS: u64 = time("sim.miss", 0, MS, 20),
