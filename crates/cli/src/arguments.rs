@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+mod other_program;
 mod replay;
 mod simulation;
 
+pub use other_program::OtherProgram;
 use replay::AFTER_REPLAY;
 pub use replay::{ReplayArguments, TraceArguments};
 pub use simulation::{JobsArguments, Simulation, SimulationFlags};
@@ -236,10 +238,10 @@ pub struct SimArguments {
 }
 
 const AFTER_SIM: &str = "\
-JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; est_cycle, the time between two estimates of it; allot, which shares them out among jobs that desire), in \
+JSON of a program: workload, parameters, processors, topology and costs (the files or null), cache_bytes (of a place), sim_seed, options (desire null: all processors; est_cycle, the time between two estimates of it; allot, which shares them out among jobs that desire; allotments, the given limits or null), in \
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
-asleep_seconds (of all workers, for lack of work), held_up_seconds (by estimates of the desire); p_mean (processors allotted in the mean), tasks, attempts \
+asleep_seconds (of all workers, for lack of work), held_up_seconds (by estimates of the desire); p_mean (processors allotted in the mean), p_trimmed (without the tinf of time with the most processors, as the bounds count them), tasks, attempts \
 (to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), touched_bytes (by tasks that \
 say so) and of these missed_bytes (not in their place's cache), sleeps and refusals (of requests for memory), \
 bounds (by name the value, the limit, whether it holds, of what theory promises of this run, and in tells \
@@ -247,10 +249,11 @@ whether any run could break it), waste (seconds of searching, beside what a good
 simulator went through).
 
 With --seeds a list runs with a row for each seed in place of sim_seed and the figures, without it and with several \
---instances a list jobs: sim_seed or job, arrived (of a job), t (of a run from the first arrival to the last end), of a \
+jobs a list jobs: sim_seed or job, program (of a job, beside --job, as on the command line), arrived (of a job), t (of a run from the first arrival to the last end), of a \
 run mean_response and worst_response (of its jobs, seconds from arrival to end), and the figures above, of all jobs together; \
 p_mean is the mean and peak_bytes the largest of the jobs, bounds_broken counts bounds that do not hold. Beside it \
 instances, arrivals (null: all at once), t1 and tinf (of one job), and summary: by figure median, min and max of more than one row. \
+With --job a list programs replaces workload, parameters, t1 and tinf: each program has these, and program. \
 CSV, and the table of --wide, have the same rows, and those of the summary with its names in the first column; of a single \
 run its row. Exit code 1: a bound is broken.
 

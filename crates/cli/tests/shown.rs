@@ -42,6 +42,10 @@ fn simulations() {
     for (name, line) in [
         ("sim", "sim fib 20 --processors 4"),
         ("sim desire", "sim fib 15 --processors 4 --desire wsap"),
+        (
+            "sim allotments",
+            "sim loopy 16 --processors 4 --steps 1000000 --allotments 0ms:4,1ms:1,3ms:2",
+        ),
         ("sim seeds", "sim fib 20 --processors 4 --seeds 3"),
         (
             "sim seeds wide",
@@ -49,6 +53,10 @@ fn simulations() {
         ),
         ("sim seeds csv", "sim fib 20 --processors 4 --seeds 3 --csv"),
         ("sim instances", "sim fib 15 --processors 4 --instances 2"),
+        (
+            "sim programs",
+            "sim fib 15 --processors 4 --size tiny --job knary --job uts --instances 5",
+        ),
         ("sim wide", "sim fib 20 --processors 4 --wide"),
     ] {
         assert_shown(name, &[line], tidegate);
@@ -176,5 +184,17 @@ const SIM: &[&str] = &[
     "sim fib 20 --instances 2 --allot equi",
     "sim wavefront --size tiny --space depth-first",
     "sim fib 12 --desire wsap --est-cycle 2s",
+    "sim fib 12 --job nothing",
+    "sim fib 12 --job digest",
+    "sim fib 12 --job fib --instances 1",
+    "sim fib 12 --job fib --arrivals at:1ms",
+    "sim fib 12 --allotments soon",
+    "sim fib 12 --allotments 1ms:2",
+    "sim fib 12 --allotments 0ms:2,1ms:0",
+    "sim fib 12 --allotments 0ms:2,1ms:1,1ms:2",
+    "sim fib 12 --allotments 0ms:17",
+    "sim fib 12 --allotments random:0ms",
+    "sim fib 12 --allotments 0ms:2 --pinned",
+    "sim fib 12 --allotments 0ms:2 --space dfdeques",
     "sim nothing",
 ];

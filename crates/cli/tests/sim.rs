@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use support::{complaint, json, keys, tidegate, with_topology};
 use tidegate_workloads::registry::ENTRIES;
 
-const OPTIONS: [&str; 9] = [
+const OPTIONS: [&str; 10] = [
     "idle",
     "steal",
     "victim",
@@ -16,6 +16,7 @@ const OPTIONS: [&str; 9] = [
     "desire",
     "est_cycle",
     "allot",
+    "allotments",
 ];
 
 #[test]
@@ -33,6 +34,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "tinf",
         "t",
         "p_mean",
+        "p_trimmed",
         "all_procs_seconds",
         "tasks",
         "attempts",

@@ -13,7 +13,7 @@ use tidegate_policy::tunables::{Allowed, Basis, Tunable, Unit};
 use tidegate_policy::{Nanos, Rng};
 
 /// A time at which a job comes.
-const TIME: Tunable<Nanos> = Tunable {
+pub(crate) const TIME: Tunable<Nanos> = Tunable {
     name: "at",
     unit: Unit::Time,
     allowed: Allowed::Between(0, 86_400_000_000_000),
@@ -98,7 +98,7 @@ fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
 }
 
 /// A time in the form in which it is read.
-fn shown(time: Nanos) -> String {
+pub(crate) fn shown(time: Nanos) -> String {
     Tunable {
         default: time,
         ..TIME

@@ -6,7 +6,7 @@
 //! * `steals`: the steals in units of P times the steps of the longest chain, against [`STEALS`]. Both constants are expected values in Blumofe and Leiserson,
 //!   "Scheduling multithreaded computations by work stealing", J. ACM 46(5), 1999, theorems 11 and 13, which name no number.
 //! * `space`: what is declared at most. Work stealing P S1 (the same, theorem 3), depth-first and DFDeques S1 + k P D, a budget itself.
-//! * `allotments`: how many promises of the rule that shares processors out were broken, against none.
+//! * `allotments`: how many promises of the rule that shares processors out were broken, against none; not judged where jobs are given less than their shares.
 //!
 //! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief, which slept where thieves park, and join; so much is
 //! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included but for those of steals. Time for which estimates held
@@ -83,7 +83,7 @@ pub fn bounds(
     }
     let space = extent.and_then(|extent| space(settings, processors, job, extent));
     bounds.extend(space);
-    if width.desire().is_some() {
+    if width.desire().is_some() && settings.allotments.is_none() {
         bounds.push(Bound {
             name: "allotments",
             value: f64::from(u8::from(outcome.broken.is_some())),

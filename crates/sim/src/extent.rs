@@ -4,10 +4,10 @@
 //! finds the same numbers on its way; a walk finds them without a schedule, so that each can be held against the other.
 
 use crate::chain::Chain;
-use crate::dag::{Dag, Draft, Step};
+use crate::dag::{Draft, Step};
 use crate::drafts::{Drafts, Ready};
 use crate::frames::{Ended, FrameId, Frames, NONE};
-use crate::unfold::{Unfold, unfold};
+use crate::unfold::{AnyDag, Unfold};
 use tidegate_policy::Nanos;
 
 /// The size of a dag.
@@ -46,13 +46,13 @@ struct Walk<'a> {
 
 impl Extent {
     /// Walks the whole of `dag`, in series and depth first; a lease is one action. What is never released is left out, and so is what waits for it.
-    pub fn of<D: Dag>(dag: &D) -> Self {
+    pub fn of<D: AnyDag + ?Sized>(dag: &D) -> Self {
         Self::with_k(dag, u64::MAX)
     }
 
     /// The same; a lease is an action more for every `k` bytes of it.
-    pub fn with_k<D: Dag>(dag: &D, k: u64) -> Self {
-        Walk::new(unfold(dag), k).run()
+    pub fn with_k<D: AnyDag + ?Sized>(dag: &D, k: u64) -> Self {
+        Walk::new(dag.unfold(), k).run()
     }
 }
 

@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod allotments;
 mod arrivals;
 pub mod bounds;
 mod caches;
@@ -61,12 +62,14 @@ mod processors;
 mod settings;
 mod unfold;
 
+pub use allotments::Allotments;
 pub use arrivals::Arrivals;
 pub use bounds::Bound;
 pub use costs::Costs;
 pub use dag::{Dag, Draft, Place, Put, Step, Touch};
 pub use extent::Extent;
-pub use machine::{run, run_telling};
+pub use machine::{run, run_mix, run_telling};
 pub use outcome::{Counters, JobOutcome, Outcome, Sample};
 pub use settings::{Deques, Job, Refusal, Settings, Width};
 pub use tidegate_policy::Nanos;
+pub use unfold::AnyDag;

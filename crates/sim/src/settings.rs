@@ -1,5 +1,6 @@
 //! What a machine is and what runs on it.
 
+use crate::allotments::{Allotments, Course};
 use crate::costs::Costs;
 use std::fmt;
 use tidegate_policy::desire::Desire;
@@ -33,6 +34,8 @@ pub struct Settings {
     pub costs: Costs,
     /// How the processors are shared out among jobs that say what they desire.
     pub allot: Allot,
+    /// The most processors that each job has over time, whatever its [width](Job::width) and its share are.
+    pub allotments: Option<Allotments>,
     /// The time between two estimates of what they desire.
     pub cycle: Nanos,
     /// How often it is noted how many tasks the workers have; 0 is never.
@@ -59,6 +62,7 @@ impl Settings {
             pinned: false,
             costs: Costs::default(),
             allot: Allot::Dp,
+            allotments: None,
             cycle: EST_CYCLE.default,
             sample: 0,
         }
@@ -92,6 +96,7 @@ impl Settings {
                 self.processors
             )));
         }
+        self.check_allotments()?;
         for (number, job) in jobs.iter().enumerate() {
             if job.width.desire().is_some() && self.pinned {
                 return Err(Refusal(format!(
@@ -114,6 +119,31 @@ impl Settings {
             }
         }
         Ok(())
+    }
+
+    /// The processors that a job is given, by its number and arrival; no change if there is no limit.
+    pub(crate) fn course(&self, job: usize, arrives: Nanos) -> Course<'_> {
+        match &self.allotments {
+            Some(allotments) => allotments.course((self.processors, self.seed), job, arrives),
+            None => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Refuses allotments that no job can follow.
+    fn check_allotments(&self) -> Result<(), Refusal> {
+        let Some(allotments) = &self.allotments else {
+            return Ok(());
+        };
+        if self.pinned {
+            return Err(Refusal("allotments beside pinned workers, which cannot use the processors that are left; allowed: one of the two".into()));
+        }
+        if self.space.keeps_order() {
+            return Err(Refusal(format!(
+                "allotments beside {}, which has no workers asleep amid a task; allowed: the policies none and hybrid",
+                self.space
+            )));
+        }
+        allotments.check(self.processors)
     }
 }
 

@@ -5,10 +5,10 @@
 use crate::dag::{Dag, Draft, Step};
 
 /// The number of a task that has begun, or is drafted, and is not over.
-pub(crate) type TaskId = u32;
+pub type TaskId = u32;
 
 /// A dag with its tasks, by their numbers.
-pub(crate) trait Unfold {
+pub trait Unfold {
     /// Its first task.
     fn root(&mut self) -> TaskId;
 
@@ -19,13 +19,21 @@ pub(crate) trait Unfold {
     fn end(&mut self, task: TaskId);
 }
 
-/// The dag without its type.
-pub(crate) fn unfold<'a, D: Dag>(dag: &'a D) -> Box<dyn Unfold + 'a> {
-    Box::new(Unfolded {
-        dag,
-        tasks: Vec::new(),
-        free: Vec::new(),
-    })
+/// Any [`Dag`], whatever its tasks are: so the jobs of a run may be different programs.
+pub trait AnyDag {
+    /// The dag without its type.
+    #[doc(hidden)]
+    fn unfold(&self) -> Box<dyn Unfold + '_>;
+}
+
+impl<D: Dag> AnyDag for D {
+    fn unfold(&self) -> Box<dyn Unfold + '_> {
+        Box::new(Unfolded {
+            dag: self,
+            tasks: Vec::new(),
+            free: Vec::new(),
+        })
+    }
 }
 
 struct Unfolded<'a, D: Dag> {

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use support::{Random, whole};
 use tidegate_policy::{Desire, Rng, Space};
 use tidegate_sim::bounds::{bounds, greedy, space, stealing_time, waste};
-use tidegate_sim::{Bound, Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run};
+use tidegate_sim::{
+    Allotments, Bound, Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run,
+};
 
 fn soak(slice: u64) -> u64 {
     let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
@@ -96,6 +98,13 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
         .collect()
 }
 
+/// Every third job is given random numbers of processors, if its memory has no order.
+fn allotments(seed: u64, settings: &Settings) -> Option<Allotments> {
+    let every = [20_000, 100_000, 1_000_000][seed as usize / 3 % 3];
+    let given = seed % 3 == 0 && !settings.space.keeps_order();
+    given.then_some(Allotments::Random(every))
+}
+
 fn k_of(space: Space) -> u64 {
     match space {
         Space::DepthFirst(policy) => policy.k as u64,
@@ -111,8 +120,9 @@ fn every_random_run_keeps_every_bound_that_it_has() {
     let mut told: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for seed in 0..soak(200) {
         let mut rng = Rng::new(seed);
-        let settings = machine(&mut rng);
+        let mut settings = machine(&mut rng);
         let jobs = jobs(&mut rng, &settings);
+        settings.allotments = allotments(seed, &settings);
         let outcome = run(&settings, &jobs).unwrap();
         for (number, job) in jobs.iter().enumerate() {
             let extent = Extent::with_k(&job.dag, k_of(settings.space));

@@ -10,13 +10,15 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use tidegate::{Amount, Idle, Space, Victim};
 use tidegate_policy::tunables::{self, Allowed};
 use tidegate_policy::{Allot, Desire, Nanos};
-use tidegate_sim::Arrivals;
+use tidegate_sim::{Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
 use tidegate_command::arguments::{
     Chosen, Format, Size, TableFormat, entry, open, program, unknown, whole,
 };
 use tidegate_command::options::{est_cycle, help, help_of_policy};
+
+use super::other_program::{OtherProgram, other_program};
 
 /// The subcommand that is no program.
 const JOBS: &str = "jobs";
@@ -57,7 +59,10 @@ pub struct SimulationFlags {
     pub costs: Option<PathBuf>,
     #[arg(long, value_name = "BYTES", value_parser = |text: &str| tunables::SIM_CACHE.parse(text), allow_negative_numbers = true, help = help(&tunables::SIM_CACHE))]
     pub cache: Option<usize>,
-    /// So many jobs of the program, which share the machine [default: 1, or as many as --arrivals has times]
+    /// Run a job of another program on the same machine: its name, parameters and --size, such as "knary 8 4 2"; may be repeated
+    #[arg(long, value_name = "PROGRAM", value_parser = other_program)]
+    pub job: Vec<OtherProgram>,
+    /// Number of jobs, which share the machine and take the programs in turns [default: one of each program, or as many as --arrivals has times]
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 1_000), allow_negative_numbers = true)]
     pub instances: Option<usize>,
     /// Worker i of each job runs on processor i only; several on one processor take turns
@@ -68,6 +73,9 @@ pub struct SimulationFlags {
     pub arrivals: Option<Arrivals>,
     #[arg(long, value_name = "RULE", help = format!("{}; with --desire [default: {}]", allot_help(), Allot::Dp))]
     pub allot: Option<Allot>,
+    /// Limit the processors of each job from times after its arrival on, whatever it desires: TIME:P,.. such as 0ms:4,10ms:2, or random:TIME for a number from 1 to --processors every TIME, drawn from --sim-seed [default: no limit]
+    #[arg(long, value_name = "WHEN", conflicts_with = "pinned")]
+    pub allotments: Option<Allotments>,
     /// Run with so many seeds from --sim-seed on, and print a row for each and a summary
     #[arg(long, value_name = "N", value_parser = whole(1_usize, 10_000), allow_negative_numbers = true)]
     pub seeds: Option<usize>,
@@ -121,7 +129,7 @@ pub fn processors_help() -> String {
     )
 }
 
-fn simulated() -> impl Iterator<Item = &'static Entry> {
+pub(super) fn simulated() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.simulated)
 }
 

@@ -1,25 +1,29 @@
-//! A program on the simulated machine: as one job or several, once or with many seeds.
+//! Programs on the simulated machine: as one job or several, once or with many seeds.
 //!
 //! Runs with different seeds have nothing in common, so they are tasks of a pool of ours. What comes of a seed stands in its
 //! place, whoever has run it, and so no answer depends on the number of workers.
 
-use std::sync::OnceLock;
-
+use serde_json::{Map, Value, json};
 use tidegate::Pool;
 use tidegate_policy::{Allot, Space, show_time, tunables};
 use tidegate_sim::bounds::bounds;
-use tidegate_sim::{Arrivals, Bound, Deques, Extent, Nanos, Outcome, Settings, Width};
+use tidegate_sim::{
+    Arrivals, Bound, Deques, Job, JobOutcome, Nanos, Outcome, Settings, Width, run_mix,
+};
 
 use super::costs;
 use super::processors::Processors;
-use super::subject::Subject;
+use super::subject::{Subject, labels, subjects};
 use crate::arguments::SimulationFlags;
+use tidegate_command::arguments::Chosen;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::value;
-use tidegate_command::output::{Progress, show_seconds};
+use tidegate_command::output::{Progress, show_count, show_seconds};
 
-/// What is run, apart from the program.
+/// What is run.
 pub struct Experiment {
+    /// The programs, which the jobs take in turns.
+    pub subjects: Vec<Subject>,
     /// The machine, with the first seed.
     pub settings: Settings,
     /// The file that says so, if one does.
@@ -45,7 +49,12 @@ pub struct Done {
 
 impl Experiment {
     /// What the options ask for.
-    pub fn new(flags: &SimulationFlags, processors: &Processors) -> Result<Self, Failure> {
+    pub fn new(
+        chosen: &Chosen,
+        flags: &SimulationFlags,
+        processors: &Processors,
+    ) -> Result<Self, Failure> {
+        let subjects = subjects(chosen, flags)?;
         let settings = Settings {
             seed: flags.sim_seed,
             idle: value(flags.idle, &tunables::IDLE)?,
@@ -60,6 +69,7 @@ impl Experiment {
             cache: value(flags.cache, &tunables::SIM_CACHE)? as u64,
             pinned: flags.pinned,
             allot: allot(flags)?,
+            allotments: flags.allotments.clone(),
             cycle: cycle(flags)?,
             costs: costs::read(flags.costs.as_deref())?,
             ..Settings::new(processors.count)
@@ -72,30 +82,59 @@ impl Experiment {
             topology: processors.file(),
             costs: flags.costs.as_ref().map(|file| file.display().to_string()),
             width,
-            instances: instances(flags)?,
+            instances: instances(flags, &subjects)?,
+            subjects,
             arrivals: flags.arrivals.clone(),
             seeds: seeds(flags)?,
         })
     }
 
-    /// Runs the program with every seed, the first one first.
-    pub fn run(&self, program: &dyn Subject) -> Result<Vec<Done>, Failure> {
+    /// The program of a job.
+    pub fn subject(&self, job: usize) -> &Subject {
+        &self.subjects[job % self.subjects.len()]
+    }
+
+    /// T1 and Tinf of the programs, as fields of an answer.
+    pub fn sizes(&self, outcome: &Outcome) -> Map<String, Value> {
+        // The first job of each program has the program's number.
+        let sizes = self
+            .subjects
+            .iter()
+            .zip(&outcome.jobs)
+            .map(|(subject, job)| {
+                let mut fields = Map::new();
+                if self.subjects.len() > 1 {
+                    fields.insert("program".into(), subject.label.clone().into());
+                    fields.extend(subject.to_json());
+                }
+                fields.insert("t1".into(), (job.work as f64 / 1e9).into());
+                fields.insert("tinf".into(), (job.span as f64 / 1e9).into());
+                fields
+            });
+        let mut sizes: Vec<_> = sizes.collect();
+        match &mut sizes[..] {
+            [only] => std::mem::take(only),
+            _ => Map::from_iter([("programs".to_owned(), json!(sizes))]),
+        }
+    }
+
+    /// Runs the programs with every seed, the first one first.
+    pub fn run(&self) -> Result<Vec<Done>, Failure> {
         let progress = Progress::start(self.seeds as u64);
-        progress.say(&format!("{}: simulating", program.name()));
-        let extent = OnceLock::new();
+        let labels = labels(&self.subjects);
+        progress.say(&format!("{labels}: simulating"));
         let one = |number: usize| {
             let mut far = |events: u64, now| {
                 // Several at once would contradict each other.
                 if self.seeds == 1 {
                     let (millions, now) = (events / 1_000_000, show_seconds(now as f64 / 1e9));
                     progress.say(&format!(
-                        "{}: simulating, {millions} million events, {now} of its time",
-                        program.name()
+                        "{labels}: simulating, {millions} million events, {now} of its time"
                     ));
                 }
             };
             let seed = self.settings.seed + number as u64;
-            let done = self.once(program, seed, &extent, &mut far);
+            let done = self.once(seed, &mut far);
             progress.step();
             done
         };
@@ -116,19 +155,13 @@ impl Experiment {
         all.unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    fn once(
-        &self,
-        program: &dyn Subject,
-        seed: u64,
-        extent: &OnceLock<Extent>,
-        far: &mut dyn FnMut(u64, Nanos),
-    ) -> Result<Done, Failure> {
+    fn once(&self, seed: u64, far: &mut dyn FnMut(u64, Nanos)) -> Result<Done, Failure> {
         let under = match self.settings.space {
             Space::None | Space::Hybrid(_) => String::new(),
             space => format!(" with --space {space}"),
         };
         let refused = |refusal: tidegate_sim::Refusal| {
-            Failure::Usage(format!("sim {}{under}: {refusal}", program.name()))
+            Failure::Usage(format!("sim {}{under}: {refusal}", labels(&self.subjects)))
         };
         let settings = Settings {
             seed,
@@ -138,14 +171,21 @@ impl Experiment {
             Some(arrivals) => arrivals.times(self.instances, seed).map_err(refused)?,
             None => vec![0; self.instances],
         };
-        let outcome = program.run(&settings, &arrivals, self.width, far);
-        let outcome = outcome.map_err(refused)?;
-        let declares = outcome.jobs.iter().any(|job| job.peak_bytes > 0);
-        let walk = || program.extent(k_of(settings.space));
-        let extent = declares.then(|| extent.get_or_init(walk));
-        let bounds = (0..arrivals.len())
-            .map(|number| bounds(&settings, &outcome, (number, self.width), extent))
+        let dags: Vec<_> = (0..self.instances)
+            .map(|job| self.subject(job).dag())
             .collect();
+        let jobs = dags.iter().zip(arrivals).map(|(dag, arrives)| Job {
+            dag: &**dag,
+            arrives,
+            width: self.width,
+        });
+        let outcome = run_mix(&settings, &jobs.collect::<Vec<_>>(), far).map_err(refused)?;
+        let of_job = |(number, job): (usize, &JobOutcome)| {
+            let walk = || self.subject(number).extent(k_of(settings.space));
+            let extent = (job.peak_bytes > 0).then(walk);
+            bounds(&settings, &outcome, (number, self.width), extent)
+        };
+        let bounds = outcome.jobs.iter().enumerate().map(of_job).collect();
         Ok(Done {
             seed,
             outcome,
@@ -186,8 +226,9 @@ fn cycle(flags: &SimulationFlags) -> Result<Nanos, Failure> {
     }
 }
 
-/// How many jobs there are; as many as times of arrival, if these are given.
-fn instances(flags: &SimulationFlags) -> Result<usize, Failure> {
+/// How many jobs there are; as many as times of arrival, if these are given, or else as programs.
+fn instances(flags: &SimulationFlags, subjects: &[Subject]) -> Result<usize, Failure> {
+    let programs = subjects.len();
     let told = flags.arrivals.as_ref().map(Arrivals::count);
     match (flags.instances, told) {
         (Some(instances), Some(Some(times))) if instances != times => {
@@ -195,10 +236,15 @@ fn instances(flags: &SimulationFlags) -> Result<usize, Failure> {
                 "--instances {instances} contradicts --arrivals, which has {times} times; allowed: one of the two, or as many"
             )))
         }
-        (None, Some(None)) => Err(Failure::Usage(
+        (None, Some(None)) if programs == 1 => Err(Failure::Usage(
             "--arrivals poisson:MEAN says not how many jobs come; allowed: together with --instances N".into(),
         )),
-        (instances, told) => match instances.or(told.flatten()).unwrap_or(1) {
+        (instances, told) => match instances.or(told.flatten()).unwrap_or(programs) {
+            few if few < programs => Err(Failure::Usage(format!(
+                "{programs} programs in {}, which leaves out {}; allowed: at least {programs} jobs, one of each program",
+                show_count(few, "job"),
+                labels(&subjects[few..])
+            ))),
             1 if told.is_some() => Err(Failure::Usage(
                 "--arrivals says nothing of a single job, with which a run begins; allowed: several times, or together \
                  with --instances N of 2 or more"

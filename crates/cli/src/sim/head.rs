@@ -5,36 +5,28 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tidegate_policy::show_time;
 use tidegate_sim::{Deques, Settings};
-use tidegate_workloads::Answer;
 
 use super::experiment::Experiment;
-use super::subject::Subject;
 use tidegate_command::output::{show_bytes, show_count, show_fields};
 
 /// The beginning of an answer.
 pub struct Head<'a> {
-    workload: &'static str,
-    parameters: Answer,
     experiment: &'a Experiment,
 }
 
 impl<'a> Head<'a> {
-    /// What is told of this program in this experiment.
-    pub fn new(program: &dyn Subject, experiment: &'a Experiment) -> Self {
-        Self {
-            workload: program.name(),
-            parameters: program.parameters(),
-            experiment,
-        }
+    pub const fn new(experiment: &'a Experiment) -> Self {
+        Self { experiment }
     }
 
-    /// The first fields of an answer as JSON; with the seed, if there is but one.
+    /// The first fields of an answer as JSON; with the program and the seed, if there is only one.
     pub fn to_json(&self, seed: Option<u64>) -> Map<String, Value> {
-        let mut fields = Map::new();
+        let mut fields = match &self.experiment.subjects[..] {
+            [only] => only.to_json(),
+            _ => Map::new(),
+        };
         let mut put = |name: &str, value| fields.insert(name.to_owned(), value);
         let settings = &self.experiment.settings;
-        put("workload", self.workload.into());
-        put("parameters", self.parameters.clone().into());
         put("processors", settings.processors.into());
         put("topology", json!(self.experiment.topology));
         put("cache_bytes", settings.cache.into());
@@ -55,6 +47,7 @@ impl<'a> Head<'a> {
             space,
             pinned,
             allot,
+            allotments,
             cycle,
             ..
         } = &self.experiment.settings;
@@ -68,6 +61,7 @@ impl<'a> Head<'a> {
             "desire": self.desire(),
             "est_cycle": show_time(*cycle),
             "allot": allot.to_string(),
+            "allotments": allotments.as_ref().map(ToString::to_string),
         })
     }
 
@@ -80,12 +74,16 @@ impl<'a> Head<'a> {
 impl fmt::Display for Head<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = &self.experiment.settings;
-        let (workload, parameters) = (self.workload, show_fields(&self.parameters));
-        let processors = settings.processors;
-        write!(
-            f,
-            "{workload} {parameters}, simulated on {processors} processors"
-        )?;
+        for (number, subject) in self.experiment.subjects.iter().enumerate() {
+            let plus = if number == 0 { "" } else { " + " };
+            write!(
+                f,
+                "{plus}{} {}",
+                subject.name,
+                show_fields(&subject.parameters)
+            )?;
+        }
+        write!(f, ", simulated on {} processors", settings.processors)?;
         if self.experiment.topology.is_some() {
             let height = settings.places.height() as usize;
             write!(f, " up to {} apart", show_count(height, "step"))?;
@@ -107,6 +105,9 @@ impl fmt::Display for Head<'_> {
         }
         if let Some(desire) = self.desire() {
             write!(f, ", desire {desire}")?;
+        }
+        if let Some(allotments) = &settings.allotments {
+            write!(f, ", allotments {allotments}")?;
         }
         Ok(())
     }

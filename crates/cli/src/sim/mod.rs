@@ -1,7 +1,7 @@
 //! `tidegate sim`: a program on the simulated machine, or jobs that share one.
 //!
-//! Without `--desire` a job has all processors, with it as many as it desires, from one on. `--instances` makes several jobs of a
-//! program, `--seeds` runs all of it with many seeds. `sim jobs` runs no
+//! Without `--desire` a job has all processors, with it as many as it desires, from one on. `--job` adds jobs of other programs,
+//! `--instances` makes several jobs of each, `--seeds` runs all of it with many seeds. `sim jobs` runs no
 //! task: it plays the arrivals, desires and departures of a file through the rule that shares processors out.
 //!
 //! With `--topology` the machine has a processor for each CPU of the file. Worker `i` stands on the `i`-th of them, so the file
@@ -18,15 +18,12 @@ mod report;
 mod sheet;
 mod subject;
 
-use tidegate_workloads::{Simulated, SimulatedVisitor, visit_simulated};
-
 use crate::arguments::{SimArguments, Simulation};
 use experiment::{Done, Experiment};
 use head::Head;
 use processors::Processors;
 use report::Report;
 use sheet::Sheet;
-use subject::Subject;
 use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
 use tidegate_command::output;
@@ -36,18 +33,18 @@ pub fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     let processors = Processors::of(arguments.processors, arguments.topology.as_deref())?;
     match &arguments.simulation {
         Simulation::Program(chosen, flags) => {
-            let visitor = Printed {
-                experiment: Experiment::new(flags, &processors)?,
+            let printed = Printed {
+                experiment: Experiment::new(chosen, flags, &processors)?,
                 format: flags.format,
                 by_seed: flags.seeds.is_some(),
             };
-            visit_simulated(chosen.name, flags.size.into(), &chosen.given, visitor)?
+            printed.simulate()
         }
         Simulation::Jobs(arguments) => jobs::share_out(arguments, processors.count),
     }
 }
 
-/// Simulates the program it is shown and prints what came of it.
+/// Simulates an experiment and prints what came of it.
 struct Printed {
     experiment: Experiment,
     format: TableFormat,
@@ -55,25 +52,18 @@ struct Printed {
     by_seed: bool,
 }
 
-impl SimulatedVisitor for Printed {
-    type Out = Result<(), Failure>;
-
-    fn visit<P: Simulated>(self, program: P) -> Self::Out {
-        self.simulate(&program)
-    }
-}
-
 impl Printed {
-    fn simulate(&self, program: &dyn Subject) -> Result<(), Failure> {
-        let runs = self.experiment.run(program)?;
-        let head = Head::new(program, &self.experiment);
+    fn simulate(&self) -> Result<(), Failure> {
+        let experiment = &self.experiment;
+        let runs = experiment.run()?;
+        let head = Head::new(experiment);
         let TableFormat { json, csv, wide } = self.format;
         match &runs[..] {
-            [run] if !self.by_seed && self.experiment.instances > 1 => {
-                self.print(&head, &runs, &Sheet::of_jobs(run))?;
+            [run] if !self.by_seed && experiment.instances > 1 => {
+                self.print(&head, &runs, &Sheet::of_jobs(experiment, run))?;
             }
             [run] if !(self.by_seed || csv || wide) => {
-                let report = Report::new(head, &self.experiment, run);
+                let report = Report::new(head, experiment, run);
                 if json {
                     output::print_json(&report.to_json())?;
                 } else {
@@ -82,7 +72,7 @@ impl Printed {
             }
             _ => self.print(&head, &runs, &Sheet::of_runs(&runs))?,
         }
-        judge(&runs)
+        judge(experiment, &runs)
     }
 
     /// Prints rows of figures.
@@ -92,11 +82,9 @@ impl Printed {
             let seed = (!self.by_seed).then_some(experiment.settings.seed);
             let mut fields = head.to_json(seed);
             let arrivals = experiment.arrivals.as_ref().map(ToString::to_string);
-            let job = &runs[0].outcome.jobs[0];
             fields.insert("instances".into(), experiment.instances.into());
             fields.insert("arrivals".into(), arrivals.into());
-            fields.insert("t1".into(), (job.work as f64 / 1e9).into());
-            fields.insert("tinf".into(), (job.span as f64 / 1e9).into());
+            fields.extend(experiment.sizes(&runs[0].outcome));
             fields.extend(sheet.to_json());
             return output::print_json(&fields.into());
         }
@@ -110,13 +98,17 @@ impl Printed {
 }
 
 /// Refuses runs that broke a bound.
-fn judge(runs: &[Done]) -> Result<(), Failure> {
+fn judge(experiment: &Experiment, runs: &[Done]) -> Result<(), Failure> {
     for run in runs {
         for (job, bounds) in run.bounds.iter().enumerate() {
             if let Some(bound) = bounds.iter().find(|bound| !bound.holds()) {
                 return Err(Failure::Wrong(format!(
-                    "the bound {} is broken with --sim-seed {}, job {job}: {} of {}; either theory does not hold here, or the simulator is wrong",
-                    bound.name, run.seed, bound.value, bound.limit
+                    "the bound {} is broken with --sim-seed {}, job {job} ({}): {} of {}; either theory does not hold here, or the simulator is wrong",
+                    bound.name,
+                    run.seed,
+                    experiment.subject(job).label,
+                    bound.value,
+                    bound.limit
                 )));
             }
         }

@@ -50,6 +50,7 @@ impl<'a> Report<'a> {
             "tinf": seconds(self.job.span),
             "t": seconds(self.job.time()),
             "p_mean": self.job.mean_allotment,
+            "p_trimmed": self.job.trimmed_allotment,
             "all_procs_seconds": self.job.all_processors.map(seconds),
             "tasks": counters.tasks,
             "attempts": counters.attempts,

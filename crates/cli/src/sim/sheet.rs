@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 use tidegate_sim::{Bound, JobOutcome, Nanos};
 
-use super::experiment::Done;
+use super::experiment::{Done, Experiment};
 use tidegate_command::output::{Table, Value as Cell};
 use tidegate_command::statistics::Summary;
 
@@ -55,6 +55,8 @@ pub struct Sheet {
     names: [&'static str; 2],
     columns: Vec<&'static Column>,
     rows: Vec<(u64, Vec<f64>)>,
+    /// The programs of the rows, if there are several.
+    programs: Option<Vec<String>>,
 }
 
 fn seconds(time: Nanos) -> f64 {
@@ -107,11 +109,12 @@ impl Sheet {
             names: ["runs", "sim_seed"],
             columns: OF_RUN.iter().chain(OF_BOTH).chain(LAST_OF_RUN).collect(),
             rows: runs.iter().map(row).collect(),
+            programs: None,
         }
     }
 
     /// A row for each job of a run.
-    pub fn of_jobs(run: &Done) -> Self {
+    pub fn of_jobs(experiment: &Experiment, run: &Done) -> Self {
         let jobs = run.outcome.jobs.iter().zip(&run.bounds).enumerate();
         let rows = jobs.map(|(number, (job, bounds))| {
             let mut row = vec![seconds(job.arrived), seconds(job.time())];
@@ -122,6 +125,10 @@ impl Sheet {
             names: ["jobs", "job"],
             columns: OF_JOB.iter().chain(OF_BOTH).collect(),
             rows: rows.collect(),
+            programs: (experiment.subjects.len() > 1).then(|| {
+                let label = |job| experiment.subject(job).label.clone();
+                (0..experiment.instances).map(label).collect()
+            }),
         }
     }
 
@@ -146,9 +153,12 @@ impl Sheet {
     pub fn to_json(&self) -> Map<String, Value> {
         let [names, name] = self.names;
         let mut fields = Map::new();
-        let rows = self.rows.iter().map(|(number, row)| {
+        let rows = self.rows.iter().enumerate().map(|(place, (number, row))| {
             let mut fields = Map::new();
             fields.insert(name.into(), (*number).into());
+            if let Some(programs) = &self.programs {
+                fields.insert("program".into(), programs[place].clone().into());
+            }
             let figures = self.columns.iter().zip(row);
             fields
                 .extend(figures.map(|(column, figure)| (column.0.into(), exact(column, *figure))));
@@ -171,23 +181,27 @@ impl Sheet {
     /// The rows and their summary as a table.
     pub fn to_table(&self) -> Table {
         let names = self.columns.iter().map(|column| column.0);
-        let mut table = Table::new(std::iter::once(self.names[1]).chain(names));
-        let rows = self
-            .rows
-            .iter()
-            .map(|(number, row)| (number.to_string(), row.clone()));
-        let summary = self
-            .summary()
-            .into_iter()
-            .map(|(name, row)| (name.to_owned(), row));
-        for (name, row) in rows.chain(summary) {
+        let program = self.programs.as_ref().map(|_| "program");
+        let first = std::iter::once(self.names[1]).chain(program);
+        let mut table = Table::new(first.chain(names));
+        let rows = self.rows.iter().enumerate().map(|(place, (number, row))| {
+            let program = self.programs.as_ref().map(|all| all[place].clone());
+            (number.to_string(), program, row.clone())
+        });
+        let summary = self.summary().into_iter().map(|(name, row)| {
+            let program = self.programs.as_ref().map(|_| String::new());
+            (name.to_owned(), program, row)
+        });
+        for (name, program, row) in rows.chain(summary) {
             let figures = self.columns.iter().zip(row);
             let figures = figures.map(|(Column(_, unit), figure)| match unit {
                 Unit::Seconds => Cell::Seconds(figure),
                 Unit::Bytes => Cell::Bytes(figure),
                 Unit::Count | Unit::Mean => Cell::Number(figure),
             });
-            table.row(std::iter::once(name.into()).chain(figures));
+            let program = program.map(Cell::from);
+            let first = std::iter::once(name.into()).chain(program);
+            table.row(first.chain(figures));
         }
         table
     }

@@ -1,55 +1,77 @@
 //! A program that is simulated, without its type: what is done with it is compiled once and not for every program.
 
-use tidegate_sim::{Extent, Job, Nanos, Outcome, Refusal, Settings, Width, run_telling};
-use tidegate_workloads::{Answer, Program, Simulated};
+use std::sync::OnceLock;
 
-/// A program that is simulated.
-pub trait Subject: Sync {
-    /// What it is called.
-    fn name(&self) -> &'static str;
+use serde_json::{Map, Value};
+use tidegate_sim::{AnyDag, Extent};
+use tidegate_workloads::{Answer, Program, Simulated, SimulatedVisitor, visit_simulated};
 
-    /// Its parameters.
-    fn parameters(&self) -> Answer;
+use crate::arguments::{OtherProgram, SimulationFlags};
+use tidegate_command::arguments::Chosen;
+use tidegate_command::failure::Failure;
 
-    /// Runs a job of it for each of these times of arrival; `tell` hears how far the run has come.
-    fn run(
-        &self,
-        settings: &Settings,
-        arrivals: &[Nanos],
-        width: Width,
-        tell: &mut dyn FnMut(u64, Nanos),
-    ) -> Result<Outcome, Refusal>;
-
-    /// How large it is where an action counts for every `k` bytes.
-    fn extent(&self, k: u64) -> Extent;
+/// A program of a simulation.
+pub struct Subject {
+    pub name: &'static str,
+    /// The program as on the command line.
+    pub label: String,
+    pub parameters: Answer,
+    dag: Box<dyn Fn() -> Box<dyn AnyDag> + Sync>,
+    extent: OnceLock<Extent>,
 }
 
-impl<P: Simulated> Subject for P {
-    fn name(&self) -> &'static str {
-        P::NAME
+/// Reads the program of the subcommand and those of `--job`.
+pub fn subjects(chosen: &Chosen, flags: &SimulationFlags) -> Result<Vec<Subject>, Failure> {
+    let size = flags.size.into();
+    let label = chosen.label();
+    let first = visit_simulated(chosen.name, size, &chosen.given, Typed(label))?;
+    let other = |OtherProgram { text, chosen, size }: &OtherProgram| {
+        let size = size.unwrap_or(flags.size).into();
+        visit_simulated(chosen.name, size, &chosen.given, Typed(text.clone()))
+            .map_err(|error| Failure::Usage(format!("--job {text:?}: {error}")))
+    };
+    let others = flags.job.iter().map(other);
+    std::iter::once(Ok(first)).chain(others).collect()
+}
+
+/// Takes a program's type away.
+struct Typed(String);
+
+impl SimulatedVisitor for Typed {
+    type Out = Subject;
+
+    fn visit<P: Simulated>(self, program: P) -> Subject {
+        Subject {
+            name: P::NAME,
+            label: self.0,
+            parameters: Program::parameters(&program),
+            dag: Box::new(move || Box::new(program.dag())),
+            extent: OnceLock::new(),
+        }
+    }
+}
+
+impl Subject {
+    /// The program's name and parameters, as fields of an answer.
+    pub fn to_json(&self) -> Map<String, Value> {
+        Map::from_iter([
+            ("workload".to_owned(), self.name.into()),
+            ("parameters".to_owned(), self.parameters.clone().into()),
+        ])
     }
 
-    fn parameters(&self) -> Answer {
-        Program::parameters(self)
+    pub fn dag(&self) -> Box<dyn AnyDag> {
+        (self.dag)()
     }
 
-    fn run(
-        &self,
-        settings: &Settings,
-        arrivals: &[Nanos],
-        width: Width,
-        tell: &mut dyn FnMut(u64, Nanos),
-    ) -> Result<Outcome, Refusal> {
-        let job = |&arrives| Job {
-            dag: self.dag(),
-            arrives,
-            width,
-        };
-        let jobs: Vec<_> = arrivals.iter().map(job).collect();
-        run_telling(settings, &jobs, tell)
+    /// How large it is if each `k` bytes count as an action; a simulation has one `k`.
+    pub fn extent(&self, k: u64) -> &Extent {
+        self.extent.get_or_init(|| Extent::with_k(&*self.dag(), k))
     }
+}
 
-    fn extent(&self, k: u64) -> Extent {
-        Extent::with_k(&self.dag(), k)
-    }
+/// The programs in one line.
+pub fn labels(subjects: &[Subject]) -> String {
+    let labels: Vec<_> = subjects.iter().map(|subject| &subject.label[..]).collect();
+    labels.join(" + ")
 }

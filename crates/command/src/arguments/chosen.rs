@@ -63,6 +63,20 @@ impl Subcommand for Chosen {
 }
 
 impl Chosen {
+    /// The program and what was given for its parameters, as on the command line.
+    pub fn label(&self) -> String {
+        let positional = self.given.positional.iter();
+        let named = self.given.named.iter();
+        let words = positional.map(|value| value.to_string_lossy().into_owned());
+        let options = named.map(|(name, value)| format!("--{name} {}", value.to_string_lossy()));
+        let words: Vec<_> = [self.name.to_owned()]
+            .into_iter()
+            .chain(words)
+            .chain(options)
+            .collect();
+        words.join(" ")
+    }
+
     fn read(entry: &Entry, matches: &ArgMatches) -> Self {
         let text = |id: &str| matches.get_one::<OsString>(id).cloned();
         let flag = |name| matches!(matches.try_get_one(name), Ok(Some(true)));

@@ -4,10 +4,12 @@ use super::places::Placed;
 use super::space::Memory;
 use super::spells::Spells;
 use super::worker::State;
+use crate::allotments::Course;
 use crate::chain::Chain;
 use crate::drafts::Drafts;
 use crate::outcome::Counters;
 use crate::unfold::Unfold;
+use std::iter::Peekable;
 use std::ops::Range;
 use tidegate_policy::{Candidates, DesireState, Nanos};
 
@@ -22,6 +24,9 @@ pub(super) struct Running<'a> {
     /// Whether it has arrived and is not over.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
+    /// The most that it is given now, and how that changes.
+    pub(super) given: usize,
+    pub(super) course: Peekable<Course<'a>>,
     pub(super) spells: Spells,
     /// The sum over time of the allotments before the current cycle.
     allotted_before: u128,
@@ -60,7 +65,12 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn new(dag: Box<dyn Unfold + 'a>, arrives: Nanos, workers: Range<usize>) -> Self {
+    pub(super) fn new(
+        dag: Box<dyn Unfold + 'a>,
+        arrives: Nanos,
+        course: Course<'a>,
+        workers: Range<usize>,
+    ) -> Self {
         Self {
             dag,
             arrives,
@@ -68,6 +78,8 @@ impl<'a> Running<'a> {
             first: workers.start,
             is_here: false,
             allotment: 0,
+            given: usize::MAX,
+            course: course.peekable(),
             spells: Spells::new(arrives),
             allotted_before: 0,
             working: 0,
@@ -90,6 +102,13 @@ impl<'a> Running<'a> {
             end: None,
             counters: Counters::default(),
             before: Counters::default(),
+        }
+    }
+
+    /// It is given what is due now.
+    pub(super) fn follow(&mut self, now: Nanos) {
+        while let Some((_, given)) = self.course.next_if(|(time, _)| *time <= now) {
+            self.given = given;
         }
     }
 
@@ -121,6 +140,10 @@ impl<'a> Running<'a> {
     /// The time until now, in which nothing has changed, has gone by.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
+        debug_assert!(
+            now <= self.spells.until() || self.working <= self.given,
+            "no job has more workers at work than it is given"
+        );
         let ready = self.working + self.in_hand + self.queued;
         self.spells.pass(now, ready);
     }

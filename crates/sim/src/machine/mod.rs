@@ -1,13 +1,14 @@
 //! The machine: processors, workers, and one moment after the other.
 //!
 //! Every worker has at most one moment ahead of it: the end of the work it does, an attempt to steal, the end of a nap. The
-//! machine goes to the earliest and does what is due, which sets the next. Beside the workers there are four clockworks:
-//! jobs that arrive, the cycle in which desires are estimated, slices of time where workers stand in line for processors, and
-//! the ends of rests. Every decision is asked from `policy`.
+//! machine goes to the earliest and does what is due, which sets the next. Beside the workers there are clockworks: jobs that
+//! arrive, the cycle in which desires are estimated, slices of time where workers stand in line for processors, the ends of
+//! rests, samples, and changes of allotments that are given. Every decision is asked from `policy`.
 //!
 //! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]), the other the sharing of the processors between
-//! jobs ([`shares`]). Tasks may be put where their data are ([`places`]).
+//! jobs ([`shares`]), which may be overruled ([`given`]). Tasks may be put where their data are ([`places`]).
 
+mod given;
 mod hybrid;
 mod job;
 mod places;
@@ -29,7 +30,7 @@ use crate::frames::{FrameId, Frames, NONE};
 use crate::outcome::{JobOutcome, Outcome, Sample};
 use crate::processors::Processors;
 use crate::settings::{Deques, Job, Refusal, Settings, Width};
-use crate::unfold::{Unfold, unfold};
+use crate::unfold::AnyDag;
 use job::Running;
 use places::Places;
 use std::cmp::Reverse;
@@ -45,7 +46,8 @@ const CYCLE: usize = 1;
 const SLICE: usize = 2;
 const RESTS: usize = 3;
 const SAMPLES: usize = 4;
-const CLOCKWORKS: usize = 5;
+const GIVEN: usize = 5;
+const CLOCKWORKS: usize = 6;
 
 /// A rest: until when, which in order, of which frame, on which worker.
 type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
@@ -67,15 +69,24 @@ pub fn run_telling<D: Dag>(
     jobs: &[Job<D>],
     tell: &mut dyn FnMut(u64, Nanos),
 ) -> Result<Outcome, Refusal> {
-    Machine::new(settings, unfolded(jobs))?.run(tell)
+    Machine::new(settings, &untyped(jobs))?.run(tell)
 }
 
-/// Jobs whose dags have no types any more.
-type Jobs<'a> = Vec<Job<Box<dyn Unfold + 'a>>>;
+/// Like [`run_telling`], but for jobs of different programs.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_mix(
+    settings: &Settings,
+    jobs: &[Job<&dyn AnyDag>],
+    tell: &mut dyn FnMut(u64, Nanos),
+) -> Result<Outcome, Refusal> {
+    Machine::new(settings, jobs)?.run(tell)
+}
 
-fn unfolded<D: Dag>(jobs: &[Job<D>]) -> Jobs<'_> {
+fn untyped<D: Dag>(jobs: &[Job<D>]) -> Vec<Job<&dyn AnyDag>> {
     let jobs = jobs.iter().map(|job| Job {
-        dag: unfold(&job.dag),
+        dag: &job.dag as &dyn AnyDag,
         arrives: job.arrives,
         width: job.width,
     });
@@ -131,8 +142,8 @@ enum Fault {
 }
 
 impl<'a> Machine<'a> {
-    fn new(settings: &'a Settings, jobs: Jobs<'a>) -> Result<Self, Refusal> {
-        settings.check(&jobs)?;
+    fn new(settings: &'a Settings, jobs: &[Job<&'a dyn AnyDag>]) -> Result<Self, Refusal> {
+        settings.check(jobs)?;
         let width = settings.processors;
         let count = width * jobs.len();
         let idle = IdleState::new(&settings.idle)?;
@@ -173,9 +184,10 @@ impl<'a> Machine<'a> {
             #[cfg(test)]
             fault: None,
         };
-        for (number, job) in jobs.into_iter().enumerate() {
-            let mut running =
-                Running::new(job.dag, job.arrives, number * width..(number + 1) * width);
+        for (number, job) in jobs.iter().enumerate() {
+            let workers = number * width..(number + 1) * width;
+            let course = settings.course(number, job.arrives);
+            let mut running = Running::new(job.dag.unfold(), job.arrives, course, workers);
             if let Some(desire) = job.width.desire() {
                 running.desire = Some(DesireState::new(desire)?);
                 let actor = machine.clockwork(CYCLE);
@@ -260,6 +272,7 @@ impl<'a> Machine<'a> {
             CYCLE => self.end_cycle(),
             SLICE => self.end_slice(),
             SAMPLES => self.take_sample(),
+            GIVEN => self.change_given(),
             _ => self.end_rest(),
         }
     }
@@ -387,6 +400,7 @@ impl<'a> Machine<'a> {
         self.workers[workers.start].frame = root;
         let running = &mut self.jobs[job];
         running.is_here = true;
+        running.follow(self.now);
         running.in_hand = 1;
         running.counters.tasks = 1;
         running.with_work.push(workers.start as u32);
@@ -394,6 +408,7 @@ impl<'a> Machine<'a> {
         let others = workers.skip(1).map(|w| w as u32);
         running.without_work = others.rev().collect();
         self.take_share(job);
+        self.await_change();
     }
 }
 

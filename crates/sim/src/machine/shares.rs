@@ -19,7 +19,6 @@
 
 #[cfg(test)]
 use super::Fault;
-use super::job::Running;
 use super::worker::{State, Worker};
 use super::{CYCLE, Machine, Width};
 use crate::chain::Chain;
@@ -33,8 +32,8 @@ impl Machine<'_> {
     /// The job, which has just come, gets its processors.
     pub(super) fn take_share(&mut self, job: usize) {
         match self.widths[job] {
-            Width::Fixed(processors) => {
-                self.jobs[job].allot(self.now, processors);
+            Width::Fixed(_) => {
+                self.take_allotment(job);
                 self.adjust(job, 0);
             }
             Width::Desired(_) | Width::Limited(..) => {
@@ -46,9 +45,13 @@ impl Machine<'_> {
         }
     }
 
-    /// The job is entitled to what its share says.
+    /// The job is entitled to its number of processors or its share, as far as it is given that.
     fn take_allotment(&mut self, job: usize) {
-        let allotment = self.shares.allotment(job as u64).max(1);
+        let allotment = match self.widths[job] {
+            Width::Fixed(processors) => processors,
+            Width::Desired(_) | Width::Limited(..) => self.shares.allotment(job as u64).max(1),
+        };
+        let allotment = allotment.min(self.jobs[job].given);
         #[cfg(test)]
         let allotment = match self.fault {
             Some(Fault::GivesAll) => self.settings.processors,
@@ -150,19 +153,16 @@ impl Machine<'_> {
         counters
     }
 
-    /// Every job that says what it desires gets what it is entitled to; those first that give something back.
-    fn deal(&mut self) {
+    /// Every job gets what it is entitled to; those first that give something back.
+    pub(super) fn deal(&mut self) {
         for job in 0..self.jobs.len() {
-            if self.jobs[job].is_here && self.jobs[job].desire.is_some() {
+            if self.jobs[job].is_here {
                 self.take_allotment(job);
             }
         }
         for gives in [true, false] {
             for job in 0..self.jobs.len() {
-                let Running {
-                    is_here, desire, ..
-                } = &self.jobs[job];
-                if *is_here && desire.is_some() && gives == self.is_in_excess(job) {
+                if self.jobs[job].is_here && gives == self.is_in_excess(job) {
                     self.adjust(job, self.settings.costs.wake);
                 }
             }
@@ -180,8 +180,11 @@ impl Machine<'_> {
         kept.max(staying.min(self.jobs[job].allotment))
     }
 
-    /// Whether what the jobs have now is what the rule promises.
+    /// Whether what the jobs have now is what the rule promises, unless they are given less.
     fn judge(&mut self) {
+        if self.settings.allotments.is_some() {
+            return;
+        }
         let given = self.shares.shares().iter().map(|share| {
             let kept = self.keeps(share.job as usize);
             // Every job may use one processor, also where its share is none.
@@ -204,7 +207,9 @@ impl Machine<'_> {
 
     /// Brings the number of workers awake to the allotment, as far as that can be done now. Who is woken runs after `delay`.
     fn adjust(&mut self, job: usize, delay: Nanos) {
-        if self.jobs[job].staying() > self.jobs[job].allotment {
+        if self.settings.allotments.is_some() {
+            self.stop_excess(job);
+        } else if self.jobs[job].staying() > self.jobs[job].allotment {
             self.dismiss(job);
         }
         while self.jobs[job].staying() < self.jobs[job].allotment {
@@ -311,7 +316,8 @@ impl Machine<'_> {
         } else {
             self.jobs[self.workers[w].job].in_hand -= 1;
         }
-        let worker = &self.workers[w];
+        let worker = &mut self.workers[w];
+        let delay = delay + std::mem::take(&mut worker.left);
         let job = &mut self.jobs[worker.job];
         job.awake += 1;
         job.candidates.set(&self.order, w - job.first, true);

@@ -236,7 +236,7 @@ impl Machine<'_> {
                 }
             }
             Step::Touch(touch) => return self.touch(w, id, touch),
-            Step::Draft(_) | Step::Release(_) => self.refuse_draft(),
+            Step::Draft(_) | Step::Release(_) => self.refuse_draft(job),
             Step::Lease(bytes) => self.ask(w, id, bytes, debt),
             Step::Free => {
                 let lease = frame.space().leases.pop();
@@ -251,10 +251,10 @@ impl Machine<'_> {
     }
 
     /// A draft has no place in the order of the serial run until it is released.
-    fn refuse_draft(&mut self) -> After {
+    fn refuse_draft(&mut self, job: usize) -> After {
         let space = self.settings.space;
         self.refuse(format!(
-            "tasks of this dag wait for tasks that they have not started, and {space} knows no order for these; allowed: the policies none and hybrid"
+            "tasks of job {job} wait for tasks that they have not started, and {space} knows no order for these; allowed: the policies none and hybrid"
         ));
         After::Waits
     }

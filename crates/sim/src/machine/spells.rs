@@ -38,6 +38,11 @@ impl Spells {
         }
     }
 
+    /// The end of the time that has gone by.
+    pub(super) const fn until(&self) -> Nanos {
+        self.until
+    }
+
     /// The time until now has gone by with so many tasks ready.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos, ready: usize) {

@@ -22,7 +22,7 @@ fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
         arrives: 0,
         width: Width::Fixed(4),
     }];
-    let mut machine = Machine::new(settings, unfolded(&jobs)).unwrap();
+    let mut machine = Machine::new(settings, &untyped(&jobs)).unwrap();
     machine.arrivals();
     for other in (0..4).filter(|&other| other != thief) {
         let task = machine.frames.add(0, NONE, Chain::default());
@@ -88,7 +88,7 @@ fn tree(fault: Option<Fault>) -> (Settings, JobOutcome) {
         arrives: 0,
         width: Width::Fixed(16),
     }];
-    let mut machine = Machine::new(&settings, unfolded(&jobs)).unwrap();
+    let mut machine = Machine::new(&settings, &untyped(&jobs)).unwrap();
     machine.fault = fault;
     let job = machine.run(&mut |_, _| ()).unwrap().jobs.remove(0);
     (settings, job)
@@ -119,7 +119,7 @@ fn jobs_that_have_all_processors_whatever_their_shares_break_the_promise_of_allo
             width: Width::Desired("wsap".parse().unwrap()),
         };
         let jobs = [job(), job()];
-        let mut machine = Machine::new(&settings, unfolded(&jobs)).unwrap();
+        let mut machine = Machine::new(&settings, &untyped(&jobs)).unwrap();
         machine.fault = fault;
         machine.run(&mut |_, _| ()).unwrap().broken
     };

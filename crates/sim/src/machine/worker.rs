@@ -45,6 +45,8 @@ pub(super) struct Worker {
     pub(super) had_work: bool,
     /// How long after it gets a processor its next moment comes.
     pub(super) late: Nanos,
+    /// What is left of the step amid which it was stopped.
+    pub(super) left: Nanos,
     pub(super) last_victim: Option<usize>,
     /// Its thread in the plan of its job, if that keeps the depth-first order.
     pub(super) thread: Option<usize>,
@@ -67,6 +69,7 @@ impl Worker {
             admitted: false,
             had_work: false,
             late: 0,
+            left: 0,
             last_victim: None,
             thread: None,
             sleepers: Rounds::default(),

@@ -1,0 +1,42 @@
+//! `tidegate sim --allotments`: the most processors that jobs have over time.
+
+mod support;
+
+use serde_json::Value;
+use support::{json, tidegate};
+
+/// 16 ms of work in 64 equal tasks on eight processors.
+fn loopy(arguments: &str) -> Value {
+    let line = "sim loopy 64 --steps 150000 --processors 8 --json";
+    json(&mut tidegate(&format!("{line} {arguments}")))
+}
+
+fn number(found: &Value, name: &str) -> f64 {
+    found[name].as_f64().unwrap()
+}
+
+#[test]
+fn a_run_takes_as_long_as_its_allotments_let_it() {
+    let all = loopy("");
+    let given = loopy("--allotments 0ms:2,1ms:1,5ms:8");
+    assert_eq!(all["options"]["allotments"], Value::Null);
+    assert_eq!(given["options"]["allotments"], "0ns:2,1ms:1,5ms:8");
+    // In 5 ms it does 6 ms of work, and the other 10 on eight processors.
+    let ideal = 0.005 + 0.010 / 8.0;
+    let time = number(&given, "t");
+    assert!(time > ideal && time < ideal * 1.2, "{time} {ideal}");
+    assert!(number(&all, "t") < 0.5 * time);
+    assert!(number(&given, "p_trimmed") < number(&given, "p_mean"));
+    assert_eq!(given["bounds"]["stealing-time"]["holds"], true);
+}
+
+#[test]
+fn random_allotments_are_drawn_from_the_seed() {
+    let of = |seed: u64| {
+        let found = loopy(&format!("--allotments random:200us --sim-seed {seed}"));
+        number(&found, "p_mean")
+    };
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
+    assert!(of(1) < 8.0);
+}

@@ -1,0 +1,117 @@
+//! `tidegate sim --job`: several programs on one machine.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{complaint, json, keys, tidegate};
+
+/// `sim fib 15` with these other programs.
+fn mix(arguments: &str, others: &[&str]) -> assert_cmd::Command {
+    let mut command = tidegate(&format!("sim fib 15 --processors 4 {arguments}"));
+    for other in others {
+        command.args(["--job", other]);
+    }
+    command
+}
+
+fn column<'a>(found: &'a Value, rows: &str, name: &str) -> Vec<&'a Value> {
+    let rows = found[rows].as_array().unwrap();
+    rows.iter().map(|row| &row[name]).collect()
+}
+
+#[test]
+fn jobs_take_programs_in_turns() {
+    let others = ["knary 4 3 1", "uts --tree tiny"];
+    let found = json(&mut mix("--json --instances 7 --desire wsap", &others));
+    let [fib, knary, uts] = ["fib 15", others[0], others[1]];
+    assert_eq!(
+        column(&found, "jobs", "program"),
+        [fib, knary, uts, fib, knary, uts, fib]
+    );
+    assert_eq!(column(&found, "programs", "program"), [fib, knary, uts]);
+    assert_eq!(found["programs"][1]["workload"], "knary");
+    assert_eq!(
+        found["programs"][1]["parameters"],
+        json!({"n": 4, "k": 3, "r": 1})
+    );
+    // Each job has the tasks of its program, and each program the size that it has alone.
+    let tasks = column(&found, "jobs", "tasks");
+    for (number, alone) in [fib, knary, uts].into_iter().enumerate() {
+        let alone = json(&mut tidegate(&format!("sim {alone} --json")));
+        assert_eq!(tasks[number], &alone["tasks"]);
+        assert_eq!(tasks[number], tasks[number + 3]);
+        for size in ["t1", "tinf"] {
+            assert_eq!(found["programs"][number][size], alone[size]);
+        }
+    }
+    assert!(tasks[0] != tasks[1] && tasks[1] != tasks[2]);
+}
+
+#[test]
+fn one_job_of_each_program_by_default() {
+    let found = json(&mut mix("--json --arrivals poisson:1ms", &["fib 10"]));
+    assert_eq!(
+        column(&found, "jobs", "program"),
+        ["fib 15", "fib 10"].map(Value::from).each_ref()
+    );
+    let times = json(&mut mix("--json --arrivals at:2ms,1ms", &["fib 10"]));
+    assert_eq!(
+        column(&times, "jobs", "arrived"),
+        [0.002, 0.001].map(Value::from).each_ref()
+    );
+    let first = ["job", "program", "arrived", "t"];
+    assert_eq!(keys(&times["jobs"][0])[..4], first);
+}
+
+#[test]
+fn a_second_program_takes_its_share() {
+    let first = |other| {
+        let mut command = tidegate("sim loopy 64 --steps 30000 --processors 4 --json --job");
+        let found = json(command.arg(other));
+        found["jobs"][0]["t"].as_f64().unwrap()
+    };
+    let [short, long] = ["fib 5", "loopy 64 --steps 30000"].map(first);
+    assert!(long > 1.5 * short, "{long} {short}");
+}
+
+#[test]
+fn a_size_belongs_to_its_program() {
+    let others = ["fib --size tiny", "fib 38"];
+    let found = json(&mut mix("--json --size small --sim-seed 1", &others[..1]));
+    assert_eq!(found["programs"][1]["parameters"]["n"], 20);
+}
+
+#[test]
+fn runs_of_many_seeds_name_the_programs_once() {
+    let found = json(&mut mix("--json --seeds 2", &["fib 10"]));
+    assert_eq!(
+        keys(&found["runs"][0])[..3],
+        ["sim_seed", "t", "mean_response"]
+    );
+    assert_eq!(
+        column(&found, "programs", "program"),
+        ["fib 15", "fib 10"].map(Value::from).each_ref()
+    );
+}
+
+#[test]
+fn a_bad_program_is_named() {
+    for (other, expected) in [
+        ("fib 200", "--job \"fib 200\": n is \"200\""),
+        ("knary 3 2 5", "--job \"knary 3 2 5\": r is 5"),
+        ("fib 1 2", "'fib 1 2' for '--job <PROGRAM>': unexpected"),
+        ("nothing", "\"nothing\" is none of: fib, "),
+    ] {
+        let text = complaint(&mut mix("", &["fib", other]), 2);
+        assert!(text.contains(expected), "{other}: {text}");
+    }
+    let text = complaint(
+        &mut mix("--space depth-first", &["wavefront --size tiny"]),
+        2,
+    );
+    assert!(
+        text.contains("fib 15 + wavefront --size tiny with"),
+        "{text}"
+    );
+    assert!(text.contains("tasks of job 1 wait"), "{text}");
+}

@@ -1,0 +1,186 @@
+//! Jobs that are given processors, as by the adversary of Sen, "Dynamic processor allocation for
+//! adaptively parallel work-stealing jobs", 2004, section 3.2.
+
+mod support;
+
+use support::{Phases, Random, greedy};
+use tidegate_policy::Desire;
+use tidegate_sim::bounds::bounds;
+use tidegate_sim::{Dag, Job, JobOutcome, Nanos, Settings, Width, run};
+
+const US: Nanos = 1_000;
+const MS: Nanos = 1_000_000;
+
+fn given(allotments: &str, settings: Settings) -> Settings {
+    Settings {
+        allotments: Some(allotments.parse().unwrap()),
+        ..settings
+    }
+}
+
+fn alone<D: Dag>(settings: &Settings, dag: D, width: Width) -> JobOutcome {
+    let job = Job {
+        dag,
+        arrives: 0,
+        width,
+    };
+    run(settings, &[job]).unwrap().jobs.remove(0)
+}
+
+fn whole(settings: &Settings) -> Width {
+    Width::Fixed(settings.processors)
+}
+
+/// The end of a job that is always parallel and is given 4, then 2, then 8 processors.
+fn ideal_end(work: Nanos) -> Nanos {
+    match work / MS {
+        0..40 => work / 4,
+        40..70 => 10 * MS + (work - 40 * MS) / 2,
+        _ => 25 * MS + (work - 70 * MS) / 8,
+    }
+}
+
+/// As the ends are those of ideal schedules for each amount of work, the job does as much work up
+/// to each time as it was given: with more it would end earlier, with less later.
+#[test]
+fn a_parallel_job_works_as_much_as_it_is_given() {
+    let settings = given("0ms:4,10ms:2,25ms:8", greedy(8));
+    for tasks in (10..2_000).step_by(70) {
+        let task = 100 * US;
+        let job = alone(&settings, Phases(vec![(tasks, task)]), whole(&settings));
+        let ideal = ideal_end(tasks * task);
+        assert!(job.time() >= ideal, "{tasks}: {} {ideal}", job.time());
+        assert!(
+            job.time() <= ideal + task,
+            "{tasks}: {} {ideal}",
+            job.time()
+        );
+    }
+}
+
+#[test]
+fn a_long_task_stops_and_goes_on() {
+    let settings = given("0ms:8,10ms:1,20ms:8", greedy(8));
+    let job = alone(&settings, Phases(vec![(8, 40 * MS)]), whole(&settings));
+    // One task has worked 20 ms by then, the others 10.
+    assert_eq!(job.time(), 50 * MS);
+    assert_eq!(job.work, 320 * MS);
+    let sum = 8.0 * 10.0 + 10.0 + 8.0 * 30.0;
+    assert!((job.mean_allotment - sum / 50.0).abs() < 1e-9);
+}
+
+#[test]
+fn times_count_from_the_arrival_of_each_job() {
+    let settings = given("0ms:4,10ms:1", greedy(8));
+    let job = |arrives| Job {
+        dag: Phases(vec![(500, 100 * US)]),
+        arrives,
+        width: Width::Fixed(8),
+    };
+    let outcome = run(&settings, &[job(0), job(5 * MS)]).unwrap();
+    for job in &outcome.jobs {
+        assert!(!job.stood_in_line);
+        assert!(
+            (20 * MS..20 * MS + 100 * US).contains(&job.time()),
+            "{job:?}"
+        );
+    }
+}
+
+#[test]
+fn a_job_with_a_desire_has_the_smaller_of_both() {
+    let wide = || Phases(vec![(3_000, 100 * US)]);
+    let serial = || Phases(vec![(1, 300 * MS)]);
+    for rule in Desire::names() {
+        let width = Width::Desired(rule.parse().unwrap());
+        let of = |allotments, dag| alone(&given(allotments, Settings::new(16)), dag, width);
+        let few = of("0ms:3", wide());
+        assert!(few.mean_allotment <= 3.0, "{rule}: {few:?}");
+        assert!(few.time() >= 100 * MS, "{rule}: {few:?}");
+        let many = of("0ms:16", serial());
+        assert!(many.mean_allotment < 8.0, "{rule}: {many:?}");
+    }
+}
+
+#[test]
+fn random_allotments_lose_no_task_and_give_no_time() {
+    for seed in 0..40 {
+        let every = ["20us", "100us", "1ms"][seed as usize % 3];
+        let settings = Settings {
+            seed,
+            idle: ["elastic", "yield", "linear", "elastic:search=0us"][seed as usize % 4]
+                .parse()
+                .unwrap(),
+            ..given(&format!("random:{every}"), Settings::new(8))
+        };
+        let dag = Random {
+            rests: seed % 2 == 0,
+            forks: 4,
+            work: 20_000,
+            ..Random::new(seed)
+        };
+        let extent = tidegate_sim::Extent::of(&dag);
+        let job = alone(&settings, dag, whole(&settings));
+        let counters = &job.counters;
+        assert_eq!(
+            (counters.tasks, job.work, job.span),
+            (extent.tasks, extent.work, extent.span)
+        );
+        let busy = counters.working + counters.searching;
+        let given = job.mean_allotment * job.time() as f64;
+        assert!(
+            busy as f64 <= given * (1.0 + 1e-9),
+            "{seed}: {busy} of {given}"
+        );
+    }
+}
+
+/// With the machine's eight processors in its place the bound would be broken.
+#[test]
+fn greedy_schedules_are_judged_by_what_was_given() {
+    for (allotments, most) in [("0ms:3", 3.0), ("0ms:8,1ms:2", 2.0), ("random:100us", 8.0)] {
+        let settings = given(allotments, greedy(8));
+        let jobs = [Job {
+            dag: Phases(vec![(4_000, 10 * US), (4_000, 10 * US)]),
+            arrives: 0,
+            width: whole(&settings),
+        }];
+        let outcome = run(&settings, &jobs).unwrap();
+        let job = &outcome.jobs[0];
+        assert!(job.trimmed_allotment < most + 0.2, "{job:?}");
+        let bounds = bounds(&settings, &outcome, (0, jobs[0].width), None);
+        let greedy = bounds.iter().find(|bound| bound.name == "greedy").unwrap();
+        assert!(greedy.holds() && greedy.tells(), "{greedy:?}");
+        assert!(
+            greedy.value > (job.work / 8 + job.span) as f64,
+            "{greedy:?}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_given_is_refused() {
+    let refused = |settings: Settings| {
+        let job = Job {
+            dag: Phases(vec![(1, 1)]),
+            arrives: 0,
+            width: whole(&settings),
+        };
+        run(&settings, &[job]).unwrap_err().to_string()
+    };
+    let text = refused(given("0ms:9", Settings::new(8)));
+    assert_eq!(
+        text,
+        "allotments: 9 processors from 0ns on; allowed: 1 to 8"
+    );
+    let pinned = Settings {
+        pinned: true,
+        ..given("0ms:8", Settings::new(8))
+    };
+    assert!(refused(pinned).contains("pinned"));
+    let ordered = Settings {
+        space: "depth-first".parse().unwrap(),
+        ..given("0ms:8", Settings::new(8))
+    };
+    assert!(refused(ordered).contains("allowed: the policies none and hybrid"));
+}

@@ -1,0 +1,42 @@
+//! Different programs on one machine.
+
+mod support;
+
+use support::{Phases, Random, greedy};
+use tidegate_sim::{AnyDag, Extent, Job, Nanos, Width, run, run_mix};
+
+const MS: Nanos = 1_000_000;
+
+#[test]
+fn each_job_runs_its_own_program() {
+    let (random, phases) = (Random::new(7), Phases(vec![(5, MS)]));
+    let dags: [&dyn AnyDag; 3] = [&random, &phases, &random];
+    let jobs = dags.map(|dag| Job {
+        dag,
+        arrives: 0,
+        width: Width::Desired("wsap".parse().unwrap()),
+    });
+    let outcome = run_mix(&greedy(4), &jobs, &mut |_, _| ()).unwrap();
+    for (dag, job) in dags.iter().zip(&outcome.jobs) {
+        let extent = Extent::of(*dag);
+        assert_eq!((job.work, job.span), (extent.work, extent.span));
+        assert_eq!(job.counters.tasks, extent.tasks);
+    }
+    assert_ne!(outcome.jobs[0].work, outcome.jobs[1].work);
+}
+
+#[test]
+fn jobs_of_one_program_run_as_in_a_mix() {
+    let jobs = [1, 2].map(|seed| Job {
+        dag: Random::new(seed),
+        arrives: seed * 1_000,
+        width: Width::Fixed(4),
+    });
+    let untyped = jobs.each_ref().map(|job| Job {
+        dag: &job.dag as &dyn AnyDag,
+        arrives: job.arrives,
+        width: job.width,
+    });
+    let mixed = run_mix(&greedy(4), &untyped, &mut |_, _| ());
+    assert_eq!(mixed, run(&greedy(4), &jobs));
+}
