@@ -1,7 +1,8 @@
 //! Cyclic arrays of task words that are replaced by larger ones.
 //!
 //! Positions count up; an array maps them to slots by their low bits, so a position keeps its task when the array grows. Thieves may still read an
-//! array that was replaced: all are kept until the queue is dropped, as much memory again as the largest at most.
+//! array that was replaced, so all keep their addresses until the queue is dropped. docs/queues.md
+//! says what they cost, and how the memory of a peak is returned.
 
 #![allow(
     clippy::disallowed_types,
@@ -9,6 +10,7 @@
 )]
 
 use crate::queue::Miss;
+use crate::slots::Slots;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -25,7 +27,7 @@ pub(crate) struct Arrays<T> {
     current: AtomicUsize,
 }
 
-pub(crate) struct Array<T>(Box<[AtomicPtr<T>]>);
+pub(crate) struct Array<T>(Slots<T>);
 
 impl<T> Arrays<T> {
     pub(crate) fn new() -> Self {
@@ -61,23 +63,39 @@ impl<T> Arrays<T> {
         // Relaxed: as in `own`.
         let index = self.current.load(Ordering::Relaxed);
         let next = self.arrays.get(index + 1)?;
-        let (old, new) = (self.at(index), Array::empty(FIRST_BITS + index + 1));
+        let old = self.at(index);
+        // Not a new one, if the queue has shrunk since it was as long as this.
+        let new = next.get_or_init(|| Array::empty(FIRST_BITS + index + 1));
         for position in from..to {
             // Relaxed, both: what thieves do to the old slots meanwhile, if anything, is settled by the words of the queue.
             let task = old.slot(position).load(Ordering::Relaxed);
             new.slot(position).store(task, Ordering::Relaxed);
         }
-        let new = next.get_or_init(|| new);
         // Release pairs with the Acquire in `load`.
         self.current.store(index + 1, Ordering::Release);
         Some(new)
+    }
+
+    /// Goes back to the array half as long, if there is one, and returns the longer one's memory.
+    ///
+    /// For the owner of an empty queue that has acquired every theft. A thief may still read the
+    /// longer array, where it finds any word, so it must not win.
+    #[cold]
+    pub(crate) fn shrink(&self) {
+        // Relaxed: as in `own`.
+        let index = self.current.load(Ordering::Relaxed);
+        if let Some(shorter) = index.checked_sub(1) {
+            // Release pairs with the Acquire in `load`: a thief that reads this index has lost
+            // every task that was put before.
+            self.current.store(shorter, Ordering::Release);
+            self.at(index).0.discard();
+        }
     }
 }
 
 impl<T> Array<T> {
     fn empty(bits: usize) -> Self {
-        let null = |_| AtomicPtr::new(std::ptr::null_mut());
-        Self((0..1_usize << bits).map(null).collect())
+        Self(Slots::empty(1 << bits))
     }
 
     /// How many tasks have room.

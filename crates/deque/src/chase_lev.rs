@@ -4,7 +4,7 @@ use crate::array::Arrays;
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
-use tidegate_sync::atomic::{AtomicU64, Ordering};
+use tidegate_sync::atomic::{AtomicU64, Ordering, fence};
 use tidegate_sync::{Line, barrier};
 
 /// Chase and Lev, "Dynamic circular work-stealing deque", SPAA 2005, with the orderings of Lê, Pop, Cohen and Zappa Nardelli,
@@ -35,6 +35,15 @@ impl<T> ChaseLev<T> {
             .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
     }
+
+    /// The owner has found the deque empty: what remains of a peak is not needed.
+    #[cold]
+    fn shrink(&self) {
+        // Acquire, with the load of `top` that found it empty, pairs with the Release in `wins`:
+        // every theft has read its slot.
+        fence(Ordering::Acquire);
+        self.arrays.shrink();
+    }
 }
 
 impl<T> Sealed for ChaseLev<T> {}
@@ -64,6 +73,7 @@ impl<T> Queue<T> for ChaseLev<T> {
         let top = self.top.load(Ordering::Relaxed);
         if top > bottom {
             self.bottom.publish(bottom + 1);
+            self.shrink();
             return None;
         }
         let task = array.get(bottom);

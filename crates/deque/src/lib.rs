@@ -25,6 +25,7 @@ mod own;
 mod queue;
 mod ring;
 mod shared;
+mod slots;
 pub mod split;
 mod store;
 mod turn;

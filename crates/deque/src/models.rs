@@ -144,6 +144,10 @@ fn put_all<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     }
 }
 
+fn put_range<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, range: std::ops::Range<usize>) {
+    range.for_each(|index| assert!(put(queue, tasks.fill(index))));
+}
+
 /// Puts two, takes one, puts another where that one lay.
 fn put_where_one_was_taken<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     for index in [0, 1] {
@@ -197,6 +201,25 @@ fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
         empty(&*queue, &tasks);
         steal_the_rest(&*queue, &tasks, false);
         tasks.check(false);
+    });
+}
+
+/// A thief is at the longer array while the owner takes the last task, gives the array back and
+/// grows it again.
+#[test]
+fn loom_an_array_is_given_back_and_used_again_under_theft() {
+    loom::model(|| {
+        let (queue, tasks) = (Arc::new(ChaseLev::default()), Tasks::new(6));
+        put_range(&*queue, &tasks, 0..3);
+        for _ in 0..2 {
+            tasks.out(take(&*queue).expect("no thief has come"));
+        }
+        let thief = thief(&queue, &tasks, 2);
+        empty(&*queue, &tasks);
+        put_range(&*queue, &tasks, 3..6);
+        empty(&*queue, &tasks);
+        thief.join().expect("it ends");
+        tasks.check(true);
     });
 }
 

@@ -27,8 +27,10 @@ use std::ptr::NonNull;
 /// | [`Duplicating`](crate::Duplicating) | at least once | youngest | oldest, or a copy of it | grows | - | -; at the border a lock | lock |
 /// | [`Multiplicity`](crate::Multiplicity) | at least once | oldest | oldest | grows | - | - | - |
 ///
-/// The last three columns count atomic read-modify-writes and full fences; `-` is plain loads and stores. What grows keeps its memory until it is dropped. Where
-/// it is an array that is replaced it has room for 2^26 tasks at most, and the smaller arrays are as much again. `docs/queues.md` has each protocol with its argument.
+/// The last three columns count atomic read-modify-writes and full fences; `-` is plain loads and stores. What grows
+/// keeps its memory until it is dropped, except that a [`ChaseLev`](crate::ChaseLev) returns half of
+/// it each time its owner finds it empty. Where it is an array that is replaced it has room for 2^26
+/// tasks at most, and the smaller arrays are as much again. `docs/queues.md` has each protocol with its argument.
 ///
 /// Tasks that come out more than once are for [`claim`](crate::claim) alone: whoever follows a pointer that somebody else may have had
 /// before must first win the task, and its memory must last.

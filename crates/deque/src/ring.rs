@@ -3,7 +3,7 @@
 //! Positions count up without bound; the ring maps them to slots by their low bits. It does not know which slots are
 //! filled: that is in the deque's words.
 
-use slots::Slots;
+use crate::slots::Slots;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
@@ -17,71 +17,6 @@ pub(crate) const CAPACITY: u64 = if cfg!(loom) {
     1 << 17
 };
 
-/// The array itself, of a length that is CAPACITY.
-#[cfg(not(any(loom, miri)))]
-mod slots {
-    use super::CAPACITY;
-    use std::alloc::Layout;
-    use std::ptr::NonNull;
-    use tidegate_sync::atomic::AtomicPtr;
-    use tidegate_sync::pages::Pages;
-
-    /// In pages of its own: a deque costs address space, not memory, until it is deep.
-    pub(super) struct Slots<T> {
-        /// The first of CAPACITY slots in `pages`.
-        first: NonNull<AtomicPtr<T>>,
-        /// Never touched but through `first`.
-        _pages: Pages,
-    }
-
-    // SAFETY: `first` points into what the value owns, and atomic pointers may be sent to and shared with other threads.
-    unsafe impl<T> Send for Slots<T> {}
-    // SAFETY: as above.
-    unsafe impl<T> Sync for Slots<T> {}
-
-    impl<T> Slots<T> {
-        pub(super) fn empty() -> Self {
-            let layout = Layout::array::<AtomicPtr<T>>(CAPACITY as usize);
-            let mut pages = Pages::zeroed(layout.expect("a fixed, small size"));
-            let first = NonNull::new(pages.start().cast()).expect("pages lie somewhere");
-            Self {
-                first,
-                _pages: pages,
-            }
-        }
-
-        #[inline(always)]
-        pub(super) fn at(&self, index: usize) -> &AtomicPtr<T> {
-            debug_assert!(index < CAPACITY as usize);
-            // SAFETY: the index is below CAPACITY, see `Ring::slot`, the number of slots for which the pages were made.
-            let slot = unsafe { self.first.add(index) };
-            // SAFETY: in bounds, see above, and aligned, as pages are; all zeroes is a valid AtomicPtr (null); the pages live as long as
-            // `self`, and nobody has a reference to them that is not to an atomic.
-            unsafe { slot.as_ref() }
-        }
-    }
-}
-
-/// The same where memory is the checker's.
-#[cfg(any(loom, miri))]
-mod slots {
-    use super::CAPACITY;
-    use tidegate_sync::atomic::AtomicPtr;
-
-    pub(super) struct Slots<T>(Box<[AtomicPtr<T>]>);
-
-    impl<T> Slots<T> {
-        pub(super) fn empty() -> Self {
-            let null = |_| AtomicPtr::new(std::ptr::null_mut());
-            Self((0..CAPACITY).map(null).collect())
-        }
-
-        pub(super) fn at(&self, index: usize) -> &AtomicPtr<T> {
-            &self.0[index]
-        }
-    }
-}
-
 pub(crate) struct Ring<T> {
     slots: Slots<T>,
 }
@@ -89,13 +24,15 @@ pub(crate) struct Ring<T> {
 impl<T> Ring<T> {
     pub(crate) fn new() -> Self {
         Self {
-            slots: Slots::empty(),
+            slots: Slots::empty(CAPACITY as usize),
         }
     }
 
     #[inline(always)]
     fn slot(&self, position: u64) -> &AtomicPtr<T> {
-        self.slots.at((position & (CAPACITY - 1)) as usize)
+        let index = (position & (CAPACITY - 1)) as usize;
+        // SAFETY: the index is below CAPACITY, a power of two, which is how many slots `new` has made.
+        unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline(always)]
@@ -107,9 +44,9 @@ impl<T> Ring<T> {
     /// One more than the highest slot that was ever filled.
     pub(crate) fn deepest(&self) -> usize {
         // Relaxed: whether a slot was filled, not with what.
-        let empty = |index: &usize| self.slots.at(*index).load(Ordering::Relaxed).is_null();
-        let mut lengths = (1..=CAPACITY as usize).rev();
-        lengths.find(|length| !empty(&(length - 1))).unwrap_or(0)
+        let filled = |slot: &AtomicPtr<T>| !slot.load(Ordering::Relaxed).is_null();
+        let highest = self.slots.iter().rposition(filled);
+        highest.map_or(0, |index| index + 1)
     }
 
     /// The task at a position that has been filled.

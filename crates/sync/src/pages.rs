@@ -33,6 +33,21 @@ impl Pages {
     pub fn start(&mut self) -> *mut u8 {
         self.0.as_mut_ptr()
     }
+
+    /// Returns the memory to the system and keeps the addresses. Each byte is zero afterwards; on
+    /// systems other than Linux it stays what it was.
+    ///
+    /// A thread that loads from the pages meanwhile finds either.
+    pub fn discard(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            let advice = memmap2::UncheckedAdvice::DontNeed;
+            // SAFETY: the map is anonymous and private, so the system replaces its contents with
+            // zeroes and touches nothing else; this type never refers to them.
+            let discarded = unsafe { self.0.unchecked_advise(advice) };
+            debug_assert!(discarded.is_ok(), "the pages are mapped");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +63,17 @@ mod tests {
         assert!(other.0.iter().all(|byte| *byte == 0));
         for pages in [&mut one, &mut other] {
             assert_eq!(pages.start().addr() % 4096, 0);
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn discarded_pages_are_zero_and_usable() {
+        let mut pages = Pages::zeroed(Layout::array::<u64>(1 << 10).unwrap());
+        for _ in 0..2 {
+            pages.0.fill(1);
+            pages.discard();
+            assert!(pages.0.iter().all(|byte| *byte == 0));
         }
     }
 }

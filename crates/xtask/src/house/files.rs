@@ -8,9 +8,9 @@ use super::{Repo, crate_of, violation};
 const MODULES: [(&str, &str); 7] = [
     (
         "crates/sync/src",
-        "cell futex clock barrier thread segmented",
+        "cell futex clock barrier thread pages segmented",
     ),
-    ("crates/deque/src", "claim ring split"),
+    ("crates/deque/src", "claim ring slots split"),
     ("crates/share/src", "mapping"),
     (
         "crates/tidegate/src",

@@ -1,0 +1,42 @@
+//! What a queue costs after a peak. Alone in its process, whose memory it measures.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::ptr::NonNull;
+use tidegate_deque::{ChaseLev, Queue};
+
+/// The memory of this process that is in use, in bytes.
+fn resident() -> usize {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kib.and_then(|kib| kib.parse::<usize>().ok())
+        .map(|kib| kib * 1024)
+        .expect("it names the resident set in kB")
+}
+
+/// The arrays of the peak take 8 MiB and as much again. The owner gives one back each time it finds
+/// the deque empty.
+#[test]
+#[cfg_attr(miri, ignore = "Miri's memory is not the system's")]
+fn chase_lev_returns_the_memory_of_a_peak() {
+    const PEAK: usize = 1 << 20;
+    const ARRAYS: usize = 2 * PEAK * size_of::<usize>();
+    let (queue, task) = (ChaseLev::default(), NonNull::<u8>::dangling());
+    let before = resident();
+    for _ in 0..2 {
+        (0..PEAK).for_each(|_| queue.put(task).expect("there is room"));
+        let peak = resident();
+        assert!(peak > before + ARRAYS * 7 / 8, "{before}, {peak} bytes");
+        while queue.take().is_some() {}
+        let longest_left = resident();
+        assert!(
+            longest_left < peak - ARRAYS * 3 / 8,
+            "{peak}, {longest_left} bytes"
+        );
+        (0..PEAK.ilog2()).for_each(|_| assert!(queue.take().is_none()));
+        let after = resident();
+        assert!(after < before + ARRAYS / 8, "{before}, {after} bytes");
+    }
+}
