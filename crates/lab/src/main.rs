@@ -14,6 +14,7 @@
 
 mod arguments;
 mod bench;
+mod cargo;
 mod compare;
 mod engine;
 mod report;

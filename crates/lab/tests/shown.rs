@@ -23,6 +23,7 @@ fn helps() {
         "bench places",
         "bench intervals",
         "bench space",
+        "bench rayon-programs",
         "bench calibrate",
     ] {
         let line = format!("{command} --help");
@@ -41,6 +42,8 @@ fn bad_values() {
         "bench two-level --only nothing",
         "bench space --csv --wide",
         "bench share --csv",
+        "bench rayon-programs --repeat 0",
+        "bench rayon-programs none",
         "compare",
         "compare nothing",
         "compare wake --workers 1",

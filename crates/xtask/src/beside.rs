@@ -17,7 +17,7 @@ pub struct Beside {
     pub library: bool,
     /// The argument that it is run with, if it is a program to be seen running.
     pub run: Option<&'static str>,
-    /// Whether only `rayon-programs` builds it. Its dependencies are programs to compare and no part of the project, so
+    /// Whether only `tidegate-lab bench rayon-programs` builds it. Its dependencies are programs to compare and no part of the project, so
     /// `ci` checks only its format.
     pub measured: bool,
 }

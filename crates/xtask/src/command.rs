@@ -158,7 +158,7 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<End> {
 }
 
 /// Ends `ancestor` and what it started: a test left hanging would hold the target folder's lock.
-pub fn end_family(ancestor: u32) {
+fn end_family(ancestor: u32) {
     let listing = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
     let listing = listing.map(|output| output.stdout).unwrap_or_default();
     let listing = String::from_utf8_lossy(&listing).into_owned();

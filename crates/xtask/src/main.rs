@@ -25,10 +25,9 @@ mod workspace;
 use std::process::ExitCode;
 use std::slice;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 use crate::loom::GROUPS;
-use crate::rayon::programs;
 use crate::soak::SOAKS;
 use crate::step::Tally;
 use crate::workspace::Workspace;
@@ -36,25 +35,15 @@ use crate::workspace::Workspace;
 /// The checks of the Tidegate workspace.
 #[derive(Parser)]
 #[command(name = "xtask")]
-enum Line {
-    #[command(flatten)]
-    Task(Task),
-    /// Runs executables and prints what they used: a process of its own for `rayon-programs`.
-    #[command(name = programs::child::NAME, hide = true)]
-    Measure(programs::child::Work),
-}
-
-/// What a person asks for.
-#[derive(Subcommand)]
 enum Task {
-    /// Every check that a change must pass, one line each. The slow ones only run if they are needed.
+    /// Every check that a change must pass, one line each. Most only run if their sources have changed.
     Ci {
         /// This check alone.
         step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
         quick: bool,
-        /// Also the slow checks, and record in .ci/checked that all have passed.
+        /// Also those whose sources have not changed, and record in .ci/checked that all have passed.
         #[arg(long, conflicts_with = "step")]
         full: bool,
     },
@@ -83,8 +72,6 @@ enum Task {
     },
     /// Every test of the published rayon, on our rayon-core.
     Rayon,
-    /// Real programs, or one of them, on the published rayon-core and on ours: answers, time, memory.
-    RayonPrograms(programs::Request),
     /// The tests with a scale, or one of them, with all of their work. Takes hours.
     Soak {
         /// The soak.
@@ -93,12 +80,8 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let done = match Line::parse() {
-        // Without the workspace, which takes memory and time to load.
-        Line::Measure(work) => programs::measure(&work),
-        Line::Task(task) => Workspace::load().and_then(|workspace| carry_out(&task, &workspace)),
-    };
-    match done {
+    let task = Task::parse();
+    match Workspace::load().and_then(|workspace| carry_out(&task, &workspace)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(trouble) => {
@@ -112,10 +95,9 @@ fn main() -> ExitCode {
 fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
-        Task::RayonPrograms(request) => return programs::run(workspace, request),
         Task::Ci { step, quick, full } => match step {
             Some(name) => {
-                let step = named(ci::STEPS.iter(), name, |step| step.1)?;
+                let step = named(ci::STEPS.iter(), name, |step| step.2)?;
                 ci::run(workspace, &mut tally, step);
             }
             None => ci::every(workspace, &mut tally, *quick, *full),

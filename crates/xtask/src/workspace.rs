@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
-use serde_json::Value;
 
 /// The workspace around the current folder.
 pub struct Workspace {
@@ -74,23 +73,6 @@ pub fn describe(folder: &Path, args: &[&str]) -> Result<Metadata, String> {
     let mut cargo = MetadataCommand::new();
     let found = cargo.current_dir(folder).other_options(args).exec();
     found.map_err(|error| error.to_string())
-}
-
-/// Like [`describe`], as JSON.
-pub fn metadata(folder: &Path, args: &[&str]) -> Result<Value, String> {
-    serde_json::to_value(describe(folder, args)?).map_err(|error| error.to_string())
-}
-
-/// The list `name` in JSON from cargo.
-pub fn list<'a>(found: &'a Value, name: &str) -> Result<&'a Vec<Value>, String> {
-    let list = found[name].as_array();
-    list.ok_or_else(|| format!("cargo metadata has no list {name}"))
-}
-
-/// The string `name` in JSON from cargo.
-pub fn text(found: &Value, name: &str) -> Result<String, String> {
-    let text = found[name].as_str().map(str::to_string);
-    text.ok_or_else(|| format!("cargo metadata has no string {name}"))
 }
 
 pub fn slashed(path: &Path) -> String {

@@ -1,5 +1,7 @@
 //! The arguments of `bench`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
 use tidegate_command::options;
@@ -33,12 +35,18 @@ pub enum Bench {
     /// How much memory programs need at a time, and how long they take, when their tasks wait for it
     #[command(after_help = AFTER_SPACE)]
     Space(ProgramsArguments),
+    /// Programs that use rayon, on its own runtime and on tidegate: results, time, memory
+    #[command(after_help = AFTER_RAYON_PROGRAMS)]
+    RayonPrograms(RayonProgramsArguments),
     /// What forks, steals, wake-ups and the like cost here, for the simulator
     #[command(after_help = AFTER_CALIBRATE)]
     Calibrate(CalibrateArguments),
     /// A job of another bench, which tells it by its standard input what to do
     #[command(hide = true)]
     Job,
+    /// Runs the programs that standard input names, and prints what they used
+    #[command(hide = true)]
+    Measure,
 }
 
 /// The arguments of `bench two-level`.
@@ -129,6 +137,45 @@ steals (of a run), cache_references and last_level_misses (of all threads in a r
 calls cache-references and cache-misses; null where it does not).
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
+
+/// The arguments of `bench rayon-programs`.
+#[derive(Args, Debug)]
+pub struct RayonProgramsArguments {
+    /// Only these programs [default: all]
+    #[arg(value_name = "PROGRAM")]
+    pub programs: Vec<String>,
+    /// Rounds, in each of which every runtime takes a sample; intervals need 6
+    #[arg(long, value_name = "R", default_value_t = 7, value_parser = repetitions(), allow_negative_numbers = true)]
+    pub repeat: u32,
+    /// The folder that keeps finished samples, in rayon-programs-small.jsonl
+    #[arg(long, value_name = "FOLDER", default_value = "tidegate-lab-runs")]
+    pub dir: PathBuf,
+    /// Keep the samples of an interrupted command, and take only the missing ones
+    #[arg(long)]
+    pub resume: bool,
+    /// How the answer is printed.
+    #[command(flatten)]
+    pub format: TableFormat,
+}
+
+const AFTER_RAYON_PROGRAMS: &str = "\
+Each program is built twice from one source, with the published rayon-core and with this repository's, and with equal \
+versions of all other packages. It runs on stock, on tidegate and on tidegate sharing the machine (share=auto), alone \
+and as two copies at once. The first build takes half an hour and needs the registry.
+
+Every program gets RAYON_NUM_THREADS threads, one for each CPU if that is not set. Variables of tidegate apply.
+
+A ratio is stock's median divided by this runtime's: above 1 is faster than stock. Its 95 % interval comes from \
+redrawn samples (bootstrap with a constant seed). A row is marked slow if the whole interval of the wall time or of the \
+CPU time lies below 0.97; that is no failure.
+
+JSON: a list of rows: program, package (with its version), copies, runtime, threads, median_of (samples), wall_seconds \
+(until the last copy has ended), cpu_seconds (of all copies), peak_rss_bytes (the largest peak of a process), \
+wall_ratio, wall_low, wall_high, cpu_ratio, cpu_low, cpu_high (null for stock; the ends of the intervals also for fewer \
+than 6 samples), slower, equal (whether all copies printed what the first run on stock did). The file in --dir has \
+every sample.
+
+Exit codes: 0 done, 1 different results, 2 bad usage or value, 3 a program could not be fetched, built or run.";
 
 /// The arguments of `bench calibrate`.
 #[derive(Args, Debug)]

@@ -8,7 +8,7 @@ mod reproduction;
 
 pub use bench::{
     Bench, BenchArguments, CalibrateArguments, Experiment, ProgramsArguments, QueuesArguments,
-    ShareArguments, TwoLevelArguments,
+    RayonProgramsArguments, ShareArguments, TwoLevelArguments,
 };
 pub use comparison::{Case, CompareArguments};
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
@@ -34,7 +34,7 @@ pub enum Command {
     /// Make an HTML page of the results of `reproduce`
     #[command(after_help = AFTER_REPORT)]
     Report(ReportArguments),
-    /// Measure how jobs divide this machine, and what queues, places, intervals and waiting for memory cost
+    /// Measure how jobs divide this machine, what queues, places, intervals and waiting for memory cost, and rayon programs
     #[command(disable_help_subcommand = true)]
     Bench(BenchArguments),
     /// Compare runtimes in one mechanism, in turns

@@ -1,5 +1,5 @@
-//! `tidegate-lab bench`: how jobs divide this machine, and what queues, places, intervals and orders for memory are worth in one,
-//! and what the costs of the simulated machine are here.
+//! `tidegate-lab bench`: how jobs divide this machine, what queues, places, intervals and orders for memory are worth in one,
+//! how fast programs made for rayon are, and what the costs of the simulated machine are here.
 //!
 //! Each job of several is a process of its own ([`job`]), started and told what to do by this one ([`crew`]). All of them use a table of their own,
 //! so that jobs of other programs neither disturb nor are disturbed.
@@ -12,6 +12,7 @@ mod job;
 pub mod places;
 pub mod programs;
 pub mod queues;
+mod rayon_programs;
 mod share;
 pub mod space;
 pub mod two_level;
@@ -29,6 +30,8 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Intervals(arguments) => intervals::bench(arguments),
         Bench::Space(arguments) => space::bench(arguments),
         Bench::Calibrate(arguments) => calibrate::bench(arguments),
+        Bench::RayonPrograms(arguments) => rayon_programs::bench(arguments),
         Bench::Job => job::serve(),
+        Bench::Measure => rayon_programs::measure::serve(),
     }
 }

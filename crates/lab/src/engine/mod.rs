@@ -11,8 +11,10 @@ mod claim;
 pub mod ratios;
 mod sample;
 mod session;
+mod speedup;
 mod store;
 
 pub use claim::{Claim, Refuted, Verdict};
 pub use sample::{Interval, Sample};
 pub use session::{Cell, Plan, Session};
+pub use speedup::{SLOWER, Speedup};

@@ -38,6 +38,11 @@ impl Sample {
         self.0.is_empty()
     }
 
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.0.len()
+    }
+
     /// The middle run, of an even number the mean of the two in the middle; NaN if there is none.
     pub fn median(&self) -> f64 {
         median(&mut self.0.clone())

@@ -1,7 +1,8 @@
-//! Whether the slow checks are needed: `.ci/checked` records with which sources all checks have passed.
+//! Whether a check is needed: `.ci/checked` records with which sources all checks have passed.
 //!
 //! The sources are git's tree objects of the last commit, so what is not committed is never recorded.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use super::FILE;
@@ -9,35 +10,47 @@ use crate::command::Cmd;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// What the slow checks depend on, besides the compiler.
+/// What the checks of all code depend on, besides the compiler.
 #[rustfmt::skip]
-const SOURCES: [&str; 9] = [
+const CODE: &[&str] = &["crates", "benches", "examples", "fuzz", "Cargo.toml", "Cargo.lock", "clippy.toml"];
+
+/// What the checks of concurrent code depend on, likewise.
+#[rustfmt::skip]
+const CONCURRENT: &[&str] = &[
     "crates/sync", "crates/deque", "crates/share", "crates/tidegate", "crates/rayon-core",
     "crates/policy", "crates/machine", "crates/xtask", "Cargo.lock",
 ];
 
-/// The sources and the compiler at one moment.
+/// Sources and the compiler at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// The object of each source, as git prints it, and the compiler.
     entries: Vec<String>,
     /// The first change of a source that is not committed, as git prints it.
-    uncommitted: Option<String>,
+    pub uncommitted: Option<String>,
     shallow: bool,
 }
 
 impl State {
-    pub fn read(workspace: &Workspace) -> Result<State, String> {
-        let objects = workspace.git(&[&["ls-tree", "HEAD", "--"], &SOURCES[..]].concat())?;
-        if objects.lines().count() != SOURCES.len() {
+    /// Of all code, and of concurrent code.
+    pub fn read(workspace: &Workspace) -> Result<[State; 2], String> {
+        Ok([
+            State::of(workspace, CODE)?,
+            State::of(workspace, CONCURRENT)?,
+        ])
+    }
+
+    fn of(workspace: &Workspace, sources: &[&str]) -> Result<State, String> {
+        let objects = workspace.git(&[&["ls-tree", "HEAD", "--"], sources].concat())?;
+        if objects.lines().count() != sources.len() {
             return Err(format!(
-                "there are other sources than {SOURCES:?}: correct the table"
+                "there are other sources than {sources:?}: correct the table"
             ));
         }
         let rustc = Cmd::new(workspace, "rustc", "rustc").args(["--version"]);
         let version = rustc.succeed()?;
         let entries = objects.lines().chain(version.lines().last());
-        let status = workspace.git(&[&["status", "--porcelain", "--"], &SOURCES[..]].concat())?;
+        let status = workspace.git(&[&["status", "--porcelain", "--"], sources].concat())?;
         let shallow = workspace.git(&["rev-parse", "--is-shallow-repository"])?;
         Ok(State {
             entries: entries.map(str::to_string).collect(),
@@ -46,7 +59,7 @@ impl State {
         })
     }
 
-    /// Why the slow checks must run, given what `.ci/checked` holds.
+    /// Why checks of these sources must run, given what `.ci/checked` holds.
     pub fn reason(&self, recorded: Option<&str>) -> Option<String> {
         let Some(recorded) = recorded else {
             return Some(format!("there is no {FILE}"));
@@ -61,81 +74,99 @@ impl State {
         let differs = entries.find(|entry| !recorded.lines().any(|line| line == *entry))?;
         Some(format!("not in {FILE}: {differs}"))
     }
+}
 
-    pub fn unrecordable(&self) -> Option<String> {
-        let change = self.uncommitted.as_ref()?;
-        Some(format!("commit this, or run ci without --full: {change}"))
-    }
+fn record_text(states: &[State; 2]) -> String {
+    let head = "# `cargo run -p xtask -- ci --full` wrote this after every check had passed.";
+    // Both have the compiler and the lock file.
+    let entries: BTreeSet<&str> = states
+        .iter()
+        .flat_map(|state| state.entries.iter().map(String::as_str))
+        .collect();
+    entries
+        .iter()
+        .fold(format!("{head}\n"), |text, entry| text + entry + "\n")
+}
 
-    fn record_text(&self) -> String {
-        let head = "# `cargo run -p xtask -- ci --full` wrote this after every check had passed.";
-        format!("{head}\n{}\n", self.entries.join("\n"))
+/// Writes `.ci/checked`, unless a source has changed since `states` were read.
+pub fn record(workspace: &Workspace, states: &[State; 2]) -> Outcome {
+    if State::read(workspace)? != *states {
+        return Err("the sources have changed during the checks".into());
     }
-
-    /// Writes `.ci/checked`, unless the state has changed since it was read.
-    pub fn record(&self, workspace: &Workspace) -> Outcome {
-        if State::read(workspace)? != *self {
-            return Err("the sources have changed during the checks".into());
-        }
-        let written = fs::write(workspace.root.join(FILE), self.record_text());
-        written.map_err(|error| format!("{FILE}: {error}"))?;
-        Ok(format!("commit {FILE}"))
-    }
+    let written = fs::write(workspace.root.join(FILE), record_text(states));
+    written.map_err(|error| format!("{FILE}: {error}"))?;
+    Ok(format!("commit {FILE}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beside::BESIDE;
 
-    fn state() -> State {
-        let entries = ["crates/sync 1", "Cargo.lock 2", "rustc 3"];
-        State {
+    fn states() -> [State; 2] {
+        let texts = ["crates 1", "crates/sync 4"].map(|source| [source, "Cargo.lock 2", "rustc 3"]);
+        texts.map(|entries| State {
             entries: entries.map(str::to_string).to_vec(),
             uncommitted: None,
             shallow: false,
-        }
+        })
     }
 
-    /// The reason after `change`, if the file records the state before it.
+    /// The reasons after `change`, if the file records the states before it.
     fn reason_after(change: impl Fn(&mut State)) -> String {
-        let mut changed = state();
+        let [mut changed, _] = states();
         change(&mut changed);
-        let reason = changed.reason(Some(&state().record_text()));
+        let reason = changed.reason(Some(&record_text(&states())));
         reason.unwrap_or_default()
     }
 
     #[test]
-    fn recorded_sources_are_no_reason() {
-        assert_eq!(reason_after(|_| {}), "");
-        assert_eq!(state().unrecordable(), None);
-    }
-
-    #[test]
-    fn a_missing_file_is_a_reason() {
-        let reason = state().reason(None);
-        assert_eq!(reason.as_deref(), Some("there is no .ci/checked"));
-    }
-
-    #[test]
-    fn a_shallow_clone_is_a_reason() {
-        let reason = reason_after(|state| state.shallow = true);
-        assert_eq!(reason, "the clone is shallow");
-    }
-
-    #[test]
-    fn another_source_lock_file_or_compiler_is_a_reason() {
-        for (at, entry) in state().entries.iter().enumerate() {
-            let reason = reason_after(|state| state.entries[at].push('0'));
-            assert_eq!(reason, format!("not in {FILE}: {entry}0"));
+    fn every_package_is_code() {
+        let workspace = Workspace::load().unwrap();
+        let members = workspace.packages.iter();
+        let members = members.map(|package| workspace.folder(package));
+        for folder in members.chain(BESIDE.iter().map(|beside| beside.folder.to_string())) {
+            assert!(CODE.iter().any(|code| folder.starts_with(code)), "{folder}");
         }
     }
 
     #[test]
-    fn an_uncommitted_change_is_a_reason_and_not_recorded() {
-        let mut changed = state();
-        changed.uncommitted = Some(" M Cargo.lock".to_string());
-        let reason = reason_after(|state| *state = changed.clone());
-        assert_eq!(reason, "not committed:  M Cargo.lock");
-        assert!(changed.unrecordable().is_some());
+    fn recorded_sources_are_no_reason() {
+        let text = record_text(&states());
+        assert!(
+            states()
+                .iter()
+                .all(|state| state.reason(Some(&text)).is_none())
+        );
+        assert_eq!(text.matches("rustc 3").count(), 1);
+    }
+
+    /// Versions before checks of all code were recorded wrote such a file.
+    #[test]
+    fn a_file_without_code_is_a_reason_for_its_checks_alone() {
+        let recorded = "# Head\ncrates/sync 4\nCargo.lock 2\nrustc 3\n";
+        let reasons = states().map(|state| state.reason(Some(recorded)));
+        assert_eq!(
+            reasons,
+            [Some("not in .ci/checked: crates 1".to_string()), None]
+        );
+    }
+
+    #[test]
+    fn a_missing_file_a_shallow_clone_and_an_uncommitted_change_are_reasons() {
+        let reason = states()[0].reason(None);
+        assert_eq!(reason.as_deref(), Some("there is no .ci/checked"));
+        let reason = reason_after(|state| state.shallow = true);
+        assert_eq!(reason, "the clone is shallow");
+        let reason = reason_after(|state| state.uncommitted = Some(" M a".to_string()));
+        assert_eq!(reason, "not committed:  M a");
+    }
+
+    #[test]
+    fn another_source_lock_file_or_compiler_is_a_reason() {
+        for (at, entry) in states()[0].entries.iter().enumerate() {
+            let reason = reason_after(|state| state.entries[at].push('0'));
+            assert_eq!(reason, format!("not in {FILE}: {entry}0"));
+        }
     }
 }

@@ -22,13 +22,22 @@ use checked::State;
 const FILE: &str = ".ci/checked";
 
 #[derive(Clone, Copy, PartialEq)]
-enum When {
-    /// Always: it takes seconds once everything is built.
+enum Cost {
+    /// It takes seconds once everything is built.
     Quick,
-    /// Always, except with `--quick`.
-    Always,
-    /// If its sources have changed: it takes long and depends on nothing but `checked::SOURCES`.
-    Changed,
+    /// `--quick` leaves it out.
+    Slow,
+}
+
+/// What a check depends on.
+#[derive(Clone, Copy, PartialEq)]
+enum Sources {
+    /// All files, or something outside the repository: it always runs.
+    Any,
+    /// What is built.
+    Code,
+    /// The crates with concurrent code.
+    Concurrent,
 }
 
 enum Check {
@@ -40,81 +49,124 @@ enum Check {
 }
 
 use Check::{Cargo, One, Table};
-use When::{Always, Changed, Quick};
+use Cost::{Quick, Slow};
+use Sources::{Any, Code, Concurrent};
 
-pub struct Step(When, pub &'static str, Check);
+pub struct Step(Cost, Sources, pub &'static str, Check);
 
 /// Every row, in the order in which they run.
 #[rustfmt::skip]
 pub const STEPS: &[Step] = &[
-    Step(Quick, "fmt", Cargo("fmt --all --check -- -l")),
-    Step(Quick, "house", One(house::check)),
-    Step(Quick, "patches", One(mutants::apply)),
-    Step(Quick, "licences", One(cargo::licences)),
-    Step(Quick, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
-    Step(Quick, "rustdoc", One(cargo::rustdoc)),
-    Step(Quick, "beside lints", Table(beside::lints)),
-    Step(Always, "web links", One(house::web)),
-    Step(Always, "advisories", One(cargo::advisories)),
-    Step(Always, "doc tests", Cargo("test --workspace --doc --all-features")),
+    Step(Quick, Any, "fmt", Cargo("fmt --all --check -- -l")),
+    Step(Quick, Any, "house", One(house::check)),
+    Step(Quick, Any, "patches", One(mutants::apply)),
+    Step(Quick, Any, "licences", One(cargo::licences)),
+    Step(Quick, Code, "clippy", Cargo("clippy --workspace --all-targets --all-features -- -D warnings")),
+    // The README is part of the documentation.
+    Step(Quick, Any, "rustdoc", One(cargo::rustdoc)),
+    Step(Quick, Code, "beside lints", Table(beside::lints)),
+    Step(Slow, Any, "web links", One(house::web)),
+    Step(Slow, Any, "advisories", One(cargo::advisories)),
+    Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
     // What the runtime tells the `tracing` crate, which the ordinary tests are built without.
-    Step(Always, "events", Cargo("test -p tidegate --features tracing --test events")),
-    Step(Always, "beside tests", Table(beside::tests)),
-    Step(Always, "msrv", One(cargo::msrv)),
-    Step(Always, "check other targets", Table(cargo::targets)),
-    Step(Always, "package", One(cargo::package)),
-    Step(Changed, "rayon", Table(rayon::run)),
-    Step(Changed, "clippy loom", One(cargo::clippy_loom)),
-    Step(Changed, "loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
-    Step(Changed, "mutants", Table(|w, t| mutants::run(w, t, None))),
-    Step(Changed, "miri", Table(|w, t| nightly::miri(w, t, false))),
-    Step(Changed, "tsan", Table(nightly::tsan)),
+    Step(Slow, Code, "events", Cargo("test -p tidegate --features tracing --test events")),
+    Step(Slow, Code, "beside tests", Table(beside::tests)),
+    Step(Slow, Code, "msrv", One(cargo::msrv)),
+    Step(Slow, Code, "check other targets", Table(cargo::targets)),
+    Step(Slow, Code, "package", One(cargo::package)),
+    Step(Slow, Concurrent, "rayon", Table(rayon::run)),
+    Step(Slow, Concurrent, "clippy loom", One(cargo::clippy_loom)),
+    Step(Slow, Concurrent, "loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
+    Step(Slow, Concurrent, "mutants", Table(|w, t| mutants::run(w, t, None))),
+    Step(Slow, Concurrent, "miri", Table(|w, t| nightly::miri(w, t, false))),
+    Step(Slow, Concurrent, "tsan", Table(nightly::tsan)),
 ];
 
-/// Runs the quick rows alone, or all with those whose sources have changed, or all to record that they have passed.
+impl Step {
+    /// Why it is left out, if all code and concurrent code need to be checked or not.
+    fn left_out(&self, quick: bool, [code, concurrent]: [bool; 2]) -> Option<String> {
+        match self.1 {
+            _ if quick && self.0 == Slow => Some("left out by --quick".to_string()),
+            Code if !code => Some(format!("no code has changed since {FILE}")),
+            Concurrent if !concurrent => Some(format!("unchanged, see {FILE}")),
+            _ => None,
+        }
+    }
+}
+
+/// Runs the quick rows alone, or all whose sources have changed, or all to record that they have passed.
 pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) {
-    let recorded = workspace.read(FILE).ok();
-    let state = match State::read(workspace) {
-        Ok(state) => state,
+    let states = match State::read(workspace) {
+        Ok(states) => states,
         Err(trouble) => return tally.run(FILE, || Err(trouble.into())),
     };
-    if let Some(why_not) = state.unrecordable().filter(|_| full) {
-        return tally.run(FILE, || Err(why_not.into()));
+    let change = states.iter().find_map(|state| state.uncommitted.as_ref());
+    if let Some(change) = change.filter(|_| full) {
+        let advice = format!("commit this, or run ci without --full: {change}");
+        return tally.run(FILE, || Err(advice.into()));
     }
-    let changed = state.reason(recorded.as_deref());
-    if let Some(reason) = changed.as_ref().filter(|_| !full && !quick) {
-        println!("the slow checks are needed: {reason}");
+    let recorded = workspace.read(FILE).ok();
+    let reasons = [0, 1].map(|of| states[of].reason(recorded.as_deref()));
+    for (what, reason) in ["all", "concurrent"].iter().zip(&reasons) {
+        if let Some(reason) = reason.as_ref().filter(|_| !full && !quick) {
+            println!("the checks of {what} code are needed: {reason}");
+        }
     }
+    let needed = reasons.map(|reason| full || reason.is_some());
     let mut unchecked = 0;
     for step in STEPS {
-        let skip = match step.0 {
-            Always | Changed if quick => Some("left out by --quick".to_string()),
-            Changed if !full && changed.is_none() => Some(format!("unchanged, see {FILE}")),
-            _ => None,
-        };
         let skipped = tally.skipped;
-        match skip {
-            Some(why) => tally.run(step.1, || Err(Stop::Skipped(why))),
+        match step.left_out(quick, needed) {
+            Some(why) => tally.run(step.2, || Err(Stop::Skipped(why))),
             None => run(workspace, tally, step),
         }
-        if step.0 == Changed {
+        if step.1 != Any {
             unchecked += tally.skipped - skipped;
         }
     }
     let failed = tally.failed;
     let record = || match failed + unchecked {
-        0 => state.record(workspace),
-        _ => Err(format!("failed: {failed}, slow and skipped: {unchecked}").into()),
+        0 => checked::record(workspace, &states),
+        _ => Err(format!("failed: {failed}, skipped: {unchecked}").into()),
     };
     if full {
         tally.run(FILE, record);
     }
 }
 
-pub fn run(workspace: &Workspace, tally: &mut Tally, Step(_, name, check): &Step) {
+pub fn run(workspace: &Workspace, tally: &mut Tally, Step(_, _, name, check): &Step) {
     match check {
         Cargo(line) => tally.run(name, || Cmd::cargo(workspace, name, line).outcome("")),
         One(check) => tally.run(name, || check(workspace)),
         Table(run) => run(workspace, tally),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(quick: bool, needed: [bool; 2]) -> Vec<&'static str> {
+        let runs = |step: &&Step| step.left_out(quick, needed).is_none();
+        STEPS.iter().filter(runs).map(|step| step.2).collect()
+    }
+
+    #[test]
+    fn a_change_of_text_runs_what_reads_text() {
+        let expected = "fmt house patches licences rustdoc web links advisories doc tests";
+        assert_eq!(names(false, [false, false]).join(" "), expected);
+    }
+
+    #[test]
+    fn a_change_of_code_runs_what_builds_it() {
+        let found = names(false, [true, false]);
+        assert!(found.contains(&"check other targets") && !found.contains(&"loom"));
+        assert_eq!(names(false, [true, true]).len(), STEPS.len());
+    }
+
+    #[test]
+    fn quick_leaves_slow_rows_out() {
+        let found = names(true, [true, true]);
+        assert!(found.contains(&"clippy") && !found.contains(&"msrv"));
     }
 }

@@ -49,11 +49,6 @@ pub fn below(folder: &Path) -> Result<Vec<File>, String> {
     Ok(found)
 }
 
-/// The path without links and detours, for comparison.
-pub fn canonical(path: &Path) -> Result<PathBuf, String> {
-    path.canonicalize().map_err(|error| at(path, error))
-}
-
 fn at(path: &Path, error: Error) -> String {
     format!("{}: {error}", path.display())
 }

@@ -1,15 +1,15 @@
 //! The published packages as a workspace whose `rayon-core` is the one of this repository.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::core;
-use super::files::{self, File, canonical};
+use super::files::{self, File};
 use super::published::{Published, RAYON_CORE};
 use crate::workspace::{Workspace, describe};
 
 pub const OURS: &str = "crates/rayon-core";
 
-pub const LOCK: &str = "Cargo.lock";
+const LOCK: &str = "Cargo.lock";
 
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
     let rayon = files::below(&published.rayon)?;
@@ -27,47 +27,30 @@ pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Res
     File::new("Cargo.toml", root(workspace)).place(folder)
 }
 
-/// Makes sure that the packages in `folder` depend on the `rayon-core` of this repository, with the features of `args`.
-pub fn verify(workspace: &Workspace, folder: &Path, args: &[&str]) -> Result<(), String> {
-    let ours = canonical(&workspace.root.join(OURS).join("Cargo.toml"))?;
-    for manifest in cores(folder, args)? {
-        if canonical(&manifest)? != ours {
-            return Err(format!(
-                "rayon does not use {OURS} but {}: the version of ours must be {RAYON_CORE}; \
-                 if it is, remove {} and try again",
-                manifest.display(),
-                folder.join(LOCK).display()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The manifests of every `rayon-core` that the packages in `folder` depend on, with the features of `args`. There is at
-/// least one.
-pub fn cores(folder: &Path, args: &[&str]) -> Result<Vec<PathBuf>, String> {
-    let packages = describe(folder, args)?.packages.into_iter();
+/// Makes sure that the packages in `folder` depend on the `rayon-core` of this repository.
+pub fn verify(workspace: &Workspace, folder: &Path) -> Result<(), String> {
+    let packages = describe(folder, &[])?.packages.into_iter();
     let cores = packages.filter(|package| package.name == "rayon-core");
-    let manifests: Vec<PathBuf> = cores.map(|core| core.manifest_path.into()).collect();
-    if manifests.is_empty() {
-        return Err("cargo metadata has no package rayon-core".to_string());
+    let manifests: Vec<_> = cores.map(|core| core.manifest_path).collect();
+    if manifests == [workspace.root.join(OURS).join("Cargo.toml")] {
+        return Ok(());
     }
-    Ok(manifests)
+    Err(format!(
+        "rayon does not use {OURS} but {manifests:?}: the version of ours must be {RAYON_CORE}; \
+         if it is, remove {} and try again",
+        folder.join(LOCK).display()
+    ))
 }
 
 /// The manifest of the workspace. Its tests are many small programs: without debug information they are linked sooner,
 /// and to optimise what all of them use pays.
 fn root(workspace: &Workspace) -> String {
-    let (tests, patch) = (core::NAME, patch(workspace));
+    let tests = core::NAME;
+    let ours = toml::Value::from(workspace.root.join(OURS).display().to_string());
     format!(
-        "[workspace]\nresolver = \"2\"\nmembers = [\"rayon\", \"{tests}\"]\n\n{patch}\n\
+        "[workspace]\nresolver = \"2\"\nmembers = [\"rayon\", \"{tests}\"]\n\n\
+         [patch.crates-io]\nrayon-core = {{ path = {ours} }}\n\n\
          [profile.dev]\ndebug = false\nincremental = false\n\n\
          [profile.dev.package.\"*\"]\nopt-level = 1\n"
     )
-}
-
-/// The lines that put the `rayon-core` of this repository in the place of the published one.
-pub fn patch(workspace: &Workspace) -> String {
-    let ours = toml::Value::from(workspace.root.join(OURS).display().to_string());
-    format!("[patch.crates-io]\nrayon-core = {{ path = {ours} }}\n")
 }

@@ -3,13 +3,10 @@
 //! Cargo fetches rayon and rayon-core. They are laid out below the target folder as a workspace that is patched to take
 //! `rayon-core` from here: rayon as it was published, and rayon-core's tests in a package without the code that they test.
 //! A test that does not pass has a row in `table` with the reason, and the row is an error if it does pass.
-//!
-//! `programs` compares real programs on both, and is a command of its own.
 
 mod core;
 mod files;
 mod layout;
-pub mod programs;
 mod published;
 mod report;
 mod table;
@@ -18,7 +15,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::command::{Cmd, in_turn};
-use crate::libtest;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
@@ -45,7 +41,7 @@ fn build(workspace: &Workspace) -> Outcome {
     let folder = folder(workspace);
     let published = published::fetch(&folder.join("fetch"))?;
     layout::write(workspace, &folder, &published)?;
-    layout::verify(workspace, &folder, &[])?;
+    layout::verify(workspace, &folder)?;
     let builds = ["rayon", core::NAME].map(|package| {
         let name = format!("rayon build {package}");
         cargo(workspace, &name, &format!("test --no-run -p {package}"))

@@ -24,39 +24,19 @@ pub struct Published {
 
 /// Has cargo fetch both, for a package in `folder`.
 pub fn fetch(folder: &Path) -> Result<Published, String> {
-    let found = depend_on(folder, &[("rayon", RAYON), ("rayon-core", RAYON_CORE)])?;
+    let manifest = format!(
+        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\
+         [dependencies]\nrayon = \"={RAYON}\"\nrayon-core = \"={RAYON_CORE}\"\n"
+    );
+    File::new("Cargo.toml", manifest).place(folder)?;
+    File::new("src/lib.rs", "").place(folder)?;
+    let found = describe(folder, &[])?;
     let core = package(&found, "rayon-core")?;
     Ok(Published {
         rayon: unpacked(package(&found, "rayon")?),
         core: unpacked(core),
         manifest: core.clone(),
     })
-}
-
-/// Has cargo fetch a package, whether library or program, for a package in `folder`. Returns where it is unpacked.
-///
-/// Cargo doesn't list a package without a library, but to find that out it has unpacked the package next to the others.
-pub fn fetch_package(folder: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
-    let found = depend_on(folder, &[("rayon-core", RAYON_CORE), (name, version)])?;
-    let core = unpacked(package(&found, "rayon-core")?);
-    let folder = core.with_file_name(format!("{name}-{version}"));
-    match folder.join("Cargo.toml").is_file() {
-        true => Ok(folder),
-        false => Err(format!("{name} {version} is not in {}", folder.display())),
-    }
-}
-
-/// What cargo says about a package in `folder` that depends on exactly these versions.
-fn depend_on(folder: &Path, dependencies: &[(&str, &str)]) -> Result<Metadata, String> {
-    let mut manifest =
-        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n[dependencies]\n"
-            .to_string();
-    for (name, version) in dependencies {
-        manifest.push_str(&format!("{name} = \"={version}\"\n"));
-    }
-    File::new("Cargo.toml", manifest).place(folder)?;
-    File::new("src/lib.rs", "").place(folder)?;
-    describe(folder, &[])
 }
 
 fn package<'a>(found: &'a Metadata, name: &str) -> Result<&'a Package, String> {

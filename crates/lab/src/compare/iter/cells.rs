@@ -3,13 +3,10 @@
 use serde_json::{Value as Json, json};
 
 use super::lanes::Call;
-use super::ratio::Ratio;
+use crate::engine::{SLOWER, Sample, Speedup};
 use tidegate_command::compare::row::Row;
 use tidegate_command::output::{Table, Value};
 use tidegate_command::statistics::Summary;
-
-/// Tidegate is slower if its whole interval lies below this.
-const SLOWER: f64 = 0.97;
 
 /// One cell.
 pub struct Cell {
@@ -20,12 +17,14 @@ pub struct Cell {
     stock: f64,
     tidegate: f64,
     /// Stock's time by Tidegate's: above 1 Tidegate is faster.
-    ratio: Ratio,
+    ratio: Speedup,
 }
 
 impl Cell {
     /// The cell of a call whose samples these are.
     pub fn new(call: &Call<'_>, tidegate: &Summary, stock: &Summary) -> Self {
+        let [ours, theirs] =
+            [tidegate, stock].map(|times| Sample::new(times.in_order().iter().copied()));
         Self {
             chain: call.chain.clone(),
             items: call.items,
@@ -33,7 +32,7 @@ impl Cell {
             workers: call.sides.workers,
             stock: stock.median(),
             tidegate: tidegate.median(),
-            ratio: Ratio::of_medians(stock, tidegate),
+            ratio: Speedup::over(&ours, &theirs),
         }
     }
 
@@ -48,10 +47,6 @@ impl Cell {
         pairs.filter_map(cell).collect()
     }
 
-    fn is_slower(&self) -> bool {
-        self.ratio.interval.is_some_and(|[_, high]| high < SLOWER)
-    }
-
     /// The cell for programs.
     pub fn to_json(&self) -> Json {
         json!({
@@ -64,12 +59,12 @@ impl Cell {
             "ratio": self.ratio.value,
             "ratio_low": self.ratio.interval.map(|[low, _]| low),
             "ratio_high": self.ratio.interval.map(|[_, high]| high),
-            "slower": self.is_slower(),
+            "slower": self.ratio.is_slower(),
         })
     }
 
     fn row(&self) -> [Value; COLUMNS.len()] {
-        let Ratio { value, interval } = self.ratio;
+        let Speedup { value, interval } = self.ratio;
         let end = |end: fn([f64; 2]) -> f64| Value::known(interval.map(end), Value::Ratio);
         [
             self.chain.as_str().into(),
@@ -79,7 +74,7 @@ impl Cell {
             Value::Ratio(value),
             end(|[low, _]| low),
             end(|[_, high]| high),
-            if self.is_slower() { "slow" } else { "" }.into(),
+            if self.ratio.is_slower() { "slow" } else { "" }.into(),
             Value::Seconds(self.stock / 1e9),
             Value::Seconds(self.tidegate / 1e9),
         ]
@@ -135,17 +130,11 @@ mod tests {
             workers: 2,
             stock: nanos,
             tidegate: nanos,
-            ratio: Ratio {
+            ratio: Speedup {
                 value,
                 interval: Some([low, high]),
             },
         }
-    }
-
-    #[test]
-    fn slower_needs_the_whole_interval() {
-        assert!(cell("inside", 1.0, [0.9, 0.8, 0.969]).is_slower());
-        assert!(!cell("inside", 1.0, [0.9, 0.8, 0.97]).is_slower());
     }
 
     #[test]

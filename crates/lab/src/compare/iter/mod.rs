@@ -1,7 +1,7 @@
 //! `compare iter`: chains of rayon's iterators on its own runtime and on Tidegate.
 //!
 //! rayon finds its runtime by the name of a package, so one process cannot hold both. Each side is therefore a
-//! [`program`](program::Program) of its own, in `benches/iter`, built from one source by [`cargo`]; each line of its
+//! [`program`](program::Program) of its own, in `benches/iter`, built from one source by [`cargo`](crate::cargo); each line of its
 //! standard input requests a measurement. For each number of workers both are started, with pools of that many. The programs
 //! list the chains, their sizes and where they are called from; this module takes their samples in turns. A program
 //! whose rayon-core is not its side's is rejected.
@@ -19,13 +19,11 @@
 //!
 //! What this does not do: measure memory, or let a ratio decide whether the command succeeds.
 
-mod cargo;
 mod cells;
 mod depth;
 mod identity;
 mod lanes;
 mod program;
-mod ratio;
 mod sides;
 
 use std::fmt;

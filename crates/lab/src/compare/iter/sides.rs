@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
-use super::cargo;
 use super::identity::Chain;
 use super::program::Program;
+use crate::cargo;
 use tidegate_command::failure::Failure;
+
+/// Where the programs' packages lie.
+const SOURCES: &str = "benches/iter";
 
 /// The two programs as files.
 pub struct Built {
@@ -19,9 +22,14 @@ pub struct Built {
 impl Built {
     /// Builds both.
     pub fn new() -> Result<Self, Failure> {
+        let build = |side| -> Result<PathBuf, Failure> {
+            let manifest = cargo::checkout(SOURCES)?.join(side).join("Cargo.toml");
+            let programs = cargo::build(&manifest, &["build"], None)?;
+            Ok(programs.into_iter().next_back().expect("at least one"))
+        };
         Ok(Self {
-            stock: cargo::build("stock")?,
-            tidegate: cargo::build("tidegate")?,
+            stock: build("stock")?,
+            tidegate: build("tidegate")?,
         })
     }
 

@@ -1,8 +1,14 @@
 //! Lock files: which versions of which packages a build uses.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
+
+use tidegate_command::failure::Failure;
+
+use super::files::{self, at};
+
+/// Their name.
+pub const LOCK: &str = "Cargo.lock";
 
 /// The versions of each package in a lock file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,9 +27,9 @@ pub struct Difference {
 
 impl Lock {
     /// Reads the lock file at `path`.
-    pub fn read(path: &Path) -> Result<Lock, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
-        Lock::parse(&text?).map_err(|why| format!("{}: {why}", path.display()))
+    pub fn read(path: &Path) -> Result<Lock, Failure> {
+        let text = files::read(path)?;
+        Lock::parse(&String::from_utf8_lossy(&text)).map_err(|why| at(path, &why))
     }
 
     fn parse(text: &str) -> Result<Lock, String> {

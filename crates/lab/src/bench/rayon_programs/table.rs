@@ -1,6 +1,6 @@
 //! The programs that are compared.
 
-/// Where the drivers lie, from the root.
+/// Where the drivers lie in the checkout.
 pub const DRIVERS: &str = "benches/rayon-programs";
 
 /// One row: a program and how it is run.
@@ -28,6 +28,16 @@ pub enum Source {
     Registry(&'static str, &'static str),
     /// A folder below [`DRIVERS`], and the package that this driver exercises.
     Driver(&'static str, &'static str),
+}
+
+impl Source {
+    /// The name of a folder for it. Another version has another, so that no file of the old one stays.
+    pub fn folder(self) -> String {
+        match self {
+            Self::Registry(package, version) => format!("{package}-{version}"),
+            Self::Driver(folder, _) => folder.to_owned(),
+        }
+    }
 }
 
 /// What cargo builds of a package.
@@ -140,9 +150,10 @@ pub const PROGRAMS: &[Program] = &[
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::{fs, io};
 
     use super::*;
-    use crate::beside::BESIDE;
+    use crate::cargo;
 
     #[test]
     fn names_are_unique() {
@@ -152,11 +163,12 @@ mod tests {
 
     /// A driver without a row would never run; a row without a driver could not be built.
     #[test]
-    fn drivers_are_packages_beside_the_workspace() {
-        let measured = BESIDE.iter().filter(|beside| beside.measured);
-        let folders: BTreeSet<_> = measured.map(|beside| beside.folder.to_string()).collect();
+    fn every_driver_has_a_row() {
+        let drivers = fs::read_dir(cargo::checkout(DRIVERS).unwrap()).unwrap();
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
+        let folders: BTreeSet<String> = drivers.map(|entry| name(entry).unwrap()).collect();
         let driver = |program: &Program| match program.source {
-            Source::Driver(folder, _) => Some(format!("{DRIVERS}/{folder}")),
+            Source::Driver(folder, _) => Some(folder.to_owned()),
             Source::Registry(..) => None,
         };
         assert_eq!(folders, PROGRAMS.iter().filter_map(driver).collect());

@@ -1,0 +1,57 @@
+//! What programs print, in a form that can be compared.
+
+use super::table::Answer;
+
+/// An answer without what may differ from run to run.
+pub fn comparable(text: &str, answer: Answer) -> String {
+    let is_result = |line: &&str| line.starts_with("test ") && line.contains(" ... ");
+    let mut lines: Vec<&str> = match answer {
+        Answer::Text => return text.to_owned(),
+        Answer::Lines => text.lines().collect(),
+        Answer::Tests => text.lines().filter(is_result).collect(),
+    };
+    lines.sort_unstable();
+    lines.join("\n")
+}
+
+/// A name for an answer, the same on every machine: FNV-1a.
+pub fn digest(bytes: &[u8]) -> String {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(first: &str, second: &str, answer: Answer) -> bool {
+        comparable(first, answer) == comparable(second, answer)
+    }
+
+    #[test]
+    fn text_is_compared_line_by_line() {
+        assert!(same("a\nb\n", "a\nb\n", Answer::Text));
+        assert!(!same("a\nb\n", "b\na\n", Answer::Text));
+    }
+
+    #[test]
+    fn lines_may_come_in_any_order() {
+        assert!(same("a\nb\n", "b\na\n", Answer::Lines));
+        assert!(!same("a\nb\n", "a\nb\nb\n", Answer::Lines));
+    }
+
+    #[test]
+    fn tests_are_compared_by_their_results() {
+        let first = "test a ... ok\ntest b ... ok\ntest result: ok; finished in 0.01s";
+        let second = "test b ... ok\ntest a ... ok\ntest result: ok; finished in 0.02s";
+        assert!(same(first, second, Answer::Tests));
+        let failed = second.replace("b ... ok", "b ... FAILED");
+        assert!(!same(first, &failed, Answer::Tests));
+    }
+
+    #[test]
+    fn digests_are_those_of_fnv() {
+        assert_eq!(digest(b""), "cbf29ce484222325");
+        assert_eq!(digest(b"a"), "af63dc4c8601ec8c");
+    }
+}

@@ -1,0 +1,245 @@
+//! `bench rayon-programs`: published programs that use rayon, on its own runtime and on ours.
+//!
+//! Each program of [`table`] is built twice from the same source and with the same versions of everything else ([`source`],
+//! [`lay`], [`lock`]), and then run in turns on stock, on Tidegate, and on Tidegate sharing the machine; alone and as two
+//! copies at once ([`run`]). A program that is a library has a driver below [`table::DRIVERS`]. [`measure`] runs the copies
+//! in a process of its own, [`answer`] compares what they print, and [`row`] reports what was found.
+//!
+//! It takes long, needs the registry once, and its figures depend on what else the machine does. Only different answers
+//! and programs that cannot be run make it fail.
+
+mod answer;
+mod files;
+mod lay;
+mod lock;
+pub mod measure;
+mod row;
+mod run;
+mod source;
+mod table;
+
+use std::env;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{print_json, to_stdout};
+
+use crate::arguments::{RayonProgramsArguments, Size};
+use crate::cargo;
+use crate::engine::{Cell, Plan, Session};
+use lay::{Build, Laid, lay};
+use row::Row;
+use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
+use table::{PROGRAMS, Program, Source};
+
+/// How many copies run at once.
+const COPIES: [usize; 2] = [1, 2];
+
+/// A program that can be measured, and the package that it is or exercises.
+struct Ready {
+    program: &'static Program,
+    package: String,
+    runner: Runner,
+}
+
+/// Compares the programs. Those that cannot be built or run are named at the end, and do not keep others from being
+/// measured.
+pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
+    let programs = chosen(&arguments.programs)?;
+    let threads = threads()?;
+    let scratch = scratch()?;
+    let mut failed = Vec::new();
+    let mut ready = Vec::new();
+    for program in programs {
+        match Ready::new(program, &scratch, threads) {
+            Ok(program) => ready.push(program),
+            Err(why) => failed.push(format!("{}: {why}", program.name)),
+        }
+    }
+    let session = Session::new(Plan {
+        experiment: "rayon-programs".to_owned(),
+        size: Size::default(),
+        runs: arguments.repeat.into(),
+        only: Vec::new(),
+        folder: arguments.dir.clone(),
+        resume: arguments.resume,
+    });
+    let environment = environment(threads);
+    let cells: Vec<_> = ready
+        .iter()
+        .map(|ready| ready.cells(&environment))
+        .collect();
+    cells
+        .iter()
+        .for_each(|cells| session.expect(cells, arguments.repeat.into()));
+    session.begin()?;
+    let mut rows = Vec::new();
+    for (ready, cells) in ready.iter().zip(&cells) {
+        match session.in_turns(cells, arguments.repeat.into()) {
+            Ok(runs) => rows.extend(ready.rows(runs, threads)),
+            Err(why) => failed.push(why.to_string()),
+        }
+    }
+    let notes = session.notes();
+    drop((cells, session));
+    print(&rows, &notes, arguments)?;
+    judge(&rows, &ready, &failed)
+}
+
+/// The programs of these names, or all.
+fn chosen(names: &[String]) -> Result<Vec<&'static Program>, Failure> {
+    let known = || PROGRAMS.iter().map(|program| program.name);
+    if let Some(name) = names
+        .iter()
+        .find(|name| !known().any(|known| known == **name))
+    {
+        let known: Vec<_> = known().collect();
+        return Err(Failure::Usage(format!(
+            "PROGRAM is {name:?}, allowed are: {}",
+            known.join(", ")
+        )));
+    }
+    let is_chosen =
+        |program: &&Program| names.is_empty() || names.iter().any(|name| name == program.name);
+    Ok(PROGRAMS.iter().filter(is_chosen).collect())
+}
+
+/// How many threads every program gets.
+fn threads() -> Result<usize, Failure> {
+    let Some(text) = env::var_os(THREADS) else {
+        return Ok(thread::available_parallelism().map_or(1, NonZero::get));
+    };
+    let number = text.to_str().and_then(|text| text.parse().ok());
+    number.filter(|threads| *threads > 0).ok_or_else(|| {
+        Failure::Usage(format!(
+            "invalid value {text:?} for {THREADS}: expected an integer above 0"
+        ))
+    })
+}
+
+/// The folder below the checkout's target folder in which programs are laid out, built and run.
+fn scratch() -> Result<PathBuf, Failure> {
+    let manifest = cargo::checkout(source::MANIFEST)?;
+    let found = cargo::metadata(&manifest, &["--no-deps"])?;
+    let target = found["target_directory"].as_str();
+    let unknown = || Failure::Impossible("cargo metadata has no target folder".to_owned());
+    Ok(Path::new(target.ok_or_else(unknown)?).join("tidegate-lab/rayon-programs"))
+}
+
+/// What decides about a sample besides its program and runtime, as parts of a cell's name.
+fn environment(threads: usize) -> String {
+    let variables = env::vars().filter(|(name, _)| {
+        name.starts_with("TIDEGATE_") && !DECIDED_HERE.contains(&name.as_str())
+    });
+    let mut parts: Vec<String> = variables
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    parts.sort();
+    parts.push(format!("threads={threads}"));
+    parts.join("/")
+}
+
+impl Ready {
+    fn new(program: &'static Program, scratch: &Path, threads: usize) -> Result<Self, Failure> {
+        let laid = lay(program, scratch)?;
+        Ok(Self {
+            program,
+            package: package(program, &laid)?,
+            runner: Runner::build(program, &laid, scratch, threads)?,
+        })
+    }
+
+    /// Its cells: for each number of copies one for each runtime.
+    fn cells(&self, environment: &str) -> Vec<Cell<'_, Run>> {
+        let cell = |(copies, runtime): (usize, Runtime)| {
+            let (program, runtime_name) = (self.program.name, runtime.name());
+            let name = format!("{program}/copies={copies}/{runtime_name}/{environment}");
+            Cell::new(name, move |_| self.runner.sample(runtime, copies))
+        };
+        combinations().map(cell).collect()
+    }
+
+    /// The rows of its cells.
+    fn rows(&self, runs: Vec<Vec<Run>>, threads: usize) -> Vec<Row> {
+        let mut first = runs.iter().flatten().flat_map(|run| run.answers.first());
+        let expected = first.next().cloned();
+        let row = |((copies, runtime), runs): ((usize, Runtime), Vec<Run>)| {
+            let mut answers = runs.iter().flat_map(|run| &run.answers);
+            let different = answers.find(|answer| Some(*answer) != expected.as_ref());
+            Row {
+                program: self.program.name,
+                package: self.package.clone(),
+                copies,
+                runtime,
+                threads,
+                different: different.cloned(),
+                ratios: None,
+                runs,
+            }
+        };
+        let mut rows: Vec<Row> = combinations().zip(runs).map(row).collect();
+        rows.chunks_mut(Runtime::ALL.len()).for_each(row::compare);
+        rows
+    }
+}
+
+/// What is run of each program, stock alone first.
+fn combinations() -> impl Iterator<Item = (usize, Runtime)> {
+    let all = COPIES.into_iter();
+    all.flat_map(|copies| Runtime::ALL.map(|runtime| (copies, runtime)))
+}
+
+/// The package that a program is or exercises, with its version.
+fn package(program: &Program, laid: &Laid) -> Result<String, Failure> {
+    Ok(match program.source {
+        Source::Registry(package, version) => format!("{package} {version}"),
+        Source::Driver(_, subject) => {
+            let lock = laid.lock(Build::Stock)?;
+            let versions: Vec<&str> = lock.versions(subject).collect();
+            format!("{subject} {}", versions.join(" and "))
+        }
+    })
+}
+
+fn print(
+    rows: &[Row],
+    notes: &[String],
+    arguments: &RayonProgramsArguments,
+) -> Result<(), Failure> {
+    let format = arguments.format;
+    if format.json {
+        return print_json(&rows.iter().map(Row::to_json).collect());
+    }
+    if !format.csv {
+        to_stdout(|out| {
+            notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
+            out.write_all(row::legend().as_bytes())
+        })?;
+    }
+    row::table(rows).print(format)
+}
+
+/// The failure that follows from different answers and from programs that could not be run.
+fn judge(rows: &[Row], ready: &[Ready], failed: &[String]) -> Result<(), Failure> {
+    let different = rows.iter().filter_map(|row| {
+        let answer = row.different.as_deref()?;
+        let ready = ready
+            .iter()
+            .find(|ready| ready.program.name == row.program)?;
+        let (copies, runtime) = (row.copies, row.runtime.name());
+        Some(format!(
+            "{}, {copies} on {runtime}: another answer than the first run on stock, {}",
+            row.program,
+            ready.runner.answer(answer).display()
+        ))
+    });
+    let different: Vec<String> = different.collect();
+    let all = [&different[..], failed].concat().join("\n");
+    match (different.is_empty(), failed.is_empty()) {
+        (true, true) => Ok(()),
+        (true, false) => Err(Failure::Impossible(all)),
+        (false, _) => Err(Failure::Wrong(all)),
+    }
+}

@@ -1,0 +1,213 @@
+//! From samples to rows.
+
+use serde_json::{Value as Json, json};
+use tidegate_command::output::{Table, Value};
+
+use super::measure::Usage;
+use super::run::{Run, Runtime};
+use crate::engine::{SLOWER, Sample, Speedup};
+
+/// The samples of a program on a runtime.
+pub struct Row {
+    pub program: &'static str,
+    /// The package that it is or exercises, with its version.
+    pub package: String,
+    pub copies: usize,
+    pub runtime: Runtime,
+    pub threads: usize,
+    pub runs: Vec<Run>,
+    /// An answer that differs from the first one of stock.
+    pub different: Option<String>,
+    /// Stock's wall time and CPU time divided by this runtime's, unless it is stock.
+    pub ratios: Option<[Speedup; 2]>,
+}
+
+const TIMES: [fn(&Usage) -> f64; 2] = [|usage| usage.wall_seconds, |usage| usage.cpu_seconds];
+
+impl Row {
+    fn sample(&self, of: fn(&Usage) -> f64) -> Sample {
+        Sample::new(self.runs.iter().map(|run| of(&run.usage)))
+    }
+
+    fn peak(&self) -> f64 {
+        self.sample(|usage| usage.peak_rss_bytes as f64).median()
+    }
+
+    fn is_slower(&self) -> bool {
+        let mut ratios = self.ratios.iter().flatten();
+        ratios.any(Speedup::is_slower)
+    }
+
+    /// Whether all copies printed what the first run on stock did.
+    fn is_equal(&self) -> bool {
+        self.different.is_none()
+    }
+
+    pub fn to_json(&self) -> Json {
+        let [wall, cpu] = TIMES.map(|of| self.sample(of).median());
+        let mut row = json!({
+            "program": self.program,
+            "package": self.package,
+            "copies": self.copies,
+            "runtime": self.runtime.name(),
+            "threads": self.threads,
+            "median_of": self.runs.len(),
+            "wall_seconds": wall,
+            "cpu_seconds": cpu,
+            "peak_rss_bytes": self.peak(),
+        });
+        for (at, name) in ["wall", "cpu"].into_iter().enumerate() {
+            let ratio = self.ratios.map(|ratios| ratios[at]);
+            let ends = ratio.and_then(|ratio| ratio.interval);
+            row[format!("{name}_ratio")] = json!(ratio.map(|ratio| ratio.value));
+            row[format!("{name}_low")] = json!(ends.map(|[low, _]| low));
+            row[format!("{name}_high")] = json!(ends.map(|[_, high]| high));
+        }
+        row["slower"] = json!(self.is_slower());
+        row["equal"] = json!(self.is_equal());
+        row
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        let times = TIMES.map(|of| Value::Seconds(self.sample(of).median()));
+        let ratios = [0, 1].map(|at| {
+            let ratio = self.ratios.map(|ratios| ratios[at]);
+            let ends = ratio.and_then(|ratio| ratio.interval);
+            let figures = [
+                ratio.map(|ratio| ratio.value),
+                ends.map(|[low, _]| low),
+                ends.map(|[_, high]| high),
+            ];
+            figures.map(|figure| Value::known(figure, Value::Ratio))
+        });
+        let mark = match (self.is_equal(), self.is_slower()) {
+            (false, _) => "DIFFERS",
+            (true, true) => "slow",
+            (true, false) => "",
+        };
+        let [wall, cpu] = ratios;
+        let mut cells = vec![
+            self.program.into(),
+            self.copies.into(),
+            self.runtime.name().into(),
+        ];
+        cells.extend(wall);
+        cells.push(mark.into());
+        cells.extend(times);
+        cells.extend(cpu);
+        cells.push(Value::Bytes(self.peak()));
+        cells.push(self.package.as_str().into());
+        cells
+    }
+}
+
+/// The ratios of each runtime to stock, which comes first.
+pub fn compare(rows: &mut [Row]) {
+    let Some((stock, others)) = rows.split_first_mut() else {
+        return;
+    };
+    for other in others {
+        other.ratios = Some(TIMES.map(|of| Speedup::over(&other.sample(of), &stock.sample(of))));
+    }
+}
+
+/// The columns of the table, the most important first.
+const COLUMNS: [&str; 14] = [
+    "program",
+    "copies",
+    "runtime",
+    "ratio",
+    "low",
+    "high",
+    "mark",
+    "wall",
+    "CPU",
+    "CPU ratio",
+    "low",
+    "high",
+    "memory",
+    "package",
+];
+
+/// The table of all rows.
+pub fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new(COLUMNS);
+    rows.iter().for_each(|row| table.row(row.cells()));
+    table
+}
+
+/// What the columns are.
+pub fn legend() -> String {
+    format!(
+        "\
+ratio, CPU ratio: stock's median wall time and CPU time by this runtime's, above 1 it is faster
+low, high: the 95 % interval of the ratio, by bootstrap
+mark: slow, if a whole interval lies below {SLOWER}; DIFFERS, if a run printed another answer
+wall: until the last copy has ended; CPU: of all copies; memory: the largest peak of a process
+
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn rows(walls: [f64; 3]) -> Vec<Row> {
+        let row = |(runtime, wall_seconds)| {
+            let usage = Usage {
+                wall_seconds,
+                cpu_seconds: 1.0,
+                peak_rss_bytes: 1 << 20,
+            };
+            let answers = BTreeSet::from(["a".to_owned()]);
+            Row {
+                program: "fclones",
+                package: "fclones 0.35.0".to_owned(),
+                copies: 1,
+                runtime,
+                threads: 2,
+                runs: vec![Run { usage, answers }; 6],
+                different: None,
+                ratios: None,
+            }
+        };
+        let mut rows: Vec<Row> = Runtime::ALL.into_iter().zip(walls).map(row).collect();
+        compare(&mut rows);
+        rows
+    }
+
+    #[test]
+    fn slower_runtime_is_marked() {
+        let text = table(&rows([1.0, 0.5, 2.0])).text(false);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[2].contains("| stock      |     - |"), "{text}");
+        let fast = "| tidegate   | 2.00x | 2.00x | 2.00x |      | 500.0 ms |";
+        assert!(lines[3].contains(fast), "{text}");
+        let slow = "| share=auto | 0.50x | 0.50x | 0.50x | slow |";
+        assert!(lines[4].contains(slow), "{text}");
+        assert!(lines[..5].iter().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn another_answer_is_marked_first() {
+        let mut rows = rows([1.0, 1.0, 2.0]);
+        rows[2].different = Some("b".to_owned());
+        assert!(table(&rows).text(true).contains("DIFFERS"));
+        assert_eq!(rows[2].to_json()["equal"], false);
+    }
+
+    #[test]
+    fn stock_has_no_ratios() {
+        let rows = rows([1.0, 0.5, 2.0]);
+        assert_eq!(rows[0].to_json()["wall_ratio"], Json::Null);
+        let row = rows[2].to_json();
+        assert_eq!(
+            (&row["wall_ratio"], &row["cpu_ratio"]),
+            (&json!(0.5), &json!(1.0))
+        );
+        assert_eq!(row["slower"], true);
+    }
+}

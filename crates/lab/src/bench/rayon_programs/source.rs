@@ -1,0 +1,82 @@
+//! Where the source of a program comes from: the registry, or this checkout.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_command::failure::Failure;
+
+use super::files::{self, Files};
+use super::lock::LOCK;
+use super::table::{DRIVERS, Source};
+use crate::cargo;
+
+pub const MANIFEST: &str = "Cargo.toml";
+
+/// The files of the package, fetched by cargo for a package below `scratch` if it comes from the registry.
+pub fn files(source: Source, scratch: &Path) -> Result<Files, Failure> {
+    match source {
+        Source::Registry(package, version) => {
+            let folder = scratch.join("fetch").join(source.folder());
+            Files::below(&fetch(&folder, package, version)?)
+        }
+        Source::Driver(folder, _) => driver(&cargo::checkout(DRIVERS)?.join(folder)),
+    }
+}
+
+/// The files of a driver, without what cargo may have built there.
+fn driver(folder: &Path) -> Result<Files, Failure> {
+    let mut found = Files::default();
+    found.add(folder, Path::new("src"))?;
+    for name in [MANIFEST, LOCK] {
+        found.insert(name, files::read(&folder.join(name))?);
+    }
+    Ok(found)
+}
+
+/// Has cargo fetch a package, whether library or program. Returns where it is unpacked.
+///
+/// Cargo doesn't list a package without a library, but to find that out it has unpacked the package next to the others.
+/// rayon-core is one that it lists.
+fn fetch(folder: &Path, name: &str, version: &str) -> Result<PathBuf, Failure> {
+    let manifest = format!(
+        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\
+         [dependencies]\nrayon-core = \"1\"\n{name} = \"={version}\"\n"
+    );
+    files::place(&folder.join(MANIFEST), manifest.as_bytes())?;
+    files::place(&folder.join("src/lib.rs"), b"")?;
+    let found = metadata(folder, &[])?;
+    let core = manifests(&found, "rayon-core").next();
+    let unlisted = || files::at(folder, &"cargo metadata has no package rayon-core");
+    let unpacked = core.ok_or_else(unlisted)?;
+    let unpacked = unpacked
+        .with_file_name("")
+        .with_file_name(format!("{name}-{version}"));
+    match unpacked.join(MANIFEST).is_file() {
+        true => Ok(unpacked),
+        false => Err(files::at(
+            &unpacked,
+            &"cargo has not unpacked the package here",
+        )),
+    }
+}
+
+/// The manifests of the packages of this name in what `cargo metadata` says.
+pub fn manifests(found: &Value, name: &str) -> impl Iterator<Item = PathBuf> {
+    let packages = found["packages"].as_array().into_iter().flatten();
+    let named = packages.filter(move |package| package["name"] == name);
+    named.filter_map(|package| Some(package["manifest_path"].as_str()?.into()))
+}
+
+/// What cargo says about the package in `folder`, for which it may ask the registry.
+pub fn metadata(folder: &Path, arguments: &[&str]) -> Result<Value, Failure> {
+    cargo::metadata(&folder.join(MANIFEST), arguments).map_err(unfetched)
+}
+
+/// What to do when cargo has failed at something for which it may ask the registry.
+pub fn unfetched(why: Failure) -> Failure {
+    Failure::Impossible(format!(
+        "{why}\n\ncargo could not get what the program is built from. If the registry cannot be reached, check the \
+         network, and `[source]`, `[net]` and `[http]` in cargo's configuration; then run the same command again. \
+         What has been fetched is kept, and a program that has been built once needs no registry."
+    ))
+}

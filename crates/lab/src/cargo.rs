@@ -1,0 +1,155 @@
+//! Cargo, for programs that are built from the checkout that this command was itself built from.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use tidegate_command::failure::Failure;
+
+/// The checkout, from this package's folder.
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The file or folder at `path` of the checkout.
+pub fn checkout(path: &str) -> Result<PathBuf, Failure> {
+    existing(Path::new(CHECKOUT).join(path))
+}
+
+fn existing(path: PathBuf) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(|error| {
+        Failure::Impossible(format!(
+            "{} cannot be opened: {error}; programs are built from the checkout that this command was built from: \
+             build the command again where the checkout is now",
+            path.display()
+        ))
+    })
+}
+
+/// Builds what `arguments` say of the package at `manifest`, optimised and with its lock file, below `target` instead of
+/// its own target folder if that is given. Returns the executables.
+///
+/// On a terminal cargo shows its progress; elsewhere it prints nothing but errors.
+pub fn build(
+    manifest: &Path,
+    arguments: &[&str],
+    target: Option<&Path>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut command = cargo(manifest, arguments);
+    command
+        .args(["--release", "--locked"])
+        .args(["--message-format", "json-render-diagnostics"])
+        .stderr(Stdio::inherit());
+    if !io::stderr().is_terminal() {
+        command.arg("--quiet");
+    }
+    if let Some(target) = target {
+        command.env("CARGO_TARGET_DIR", target);
+    }
+    let output = output(&mut command)?;
+    let failed = |what: String| Failure::Impossible(format!("cargo {what}"));
+    if !output.status.success() {
+        return Err(failed(format!(
+            "did not build {} ({}); its message is above",
+            manifest.display(),
+            output.status
+        )));
+    }
+    match executables(&String::from_utf8_lossy(&output.stdout)) {
+        none if none.is_empty() => Err(failed(format!(
+            "built {} and named no program",
+            manifest.display()
+        ))),
+        found => Ok(found),
+    }
+}
+
+/// What `cargo metadata` with these arguments says about the package at `manifest`.
+pub fn metadata(manifest: &Path, arguments: &[&str]) -> Result<Value, Failure> {
+    let arguments = [&["metadata", "--format-version", "1"], arguments].concat();
+    let text = run(manifest, &arguments)?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::Impossible(format!(
+            "{}: cargo metadata is not JSON: {error}",
+            manifest.display()
+        ))
+    })
+}
+
+/// Runs cargo with these arguments on the package at `manifest`. Returns what it prints on standard output; the error has
+/// its messages.
+pub fn run(manifest: &Path, arguments: &[&str]) -> Result<String, Failure> {
+    let output = output(cargo(manifest, arguments).stderr(Stdio::piped()))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(Failure::Impossible(format!(
+            "cargo {} failed for {}:\n{}",
+            arguments.join(" "),
+            manifest.display(),
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        ))),
+    }
+}
+
+fn cargo(manifest: &Path, arguments: &[&str]) -> Command {
+    // Set by cargo for what it runs, so that the programs get the same toolchain.
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(arguments)
+        .arg("--manifest-path")
+        .arg(manifest)
+        .stdin(Stdio::null());
+    command
+}
+
+fn output(command: &mut Command) -> Result<Output, Failure> {
+    command.output().map_err(|error| {
+        Failure::Impossible(format!(
+            "{} cannot be started: {error}; programs are built with cargo, which must be on the PATH",
+            Path::new(command.get_program()).display()
+        ))
+    })
+}
+
+/// The executables in cargo's messages.
+fn executables(messages: &str) -> Vec<PathBuf> {
+    let executable = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message["executable"].as_str()?))
+    };
+    messages.lines().filter_map(executable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_messages_with_an_executable() {
+        let messages = concat!(
+            "{\"reason\":\"compiler-artifact\",\"executable\":null}\n",
+            "{\"reason\":\"compiler-artifact\",\"executable\":\"a/one\"}\n",
+            "{\"reason\":\"compiler-artifact\",\"executable\":\"a/two\"}\n",
+            "{\"reason\":\"build-finished\",\"success\":true}\n",
+            "no JSON\n",
+        );
+        let found = executables(messages);
+        assert_eq!(found, ["a/one", "a/two"].map(PathBuf::from));
+        assert!(executables("").is_empty());
+    }
+
+    #[test]
+    fn the_sources_are_here_and_a_checkout_that_is_gone_is_told() {
+        for side in ["stock", "tidegate"] {
+            let manifest = checkout("benches/iter")
+                .unwrap()
+                .join(side)
+                .join("Cargo.toml");
+            assert!(manifest.is_file(), "{}", manifest.display());
+        }
+        let told = existing("no/checkout".into()).unwrap_err().to_string();
+        assert!(told.starts_with("no/checkout cannot be opened"), "{told}");
+    }
+}

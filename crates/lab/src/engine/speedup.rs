@@ -1,0 +1,85 @@
+//! How many times as fast something is as another.
+
+use super::Sample;
+
+/// With fewer runs no interval holds the median with 95 %: all of `n` lie on one side of it with a chance of 2 / 2^n.
+const LEAST: usize = 6;
+
+/// Something is slower if its whole interval lies below this.
+pub const SLOWER: f64 = 0.97;
+
+/// The ratio of two medians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speedup {
+    pub value: f64,
+    /// The ends of its 95 % interval, if there are enough runs.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Speedup {
+    /// By how much the median of `times` is shorter than that of `others`.
+    pub fn over(times: &Sample, others: &Sample) -> Self {
+        let ratio = others.over(times);
+        let enough = times.runs().min(others.runs()) >= LEAST;
+        Self {
+            value: ratio.value,
+            interval: enough.then_some([ratio.low, ratio.high]),
+        }
+    }
+
+    /// Whether it is slower beyond doubt.
+    pub fn is_slower(&self) -> bool {
+        self.interval.is_some_and(|[_, high]| high < SLOWER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(times: impl IntoIterator<Item = u32>) -> Sample {
+        Sample::new(times.into_iter().map(f64::from))
+    }
+
+    #[test]
+    fn constant_samples_leave_no_doubt() {
+        let speedup = Speedup::over(&sample([4; 6]), &sample([8; 7]));
+        assert_eq!((speedup.value, speedup.interval), (2.0, Some([2.0, 2.0])));
+        assert!(!speedup.is_slower());
+        assert!(Speedup::over(&sample([8; 7]), &sample([4; 6])).is_slower());
+    }
+
+    #[test]
+    fn few_samples_give_no_interval() {
+        let speedup = Speedup::over(&sample([8; 5]), &sample([4; 7]));
+        assert_eq!((speedup.value, speedup.interval), (0.5, None));
+        assert!(!speedup.is_slower());
+    }
+
+    #[test]
+    fn slower_needs_the_whole_interval() {
+        let is_slower = |high| {
+            let (value, interval) = (0.9, Some([0.8, high]));
+            Speedup { value, interval }.is_slower()
+        };
+        assert!(is_slower(0.969));
+        assert!(!is_slower(0.97));
+    }
+
+    #[test]
+    fn interval_contains_the_ratio_and_narrows() {
+        // The median of n samples, uniform with a range of 100 around 150, is normal with a deviation of 50 / sqrt(n).
+        let width = |samples: u32| {
+            let spread = (0..samples).map(|sample| 100 + 100 * sample / samples);
+            let speedup = Speedup::over(&sample([150; 6]), &sample(spread));
+            let [low, high] = speedup.interval.unwrap();
+            assert!(low < speedup.value && speedup.value < high);
+            high - low
+        };
+        for samples in [25, 100, 400] {
+            let expected = 2.0 * 1.96 * 50.0 / f64::from(samples).sqrt() / 150.0;
+            let found = width(samples) / expected;
+            assert!((0.8..1.2).contains(&found), "{samples}: {found}");
+        }
+    }
+}

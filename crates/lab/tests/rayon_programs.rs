@@ -1,0 +1,169 @@
+//! `tidegate-lab bench rayon-programs`, with a cargo and a program that only pretend: the real ones take half an hour and a
+//! registry. They are scripts, so on Unix alone.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use support::{complaint, json, keys, lab};
+use tempfile::TempDir;
+
+/// The command in a folder of its own, with programs of which `fake` says what is wrong with them.
+fn bench(folder: &Path, fake: &str, arguments: &str) -> Command {
+    let mut command = lab(&format!("bench rayon-programs ndarray --json {arguments}"));
+    let package = env!("CARGO_MANIFEST_DIR");
+    let ours = Path::new(package).join("../rayon-core/Cargo.toml");
+    command
+        .arg("--dir")
+        .arg(folder.join("runs-of-cells"))
+        .env("CARGO", format!("{package}/tests/fake/programs/cargo"))
+        .env("OURS", ours.canonicalize().unwrap())
+        .env("SCRATCH", folder)
+        .env("RAYON_NUM_THREADS", "3")
+        .env("FAKE", fake);
+    command
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// How often programs have run in this folder.
+fn runs(folder: &TempDir) -> usize {
+    let runs = fs::read_to_string(folder.path().join("runs"));
+    runs.map_or(0, |runs| runs.lines().count())
+}
+
+const ROW: [&str; 17] = [
+    "program",
+    "package",
+    "copies",
+    "runtime",
+    "threads",
+    "median_of",
+    "wall_seconds",
+    "cpu_seconds",
+    "peak_rss_bytes",
+    "wall_ratio",
+    "wall_low",
+    "wall_high",
+    "cpu_ratio",
+    "cpu_low",
+    "cpu_high",
+    "slower",
+    "equal",
+];
+
+#[test]
+fn each_runtime_runs_alone_and_as_two_copies() {
+    let folder = folder();
+    let found = json(&mut bench(folder.path(), "", "--repeat 1"));
+    let rows = found.as_array().unwrap();
+    let row = |row: &Value| {
+        assert_eq!(keys(row), ROW);
+        assert_eq!(row["package"], "ndarray 0.17.2");
+        assert_eq!((&row["threads"], &row["median_of"]), (&json!(3), &json!(1)));
+        assert_eq!(row["equal"], true);
+        let is_stock = row["runtime"] == "stock";
+        assert_eq!(row["wall_ratio"].is_null(), is_stock, "{row}");
+        let runtime = row["runtime"].as_str().unwrap();
+        (row["copies"].as_u64().unwrap(), runtime.to_owned())
+    };
+    let expected = [1, 2].map(|copies| {
+        ["stock", "tidegate", "share=auto"].map(|runtime| (copies, runtime.to_owned()))
+    });
+    let found: Vec<_> = rows.iter().map(row).collect();
+    assert_eq!(found, expected.concat());
+
+    let text = fs::read_to_string(folder.path().join("runs")).unwrap();
+    let side = |line: &str| {
+        let (place, share) = line.split_once(' ').unwrap();
+        let build = place.rsplit('/').next().unwrap();
+        format!("{build} {share}")
+    };
+    let runs: Vec<String> = text.lines().map(side).collect();
+    let one = ["stock ", "tidegate ", "tidegate auto"];
+    let two = one.map(|run| [run, run]).concat();
+    assert_eq!(runs, [&one[..], &two].concat());
+}
+
+#[test]
+fn both_copies_lock_what_ours_stands_in_for() {
+    let folder = folder();
+    json(&mut bench(folder.path(), "", "--repeat 1"));
+    let source = folder
+        .path()
+        .join("tidegate-lab/rayon-programs/source/arrays");
+    let read = |path: &str| fs::read_to_string(source.join(path)).unwrap();
+    assert_eq!(read("stock/Cargo.lock"), read("tidegate/Cargo.lock"));
+    assert!(!read("stock/Cargo.toml").contains("[patch.crates-io]"));
+    assert!(read("tidegate/Cargo.toml").contains("[patch.crates-io]"));
+}
+
+#[test]
+fn resume_takes_the_missing_samples() {
+    let folder = folder();
+    json(&mut bench(folder.path(), "", "--repeat 1"));
+    assert_eq!(runs(&folder), 9);
+    let found = json(&mut bench(folder.path(), "", "--repeat 2 --resume"));
+    assert_eq!(runs(&folder), 18);
+    assert_eq!(found[0]["median_of"], 2);
+    json(&mut bench(folder.path(), "", "--repeat 1"));
+    assert_eq!(runs(&folder), 27);
+}
+
+#[test]
+fn another_answer_is_a_failure() {
+    let folder = folder();
+    let mut command = bench(folder.path(), "different", "--repeat 1");
+    let output = command.assert().code(1).get_output().clone();
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let equal = rows.as_array().unwrap().iter().map(|row| &row["equal"]);
+    let expected = [true, false, false, true, false, false];
+    assert!(equal.eq(expected.iter()), "{rows}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    let told = "ndarray, 2 on share=auto: another answer than the first run on stock";
+    assert!(text.contains(told), "{text}");
+    let kept = text.split_whitespace().find(|word| word.ends_with(".txt"));
+    let kept = fs::read_to_string(kept.unwrap()).unwrap();
+    assert_eq!(kept, "different\n1000 80, 3 threads, no workers\n");
+}
+
+#[test]
+fn programs_that_cannot_be_run_are_named() {
+    for (fake, told) in [
+        ("unbuilt", "ndarray: cargo did not build"),
+        ("unpatched", "uses the wrong rayon-core"),
+        ("patched", "uses the wrong rayon-core"),
+        ("failing", "ndarray on stock: "),
+        ("failing", "exit status: 7; what it printed is in "),
+    ] {
+        let folder = folder();
+        let mut command = bench(folder.path(), fake, "--repeat 1");
+        let output = command.assert().code(3).get_output().clone();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(told), "{fake}: {text}");
+        assert_eq!(output.stdout, b"[]\n");
+    }
+}
+
+#[test]
+fn unknown_programs_and_numbers_of_threads_are_refused() {
+    let told = complaint(&mut lab("bench rayon-programs dust"), 2);
+    assert!(
+        told.contains("\"dust\", allowed are: du-dust, fclones"),
+        "{told}"
+    );
+    let folder = folder();
+    let mut command = bench(folder.path(), "", "");
+    let told = complaint(command.env("RAYON_NUM_THREADS", "0"), 2);
+    assert!(
+        told.contains("invalid value \"0\" for RAYON_NUM_THREADS"),
+        "{told}"
+    );
+}
