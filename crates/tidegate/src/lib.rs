@@ -179,10 +179,34 @@ pub use worker_id::{WorkerId, current_worker};
 use pool::{enter, observe};
 use worker::WorkerThread;
 
-/// What README shows must run.
+/// What README and the guide show must run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-mod readme {}
+mod shown {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../README.md")]
+    mod readme_of_the_crate {}
+    #[doc = include_str!("../../../docs/guide/start.md")]
+    mod start {}
+    #[doc = include_str!("../../../docs/guide/word-count.md")]
+    mod word_count {}
+    #[doc = include_str!("../../../docs/guide/task-graph.md")]
+    mod task_graph {}
+    #[doc = include_str!("../../../docs/guide/server.md")]
+    mod server {}
+    #[doc = include_str!("../../../docs/guide/search.md")]
+    mod search {}
+    #[doc = include_str!("../../../docs/guide/batch-memory.md")]
+    mod batch_memory {}
+    #[doc = include_str!("../../../docs/guide/library.md")]
+    mod library {}
+    #[doc = include_str!("../../../docs/guide/testing.md")]
+    mod testing {}
+    #[doc = include_str!("../../../docs/guide/tidegate-or-rayon.md")]
+    mod tidegate_or_rayon {}
+    #[doc = include_str!("../../../docs/guide/public-bugs.md")]
+    mod public_bugs {}
+}
 
 /// Runs `a` and `b`, possibly in parallel, and returns both results.
 ///

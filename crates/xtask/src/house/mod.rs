@@ -5,6 +5,7 @@
 
 mod architecture;
 mod files;
+mod guide;
 mod links;
 mod orderings;
 mod source;
@@ -26,12 +27,13 @@ struct Repo {
 /// One check: returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
-const RULES: [Rule; 5] = [
+const RULES: [Rule; 6] = [
     architecture::check,
     files::unsafety,
     files::texts,
     orderings::check,
     links::check,
+    guide::check,
 ];
 
 pub fn check(workspace: &Workspace) -> Outcome {

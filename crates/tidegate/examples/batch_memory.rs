@@ -1,0 +1,66 @@
+//! A batch of large items under a memory limit: `cargo run -p tidegate --example batch_memory`
+
+use std::error::Error;
+use tidegate::Pool;
+use tidegate::space::{self, LeaseError};
+
+struct Image {
+    width: usize,
+    height: usize,
+}
+
+impl Image {
+    fn pixels(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// Stands for a decoder.
+    fn decode(&self) -> impl Iterator<Item = u32> {
+        (0..self.pixels()).map(|at| (at % self.width) as u32)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let images: Vec<Image> = (1..=24)
+        .map(|n| Image {
+            width: 32 * n,
+            height: 256,
+        })
+        .collect();
+    // Each task holds one image at a time, so the serial run needs as much as the largest.
+    let serial = images.iter().map(Image::pixels).max().unwrap_or(0) * size_of::<u32>();
+    let budget = serial + serial / 2;
+    let policy = format!("budget:{budget},serial={serial}").parse()?;
+    let pool = Pool::builder().space(policy).build()?;
+
+    let sum = pool.install(|| {
+        tidegate::map_reduce(
+            0..images.len(),
+            |i| brightness(&images[i]),
+            |a, b| Ok(a? + b?),
+        )
+    });
+    let mean = sum.unwrap_or(Ok(0))? / images.len() as u64;
+
+    let peak = pool.stats().space.peak;
+    println!("mean {mean}, at most {peak} of {budget} bytes");
+    assert!(peak <= budget as u64);
+
+    let image = Image {
+        width: 1 << 20,
+        height: 1 << 10,
+    };
+    let error = pool.install(|| brightness(&image)).expect_err("4 GiB");
+    println!("refused: {error}");
+    Ok(())
+}
+
+/// The mean of all pixels.
+fn brightness(image: &Image) -> Result<u64, LeaseError> {
+    // Waits until the budget has room for this image.
+    let mut pixels = space::vec::<u32>(image.pixels())?;
+    pixels.extend(image.decode());
+    let sum: u64 = pixels.iter().map(|&pixel| u64::from(pixel)).sum();
+    Ok(sum / pixels.len() as u64)
+    // `pixels` is dropped here, which gives its memory back to the budget.
+}

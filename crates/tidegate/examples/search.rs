@@ -1,0 +1,67 @@
+//! Finds one way to place N queens: `cargo run -p tidegate --example search -- N`
+
+use std::env;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The column of the queen in each row.
+type Queens = Vec<usize>;
+
+struct Search {
+    size: usize,
+    /// The first solution that any worker has found.
+    found: OnceLock<Queens>,
+}
+
+fn main() {
+    let size = env::args()
+        .nth(1)
+        .map_or(10, |n| n.parse().expect("a number"));
+    let search = Search {
+        size,
+        found: OnceLock::new(),
+    };
+    search.place(&[]);
+    match search.found.into_inner() {
+        Some(queens) => {
+            println!("{queens:?}");
+            assert!((0..size).all(|row| is_free(&queens[..row], queens[row])));
+        }
+        None => println!("there is no solution"),
+    }
+}
+
+impl Search {
+    /// Tries every column of the next row.
+    fn place(&self, queens: &[usize]) {
+        if queens.len() < self.size {
+            self.try_columns(queens, 0..self.size);
+        } else {
+            // Another worker may have been faster: its solution stays.
+            let _ = self.found.set(queens.to_vec());
+        }
+    }
+
+    fn try_columns(&self, queens: &[usize], columns: Range<usize>) {
+        if self.found.get().is_some() {
+            return; // the early exit
+        }
+        if columns.len() == 1 {
+            if is_free(queens, columns.start) {
+                self.place(&[queens, &[columns.start]].concat());
+            }
+            return;
+        }
+        let middle = columns.start.midpoint(columns.end);
+        tidegate::join(
+            || self.try_columns(queens, columns.start..middle),
+            || self.try_columns(queens, middle..columns.end),
+        );
+    }
+}
+
+/// Whether no queen attacks this column of the next row.
+fn is_free(queens: &[usize], column: usize) -> bool {
+    let mut rows = queens.iter().rev().zip(1..);
+    rows.all(|(&other, distance)| other != column && other.abs_diff(column) != distance)
+}

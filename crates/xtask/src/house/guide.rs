@@ -1,0 +1,54 @@
+//! The guide shows its example programs in full, so that readers can copy them: page and example must be equal.
+//!
+//! The programs are tests of the documentation of `tidegate`.
+
+use super::{Repo, violation};
+
+/// Pages of the guide and the examples of `tidegate` that they show.
+const SHOWN: [(&str, &str); 5] = [
+    ("word-count", "wordcount"),
+    ("task-graph", "task_graph"),
+    ("server", "server"),
+    ("search", "search"),
+    ("batch-memory", "batch_memory"),
+];
+
+/// Finds pages that do not show their example as it is.
+pub fn check(repo: &Repo) -> Vec<String> {
+    let differs = SHOWN.iter().filter_map(|(page, example)| {
+        let page = format!("docs/guide/{page}.md");
+        let example = format!("crates/tidegate/examples/{example}.rs");
+        let text = repo.text(&page)?;
+        let is_shown = repo
+            .text(&example)
+            .is_some_and(|program| shows(text, program));
+        let advice = format!("show the program in {example}, without its first paragraph");
+        (!is_shown).then(|| violation(&page, 1, advice))
+    });
+    differs.collect()
+}
+
+/// Whether the page holds the program, whose documentation it leaves out.
+fn shows(page: &str, program: &str) -> bool {
+    let body = program.split_once("\n\n").map_or("", |(_, body)| body);
+    page.contains(&format!("```rust\n{body}```\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_shows_its_whole_example() {
+        let page = |body: &str| format!("# Server\n\n```rust\n{body}```\n");
+        let found = |program: &str, body: &str| {
+            let example = ("crates/tidegate/examples/server.rs", program);
+            let page = page(body);
+            check(&Repo::of(&[example, ("docs/guide/server.md", &page)])).len()
+        };
+        let program = "//! A server.\n\nfn main() {}\n";
+        assert_eq!(found(program, "fn main() {}\n"), 0);
+        assert_eq!(found(program, "fn main() { serve() }\n"), 1);
+        assert_eq!(found(program, ""), 1);
+    }
+}
