@@ -10,7 +10,7 @@
 //! | [`timed`](mod@timed) | the time of a program that may be too short for the clock |
 //! | [`inside`](mod@inside) | a body on a runtime, compiled once for the runtime |
 //! | [`subject`] | a program with its runs, without its types |
-//! | [`statistics`] | medians and ranks of samples |
+//! | [`statistics`] | medians and ranks of samples, with 95 % intervals |
 //! | [`input`], [`output`], [`standard`] | files that are read, and everything that is printed |
 //! | [`failure`] | how a command can fail, and its exit code |
 //! | [`affinity`], [`stack`] | the thread that runs the work |

@@ -1,66 +1,163 @@
-//! What a few samples say.
+//! Medians and ranks of a few runs, and how sure they are.
+//!
+//! An interval of 95 % confidence is the bootstrap of Efron (1979) by percentiles: runs are drawn
+//! from each sample, with replacement and as many as it has, and the statistic is computed of the
+//! medians of the drawn ones; the interval holds the middle 95 % of many such values. The seed is
+//! constant, so the same runs always give the same interval.
 
-/// Samples in order; there is at least one.
-#[derive(Clone, Debug)]
-pub struct Summary(Vec<f64>);
+use tidegate_policy::Rng;
 
-impl Summary {
-    /// The summary of one sample.
-    pub fn new(sample: f64) -> Self {
-        Self(vec![sample])
+/// How often the runs are redrawn.
+const DRAWS: usize = 2000;
+
+/// The share of values below the interval, and above it.
+const TAIL: f64 = 0.025;
+
+const SEED: u64 = 0x626f_6f74;
+
+/// A figure of each run, in increasing order. It is empty if nothing was run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample(Vec<f64>);
+
+/// A value and the interval that holds the true one with 95 % confidence. All three are NaN if a
+/// sample was empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The statistic of the runs themselves.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Sample {
+    /// The sample of these figures, in whatever order they come.
+    pub fn new(figures: impl IntoIterator<Item = f64>) -> Self {
+        let mut figures: Vec<f64> = figures.into_iter().collect();
+        figures.sort_unstable_by(f64::total_cmp);
+        Self(figures)
     }
 
-    /// The summary of these; nothing if there are none.
-    pub fn of(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut samples: Vec<_> = samples.into_iter().collect();
-        samples.sort_unstable_by(f64::total_cmp);
-        (!samples.is_empty()).then_some(Self(samples))
+    /// Whether nothing was run.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// Adds a sample.
-    pub fn add(&mut self, sample: f64) {
-        let place = self.0.partition_point(|other| *other < sample);
-        self.0.insert(place, sample);
-    }
-
-    /// The samples, in increasing order.
-    pub fn in_order(&self) -> &[f64] {
-        &self.0
-    }
-
-    /// How many samples.
+    /// How many runs.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The least.
+    /// The least figure; NaN if there is none.
     pub fn min(&self) -> f64 {
-        self.0[0]
+        self.0.first().copied().unwrap_or(f64::NAN)
     }
 
-    /// The greatest.
+    /// The greatest figure; NaN if there is none.
     pub fn max(&self) -> f64 {
-        self.0[self.0.len() - 1]
+        self.0.last().copied().unwrap_or(f64::NAN)
     }
 
-    /// The middle sample, of an even number the mean of the two.
+    /// The middle run, of an even number the mean of the two in the middle; NaN if there is none.
     pub fn median(&self) -> f64 {
         let middle = self.0.len() / 2;
-        match self.0.len() % 2 {
-            0 => (self.0[middle - 1] + self.0[middle]) / 2.0,
-            _ => self.0[middle],
+        match &self.0[..] {
+            [] => f64::NAN,
+            odd if odd.len() % 2 == 1 => odd[middle],
+            even => (even[middle - 1] + even[middle]) / 2.0,
         }
     }
 
-    /// The least sample that 99 % of them do not exceed; of fewer than a hundred it is the greatest.
+    /// The least figure that 99 % of the runs do not exceed (the nearest rank), which is the
+    /// greatest of fewer than a hundred; NaN if there is none.
     pub fn p99(&self) -> f64 {
-        self.at_least(0.99)
+        let rank = (0.99 * self.0.len() as f64).ceil() as usize;
+        self.0.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)
     }
 
-    /// The least sample that such a share of them does not exceed: the nearest rank.
-    pub fn at_least(&self, share: f64) -> f64 {
-        let rank = (share * self.0.len() as f64).ceil() as usize;
-        self.0[rank.max(1) - 1]
+    /// The median with its interval.
+    pub fn interval(&self) -> Interval {
+        Interval::of(&[self], |medians| medians[0])
+    }
+
+    /// How many times `other` this is.
+    pub fn over(&self, other: &Self) -> Interval {
+        Interval::of(&[self, other], |medians| medians[0] / medians[1])
+    }
+
+    fn redraw(&self, rng: &mut Rng) -> f64 {
+        let draw = |_| self.0[rng.below(self.0.len() as u64) as usize];
+        Self::new((0..self.0.len()).map(draw)).median()
+    }
+}
+
+impl Interval {
+    /// The value of a statistic of the samples' medians, with its interval. If every sample has
+    /// one run only, the interval is the value.
+    pub fn of(samples: &[&Sample], statistic: impl Fn(&[f64]) -> f64) -> Self {
+        if samples.iter().any(|sample| sample.0.is_empty()) {
+            return Self::exact(f64::NAN);
+        }
+        let medians: Vec<f64> = samples.iter().map(|sample| sample.median()).collect();
+        let value = statistic(&medians);
+        if samples.iter().all(|sample| sample.0.len() == 1) {
+            return Self::exact(value);
+        }
+        let mut rng = Rng::new(SEED);
+        let mut drawn: Vec<f64> = (0..DRAWS)
+            .map(|_| {
+                let redrawn = samples.iter().map(|sample| sample.redraw(&mut rng));
+                statistic(&redrawn.collect::<Vec<f64>>())
+            })
+            .collect();
+        drawn.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| drawn[((DRAWS as f64 * share).ceil() as usize).max(1) - 1];
+        Self {
+            value,
+            low: at(TAIL).min(value),
+            high: at(1.0 - TAIL).max(value),
+        }
+    }
+
+    /// A value that is known without a doubt.
+    pub fn exact(value: f64) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+
+    /// Whether there is a value.
+    pub fn is_measured(self) -> bool {
+        !self.value.is_nan()
+    }
+
+    /// The value and its interval in other units, such as milliseconds.
+    pub fn times(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            low: self.low * factor,
+            high: self.high * factor,
+        }
+    }
+
+    /// The value as `show` has it, with the ends behind it if they differ;
+    /// nothing if it was not measured.
+    pub fn show(self, show: impl Fn(f64) -> String) -> String {
+        if !self.is_measured() {
+            return String::new();
+        }
+        let show = |end: f64| match end.is_infinite() {
+            true => "infinite".to_owned(),
+            false => show(end),
+        };
+        let [value, low, high] = [self.value, self.low, self.high].map(show);
+        match low == value && high == value {
+            true => value,
+            false => format!("{value} ({low} to {high})"),
+        }
     }
 }
 
@@ -69,39 +166,55 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_those_of_the_samples_in_order() {
-        let mut summary = Summary::new(200.0);
-        (1..200).for_each(|sample| summary.add(f64::from(sample)));
-        assert_eq!((summary.min(), summary.max()), (1.0, 200.0));
-        assert_eq!(summary.p99(), 198.0);
-        assert_eq!(summary.count(), 200);
+    fn ranks_do_not_depend_on_the_order_of_the_runs() {
+        let sample = Sample::new((1..=200).rev().map(f64::from));
+        assert_eq!((sample.min(), sample.max()), (1.0, 200.0));
+        assert_eq!((sample.p99(), sample.count()), (198.0, 200));
     }
 
     #[test]
-    fn the_median_is_the_middle_or_the_mean_of_the_two_in_the_middle() {
-        let mut summary = Summary::new(8.0);
-        summary.add(1.0);
-        assert_eq!(summary.median(), 4.5);
-        summary.add(2.0);
-        assert_eq!(summary.median(), 2.0);
+    fn median_is_the_middle_or_the_mean_of_two() {
+        assert_eq!(Sample::new([8.0, 1.0]).median(), 4.5);
+        assert_eq!(Sample::new([8.0, 1.0, 2.0]).median(), 2.0);
+        assert!(Sample::default().median().is_nan());
     }
 
     #[test]
-    fn order_of_arrival_is_no_matter() {
-        let summary = Summary::of([3.0, 1.0, 2.0]).unwrap();
-        assert_eq!(summary.in_order(), [1.0, 2.0, 3.0]);
-        assert!(Summary::of([]).is_none());
+    fn one_run_has_no_interval() {
+        let interval = Sample::new([3.0]).interval();
+        assert_eq!(interval, Interval::exact(3.0));
+        assert_eq!(interval.show(|value| format!("{value:.1}")), "3.0");
     }
 
     #[test]
-    fn one_sample_is_everything() {
-        let summary = Summary::new(3.0);
-        let all = [
-            summary.min(),
-            summary.median(),
-            summary.p99(),
-            summary.max(),
-        ];
-        assert_eq!(all, [3.0; 4]);
+    fn missing_runs_are_nan() {
+        let ratio = Sample::new([3.0, 4.0]).over(&Sample::default());
+        assert!(!ratio.is_measured() && ratio.low.is_nan() && ratio.high.is_nan());
+    }
+
+    #[test]
+    fn constant_runs_leave_no_doubt() {
+        let ratio = Sample::new([8.0; 7]).over(&Sample::new([4.0; 6]));
+        assert_eq!(ratio, Interval::exact(2.0));
+    }
+
+    #[test]
+    fn same_runs_give_same_interval() {
+        let sample = || Sample::new((100..140).map(f64::from));
+        assert_eq!(sample().interval(), sample().interval());
+    }
+
+    #[test]
+    fn narrows_with_more_runs() {
+        // The median of n runs, uniform with a range of 100, is normal with a deviation of
+        // 50 / sqrt(n).
+        for runs in [25_u32, 100, 400] {
+            let spread = (0..runs).map(|run| f64::from(100 + 100 * run / runs));
+            let Interval { value, low, high } = Sample::new(spread).interval();
+            assert!(low < value && value < high);
+            let expected = 2.0 * 1.96 * 50.0 / f64::from(runs).sqrt();
+            let found = (high - low) / expected;
+            assert!((0.7..1.3).contains(&found), "{runs}: {found}");
+        }
     }
 }

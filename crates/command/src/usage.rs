@@ -14,8 +14,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// CPU time and sleeps since the process began, or between two moments.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// CPU time of all threads, in user and system mode.
     pub cpu: Option<Duration>,

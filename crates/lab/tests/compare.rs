@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{ROW, complaint, json, keys, lab};
+use support::{ROW, complaint, json, keys, lab, rewrite_runs};
 
 fn rows(arguments: &str) -> Vec<Value> {
     let found = json(&mut lab(&format!("{arguments} --size tiny --json")));
@@ -45,6 +45,22 @@ fn every_case_gives_its_rows() {
             let of_tidegate = |row: &&Value| row["case"] == *name && row["runtime"] == "tidegate";
             assert!(rows.iter().any(|row| of_tidegate(&row)), "{name}");
         }
+    }
+}
+
+#[test]
+fn resumed_lanes_are_not_measured_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |more: &str| {
+        let mut compare = lab("compare join-arms --size tiny --repeat 2 --workers 2 --json --dir");
+        json(compare.arg(folder.path()).args(more.split_whitespace()))
+    };
+    rows("");
+    let file = folder.path().join("compare-join-arms-tiny.jsonl");
+    rewrite_runs(&file, |run| run["nanos"] = 7.0.into());
+    for row in rows("--resume").as_array().unwrap() {
+        let ends = ["median_low_ns", "median_ns", "median_high_ns"].map(|field| &row[field]);
+        assert_eq!(ends, [7.0; 3], "{row}");
     }
 }
 

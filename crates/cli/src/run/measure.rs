@@ -11,7 +11,7 @@ use crate::arguments::PictureArguments;
 use tidegate_command::failure::Failure;
 use tidegate_command::options::Options;
 use tidegate_command::output::{Progress, write_file};
-use tidegate_command::statistics::Summary;
+use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, On, Subject};
 use tidegate_command::usage::{self, Usage};
 
@@ -34,7 +34,7 @@ pub struct Run {
     /// What it was compared with; none if there was nothing.
     pub check: Option<Check>,
     /// Times of the runs.
-    pub seconds: Summary,
+    pub seconds: Sample,
     /// Time of the serial version.
     pub serial_seconds: f64,
     /// What the runs used together.
@@ -133,7 +133,7 @@ impl<'a> Runs<'a> {
         }
         Run {
             check: None,
-            seconds: Summary::of(seconds).expect("it runs at least once"),
+            seconds: Sample::new(seconds),
             serial_seconds: 0.0,
             used,
             peak_rss_bytes: usage::peak_rss_bytes(),

@@ -12,7 +12,7 @@ use super::measure::{Plan, Run};
 use tidegate_command::output::{
     show_bytes, show_count, show_fields, show_ratio, show_seconds, show_value,
 };
-use tidegate_command::statistics::Summary;
+use tidegate_command::statistics::Sample;
 use tidegate_command::subject::{Check, Subject};
 
 /// What is printed of a run.
@@ -22,7 +22,7 @@ pub struct Report<'a> {
     plan: &'a Plan,
     result: &'a Answer,
     check: Option<&'a Check>,
-    seconds: &'a Summary,
+    seconds: &'a Sample,
     serial_seconds: f64,
     reads_files: bool,
     cpu_seconds: Option<f64>,

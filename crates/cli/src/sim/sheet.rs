@@ -5,7 +5,7 @@ use tidegate_sim::{Bound, JobOutcome, Nanos};
 
 use super::experiment::{Done, Experiment};
 use tidegate_command::output::{Table, Value as Cell};
-use tidegate_command::statistics::Summary;
+use tidegate_command::statistics::Sample;
 
 /// What a figure is.
 #[derive(Clone, Copy)]
@@ -138,14 +138,13 @@ impl Sheet {
             return Vec::new();
         }
         let column = |place: usize| self.rows.iter().map(move |(_, row)| row[place]);
-        let all: Vec<_> = (0..self.columns.len())
-            .filter_map(|place| Summary::of(column(place)))
-            .collect();
-        let of = |what: fn(&Summary) -> f64| all.iter().map(what).collect();
+        let places = 0..self.columns.len();
+        let all: Vec<_> = places.map(|place| Sample::new(column(place))).collect();
+        let of = |what: fn(&Sample) -> f64| all.iter().map(what).collect();
         vec![
-            ("median", of(Summary::median)),
-            ("min", of(Summary::min)),
-            ("max", of(Summary::max)),
+            ("median", of(Sample::median)),
+            ("min", of(Sample::min)),
+            ("max", of(Sample::max)),
         ]
     }
 

@@ -4,12 +4,14 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 /// The fields of a row of a comparison.
-pub const ROW: [&str; 14] = [
+pub const ROW: [&str; 16] = [
     "case",
     "runtime",
     "version",
     "workers",
     "median_ns",
+    "median_low_ns",
+    "median_high_ns",
     "p99_ns",
     "min_ns",
     "max_ns",

@@ -52,7 +52,7 @@ pub struct ComparisonFlags {
 
 /// What `--help` says of a comparison's JSON and exit codes.
 pub const AFTER_COMPARE: &str = "\
-JSON: a list of rows: case, runtime, version, workers, median_ns, p99_ns, min_ns, max_ns (null where the \
+JSON: a list of rows: case, runtime, version, workers, median_ns, median_low_ns and median_high_ns (its 95 % interval), p99_ns, min_ns, max_ns (null where the \
 runtime cannot do it), repetitions, over_serial_ns, ratio_to_serial and ratio_to_rayon (of the medians; \
 rayon's with as many workers), cpu_seconds and wakeups (of the whole process during all repetitions).
 

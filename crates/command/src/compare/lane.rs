@@ -1,20 +1,28 @@
 //! One runtime with one number of workers, ready to take samples of one case.
 
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
 use super::version;
 use crate::failure::Failure;
 use crate::usage::Usage;
 
+/// Time between two measurements, in which the threads of the lane before come to rest.
+const SETTLE: Duration = Duration::from_millis(1);
+
 /// What one repetition gave.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
+#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
+pub struct Measurement {
     /// The time in question.
     pub nanos: f64,
     /// What it cost.
     pub used: Usage,
 }
 
-/// Takes a sample.
-pub type Take<'a> = Box<dyn FnMut() -> Result<Sample, Failure> + 'a>;
+/// Measures once.
+pub type Take<'a> = Box<dyn FnMut() -> Result<Measurement, Failure> + 'a>;
 
 /// Something to be measured in turns with others.
 pub struct Lane<'a> {
@@ -36,7 +44,7 @@ impl<'a> Lane<'a> {
         case: &str,
         runtime: &'static str,
         workers: usize,
-        take: impl FnMut() -> Result<Sample, Failure> + 'a,
+        take: impl FnMut() -> Result<Measurement, Failure> + 'a,
     ) -> Self {
         Self::of(case, runtime, workers, Some(Box::new(take)))
     }
@@ -44,6 +52,24 @@ impl<'a> Lane<'a> {
     /// A lane for a runtime that cannot do it.
     pub fn not_applicable(case: &str, runtime: &'static str, workers: usize) -> Self {
         Self::of(case, runtime, workers, None)
+    }
+
+    /// What it is, in full.
+    pub fn name(&self) -> String {
+        let Self {
+            case,
+            runtime,
+            workers,
+            ..
+        } = self;
+        format!("{case}/{runtime}/{workers}")
+    }
+
+    /// Measures once; nothing where the runtime cannot do it.
+    pub fn measure(&mut self) -> Option<Result<Measurement, Failure>> {
+        let take = self.take.as_mut()?;
+        thread::sleep(SETTLE);
+        Some(take())
     }
 
     fn of(case: &str, runtime: &'static str, workers: usize, take: Option<Take<'a>>) -> Self {

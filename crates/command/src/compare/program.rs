@@ -16,7 +16,7 @@ use tidegate_workloads::{Program, Runtime, Visitor, visit};
 
 use super::Rival;
 use super::Setting;
-use super::lane::{Lane, Sample};
+use super::lane::{Lane, Measurement};
 use super::race::{self, Race, SERIAL, TWICE_SERIAL};
 use super::rounds;
 use super::row::Outcome;
@@ -73,7 +73,7 @@ impl Compared<'_> {
         refusals: &RefCell<BTreeSet<String>>,
     ) -> Result<Outcome, Failure> {
         let preset = (ROW.as_secs_f64() / seconds).clamp(SAMPLES.0, SAMPLES.1);
-        let rows = rounds::take(lanes, self.0.repeat(preset as u32), true)?;
+        let rows = rounds::take(lanes, self.0.repeat(preset as u32))?;
         let twice = rows.iter().find(|row| row.runtime == TWICE_SERIAL);
         let half = twice.and_then(|row| row.median()).map(|median| {
             let half = show_nanos(median / 2.0);
@@ -140,7 +140,7 @@ impl<'a, P: Program> Trial<'a, P> {
         &self,
         runtime: &str,
         runs: &mut dyn FnMut(&mut P::Input) -> Timed<P>,
-    ) -> Result<Sample, Failure> {
+    ) -> Result<Measurement, Failure> {
         let mut input = self.input.borrow_mut();
         let (used, (nanos, output)) = Usage::of(|| runs(&mut input));
         let mut found = Found::new(self.program, &input, output);
@@ -152,7 +152,7 @@ impl<'a, P: Program> Trial<'a, P> {
                 reference.source()
             )));
         }
-        Ok(Sample {
+        Ok(Measurement {
             nanos: nanos / self.units,
             used,
         })
@@ -212,7 +212,7 @@ impl<'a, P: Program> Race<'a> for &'a Trial<'a, P> {
                 timed(trial.program, input, serial).0
             };
             let (used, nanos) = Usage::of(|| side_by_side(&mut || copy(one), &mut || copy(other)));
-            Ok(Sample {
+            Ok(Measurement {
                 nanos: nanos? / trial.units,
                 used,
             })

@@ -1,37 +1,22 @@
-//! Samples in rounds.
-
-use std::thread;
-use std::time::Duration;
+//! Measurements in rounds.
 
 use super::lane::Lane;
 use super::row::Row;
 use crate::failure::Failure;
 use crate::output::Progress;
 
-/// Time between two samples, in which the threads of the lane before come to rest.
-const SETTLE: Duration = Duration::from_millis(1);
-
-/// Takes `repeat` samples of each lane, one per round, after a round that does not count if `warm_up`.
-pub fn take(mut lanes: Vec<Lane<'_>>, repeat: u32, warm_up: bool) -> Result<Vec<Row>, Failure> {
-    let rounds = repeat + u32::from(warm_up);
+/// Measures each lane `repeat` times, once per round, after a round that does not count.
+pub fn take(mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
+    let rounds = repeat + 1;
     let progress = Progress::start(u64::from(rounds) * lanes.len() as u64);
-    let mut rows: Vec<Row> = lanes.iter().map(Row::new).collect();
+    let mut taken: Vec<_> = lanes.iter().map(|_| Vec::new()).collect();
     for round in 0..rounds {
-        for (lane, row) in lanes.iter_mut().zip(&mut rows) {
-            progress.say(&format!(
-                "{} on {} {}",
-                lane.case, lane.runtime, lane.workers
-            ));
-            if let Some(sample) = &mut lane.take {
-                thread::sleep(SETTLE);
-                let sample = sample()?;
-                if round > 0 || !warm_up {
-                    row.add(sample);
-                }
-            }
+        for (lane, taken) in lanes.iter_mut().zip(&mut taken) {
+            progress.say(&lane.name());
+            let measurement = lane.measure().transpose()?;
+            taken.extend(measurement.filter(|_| round > 0));
             progress.step();
         }
     }
-    Row::relate(&mut rows);
-    Ok(rows)
+    Ok(Row::all(&lanes, &taken))
 }

@@ -5,22 +5,22 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::lane::{Lane, Sample};
+use super::lane::{Lane, Measurement};
 use super::race::SERIAL;
 use crate::arguments::TableFormat;
 use crate::failure::Failure;
 use crate::options;
 use crate::output::{self, Table, Value as Cell};
-use crate::statistics::Summary;
+use crate::statistics::{Interval, Sample};
 use crate::usage::Usage;
 
 /// The columns of the table, the most important first.
-const COLUMNS: [&str; 12] = [
-    "case", "runtime", "workers", "median", "/serial", "/rayon", "p99", "-serial", "min", "max",
-    "cpu", "wakeups",
+const COLUMNS: [&str; 14] = [
+    "case", "runtime", "workers", "median", "/serial", "/rayon", "p99", "low", "high", "-serial",
+    "min", "max", "cpu", "wakeups",
 ];
 
-/// The samples of one lane.
+/// The measurements of one lane.
 pub struct Row {
     /// What was measured.
     pub case: String,
@@ -30,8 +30,8 @@ pub struct Row {
     version: Option<String>,
     /// With how many workers.
     pub workers: usize,
-    /// The times in nanoseconds; none where the runtime cannot do it.
-    pub nanos: Option<Summary>,
+    /// The times in nanoseconds; empty where the runtime cannot do it.
+    pub nanos: Sample,
     used: Usage,
     over_serial: Option<f64>,
     ratio_to_serial: Option<f64>,
@@ -39,32 +39,31 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a lane, without samples.
-    pub fn new(lane: &Lane<'_>) -> Self {
+    /// The rows of lanes with the measurements of each.
+    pub fn all(lanes: &[Lane<'_>], taken: &[Vec<Measurement>]) -> Vec<Self> {
+        let rows = lanes.iter().zip(taken);
+        let mut rows: Vec<Self> = rows.map(|(lane, taken)| Self::of(lane, taken)).collect();
+        Self::relate(&mut rows);
+        rows
+    }
+
+    fn of(lane: &Lane<'_>, taken: &[Measurement]) -> Self {
+        let used = taken.iter().map(|one| one.used);
         Self {
             case: lane.case.clone(),
             runtime: lane.runtime,
             version: lane.version.clone(),
             workers: lane.workers,
-            nanos: None,
-            used: Usage::none(),
+            nanos: Sample::new(taken.iter().map(|one| one.nanos)),
+            used: used.fold(Usage::none(), Usage::and),
             over_serial: None,
             ratio_to_serial: None,
             ratio_to_rayon: None,
         }
     }
 
-    /// Takes a sample in.
-    pub fn add(&mut self, sample: Sample) {
-        match &mut self.nanos {
-            Some(nanos) => nanos.add(sample.nanos),
-            None => self.nanos = Some(Summary::new(sample.nanos)),
-        }
-        self.used = self.used.and(sample.used);
-    }
-
     /// Relates the medians of rows of the same case to one another.
-    pub fn relate(rows: &mut [Self]) {
+    fn relate(rows: &mut [Self]) {
         for index in 0..rows.len() {
             let row = &rows[index];
             let ratio_to = |other: Option<&Self>| {
@@ -85,23 +84,26 @@ impl Row {
         }
     }
 
-    /// The median in nanoseconds, if there are samples.
+    /// The median in nanoseconds, if it was measured.
     pub fn median(&self) -> Option<f64> {
-        self.nanos.as_ref().map(Summary::median)
+        (!self.nanos.is_empty()).then(|| self.nanos.median())
     }
 
     fn to_json(&self) -> Value {
-        let nanos = |of: fn(&Summary) -> f64| self.nanos.as_ref().map(of).map(tenths);
+        let nanos = &self.nanos;
+        let Interval { value, low, high } = nanos.interval();
         json!({
             "case": self.case,
             "runtime": self.runtime,
             "version": self.version,
             "workers": self.workers,
-            "median_ns": nanos(Summary::median),
-            "p99_ns": nanos(Summary::p99),
-            "min_ns": nanos(Summary::min),
-            "max_ns": nanos(Summary::max),
-            "repetitions": self.nanos.as_ref().map_or(0, Summary::count),
+            "median_ns": tenths(value),
+            "median_low_ns": tenths(low),
+            "median_high_ns": tenths(high),
+            "p99_ns": tenths(nanos.p99()),
+            "min_ns": tenths(nanos.min()),
+            "max_ns": tenths(nanos.max()),
+            "repetitions": nanos.count(),
             "over_serial_ns": self.over_serial.map(tenths),
             "ratio_to_serial": self.ratio_to_serial,
             "ratio_to_rayon": self.ratio_to_rayon,
@@ -112,20 +114,24 @@ impl Row {
 
     fn cells(&self) -> [Cell; COLUMNS.len()] {
         let time = |nanos: Option<f64>| Cell::known(nanos.map(|nanos| nanos / 1e9), Cell::Seconds);
-        let of = |figure: fn(&Summary) -> f64| time(self.nanos.as_ref().map(figure));
-        let used = self.nanos.as_ref().map(|_| self.used);
+        let of = |nanos: f64| time(Some(nanos));
+        let nanos = &self.nanos;
+        let Interval { value, low, high } = nanos.interval();
+        let used = (!nanos.is_empty()).then_some(self.used);
         let wakeups = used.and_then(|used| used.wakeups);
         [
             self.case.as_str().into(),
             self.runtime.into(),
             self.workers.into(),
-            of(Summary::median),
+            of(value),
             Cell::known(self.ratio_to_serial, Cell::Ratio),
             Cell::known(self.ratio_to_rayon, Cell::Ratio),
-            of(Summary::p99),
+            of(nanos.p99()),
+            of(low),
+            of(high),
             time(self.over_serial),
-            of(Summary::min),
-            of(Summary::max),
+            of(nanos.min()),
+            of(nanos.max()),
             Cell::known(used.and_then(|used| used.cpu_seconds()), Cell::Seconds),
             Cell::known(wakeups.map(|wakeups| wakeups as f64), Cell::Number),
         ]
@@ -181,9 +187,13 @@ impl Outcome {
             )?;
             match &self.conclusion {
                 Some(conclusion) => write!(out, "\n{table}\n{conclusion}")?,
-                None => writeln!(out, "; cpu and wakeups: of all of them\n{table}")?,
+                None => writeln!(
+                    out,
+                    "; low and high: the 95 % interval of the median; cpu and wakeups: of all of \
+                     them\n{table}"
+                )?,
             }
-            if self.rows.iter().any(|row| row.nanos.is_none()) {
+            if self.rows.iter().any(|row| row.nanos.is_empty()) {
                 writeln!(out, "rows without a time: not applicable on that runtime")?;
             }
             self.notes
@@ -207,10 +217,10 @@ impl Outcome {
         }
     }
 
-    /// How many samples rows have, in words.
+    /// How many measurements rows have, in words.
     fn repetitions(&self) -> String {
-        let taken = self.rows.iter().filter_map(|row| row.nanos.as_ref());
-        let counts: BTreeSet<_> = taken.map(Summary::count).collect();
+        let measured = self.rows.iter().filter(|row| !row.nanos.is_empty());
+        let counts: BTreeSet<_> = measured.map(|row| row.nanos.count()).collect();
         match (counts.first(), counts.last()) {
             (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
             (_, most) => most.unwrap_or(&0).to_string(),

@@ -1,10 +1,11 @@
 //! The arguments of `bench`.
 
-use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
 use tidegate_command::options;
+
+use super::KeepFlags;
 
 /// The arguments of `bench`.
 #[derive(Args, Debug)]
@@ -96,6 +97,9 @@ pub struct ShareArguments {
     /// Repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: Format,
@@ -107,6 +111,9 @@ pub struct QueuesArguments {
     /// Repetitions; the figures are medians
     #[arg(long, value_name = "R", default_value_t = 11, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: TableFormat,
@@ -121,6 +128,9 @@ pub struct ProgramsArguments {
     /// Milliseconds for tests, seconds, or as in the programs' sources; also test, A, B
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: TableFormat,
@@ -134,7 +144,8 @@ know of no places are measured with one place of all workers and with such place
 JSON: a list of rows: program, locality (null for programs without), places, bound, workers, median_of \
 (repetitions), seconds, ratio (of the seconds, to those of the same program without hints, or with one place), \
 steals (of a run), cache_references and last_level_misses (of all threads in a run, as the kernel counts what it \
-calls cache-references and cache-misses; null where it does not).
+calls cache-references and cache-misses; null where it does not). Each figure is a median and has its 95 % interval \
+as NAME_low and NAME_high.
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -147,12 +158,9 @@ pub struct RayonProgramsArguments {
     /// Rounds, in each of which every runtime takes a sample; intervals need 6
     #[arg(long, value_name = "R", default_value_t = 7, value_parser = repetitions(), allow_negative_numbers = true)]
     pub repeat: u32,
-    /// The folder that keeps finished samples, in rayon-programs-small.jsonl
-    #[arg(long, value_name = "FOLDER", default_value = "tidegate-lab-runs")]
-    pub dir: PathBuf,
-    /// Keep the samples of an interrupted command, and take only the missing ones
-    #[arg(long)]
-    pub resume: bool,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: TableFormat,
@@ -186,6 +194,9 @@ pub struct CalibrateArguments {
     /// Hundredths of a second for tests, or tenths, in each round
     #[arg(long, value_enum, default_value_t)]
     pub size: Size,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: TableFormat,
@@ -196,7 +207,8 @@ Threads are measured on the processors nearest to each other, and for what dista
 apart. Measure on a quiet machine: what disturbs one thread lengthens every cost.
 
 JSON: a list of rows, which `sim --costs FILE` reads: name (of the row of `tidegate tunables`), nanos (the median, a whole \
-number; null where this machine cannot say), least_nanos, greatest_nanos, median_of (rounds), default_nanos, how.
+number; null where this machine cannot say), nanos_low, nanos_high, least_nanos, greatest_nanos, median_of (rounds), \
+default_nanos, how. _low and _high are the 95 % interval of a figure.
 
 Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -207,7 +219,7 @@ declares at most (s1), the hybrid's alpha a 64th of that and beta a quarter of a
 (forks, ends of joins and scopes, leases, and one more for each k of a lease).
 
 JSON: a list of rows: program, policy (or rayon), workers, median_of (repetitions), peak_declared_bytes (the median, \
-as are the other figures), largest_declared_bytes, peak_rss_bytes (of the process), undeclared_peak_bytes (allocated \
+as are the other figures, each with its 95 % interval as NAME_low and NAME_high), largest_declared_bytes, peak_rss_bytes (of the process), undeclared_peak_bytes (allocated \
 beyond what was declared; null on rayon), seconds, steals and sleeps (for memory; null on rayon), s1_bytes, \
 bound_bytes (s1 times workers for work stealing, s1 and k times workers times actions for depth-first and dfdeques, \
 the budget; null where none is known), budget_bytes, k_bytes, tinf_seconds, tinf_actions, peak_ratio and time_ratio \
@@ -224,17 +236,18 @@ workers with one, too.
 
 JSON: a list of rows: case (a pattern of empty tasks, or a program), runtime, workers, edges (of an empty task, in \
 the mean), ns_per_interval (of an empty task with its edges), ns_per_edge (by how much each edge makes it longer), \
-seconds, serial_seconds and ratio_to_serial (of a program). What does not belong to a case is null.
+seconds, serial_seconds and ratio_to_serial (of a program). Each figure is a median and has its 95 % interval as \
+NAME_low and NAME_high. What does not belong to a case is null.
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
 const AFTER_QUEUES: &str = "\
-JSON: a list of rows: queue, put_take_ns (an owner alone), steal_ns and steal_contended_ns (a thief's time for a task \
-out of a full queue, alone and beside as many as there are processors; null if it gets none, as \
-from a split deque where the system has no membarrier), take_attempts, take_failures, \
-steal_attempts and steal_failures (while an owner unfolds trees and is robbed). Further rows are of a program of \
-intervals on a pool with that queue: program, workers, seconds, ratio_to_default (of the seconds, to those on the \
-default queue); what belongs to the other kind of row is null.
+JSON: an object of two lists of rows. Those of queues: queue, put_take_ns (an owner alone), steal_ns and \
+steal_contended_ns (a thief's time for a task out of a full queue, alone and beside as many as there are processors; \
+null if it gets none, as from a split deque where the system has no membarrier), take_attempts, take_failures, \
+steal_attempts and steal_failures (while an owner unfolds trees and is robbed). Those of programs, of intervals on a \
+pool with that queue: program, queue, workers, seconds, ratio_to_default (of the seconds, to those on the default \
+queue). Each figure is a median and has its 95 % interval as NAME_low and NAME_high.
 
 Exit codes: 0 done, 1 wrong answer, 2 bad usage or value, 3 could not do what was asked.";
 
@@ -255,6 +268,6 @@ JSON: handover_us (from one job's last word to the first task on the processor i
 wake-up of a thread in another process, measured beside it), release_us (from another job's first word to the \
 end of the last task on the processor that it is given, less one task), recover_ms (from kill -9 of a job to \
 the first task on its processor), all_procs_ms (loopy with 64 subtasks: from its start until every worker has \
-had work); each a median, with _p99 beside it.
+had work); each a median, with its 95 % interval as NAME_low and NAME_high, and NAME_p99.
 
 Exit codes: 0 done, 2 bad usage or value, 3 could not do what was asked.";

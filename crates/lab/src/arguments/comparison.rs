@@ -1,5 +1,6 @@
 //! The arguments of `compare`.
 
+use super::KeepFlags;
 use clap::{Args, Subcommand};
 use tidegate_command::compare::{AFTER_COMPARE, ComparisonFlags};
 
@@ -13,6 +14,9 @@ pub struct CompareArguments {
     /// How it is compared.
     #[command(flatten)]
     pub flags: ComparisonFlags,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
 }
 
 /// What `compare` measures.
@@ -35,6 +39,20 @@ pub enum Case {
         #[arg(long = "chain", value_name = "CHAIN,..", value_delimiter = ',')]
         chains: Vec<String>,
     },
+}
+
+impl Case {
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Wake => "wake",
+            Self::Idle => "idle",
+            Self::JoinArms => "join-arms",
+            Self::Hidden => "hidden",
+            Self::Loop => "loop",
+            Self::Iter { .. } => "iter",
+        }
+    }
 }
 
 /// What the help of `compare iter` says of its output.

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod comparison;
+mod keep;
 mod reproduction;
 
 pub use bench::{
@@ -11,6 +12,7 @@ pub use bench::{
     RayonProgramsArguments, ShareArguments, TwoLevelArguments,
 };
 pub use comparison::{Case, CompareArguments};
+pub use keep::KeepFlags;
 use reproduction::{AFTER_REPORT, AFTER_REPRODUCE};
 pub use reproduction::{Experiments, ReportArguments, ReproduceArguments};
 pub use tidegate_command::arguments::Size;

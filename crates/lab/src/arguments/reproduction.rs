@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use tidegate_command::arguments::TableFormat;
 
-use super::Size;
+use super::{KeepFlags, Size};
 
 pub const AFTER_REPRODUCE: &str = "\
 JSON: experiment, title, source (the publication), expected (true if there is none and the figures are ours), \
@@ -50,12 +50,9 @@ pub struct ReproduceArguments {
     /// Only cells with this part in their name, such as a machine, a program, a rule or a load; any of several
     #[arg(long, value_name = "PART,..", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Where finished runs are kept, one file for each experiment and size
-    #[arg(long, value_name = "FOLDER", default_value = "tidegate-lab-runs")]
-    pub dir: PathBuf,
-    /// Keep the runs that an earlier, interrupted command has finished, and make only the missing ones
-    #[arg(long)]
-    pub resume: bool,
+    /// Where finished runs are kept.
+    #[command(flatten)]
+    pub keep: KeepFlags,
     /// How the answer is printed.
     #[command(flatten)]
     pub format: TableFormat,

@@ -1,5 +1,6 @@
 //! Starting jobs, letting them go at the same moment or later, and collecting what came of them.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -7,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tidegate_policy::tunables;
 use tidegate_policy::{Amount, Desire, Idle, Nanos, Share, Space, show_time};
 use tidegate_workloads::Program;
@@ -45,6 +46,27 @@ pub struct Estimates {
 }
 
 impl Spec {
+    /// A job that does not share the machine, with the runtime's defaults on all processors.
+    pub fn new(
+        program: &str,
+        parameters: Vec<(String, String)>,
+        runtime: &str,
+        workers: usize,
+    ) -> Self {
+        Self {
+            program: program.to_owned(),
+            parameters,
+            runtime: runtime.to_owned(),
+            workers,
+            share: Share::Off,
+            idle: None,
+            steal: None,
+            space: None,
+            processors: None,
+            estimates: None,
+        }
+    }
+
     /// All parameters of a program, as they are written.
     pub fn parameters_of<P: Program>(program: &P) -> Vec<(String, String)> {
         let text = |value: &Value| match value {
@@ -57,59 +79,36 @@ impl Spec {
             .map(|(name, value)| (name.clone(), text(value)));
         written.collect()
     }
+}
 
-    fn to_json(&self) -> Value {
-        let parameters = self.parameters.iter();
-        let parameters: Map<String, Value> = parameters
-            .map(|(name, value)| (name.clone(), value.clone().into()))
-            .collect();
-        json!({
-            "program": self.program,
-            "parameters": parameters,
-            "runtime": self.runtime,
-            "workers": self.workers,
-            "share": self.share.to_string(),
-            "idle": self.idle.map(|idle| idle.to_string()),
-            "steal": self.steal.map(|steal| steal.to_string()),
-            "space": self.space.map(|space| space.to_string()),
-            "processors": self.processors,
-        })
+/// What a job's process is told.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub struct Request {
+    pub program: String,
+    pub parameters: BTreeMap<String, String>,
+    pub runtime: String,
+    pub workers: usize,
+    /// How many of its processors it may use; all if none is said.
+    pub processors: Option<usize>,
+    /// Whether its memory is counted.
+    #[serde(default)]
+    pub counts_memory: bool,
+}
+
+impl From<&Spec> for Request {
+    fn from(spec: &Spec) -> Self {
+        Self {
+            program: spec.program.clone(),
+            parameters: spec.parameters.iter().cloned().collect(),
+            runtime: spec.runtime.clone(),
+            workers: spec.workers,
+            processors: spec.processors,
+            counts_memory: spec.space.is_some(),
+        }
     }
+}
 
-    /// What a line says.
-    pub fn from_json(line: &Value) -> Result<Self, Failure> {
-        let unfit = || Failure::Usage(format!("`bench job` does not understand {line}"));
-        let text = |name: &str| line[name].as_str().map(str::to_owned).ok_or_else(unfit);
-        let parameters = line["parameters"].as_object().ok_or_else(unfit)?.iter();
-        let parameter =
-            |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
-        Ok(Self {
-            program: text("program")?,
-            parameters: parameters
-                .map(parameter)
-                .collect::<Option<_>>()
-                .ok_or_else(unfit)?,
-            runtime: text("runtime")?,
-            workers: line["workers"].as_u64().ok_or_else(unfit)? as usize,
-            share: text("share")?.parse().map_err(|_| unfit())?,
-            idle: match &line["idle"] {
-                Value::Null => None,
-                _ => Some(text("idle")?.parse().map_err(|_| unfit())?),
-            },
-            steal: match &line["steal"] {
-                Value::Null => None,
-                _ => Some(text("steal")?.parse().map_err(|_| unfit())?),
-            },
-            space: match &line["space"] {
-                Value::Null => None,
-                _ => Some(text("space")?.parse().map_err(|_| unfit())?),
-            },
-            processors: line["processors"].as_u64().map(|count| count as usize),
-            // The variables of the process have said so.
-            estimates: None,
-        })
-    }
-
+impl Request {
     /// Confines this process to the processors that the job may use.
     #[cfg(target_os = "linux")]
     pub fn confine(&self) -> Result<(), Failure> {
@@ -156,15 +155,23 @@ pub fn folder() -> Result<tempfile::TempDir, Failure> {
 }
 
 /// What came of a job.
-#[derive(Clone, Debug)]
+#[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Done {
     /// From its start to its end.
     pub seconds: f64,
-    pub cpu_seconds: f64,
-    pub context_switches: u64,
+    /// None where the system does not count it.
+    pub cpu_seconds: Option<f64>,
+    pub context_switches: Option<u64>,
     pub told: Told,
     pub memory: Option<Memory>,
     pub answer: Value,
+}
+
+impl Done {
+    /// CPU time in seconds; NaN where the system does not count it.
+    pub fn cpu(&self) -> f64 {
+        self.cpu_seconds.unwrap_or(f64::NAN)
+    }
 }
 
 /// What the workers of a job did, all together; nothing is known of other runtimes.
@@ -191,7 +198,7 @@ impl Told {
 }
 
 /// What memory a job had, and what became of its tasks because of that.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, Default)]
 pub struct Memory {
     /// The most that its tasks had declared.
     pub declared: u64,
@@ -201,28 +208,6 @@ pub struct Memory {
     pub undeclared: u64,
     pub steals: u64,
     pub sleeps: u64,
-}
-
-impl Memory {
-    pub fn to_json(self) -> Value {
-        json!({
-            "declared": self.declared,
-            "resident": self.resident,
-            "undeclared": self.undeclared,
-            "steals": self.steals,
-            "sleeps": self.sleeps,
-        })
-    }
-
-    fn from_json(value: &Value) -> Option<Self> {
-        Some(Self {
-            declared: value["declared"].as_u64()?,
-            resident: value["resident"].as_u64(),
-            undeclared: value["undeclared"].as_u64()?,
-            steals: value["steals"].as_u64()?,
-            sleeps: value["sleeps"].as_u64()?,
-        })
-    }
 }
 
 /// The system's allocator keeps what is freed, for all threads, where it is glibc's: else large blocks go back and forth, each thread keeps its own, and time is that of
@@ -286,7 +271,7 @@ impl Job {
             requests: Some(requests),
             answers: BufReader::new(answers),
         };
-        job.say(&spec.to_json());
+        job.say(&json!(Request::from(spec)));
         job.hear()?;
         Ok(job)
     }
@@ -324,14 +309,8 @@ impl Job {
     /// Waits for its end.
     pub fn done(&mut self) -> Result<Done, Failure> {
         let answer = self.hear()?;
-        let unfit = || Failure::Impossible(format!("{} answered {answer}", self.name));
-        Ok(Done {
-            seconds: answer["seconds"].as_f64().ok_or_else(unfit)?,
-            cpu_seconds: answer["cpu_seconds"].as_f64().unwrap_or(f64::NAN),
-            context_switches: answer["context_switches"].as_u64().unwrap_or(0),
-            told: Told::deserialize(&answer["told"]).map_err(|_| unfit())?,
-            memory: Memory::from_json(&answer["memory"]),
-            answer: answer["answer"].clone(),
+        Done::deserialize(&answer).map_err(|error| {
+            Failure::Impossible(format!("{} answered {answer}: {error}", self.name))
         })
     }
 

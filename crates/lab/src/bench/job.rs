@@ -7,6 +7,7 @@
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate::Stats;
 use tidegate::space::allocated;
@@ -14,25 +15,27 @@ use tidegate_workloads::{
     Counted, Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
 };
 
-use super::crew::{Memory, Spec, Told};
+use super::crew::{Done, Memory, Request, Told};
 use crate::ALLOCATOR;
 use tidegate_command::failure::Failure;
 use tidegate_command::usage::{Usage, peak_rss_bytes};
 
 /// Does what standard input says.
 pub fn serve() -> Result<(), Failure> {
-    let spec = Spec::from_json(&next_line()?)?;
-    spec.confine()?;
+    let line = next_line()?;
+    let request = Request::deserialize(&line)
+        .map_err(|_| Failure::Usage(format!("`bench job` does not understand {line}")))?;
+    request.confine()?;
     let given = Given {
-        named: spec
+        named: request
             .parameters
             .iter()
             .map(|(name, value)| (name.clone(), value.into()))
             .collect(),
         ..Given::default()
     };
-    let program = spec.program.clone();
-    visit(&program, Size::Tiny, &given, OnRuntime(spec))??;
+    let program = request.program.clone();
+    visit(&program, Size::Tiny, &given, OnRuntime(request))??;
     // Until the other side closes it.
     let _ = io::stdin().lock().read_line(&mut String::new());
     Ok(())
@@ -53,7 +56,7 @@ fn say(value: &Value) -> Result<(), Failure> {
 }
 
 /// Runs the program on the runtime that was asked for.
-struct OnRuntime(Spec);
+struct OnRuntime(Request);
 
 impl Visitor for OnRuntime {
     type Out = Result<(), Failure>;
@@ -95,15 +98,14 @@ fn told(stats: &Stats) -> (Memory, Told) {
 /// Runs it when told to.
 fn run<P: Program, R: Runtime>(
     program: &P,
-    spec: &Spec,
+    request: &Request,
     tell: impl Fn(&R) -> (Memory, Told),
 ) -> Result<(), Failure> {
-    let workers = spec.workers;
-    if spec.space.is_some() {
+    if request.counts_memory {
         ALLOCATOR.start();
     }
     let refused = |error: io::Error| Failure::Impossible(format!("{}: {error}", R::NAME));
-    let runtime = R::with_workers(workers).map_err(refused)?;
+    let runtime = R::with_workers(request.workers).map_err(refused)?;
     program.fits(&runtime)?;
     let mut input = program.prepare().map_err(refused)?;
     runtime.install(|fork| R::join(fork, |_| (), |_| ()));
@@ -117,20 +119,17 @@ fn run<P: Program, R: Runtime>(
     });
     let seconds = start.elapsed().as_secs_f64();
     let (memory, told) = tell(&runtime);
-    let memory = spec.space.map(|_| {
-        let memory = Memory {
-            resident: peak_rss_bytes(),
-            undeclared: allocated().undeclared_peak,
-            ..memory
-        };
-        memory.to_json()
+    let memory = request.counts_memory.then(|| Memory {
+        resident: peak_rss_bytes(),
+        undeclared: allocated().undeclared_peak,
+        ..memory
     });
-    say(&json!({
-        "seconds": seconds,
-        "cpu_seconds": used.cpu_seconds(),
-        "context_switches": used.switches,
-        "told": told.since(before),
-        "memory": memory,
-        "answer": program.answer(&input, &output),
+    say(&json!(Done {
+        seconds,
+        cpu_seconds: used.cpu_seconds(),
+        context_switches: used.switches,
+        told: told.since(before),
+        memory,
+        answer: json!(program.answer(&input, &output)),
     }))
 }

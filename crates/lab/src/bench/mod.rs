@@ -9,13 +9,14 @@ mod counters;
 pub mod crew;
 mod intervals;
 mod job;
-pub mod places;
-pub mod programs;
-pub mod queues;
+mod places;
+mod programs;
+mod queues;
 mod rayon_programs;
 mod share;
 pub mod space;
-pub mod two_level;
+pub mod subject;
+mod two_level;
 
 use crate::arguments::{Bench, BenchArguments};
 use tidegate_command::failure::Failure;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use tidegate_workloads::Runtime;
 
 use crate::arguments::Rival;
+use crate::engine::Session;
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::race::{self, Race};
-use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::{Outcome, Row};
 use tidegate_command::compare::time::{compute, nanos_between};
 use tidegate_command::failure::Failure;
@@ -25,12 +25,12 @@ const ARM: Duration = Duration::from_millis(50);
 const TINY_ARM: Duration = Duration::from_millis(2);
 
 /// Compares runtimes in this case.
-pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let arms = Arms(setting.sized(TINY_ARM, ARM));
     let workers = setting.at_least_two_workers("join-arms")?;
     let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili, Rival::Std])?;
     let lanes = race::lanes(&arms, &rivals, &workers)?;
-    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
     let length = arms.0.as_nanos() as f64;
     let missing = |row: &Row| {
         let missing = show_nanos((length - row.median()?).max(0.0));
@@ -70,7 +70,7 @@ impl<'a> Race<'a> for Arms {
             let (used, (a, b)) =
                 Usage::of(|| runtime.install(|fork| R::join(fork, |_| arm(), |_| arm())));
             let nanos = nanos_between(a.0.max(b.0), a.1.min(b.1));
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         };
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use tidegate_workloads::{Chili, Runtime};
 
 use crate::arguments::Rival;
+use crate::engine::Session;
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::race::{self, Race};
-use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::Outcome;
 use tidegate_command::compare::time::{compute, nanos_between};
 use tidegate_command::failure::Failure;
@@ -40,13 +40,13 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Compares runtimes in this case.
-pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let hidden = Hidden(setting.sized(TINY_SERIAL, SERIAL));
     let workers = setting.at_least_two_workers("hidden")?;
     let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
     let lanes = race::lanes(&hidden, &rivals, &workers)?;
     Ok(Outcome {
-        rows: rounds::take(lanes, setting.repeat(SAMPLES), true)?,
+        rows: super::rows(session, lanes, setting.repeat(SAMPLES))?,
         measure: "from a worker becoming free to the start of the hidden work".into(),
         notes: Vec::new(),
         conclusion: None,
@@ -69,7 +69,7 @@ impl<'a> Race<'a> for Hidden {
         let length = self.0;
         let take = move || {
             let (used, nanos) = Usage::of(|| runtime.install(|fork| delay::<R>(fork, length)));
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         };
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }

@@ -17,10 +17,10 @@ use std::time::Duration;
 use tidegate_workloads::{Chili, Runtime, Tidegate, fib};
 
 use crate::arguments::Rival;
+use crate::engine::Session;
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::race::{self, Race, SERIAL};
-use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::{Outcome, Row};
 use tidegate_command::compare::time::compute;
 use tidegate_command::failure::Failure;
@@ -43,7 +43,7 @@ const PHASES: u32 = 10;
 const BURST: u32 = 18;
 
 /// Compares runtimes in this case.
-pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let rivals = setting.rivals(&[Rival::Serial, Rival::Rayon, Rival::Chili])?;
     let workers = match &setting.workers[..] {
         [] => vec![2],
@@ -51,13 +51,13 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
     };
     let idle = IdlePool(setting.sized(TINY_IDLE, IDLE));
     let lanes = race::lanes(&idle, &rivals, &workers)?;
-    let mut rows = rounds::take(lanes, setting.repeat.unwrap_or(1), false)?;
+    let mut rows = super::rows(session, lanes, setting.repeat.unwrap_or(1))?;
     let phase = setting.sized(TINY_PHASE, PHASE);
     let mut lanes = Vec::new();
     for inside in [true, false] {
         lanes.extend(race::lanes(&Phases { phase, inside }, &rivals, &workers)?);
     }
-    rows.extend(rounds::take(lanes, setting.repeat(SAMPLES), false)?);
+    rows.extend(super::rows(session, lanes, setting.repeat(SAMPLES))?);
     let share = |row: &Row| {
         let of = if row.case == idle.name() {
             idle.0
@@ -106,10 +106,10 @@ impl<'a> Race<'a> for IdlePool {
 }
 
 /// What the process uses while this thread sleeps.
-fn asleep(length: Duration) -> Result<Sample, Failure> {
+fn asleep(length: Duration) -> Result<Measurement, Failure> {
     let (used, ()) = Usage::of(|| thread::sleep(length));
     let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
-    Ok(Sample { nanos, used })
+    Ok(Measurement { nanos, used })
 }
 
 /// Serial phases of this length between bursts.
@@ -174,7 +174,7 @@ impl<'a> Race<'a> for Phases {
 }
 
 /// What the serial phases of a program cost beyond what this thread itself computes, per phase.
-fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Sample, Failure> {
+fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Measurement, Failure> {
     let mut extra = Usage::none();
     for _ in 0..PHASES {
         black_box(burst());
@@ -191,7 +191,7 @@ fn phases(phase: Duration, mut burst: impl FnMut() -> u64) -> Result<Sample, Fai
         extra = extra.and(used);
     }
     let nanos = extra.cpu.ok_or_else(unknown)?.as_nanos() as f64 / f64::from(PHASES);
-    Ok(Sample { nanos, used: extra })
+    Ok(Measurement { nanos, used: extra })
 }
 
 /// A short parallel piece of work.

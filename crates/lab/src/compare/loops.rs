@@ -11,11 +11,11 @@ use tidegate_workloads::loops::Loops;
 use tidegate_workloads::{Chili, Runtime, Tidegate};
 
 use crate::arguments::Rival;
+use crate::engine::Session;
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::program::Trial;
 use tidegate_command::compare::race::{self, Race, SERIAL};
-use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::Outcome;
 use tidegate_command::failure::Failure;
 use tidegate_command::options;
@@ -37,7 +37,7 @@ const INSIDE: &str = "loop inside";
 const OUTSIDE: &str = "loop outside";
 
 /// Compares runtimes in this case.
-pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let times = setting.sized(TINY_TIMES, TIMES);
     let loops = Loops {
         items: ITEMS,
@@ -53,7 +53,7 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
     let workers = setting.workers()?;
     let mut lanes = race::lanes(&&inside, &rivals, &workers)?;
     lanes.extend(race::lanes(&outside, &rivals, &workers)?);
-    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
     Ok(Outcome {
         rows,
         measure: format!("one loop over {ITEMS} items"),
@@ -95,7 +95,7 @@ impl Outside {
                 )));
             }
             let nanos = took.as_nanos() as f64 / f64::from(times);
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         };
         Lane::new(OUTSIDE, runtime, workers, take)
     }

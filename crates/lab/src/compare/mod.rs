@@ -18,18 +18,42 @@ mod loops;
 mod wake;
 
 use tidegate_command::compare::carry_out;
+use tidegate_command::compare::lane::Lane;
+use tidegate_command::compare::row::Row;
 use tidegate_command::failure::Failure;
 
 use crate::arguments::{Case, CompareArguments};
+use crate::engine::Session;
 
 /// Compares runtimes in the chosen case.
 pub fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
-    carry_out(&arguments.flags, |setting| match &arguments.case {
-        Case::Wake => wake::compare(setting),
-        Case::Idle => idle::compare(setting),
-        Case::JoinArms => arms::compare(setting),
-        Case::Hidden => hidden::compare(setting),
-        Case::Loop => loops::compare(setting),
-        Case::Iter { chains } => iter::compare(chains, setting),
+    carry_out(&arguments.flags, |setting| {
+        let name = format!("compare-{}", arguments.case.name());
+        let session = Session::whole(name, setting.size, &arguments.keep);
+        let mut outcome = match &arguments.case {
+            Case::Wake => wake::compare(setting, &session),
+            Case::Idle => idle::compare(setting, &session),
+            Case::JoinArms => arms::compare(setting, &session),
+            Case::Hidden => hidden::compare(setting, &session),
+            Case::Loop => loops::compare(setting, &session),
+            Case::Iter { chains } => iter::compare(chains, setting, &session),
+        }?;
+        outcome.notes.extend(session.notes());
+        Ok(outcome)
     })
+}
+
+/// Measures each lane `repeat` times, in turns, and relates rows of the same case to one another.
+fn rows(session: &Session, mut lanes: Vec<Lane<'_>>, repeat: u32) -> Result<Vec<Row>, Failure> {
+    let is_able = |lane: &usize| lanes[*lane].take.is_some();
+    let able: Vec<usize> = (0..lanes.len()).filter(is_able).collect();
+    let names: Vec<String> = able.iter().map(|lane| lanes[*lane].name()).collect();
+    let measured = session.share_turns(&names, repeat.into(), |cell, _| {
+        lanes[able[cell]].measure().expect("it is able to")
+    })?;
+    let mut taken = vec![Vec::new(); lanes.len()];
+    for (lane, measured) in able.into_iter().zip(measured) {
+        taken[lane] = measured;
+    }
+    Ok(Row::all(&lanes, &taken))
 }

@@ -9,12 +9,12 @@
 mod busy;
 mod claim;
 pub mod ratios;
-mod sample;
 mod session;
+pub mod sheet;
 mod speedup;
 mod store;
 
 pub use claim::{Claim, Refuted, Verdict};
-pub use sample::{Interval, Sample};
 pub use session::{Cell, Plan, Session};
 pub use speedup::{SLOWER, Speedup};
+pub use tidegate_command::statistics::{Interval, Sample};

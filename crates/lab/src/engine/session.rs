@@ -1,6 +1,5 @@
 //! Making the runs of cells.
 
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -10,7 +9,7 @@ use tidegate_command::output::Progress;
 
 use super::busy::Watch;
 use super::store::{Head, Store};
-use crate::arguments::Size;
+use crate::arguments::{KeepFlags, Size};
 
 /// Others that keep more processors busy than this disturb a measurement.
 const BUSY: f64 = 0.2;
@@ -43,8 +42,7 @@ pub struct Plan {
     pub runs: u64,
     /// Only cells with such a part; all if it is empty.
     pub only: Vec<String>,
-    pub folder: PathBuf,
-    pub resume: bool,
+    pub keep: KeepFlags,
 }
 
 /// The runs of one experiment.
@@ -65,6 +63,17 @@ impl Session {
             notes: Mutex::default(),
             parts: Mutex::default(),
         }
+    }
+
+    /// A session of which no cell is left out.
+    pub fn whole(experiment: impl Into<String>, size: Size, keep: &KeepFlags) -> Self {
+        Self::new(Plan {
+            experiment: experiment.into(),
+            size,
+            runs: u64::MAX,
+            only: Vec::new(),
+            keep: keep.clone(),
+        })
     }
 
     pub fn size(&self) -> Size {
@@ -93,10 +102,13 @@ impl Session {
         lock(&self.notes).clone()
     }
 
-    /// Opens the store, once all cells are announced. Fails, and touches no file, if `--only` names
-    /// a part that none of them has.
+    /// Opens the store if it is not open, once all cells are announced. Fails, and touches no file,
+    /// if `--only` names a part that none of them has.
     pub fn begin(&self) -> Result<(), Failure> {
         self.check_parts()?;
+        if self.store.get().is_some() {
+            return Ok(());
+        }
         let Plan {
             experiment, size, ..
         } = &self.plan;
@@ -105,7 +117,7 @@ impl Session {
             size: format!("{size:?}").to_lowercase(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let store = Store::open(&self.plan.folder, &head, self.plan.resume)?;
+        let store = Store::open(&self.plan.keep, &head)?;
         self.store.get_or_init(|| Mutex::new(store));
         Ok(())
     }
@@ -136,7 +148,8 @@ impl Session {
         tidegate::for_each(0..count, |number| {
             let (run, cell) = (number / chosen.len(), number % chosen.len());
             let slot = &slots[cell * runs as usize + run];
-            slot.get_or_init(|| self.take(chosen[cell], run as u64));
+            let (cell, run) = (chosen[cell], run as u64);
+            slot.get_or_init(|| self.keep(&cell.name, run, || (cell.take)(run)));
         });
         let mut done = slots
             .into_iter()
@@ -151,25 +164,56 @@ impl Session {
         T: Serialize + DeserializeOwned,
     {
         let chosen = self.choose(cells);
-        let watch = Watch::start();
-        let mut taken: Vec<Vec<T>> = chosen.iter().map(|_| Vec::new()).collect();
-        let is_kept = |cell: &Cell<'_, T>| self.kept::<T>(&cell.name, 0).is_some();
-        if runs > 1 && !chosen.iter().all(|cell| is_kept(cell)) {
-            self.progress.say("warming up");
-            chosen
-                .iter()
-                .try_for_each(|cell| (cell.take)(0).map(drop))?;
-        }
-        for run in 0..runs {
-            for (cell, taken) in chosen.iter().zip(&mut taken) {
-                taken.push(self.take(cell, run)?);
-            }
-        }
-        self.note_load(&watch);
+        let names: Vec<&str> = chosen.iter().map(|cell| &*cell.name).collect();
+        let taken = self.rounds(&names, runs, |cell, run| (chosen[cell].take)(run))?;
         let mut taken = taken.into_iter();
         self.collect(cells, |_| {
             Ok(taken.next().expect("each chosen cell was run"))
         })
+    }
+
+    /// Like [`in_turns`](Self::in_turns), but for cells that share mutable state: `take` makes a run
+    /// of the cell with this index. Announces the cells and opens the store.
+    pub fn share_turns<T>(
+        &self,
+        names: &[impl AsRef<str>],
+        runs: u64,
+        take: impl FnMut(usize, u64) -> Result<T, Failure>,
+    ) -> Result<Vec<Vec<T>>, Failure>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        self.progress.expect(names.len() as u64 * runs);
+        self.begin()?;
+        self.rounds(names, runs, take)
+    }
+
+    fn rounds<T>(
+        &self,
+        names: &[impl AsRef<str>],
+        runs: u64,
+        mut take: impl FnMut(usize, u64) -> Result<T, Failure>,
+    ) -> Result<Vec<Vec<T>>, Failure>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let watch = Watch::start();
+        let names = names.iter().map(|name| name.as_ref()).enumerate();
+        let is_kept = |(_, name): (usize, &str)| self.kept::<T>(name, 0).is_some();
+        if runs > 1 && !names.clone().all(is_kept) {
+            self.progress.say("warming up");
+            names
+                .clone()
+                .try_for_each(|(cell, _)| take(cell, 0).map(drop))?;
+        }
+        let mut taken: Vec<Vec<T>> = names.clone().map(|_| Vec::new()).collect();
+        for run in 0..runs {
+            for (cell, name) in names.clone() {
+                taken[cell].push(self.keep(name, run, || take(cell, run))?);
+            }
+        }
+        self.note_load(&watch);
+        Ok(taken)
     }
 
     /// The runs of all cells in order; of those that were left out none.
@@ -201,17 +245,22 @@ impl Session {
     }
 
     /// The kept run, or a new one that is kept from then on.
-    fn take<T>(&self, cell: &Cell<'_, T>, run: u64) -> Result<T, Failure>
+    fn keep<T>(
+        &self,
+        cell: &str,
+        run: u64,
+        take: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure>
     where
         T: Serialize + DeserializeOwned,
     {
-        let value = match self.kept(&cell.name, run) {
+        let value = match self.kept(cell, run) {
             Some(value) => value,
             None => {
-                self.progress.say(&cell.name);
-                let value = (cell.take)(run)?;
+                self.progress.say(cell);
+                let value = take()?;
                 let json = serde_json::to_value(&value).expect("runs are JSON");
-                self.store().add(&cell.name, run, json)?;
+                self.store().add(cell, run, json)?;
                 value
             }
         };
@@ -265,8 +314,10 @@ mod tests {
             size: Size::Tiny,
             runs: 3,
             only: only.iter().map(|&name| name.to_owned()).collect(),
-            folder: folder.path().to_owned(),
-            resume,
+            keep: KeepFlags {
+                dir: folder.path().to_owned(),
+                resume,
+            },
         })
     }
 
@@ -309,6 +360,23 @@ mod tests {
         let taken = session.in_turns(&cells(&made), 2).unwrap();
         assert_eq!(taken, [[10, 11], [20, 21]]);
         assert_eq!(made.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn resume_takes_shared_turns_from_the_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut made = 0;
+        let mut take = |resume, runs| {
+            let mut next = |cell: usize, _| {
+                made += 1;
+                Ok(10 * cell + made)
+            };
+            let session = session(&folder, &[], resume);
+            let taken = session.share_turns(&["a", "b"], runs, &mut next).unwrap();
+            (taken, made)
+        };
+        assert_eq!(take(false, 1), (vec![vec![1], vec![12]], 2));
+        assert_eq!(take(true, 2), (vec![vec![1, 3], vec![12, 14]], 4));
     }
 
     #[test]

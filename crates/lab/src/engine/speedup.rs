@@ -20,7 +20,7 @@ impl Speedup {
     /// By how much the median of `times` is shorter than that of `others`.
     pub fn over(times: &Sample, others: &Sample) -> Self {
         let ratio = others.over(times);
-        let enough = times.runs().min(others.runs()) >= LEAST;
+        let enough = times.count().min(others.count()) >= LEAST;
         Self {
             value: ratio.value,
             interval: enough.then_some([ratio.low, ratio.high]),

@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_command::failure::Failure;
+
+use crate::arguments::KeepFlags;
 
 /// Of what the runs of a file are.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -38,18 +40,19 @@ pub struct Store {
 impl Store {
     /// Opens the file. With `resume` its runs are kept, without it the file is moved to a name that
     /// ends in `.before` and a new one begins.
-    pub fn open(folder: &Path, head: &Head, resume: bool) -> Result<Self, Failure> {
-        let path = folder.join(format!("{}-{}.jsonl", head.experiment, head.size));
+    pub fn open(keep: &KeepFlags, head: &Head) -> Result<Self, Failure> {
+        let KeepFlags { dir, resume } = keep;
+        let path = dir.join(format!("{}-{}.jsonl", head.experiment, head.size));
         let failed = |error: io::Error| {
             Failure::Impossible(format!(
                 "{}: cannot keep runs here: {error}",
                 path.display()
             ))
         };
-        fs::create_dir_all(folder).map_err(failed)?;
+        fs::create_dir_all(dir).map_err(failed)?;
         let exists = path.try_exists().map_err(failed)?;
         let mut runs = BTreeMap::new();
-        if exists && resume {
+        if exists && *resume {
             let text = fs::read_to_string(&path).map_err(failed)?;
             runs = read(&text, head).map_err(|why| {
                 Failure::Usage(format!(
@@ -128,7 +131,12 @@ mod tests {
     #[test]
     fn resume_keeps_runs_and_a_new_start_moves_them() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |resume| Store::open(folder.path(), &head("tiny"), resume).unwrap();
+        let dir = folder.path().to_owned();
+        let keep = |resume| KeepFlags {
+            dir: dir.clone(),
+            resume,
+        };
+        let open = |resume| Store::open(&keep(resume), &head("tiny")).unwrap();
         open(false).add("cell", 0, 1.5.into()).unwrap();
         assert_eq!(open(true).get("cell", 0), Some(&1.5.into()));
         assert_eq!(open(true).get("cell", 1), None);

@@ -57,8 +57,7 @@ fn page(experiment: Experiments, arguments: &ReproduceArguments) -> Result<Page,
         size: arguments.size,
         runs: arguments.runs,
         only: arguments.only.clone(),
-        folder: arguments.dir.clone(),
-        resume: arguments.resume,
+        keep: arguments.keep.clone(),
     });
     let (sim, real) = (!arguments.real, !arguments.sim);
     let mut page = match experiment {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tidegate_policy::Share;
 use tidegate_workloads::{Program, Runtime, Tidegate, Visitor, visit};
 
 use super::grid::{Load, Rule};
@@ -90,16 +89,11 @@ pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Fail
             .named
             .push(("seed".to_owned(), seed.to_string().into()));
     }
+    let parameters = visit(work.program, work.size, &given, Parameters)?;
     Ok(Spec {
-        program: work.program.to_owned(),
-        parameters: visit(work.program, work.size, &given, Parameters)?,
-        runtime: Tidegate::NAME.to_owned(),
-        workers: load.processors,
-        share: Share::Off,
         idle: Some(rule.idle),
         steal: Some(rule.steal),
         space: rule.space,
-        processors: None,
-        estimates: None,
+        ..Spec::new(work.program, parameters, Tidegate::NAME, load.processors)
     })
 }

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use assert_cmd::Command;
 
 #[path = "../../../cli/tests/support/checks.rs"]
@@ -9,12 +12,34 @@ mod checks;
 
 pub use checks::*;
 
-/// The program with these arguments, separated by spaces.
+/// The program with these arguments, separated by spaces. It keeps its runs in a folder of its own.
 pub fn lab(arguments: &str) -> Command {
-    let command = assert_cmd::cargo::cargo_bin_cmd!("tidegate-lab");
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!("runs-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for runs");
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("tidegate-lab");
+    command.current_dir(folder);
     checks::alone(
         command,
         concat!(env!("CARGO_TARGET_TMPDIR"), "/table"),
         arguments,
     )
+}
+
+/// Changes each run that a command has kept in this file.
+pub fn rewrite_runs(file: &Path, change: impl Fn(&mut serde_json::Value)) {
+    let text = std::fs::read_to_string(file).expect("runs were kept");
+    let mut lines = text.lines();
+    let mut new = lines
+        .next()
+        .expect("a line that says of what they are")
+        .to_owned();
+    for line in lines {
+        let mut run: serde_json::Value = serde_json::from_str(line).expect("a run");
+        change(&mut run["value"]);
+        new += &format!("\n{run}");
+    }
+    std::fs::write(file, new + "\n").expect("it can be written");
 }

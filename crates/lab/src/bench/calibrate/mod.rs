@@ -15,9 +15,10 @@ use tidegate::machine::Machine;
 use tidegate_policy::tunables::{self as t, Tunable};
 
 use crate::arguments::{CalibrateArguments, Size};
+use crate::engine::sheet::print_notes;
+use crate::engine::{Interval, Sample, Session};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
-use tidegate_command::statistics::Summary;
+use tidegate_command::output::{Table, Value as Cell, print_json};
 
 /// Every cost, and how it is measured.
 const COSTS: [(Tunable<u64>, &str); 17] = [
@@ -76,11 +77,11 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
 /// Nanoseconds for each of [`COSTS`], where this machine can say.
 type Round = [Option<f64>; COSTS.len()];
 
-/// A cost and its samples in nanoseconds.
+/// A cost in nanoseconds.
 struct Cost {
     tunable: Tunable<u64>,
     how: &'static str,
-    samples: Vec<f64>,
+    nanos: Sample,
 }
 
 /// Where threads stand.
@@ -93,25 +94,21 @@ struct Processors {
 /// Measures every cost, as often as asked for.
 pub fn bench(arguments: &CalibrateArguments) -> Result<(), Failure> {
     let processors = Processors::find()?;
-    let progress = Progress::start(u64::from(arguments.repeat));
-    let mut costs = COSTS.map(|(tunable, how)| Cost {
-        tunable,
+    let session = Session::whole("bench-calibrate", arguments.size, &arguments.keep);
+    let rounds = session.share_turns(&["costs"], arguments.repeat.into(), |_, _| {
+        round(&processors, arguments.size)
+    })?;
+    let cost = |(place, (tunable, how)): (usize, &(Tunable<u64>, &'static str))| Cost {
+        tunable: *tunable,
         how,
-        samples: vec![],
-    });
-    for _ in 0..arguments.repeat {
-        progress.say("costs");
-        let round = round(&processors, arguments.size)?;
-        for (cost, nanos) in costs.iter_mut().zip(round) {
-            cost.samples.extend(nanos);
-        }
-        progress.step();
-    }
-    drop(progress);
+        nanos: Sample::new(rounds[0].iter().filter_map(|round: &Round| round[place])),
+    };
+    let costs: Vec<Cost> = COSTS.iter().enumerate().map(cost).collect();
     if arguments.format.json {
         return print_json(&costs.iter().map(Cost::to_json).collect());
     }
-    table(&costs).print(arguments.format)
+    table(&costs).print(arguments.format)?;
+    print_notes(arguments.format, &session.notes())
 }
 
 impl Processors {
@@ -190,29 +187,29 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
 }
 
 impl Cost {
-    fn summary(&self) -> Option<Summary> {
-        Summary::of(self.samples.iter().copied())
-    }
-
     /// The median, as a whole number within what is allowed.
     fn nanos(&self) -> Option<u64> {
+        if self.nanos.is_empty() {
+            return None;
+        }
         let (least, most) = match self.tunable.allowed {
             t::Allowed::Between(least, most) => (least, most),
             t::Allowed::OneOf(_) => (0, u64::MAX),
         };
-        let median = self.summary()?.median().round();
+        let median = self.nanos.median().round();
         Some((median.max(0.0) as u64).clamp(least, most))
     }
 
     fn to_json(&self) -> Value {
-        let summary = self.summary();
-        let of = |figure: fn(&Summary) -> f64| summary.as_ref().map(figure);
+        let Interval { low, high, .. } = self.nanos.interval();
         json!({
             "name": self.tunable.name,
             "nanos": self.nanos(),
-            "least_nanos": of(Summary::min),
-            "greatest_nanos": of(Summary::max),
-            "median_of": self.samples.len(),
+            "nanos_low": low,
+            "nanos_high": high,
+            "least_nanos": self.nanos.min(),
+            "greatest_nanos": self.nanos.max(),
+            "median_of": self.nanos.count(),
             "default_nanos": self.tunable.default,
             "how": self.how,
         })
@@ -221,20 +218,29 @@ impl Cost {
 
 /// The most important columns first.
 fn table(costs: &[Cost]) -> Table {
-    let mut table = Table::new(["cost", "here", "from", "to", "default", "measured as"]);
+    let mut table = Table::new([
+        "cost",
+        "here",
+        "low",
+        "high",
+        "default",
+        "measured as",
+        "from",
+        "to",
+    ]);
     for cost in costs {
-        let summary = cost.summary();
-        let of = |figure: fn(&Summary) -> f64| {
-            let nanos = summary.as_ref().map(figure);
-            Cell::known(nanos.map(|nanos| nanos / 1e9), Cell::Seconds)
-        };
+        let nanos = &cost.nanos;
+        let Interval { value, low, high } = nanos.interval();
+        let time = |nanos: f64| Cell::known(Some(nanos / 1e9), Cell::Seconds);
         table.row([
             cost.tunable.name.into(),
-            of(Summary::median),
-            of(Summary::min),
-            of(Summary::max),
+            time(value),
+            time(low),
+            time(high),
             Cell::Seconds(cost.tunable.default as f64 / 1e9),
             cost.how.into(),
+            time(nanos.min()),
+            time(nanos.max()),
         ]);
     }
     table

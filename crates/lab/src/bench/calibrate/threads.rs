@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tidegate_command::affinity::bind_to;
 use tidegate_command::failure::Failure;
-use tidegate_command::statistics::Summary;
+use tidegate_command::statistics::Sample;
 use tidegate_command::usage::thread_cpu;
 
 /// Two threads begin at the same moment, each on its processor; what they return.
@@ -151,11 +151,10 @@ pub fn wake(cpus: [usize; 2], count: u32) -> Result<Wake, Failure> {
         Some(used.as_nanos() as f64 / f64::from(count))
     };
     let ((latencies, calls), sleep) = pair(cpus, waker, sleeper)?;
-    let median = |samples| Summary::of(samples).map_or(f64::NAN, |summary| summary.median());
     Ok(Wake {
         sleep,
-        latency: median(latencies),
-        call: median(calls),
+        latency: Sample::new(latencies).median(),
+        call: Sample::new(calls).median(),
     })
 }
 
@@ -175,7 +174,7 @@ pub fn lateness(cpu: usize, count: u32) -> Result<f64, Failure> {
     };
     let late = thread::scope(|scope| scope.spawn(sleeper).join());
     let late = late.expect("threads that measure do not panic")?;
-    Ok(Summary::of(late).map_or(f64::NAN, |summary| summary.median()))
+    Ok(Sample::new(late).median())
 }
 
 /// How long a processor takes to go from one thread to another that waits for it: each wakes the other and sleeps.
@@ -225,5 +224,5 @@ pub fn slice(cpu: usize, time: Duration) -> Result<Option<f64>, Failure> {
     };
     let (mut all, others) = pair([cpu, cpu], move |_| turns(), turns)?;
     all.extend(others);
-    Ok(Summary::of(all).map(|summary| summary.median()))
+    Ok((!all.is_empty()).then(|| Sample::new(all).median()))
 }

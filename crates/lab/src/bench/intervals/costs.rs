@@ -6,12 +6,12 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use serde_json::{Value, json};
 use tidegate::interval::{Body, Interval};
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::graphs::{self, Graphs};
-use tidegate_command::statistics::Summary;
+use crate::engine::{Sample, Session};
+use tidegate_command::failure::Failure;
 
 /// Tasks of a batch.
 pub const BATCH: usize = 100;
@@ -37,16 +37,16 @@ const PATTERNS: [(&str, Pattern); 5] = [
 
 /// What a task of a case costs.
 pub struct Cost<'a> {
-    case: &'static str,
-    runtime: &'static str,
-    workers: usize,
+    pub case: &'static str,
+    pub runtime: &'static str,
+    pub workers: usize,
     /// Edges of a batch.
     edges: usize,
-    /// Nanoseconds of a task, with its edges.
     sample: Box<dyn Fn() -> f64 + 'a>,
-    each: Vec<f64>,
+    /// Nanoseconds of a task, with its edges.
+    pub each: Sample,
     /// Nanoseconds of an edge: what a task costs more than one without in the same round.
-    edge: Vec<f64>,
+    pub edge: Sample,
 }
 
 /// All cases on runtimes with that many workers each; of a runtime's, those with edges come after the one without.
@@ -63,8 +63,8 @@ pub fn all<'a>(
         workers,
         edges,
         sample,
-        each: Vec::new(),
-        edge: Vec::new(),
+        each: Sample::default(),
+        edge: Sample::default(),
     };
     let mut all = vec![
         cost(
@@ -92,39 +92,32 @@ pub fn all<'a>(
     all
 }
 
-/// A round: a sample of each, in turns, so that what disturbs the machine disturbs all.
-pub fn measure(all: &mut [Cost<'_>]) {
-    let mut without = 0.0;
-    for cost in all {
-        let nanos = (cost.sample)();
-        cost.each.push(nanos);
-        match cost.edges {
-            0 => without = nanos,
-            edges => cost
-                .edge
-                .push((nanos - without) * BATCH as f64 / edges as f64),
+/// Measures all in turns.
+pub fn measure(session: &Session, all: &mut [Cost<'_>], repeat: u32) -> Result<(), Failure> {
+    let name = |cost: &Cost<'_>| format!("{}/{}/{}", cost.case, cost.runtime, cost.workers);
+    let names: Vec<String> = all.iter().map(name).collect();
+    let nanos = session.share_turns(&names, repeat.into(), |cost, _| Ok((all[cost].sample)()))?;
+    let mut without = &[][..];
+    for (cost, nanos) in all.iter_mut().zip(&nanos) {
+        cost.each = Sample::new(nanos.iter().copied());
+        if cost.edges == 0 {
+            without = nanos;
+            continue;
         }
+        let tasks = BATCH as f64 / cost.edges as f64;
+        let edge = nanos
+            .iter()
+            .zip(without)
+            .map(|(nanos, without)| (nanos - without) * tasks);
+        cost.edge = Sample::new(edge);
     }
+    Ok(())
 }
 
 impl Cost<'_> {
-    /// The row, with medians.
-    pub fn to_json(&self) -> Value {
-        let median = |samples: &[f64]| {
-            let summary = Summary::of(samples.iter().copied());
-            summary.map(|summary| summary.median())
-        };
-        json!({
-            "case": self.case,
-            "runtime": self.runtime,
-            "workers": self.workers,
-            "edges": self.edges as f64 / BATCH as f64,
-            "ns_per_interval": median(&self.each),
-            "ns_per_edge": median(&self.edge),
-            "seconds": null,
-            "serial_seconds": null,
-            "ratio_to_serial": null,
-        })
+    /// Edges of a task, in the mean.
+    pub fn edges(&self) -> f64 {
+        self.edges as f64 / BATCH as f64
     }
 }
 

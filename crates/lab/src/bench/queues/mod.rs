@@ -1,12 +1,10 @@
 //! `bench queues`: what each queue costs its owner and its thieves.
 //!
 //! The queues are measured bare, without a runtime and without the claims that those need which give a task more than once; and in
-//! pools, whose workers run the programs of intervals from them ([`programs`]).
+//! pools, whose workers run the programs of intervals from them.
 
-pub mod programs;
 mod rivals;
 
-use std::collections::BTreeMap;
 use std::hint::{black_box, spin_loop};
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
@@ -15,18 +13,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tidegate::machine::Machine;
 use tidegate_deque::Miss;
+use tidegate_policy::Queue;
 use tidegate_sync::barrier;
-use tidegate_workloads::Size;
 
-use crate::arguments::QueuesArguments;
+use super::programs;
+use crate::arguments::{QueuesArguments, Size};
+use crate::engine::sheet::{Column, Field, Sheet, print_notes};
+use crate::engine::{Cell, Sample, Session};
 use rivals::{Owner, Task, Thief, Visitor};
 use tidegate_command::arguments::TableFormat;
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, Value as Cell, print_json, to_stdout};
-use tidegate_command::statistics::Summary;
+use tidegate_command::output::{Value, print_json, to_stdout};
 
 /// Tasks of a filled queue. As many as every one of them has room for.
 const FILL: usize = 4_000;
@@ -37,6 +38,9 @@ const TREES: usize = 256;
 /// A task for each depth of such a tree, told apart by their addresses.
 static TASKS: [Task; 11] = [0; 11];
 
+/// Workers of the pools; one would have no other to steal from.
+const WORKERS: usize = 2;
+
 /// Measures them all.
 pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
     // As in a process that has a pool: thieves of a split deque need it.
@@ -44,117 +48,149 @@ pub fn bench(arguments: &QueuesArguments) -> Result<(), Failure> {
     while barrier::available().is_none() {
         thread::yield_now();
     }
-    let processors = Machine::read().usable().len();
-    let mut names = Names(Vec::new());
-    rivals::each(&mut names);
-    let rounds = arguments.repeat as usize;
-    let samples = names.0.len() + super::programs::all().count();
-    let progress = Progress::start((rounds * samples) as u64);
-    let mut measured = Measure {
-        thieves: processors.max(2),
-        rows: BTreeMap::new(),
-        progress: &progress,
-    };
-    // Each in its turn, so that what disturbs the machine disturbs all.
-    for _ in 0..rounds {
-        rivals::each(&mut measured);
-    }
-    let rows = measured.rows;
-    let programs = programs::measure(Size::Tiny, arguments.repeat, &progress)?;
-    drop(progress);
-    print(&names.0, &rows, &programs, arguments.format)
+    let session = Session::whole("bench-queues", Size::Tiny, &arguments.keep);
+    let bare = bare(&session, arguments.repeat)?;
+    let in_pools = in_pools(&session, arguments.repeat)?;
+    print(&bare, &in_pools, arguments.format, &session.notes())
 }
-
-struct Names(Vec<&'static str>);
-
-impl Visitor for Names {
-    fn visit<O: Owner>(&mut self, name: &'static str) {
-        self.0.push(name);
-    }
-}
-
-/// The figures of a queue in the order in which they are shown.
-const FIGURES: &[&str] = &[
-    "put_take_ns",
-    "steal_ns",
-    "steal_contended_ns",
-    "take_attempts",
-    "take_failures",
-    "steal_attempts",
-    "steal_failures",
-];
-
-type Row = BTreeMap<&'static str, Summary>;
 
 fn print(
-    names: &[&'static str],
-    rows: &BTreeMap<&'static str, Row>,
-    programs: &[programs::Row],
+    bare: &Sheet,
+    in_pools: &Sheet,
     format: TableFormat,
+    notes: &[String],
 ) -> Result<(), Failure> {
-    let figure = |name, figure: &str| rows.get(name)?.get(figure).map(Summary::median);
     if format.json {
-        let row = |name: &&'static str| {
-            let figures = FIGURES
-                .iter()
-                .map(|of| ((*of).into(), json!(figure(*name, of))));
-            let named = std::iter::once(("queue".into(), json!(name)));
-            let mut row = named.chain(figures).collect::<Map<_, _>>();
-            programs::complete(&mut row);
-            Value::Object(row)
-        };
-        let programs = programs.iter().map(|row| row.to_json(FIGURES));
-        return print_json(&names.iter().map(row).chain(programs).collect());
+        let [queues, programs] = [bare, in_pools].map(Sheet::to_json);
+        return print_json(&json!({ "queues": queues, "programs": programs }));
     }
-    let mut bare = Table::new([
-        "queue",
-        "put + take",
-        "steal",
-        "contended",
-        "takes",
-        "takes in vain",
-        "steals",
-        "steals in vain",
-    ]);
-    for name in names {
-        let cells = FIGURES.iter().map(|of| match figure(*name, of) {
-            Some(nanos) if of.ends_with("_ns") => Cell::Seconds(nanos / 1e9),
-            number => Cell::known(number, Cell::Number),
-        });
-        bare.row(std::iter::once((*name).into()).chain(cells));
-    }
-    let programs = programs::table(programs);
+    let [bare, in_pools] = [bare, in_pools].map(Sheet::to_table);
     if format.csv {
-        return bare.and(programs).print(format);
+        return bare.and(in_pools).print(format);
     }
-    let [bare, programs] = [bare, programs].map(|table| table.text(format.wide));
-    to_stdout(|out| writeln!(out, "{bare}\n\n{programs}"))
+    let [bare, in_pools] = [bare, in_pools].map(|table| table.text(format.wide));
+    to_stdout(|out| writeln!(out, "{bare}\n\n{in_pools}"))?;
+    print_notes(format, notes)
 }
 
-struct Measure<'a> {
+/// What a bare queue costs: nanoseconds, and how often owner and thieves try while they disturb each
+/// other.
+#[derive(Serialize, Deserialize)]
+struct Costs {
+    put_take: f64,
+    steal: Option<f64>,
+    contended: Option<f64>,
+    takes: Counts,
+    steals: Counts,
+}
+
+/// A figure of a bare queue.
+type Figure = fn(&Costs) -> Option<f64>;
+
+const FIGURES: [Figure; 7] = [
+    |costs| Some(costs.put_take),
+    |costs| costs.steal,
+    |costs| costs.contended,
+    |costs| Some(costs.takes.attempts as f64),
+    |costs| Some(costs.takes.failures as f64),
+    |costs| Some(costs.steals.attempts as f64),
+    |costs| Some(costs.steals.failures as f64),
+];
+
+const NANOS: fn(f64) -> Value = |nanos| Value::Seconds(nanos / 1e9);
+
+const BARE: &[Column] = &[
+    Column::new("queue", "queue", Value::Number),
+    Column::new("put_take_ns", "put + take", NANOS),
+    Column::new("steal_ns", "steal", NANOS),
+    Column::new("steal_contended_ns", "contended", NANOS),
+    Column::new("take_attempts", "takes", Value::Number),
+    Column::new("take_failures", "takes in vain", Value::Number),
+    Column::new("steal_attempts", "steals", Value::Number),
+    Column::new("steal_failures", "steals in vain", Value::Number),
+];
+
+const IN_POOLS: &[Column] = &[
+    Column::new("program", "program", Value::Number),
+    Column::new("queue", "queue", Value::Number),
+    Column::new("workers", "", Value::Number),
+    Column::new("seconds", "time", Value::Seconds),
+    Column::new("ratio_to_default", "of the usual", Value::Ratio),
+];
+
+fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
+    let mut queues = Queues {
+        thieves: Machine::read().usable().len().max(2),
+        names: Vec::new(),
+        cells: Vec::new(),
+    };
+    rivals::each(&mut queues);
+    let Queues { names, cells, .. } = queues;
+    session.expect(&cells, repeat.into());
+    session.begin()?;
+    let costs = session.in_turns(&cells, repeat.into())?;
+    let mut sheet = Sheet::new(BARE);
+    for (name, costs) in names.into_iter().zip(costs) {
+        let figures = FIGURES.map(|of| Sample::new(costs.iter().filter_map(of)).interval());
+        let figures = figures.map(Field::Measured);
+        sheet.row(
+            std::iter::once(Field::text(name))
+                .chain(figures)
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok(sheet)
+}
+
+/// Runs all programs, each on all queues in turns.
+fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
+    let pool = |queue: &Queue| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
+    let pools = Queue::ALL
+        .iter()
+        .map(pool)
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let size = tidegate_workloads::Size::Tiny;
+    let usual = Queue::ALL
+        .iter()
+        .position(|queue| *queue == Queue::default());
+    let usual = usual.expect("the default is one of all");
+    let mut sheet = Sheet::new(IN_POOLS);
+    for times in programs::time(session, size, &pools, repeat)? {
+        for (queue, seconds) in Queue::ALL.iter().zip(&times.pools) {
+            sheet.row([
+                Field::text(times.program),
+                Field::text(queue.name()),
+                Field::count(WORKERS),
+                Field::Measured(seconds.interval()),
+                Field::Measured(seconds.over(&times.pools[usual])),
+            ]);
+        }
+    }
+    Ok(sheet)
+}
+
+/// All queues, each a cell.
+struct Queues {
     thieves: usize,
-    rows: BTreeMap<&'static str, Row>,
-    progress: &'a Progress,
+    names: Vec<&'static str>,
+    cells: Vec<Cell<'static, Costs>>,
 }
 
-impl Visitor for Measure<'_> {
+impl Visitor for Queues {
     fn visit<O: Owner>(&mut self, name: &'static str) {
-        self.progress.say(name);
-        let row = self.rows.entry(name).or_default();
-        let mut add = |figure, value: Option<f64>| {
-            let Some(value) = value else { return };
-            let summary = row.entry(figure).and_modify(|summary| summary.add(value));
-            summary.or_insert_with(|| Summary::new(value));
+        let thieves = self.thieves;
+        self.names.push(name);
+        let costs = move |_| {
+            let (takes, steals) = unfold::<O>(thieves - 1);
+            Ok(Costs {
+                put_take: put_and_take::<O>(),
+                steal: self::steals::<O>(1),
+                contended: self::steals::<O>(thieves),
+                takes,
+                steals,
+            })
         };
-        add("put_take_ns", Some(put_and_take::<O>()));
-        add("steal_ns", steals::<O>(1));
-        add("steal_contended_ns", steals::<O>(self.thieves));
-        let (takes, stolen) = unfold::<O>(self.thieves - 1);
-        add("take_attempts", Some(takes.attempts as f64));
-        add("take_failures", Some(takes.failures as f64));
-        add("steal_attempts", Some(stolen.attempts as f64));
-        add("steal_failures", Some(stolen.failures as f64));
-        self.progress.step();
+        self.cells.push(Cell::new(format!("bare/{name}"), costs));
     }
 }
 
@@ -223,7 +259,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// How often was tried, and how often in vain.
-#[derive(Default)]
+#[derive(Serialize, Deserialize, Default)]
 struct Counts {
     attempts: u64,
     failures: u64,

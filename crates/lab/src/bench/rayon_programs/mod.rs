@@ -28,7 +28,7 @@ use tidegate_command::output::{print_json, to_stdout};
 
 use crate::arguments::{RayonProgramsArguments, Size};
 use crate::cargo;
-use crate::engine::{Cell, Plan, Session};
+use crate::engine::{Cell, Session};
 use lay::{Build, Laid, lay};
 use row::Row;
 use run::{DECIDED_HERE, Run, Runner, Runtime, THREADS};
@@ -58,14 +58,7 @@ pub fn bench(arguments: &RayonProgramsArguments) -> Result<(), Failure> {
             Err(why) => failed.push(format!("{}: {why}", program.name)),
         }
     }
-    let session = Session::new(Plan {
-        experiment: "rayon-programs".to_owned(),
-        size: Size::default(),
-        runs: arguments.repeat.into(),
-        only: Vec::new(),
-        folder: arguments.dir.clone(),
-        resume: arguments.resume,
-    });
+    let session = Session::whole("rayon-programs", Size::default(), &arguments.keep);
     let environment = environment(threads);
     let cells: Vec<_> = ready
         .iter()

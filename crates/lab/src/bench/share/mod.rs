@@ -25,10 +25,10 @@ use tidegate_sync::futex::SharedWord;
 use tidegate_workloads::{Runtime, Tidegate};
 
 use super::crew::{Job, Spec};
-use crate::arguments::ShareArguments;
+use crate::arguments::{ShareArguments, Size};
+use crate::engine::{Interval, Sample, Session};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::{Progress, Table, Value, print_json, to_stdout};
-use tidegate_command::statistics::Summary;
+use tidegate_command::output::{Table, Value, print_json, to_stdout};
 use watched::{TASK, Watched};
 
 /// Set in the process that measures.
@@ -70,20 +70,13 @@ fn measure(arguments: &ShareArguments) -> Result<(), Failure> {
         return Err(Failure::Impossible(why.into()));
     }
     let bench = Bench::new(processors)?;
-    let progress = Progress::start(u64::from(arguments.repeat));
-    let mut figures = Figures::default();
-    for round in 1..=arguments.repeat {
-        progress.say(&format!("round {round} of {}", arguments.repeat));
-        bench.round(&mut figures)?;
-        progress.step();
-    }
-    drop(progress);
-    figures.print(arguments.format.json)
+    let session = Session::whole("bench-share", Size::Small, &arguments.keep);
+    let rounds = session.share_turns(&["round"], arguments.repeat.into(), |_, _| bench.round())?;
+    print(&rounds[0], arguments.format.json, &session.notes())
 }
 
-/// What was measured, each in nanoseconds.
-#[derive(Default)]
-struct Figures(BTreeMap<&'static str, Summary>);
+/// What a round found, in nanoseconds. On a busy machine a figure may be missed.
+type Round = BTreeMap<String, f64>;
 
 /// The figures in the order in which they are shown, with the unit of each in nanoseconds.
 const FIGURES: &[(&str, f64)] = &[
@@ -94,49 +87,50 @@ const FIGURES: &[(&str, f64)] = &[
     ("all_procs_ms", 1e6),
 ];
 
-impl Figures {
-    fn add(&mut self, name: &'static str, took: Option<Duration>) {
-        let Some(nanos) = took.map(|took| took.as_nanos() as f64) else {
-            return;
-        };
-        let figure = self.0.entry(name).and_modify(|figure| figure.add(nanos));
-        figure.or_insert_with(|| Summary::new(nanos));
-    }
-
-    fn print(&self, as_json: bool) -> Result<(), Failure> {
-        if as_json {
-            let mut all = Map::new();
-            for (name, unit) in FIGURES {
-                let figure = self.0.get(name);
-                all.insert(
-                    (*name).into(),
-                    json!(figure.map(|figure| figure.median() / unit)),
-                );
-                all.insert(
-                    format!("{name}_p99"),
-                    json!(figure.map(|figure| figure.p99() / unit)),
-                );
-            }
-            return print_json(&all.into());
+fn print(rounds: &[Round], as_json: bool, notes: &[String]) -> Result<(), Failure> {
+    let sample =
+        |name: &str| Sample::new(rounds.iter().filter_map(|round| round.get(name).copied()));
+    if as_json {
+        let mut all = Map::new();
+        for (name, unit) in FIGURES {
+            let nanos = sample(name);
+            let Interval { value, low, high } = nanos.interval().times(1.0 / unit);
+            let figures = [
+                ("", value),
+                ("_low", low),
+                ("_high", high),
+                ("_p99", nanos.p99() / unit),
+            ];
+            all.extend(figures.map(|(end, figure)| (format!("{name}{end}"), json!(figure))));
         }
-        let mut table = Table::new(["figure", "median", "p99", "samples"]);
-        for (name, _) in FIGURES {
-            let Some(figure) = self.0.get(name) else {
-                continue;
-            };
-            let plain = name
-                .rsplit_once('_')
-                .map_or(*name, |(plain, _)| plain)
-                .replace('_', " ");
-            table.row([
-                plain.into(),
-                Value::Seconds(figure.median() / 1e9),
-                Value::Seconds(figure.p99() / 1e9),
-                figure.count().into(),
-            ]);
-        }
-        to_stdout(|out| writeln!(out, "{table}"))
+        return print_json(&all.into());
     }
+    let mut table = Table::new([
+        "figure",
+        "median",
+        "p99",
+        "samples",
+        "median, low",
+        "median, high",
+    ]);
+    for (name, _) in FIGURES {
+        let nanos = sample(name);
+        let plain = name.rsplit_once('_').map_or(*name, |(plain, _)| plain);
+        let Interval { value, low, high } = nanos.interval();
+        let time = |nanos: f64| Value::known(Some(nanos / 1e9), Value::Seconds);
+        table.row([
+            plain.replace('_', " ").into(),
+            time(value),
+            time(nanos.p99()),
+            nanos.count().into(),
+            time(low),
+            time(high),
+        ]);
+    }
+    to_stdout(|out| {
+        writeln!(out, "{table}")?;
+        notes.iter().try_for_each(|note| writeln!(out, "{note}"))
+    })
 }
 
 struct Bench {
@@ -170,8 +164,8 @@ impl Bench {
         }
     }
 
-    fn round(&self, figures: &mut Figures) -> Result<(), Failure> {
-        figures.add("all_procs_ms", self.all_procs()?);
+    fn round(&self) -> Result<Round, Failure> {
+        let all_procs = self.all_procs()?;
         let watched = Watched::start(self.pool(Share::Auto)?);
         let mut guest = Seat::take(&self.location, &Name::new("guest")).map_err(refused)?;
         let mut say = |desire| guest.publish(&self.report(desire)).map_err(refused);
@@ -180,20 +174,24 @@ impl Bench {
         let asked = watched.mark();
         say(self.processors)?;
         self.keep(&mut say)?;
-        figures.add(
-            "release_us",
-            watched
-                .first_stop(asked)
-                .map(|end| end.saturating_sub(TASK)),
-        );
-        figures.add("futex_us", self.bare_wake());
+        let stop = watched.first_stop(asked);
+        let futex = self.bare_wake();
         let left = watched.mark();
         say(0)?;
         thread::sleep(SETTLE);
-        figures.add("handover_us", watched.second_start(left));
+        let handover = watched.second_start(left);
         drop(guest);
-        figures.add("recover_ms", self.recover(&watched)?);
-        Ok(())
+        let figures = [
+            ("all_procs_ms", all_procs),
+            ("release_us", stop.map(|end| end.saturating_sub(TASK))),
+            ("futex_us", futex),
+            ("handover_us", handover),
+            ("recover_ms", self.recover(&watched)?),
+        ];
+        let nanos = |(name, took): (&str, Option<Duration>)| {
+            Some((name.to_owned(), took?.as_nanos() as f64))
+        };
+        Ok(figures.into_iter().filter_map(nanos).collect())
     }
 
     /// The guest goes on wanting what it wants: it beats.
@@ -237,17 +235,10 @@ impl Bench {
     /// From the death of a job until the pool has its processor.
     fn recover(&self, watched: &Watched) -> Result<Option<Duration>, Failure> {
         let table: &Path = self.location.path();
+        let parameters = vec![("n".into(), "60".into())];
         let spec = Spec {
-            program: "fib".into(),
-            parameters: vec![("n".into(), "60".into())],
-            runtime: Tidegate::NAME.into(),
-            workers: self.processors,
             share: Share::Auto,
-            idle: None,
-            steal: None,
-            space: None,
-            processors: None,
-            estimates: None,
+            ..Spec::new("fib", parameters, Tidegate::NAME, self.processors)
         };
         let mut job = Job::start(&spec, table)?;
         job.go();

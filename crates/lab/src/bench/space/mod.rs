@@ -1,13 +1,14 @@
 //! `bench space`: how much memory programs need at a time, and how long they take, when their tasks wait for it.
 //!
-//! Each run is a job of its own, so that the system's figure for its memory is that of this run. The runs of a program take turns.
+//! Each run is a job of its own, so that the system's figure for its memory is that of this run.
 
-mod row;
+pub mod policy;
+mod rows;
 
+use std::path::Path;
 use std::time::Duration;
 
-use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
-use tidegate_policy::{Share, Space};
+use tidegate_policy::Space;
 use tidegate_workloads::space::decompress::Decompress;
 use tidegate_workloads::space::matmul::Matmul;
 use tidegate_workloads::space::memfib::Memfib;
@@ -15,14 +16,14 @@ use tidegate_workloads::space::nested::Nested;
 use tidegate_workloads::space::sortmany::Sortmany;
 use tidegate_workloads::space::strassen::Strassen;
 use tidegate_workloads::{
-    Given, Length, Profiled, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
+    Given, Length, Profiled, Program, Rayon, Runtime, Serial, Tidegate, Visitor, visit,
 };
 
 use super::crew::{self, Done, Spec};
 use crate::arguments::ProgramsArguments;
-use row::{Case, Row};
+use crate::engine::{Cell, Session};
+use policy::{LOOKS_HERE, Policy, k};
 use tidegate_command::failure::Failure;
-use tidegate_command::output::Progress;
 
 /// The programs that declare memory.
 const PROGRAMS: [&str; 6] = [
@@ -41,166 +42,62 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let folder = crew::folder()?;
     let table = folder.path().join("table.v1");
-    let lanes = WORKERS.len() * Policy::ALL.len();
-    let runs = PROGRAMS.len() * (1 + lanes * arguments.repeat as usize);
-    let progress = Progress::start(runs as u64);
-    let mut rows = Vec::new();
-    for name in PROGRAMS {
-        let measure = Measure {
-            size: arguments.size.into(),
-            repeat: arguments.repeat,
-            table: &table,
-            progress: &progress,
-        };
-        rows.extend(visit(name, measure.size, &Given::default(), measure)??);
-    }
-    drop(progress);
-    row::print(&rows, arguments.format)
+    let (table, size) = (table.as_path(), arguments.size.into());
+    let subject = |name: &&str| visit(name, size, &Given::default(), Serially(table))?;
+    let subjects: Vec<Subject> = PROGRAMS.iter().map(subject).collect::<Result<_, _>>()?;
+    let cases: Vec<Case<'_>> = subjects.iter().flat_map(Case::all).collect();
+    let cell = |case: &Case<'_>| {
+        let (name, spec) = (case.name(), case.spec());
+        Cell::new(name, move |_| run(spec.clone(), table))
+    };
+    let cells: Vec<Cell<'_, Done>> = cases.iter().map(cell).collect();
+    let session = Session::whole("bench-space", arguments.size, &arguments.keep);
+    let runs = arguments.repeat.into();
+    session.expect(&cells, runs);
+    session.begin()?;
+    let runs = session.in_turns(&cells, runs)?;
+    let rows: Vec<(Case<'_>, Vec<Done>)> = cases.into_iter().zip(runs).collect();
+    rows::print(&rows, arguments.format, &session.notes())
 }
 
-/// How a program runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    Rayon,
-    None,
-    Hybrid,
-    DepthFirst,
-    DfDeques,
-    Budget,
+fn run(spec: Spec, table: &Path) -> Result<Done, Failure> {
+    let done = crew::run(&[(spec, Duration::ZERO)], table)?;
+    Ok(done.into_iter().next().expect("one job"))
 }
 
-impl Policy {
-    const ALL: [Self; 6] = [
-        Self::Rayon,
-        Self::None,
-        Self::Hybrid,
-        Self::DepthFirst,
-        Self::DfDeques,
-        Self::Budget,
-    ];
-
-    /// What a pool is told, for a program whose serial run declares so much.
-    pub fn space(self, s1: u64) -> Space {
-        let (serial, k) = (s1 as usize, k_of(s1) as usize);
-        match self {
-            Self::Rayon | Self::None => Space::None,
-            Self::Hybrid => Space::Hybrid(hybrid(s1)),
-            Self::DepthFirst => Space::DepthFirst(DepthFirst { k }),
-            Self::DfDeques => Space::DfDeques(DfDeques { k }),
-            Self::Budget => Space::Budget(Budget {
-                bytes: serial + serial.div_ceil(10),
-                serial,
-            }),
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rayon => "rayon",
-            Self::None => "none",
-            Self::Hybrid => "hybrid",
-            Self::DepthFirst => "depth-first",
-            Self::DfDeques => "dfdeques",
-            Self::Budget => "budget",
-        }
-    }
+/// A program and its serial run.
+struct Subject {
+    program: &'static str,
+    parameters: Vec<(String, String)>,
+    serial: Done,
+    /// What the serial run declares at most.
+    s1: u64,
+    /// In the order of the serial run.
+    span: Length,
 }
 
-/// The k of a program: its S1. With a smaller one tasks are parked for each large block, which
-/// costs more time and saves no memory (docs/performance.md).
-fn k_of(s1: u64) -> u64 {
-    s1.max(1)
-}
+/// Runs the program serially.
+struct Serially<'a>(&'a Path);
 
-/// The hybrid's parameters for a program (docs/space.md has the rule): its sleeps are proportional
-/// to the requests, as the source wants them, only where alpha + beta p is small beside the largest
-/// request. One of S1 bytes sleeps 32 rounds on 4 workers and 7 on 32.
-fn hybrid(s1: u64) -> Hybrid {
-    let alpha = s1.div_ceil(64).max(1) as usize;
-    Hybrid {
-        alpha,
-        beta: alpha / 4,
-    }
-}
-
-/// Measures the program that it is shown.
-struct Measure<'a> {
-    size: Size,
-    repeat: u32,
-    table: &'a std::path::Path,
-    progress: &'a Progress,
-}
-
-impl Visitor for Measure<'_> {
-    type Out = Result<Vec<Row>, Failure>;
+impl Visitor for Serially<'_> {
+    type Out = Result<Subject, Failure>;
 
     fn visit<P: Program>(self, program: P) -> Self::Out {
-        self.progress
-            .say(&format!("{}: the serial version and its span", P::NAME));
-        let job = |policy, workers, s1| self.spec(&program, policy, workers, s1);
-        let mut spec = job(Policy::None, 1, 0);
-        spec.runtime = Serial::NAME.into();
-        let serial = self.run(spec)?;
-        let s1 = serial.memory.map_or(0, |memory| memory.declared);
-        let span = span_of(&program, k_of(s1))?;
-        self.progress.step();
-        let mut rows = Vec::new();
-        for workers in WORKERS {
-            for policy in Policy::ALL {
-                rows.push(Row::new(Case {
-                    program: P::NAME,
-                    policy,
-                    workers,
-                    s1,
-                    k: k_of(s1),
-                    span,
-                    space: policy.space(s1),
-                }));
-            }
-        }
-        for round in 1..=self.repeat {
-            for row in &mut rows {
-                let Case {
-                    policy, workers, ..
-                } = row.case;
-                self.progress.say(&format!(
-                    "{}: round {round} of {}, {} on {workers}",
-                    P::NAME,
-                    self.repeat,
-                    policy.name()
-                ));
-                let done = self.run(job(policy, workers, s1))?;
-                row.add(&done, done.answer == serial.answer);
-                self.progress.step();
-            }
-        }
-        Ok(rows)
-    }
-}
-
-impl Measure<'_> {
-    fn spec<P: Program>(&self, program: &P, policy: Policy, workers: usize, s1: u64) -> Spec {
-        let runtime = match policy {
-            Policy::Rayon => Rayon::NAME,
-            _ => Tidegate::NAME,
+        let parameters = Spec::parameters_of(&program);
+        let spec = Spec::new(P::NAME, parameters.clone(), Serial::NAME, 1);
+        let counted = Spec {
+            space: Some(Space::None),
+            ..spec
         };
-        Spec {
-            program: P::NAME.into(),
-            parameters: Spec::parameters_of(program),
-            runtime: runtime.into(),
-            workers,
-            share: Share::Off,
-            idle: None,
-            steal: None,
-            space: Some(policy.space(s1)),
-            processors: None,
-            estimates: None,
-        }
-    }
-
-    fn run(&self, spec: Spec) -> Result<Done, Failure> {
-        let done = crew::run(&[(spec, Duration::ZERO)], self.table)?;
-        Ok(done.into_iter().next().expect("one job"))
+        let serial = run(counted, self.0)?;
+        let s1 = serial.memory.map_or(0, |memory| memory.declared);
+        Ok(Subject {
+            program: P::NAME,
+            parameters,
+            serial,
+            s1,
+            span: span_of(&program, k(s1, LOOKS_HERE))?,
+        })
     }
 }
 
@@ -211,4 +108,53 @@ fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
         .map_err(|error| Failure::Impossible(error.to_string()))?;
     let body = || program.parallel::<Profiled>(&mut input, &mut ());
     Ok(Profiled::span_of(k, body).1)
+}
+
+/// What runs, and on what.
+struct Case<'a> {
+    subject: &'a Subject,
+    /// None is rayon.
+    policy: Option<Policy>,
+    workers: usize,
+}
+
+impl<'a> Case<'a> {
+    fn all(subject: &'a Subject) -> Vec<Self> {
+        let on = |workers| {
+            let policies = std::iter::once(None).chain(Policy::ALL.map(Some));
+            policies.map(move |policy| Self {
+                subject,
+                policy,
+                workers,
+            })
+        };
+        WORKERS.into_iter().flat_map(on).collect()
+    }
+
+    fn policy(&self) -> &'static str {
+        self.policy.map_or(Rayon::NAME, Policy::name)
+    }
+
+    fn space(&self) -> Space {
+        let space = |policy: Policy| policy.space(self.subject.s1, LOOKS_HERE);
+        self.policy.map_or(Space::None, space)
+    }
+
+    fn name(&self) -> String {
+        let (program, policy) = (self.subject.program, self.policy());
+        format!("{program}/{policy}/{}", self.workers)
+    }
+
+    fn spec(&self) -> Spec {
+        let Subject {
+            program,
+            parameters,
+            ..
+        } = self.subject;
+        let runtime = self.policy.map_or(Rayon::NAME, |_| Tidegate::NAME);
+        Spec {
+            space: Some(self.space()),
+            ..Spec::new(program, parameters.clone(), runtime, self.workers)
+        }
+    }
 }

@@ -164,16 +164,9 @@ impl Work {
             Scheme::Serial => (Serial::NAME, 1, Share::Off),
         };
         Spec {
-            program: self.program.to_owned(),
-            parameters: self.parameters.clone(),
-            runtime: runtime.to_owned(),
-            workers,
             share,
-            idle: None,
-            steal: None,
-            space: None,
             processors: confined,
-            estimates: None,
+            ..Spec::new(self.program, self.parameters.clone(), runtime, workers)
         }
     }
 }

@@ -13,12 +13,12 @@ use serde_json::Value;
 
 use super::crew::{self, Done};
 use crate::arguments::{Experiment, Size, TwoLevelArguments};
+use crate::engine::Sample;
 use experiments::{Case, Scheme, Work};
 pub use row::Row;
 use row::Trial;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::{Progress, Table, Value as Cell, print_json};
-use tidegate_command::statistics::Summary;
 
 /// Runs the experiments and prints a row for each scheme in each.
 pub fn bench(arguments: &TwoLevelArguments) -> Result<(), Failure> {
@@ -78,8 +78,8 @@ struct Bench {
     table: std::path::PathBuf,
     /// What each work answers.
     answers: BTreeMap<String, Value>,
-    /// What each work takes alone, with Tidegate: response and CPU time.
-    alone: BTreeMap<String, (Summary, Summary)>,
+    /// What each work takes alone, with Tidegate.
+    alone: BTreeMap<String, Vec<Done>>,
 }
 
 impl Bench {
@@ -130,17 +130,10 @@ impl Bench {
     fn measure_alone(&mut self, work: &Work) -> Result<(), Failure> {
         let spec = work.spec(Scheme::Tidegate, self.processors, 1, self.confined);
         let done = self.run(&[(work, spec, Duration::ZERO)])?;
-        let (seconds, cpu) = (done[0].seconds, done[0].cpu_seconds);
-        match self.alone.get_mut(&work.name) {
-            Some((response, cpu_time)) => {
-                response.add(seconds);
-                cpu_time.add(cpu);
-            }
-            None => {
-                let first = (Summary::new(seconds), Summary::new(cpu));
-                self.alone.insert(work.name.clone(), first);
-            }
-        }
+        self.alone
+            .entry(work.name.clone())
+            .or_default()
+            .extend(done);
         Ok(())
     }
 
@@ -153,7 +146,8 @@ impl Bench {
                     .work
                     .spec(scheme, self.processors, case.jobs.len(), self.confined);
                 // A part of what the job that it comes late for takes alone.
-                let alone = self.alone[&case.jobs[0].work.name].0.median();
+                let alone = &self.alone[&case.jobs[0].work.name];
+                let alone = Sample::new(alone.iter().map(|done| done.seconds)).median();
                 (&job.work, spec, Duration::from_secs_f64(alone * job.delay))
             })
             .collect();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::experiments::{Case, Scheme};
 use crate::bench::crew::Done;
-use tidegate_command::statistics::Summary;
+use crate::engine::Sample;
 
 /// What came of the jobs of a case, once.
 #[derive(Clone, Debug)]
@@ -70,32 +70,32 @@ impl Trial {
 }
 
 impl Row {
-    /// The row of `case` under `scheme`; `alone` is what each work takes alone: response and CPU time.
+    /// The row of `case` under `scheme`; `alone` is what each work takes alone.
     pub fn of(
         case: &Case,
         scheme: Scheme,
         processors: usize,
         trials: &[Trial],
-        alone: &BTreeMap<String, (Summary, Summary)>,
+        alone: &BTreeMap<String, Vec<Done>>,
     ) -> Self {
         let alone: Vec<(f64, f64)> = case
             .jobs
             .iter()
-            .map(|job| &alone[&job.work.name])
-            .map(|(response, cpu)| (response.median(), cpu.median()))
+            .map(|job| {
+                let alone = &alone[&job.work.name];
+                let median = |of: fn(&Done) -> f64| Sample::new(alone.iter().map(of)).median();
+                (median(|done| done.seconds), median(Done::cpu))
+            })
             .collect();
         let responses: Vec<f64> = alone.iter().map(|(response, _)| *response).collect();
-        let median = |of: &dyn Fn(&Trial) -> f64| {
-            let all = Summary::of(trials.iter().map(of));
-            all.map_or(f64::NAN, |all| all.median())
-        };
+        let median = |of: &dyn Fn(&Trial) -> f64| Sample::new(trials.iter().map(of)).median();
         let worst = |trial: &Trial| trial.responses().fold(0.0, f64::max);
-        let cpu = |trial: &Trial| trial.done.iter().map(|done| done.cpu_seconds).sum::<f64>();
+        let cpu = |trial: &Trial| trial.done.iter().map(Done::cpu).sum::<f64>();
         let switches = |trial: &Trial| {
             trial
                 .done
                 .iter()
-                .map(|done| done.context_switches)
+                .filter_map(|done| done.context_switches)
                 .sum::<u64>() as f64
         };
         Self {

@@ -3,10 +3,10 @@
 use serde_json::{Value as Json, json};
 
 use super::lanes::Call;
-use crate::engine::{SLOWER, Sample, Speedup};
+use crate::engine::{SLOWER, Speedup};
 use tidegate_command::compare::row::Row;
 use tidegate_command::output::{Table, Value};
-use tidegate_command::statistics::Summary;
+use tidegate_command::statistics::Sample;
 
 /// One cell.
 pub struct Cell {
@@ -22,9 +22,7 @@ pub struct Cell {
 
 impl Cell {
     /// The cell of a call whose samples these are.
-    pub fn new(call: &Call<'_>, tidegate: &Summary, stock: &Summary) -> Self {
-        let [ours, theirs] =
-            [tidegate, stock].map(|times| Sample::new(times.in_order().iter().copied()));
+    pub fn new(call: &Call<'_>, tidegate: &Sample, stock: &Sample) -> Self {
         Self {
             chain: call.chain.clone(),
             items: call.items,
@@ -32,19 +30,19 @@ impl Cell {
             workers: call.sides.workers,
             stock: stock.median(),
             tidegate: tidegate.median(),
-            ratio: Speedup::over(&ours, &theirs),
+            ratio: Speedup::over(tidegate, stock),
         }
     }
 
     /// The cells of calls, from two rows for each: Tidegate's and stock's.
     pub fn all(calls: &[Call<'_>], rows: &[Row]) -> Vec<Self> {
         let cell = |(call, rows): (&Call<'_>, &[Row])| {
-            let [tidegate, stock] = rows else { return None };
-            let samples = tidegate.nanos.as_ref().zip(stock.nanos.as_ref());
-            samples.map(|(tidegate, stock)| Self::new(call, tidegate, stock))
+            let [tidegate, stock] = rows else {
+                unreachable!("both programs measure each call")
+            };
+            Self::new(call, &tidegate.nanos, &stock.nanos)
         };
-        let pairs = calls.iter().zip(rows.chunks(2));
-        pairs.filter_map(cell).collect()
+        calls.iter().zip(rows.chunks(2)).map(cell).collect()
     }
 
     /// The cell for programs.

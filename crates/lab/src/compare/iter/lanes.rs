@@ -10,7 +10,7 @@ use super::sides::Sides;
 use crate::compare::fact::Fact;
 use crate::compare::idle::{IDLE, REST, TINY_IDLE, unknown};
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::row::Row;
 use tidegate_command::failure::Failure;
 
@@ -50,7 +50,7 @@ impl<'a> Call<'a> {
             let nanos =
                 nanos.ok_or_else(|| Failure::Impossible(format!("{answer} is no sample")))?;
             let used = program::usage(&answer);
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         })
     }
 }
@@ -62,7 +62,7 @@ type Ask<'a> = &'a mut dyn FnMut(&Value) -> Result<Value, Failure>;
 fn lanes<'a>(
     sides: &'a Sides,
     case: &str,
-    take: impl Fn(Ask<'_>) -> Result<Sample, Failure> + Clone + 'a,
+    take: impl Fn(Ask<'_>) -> Result<Measurement, Failure> + Clone + 'a,
 ) -> [Lane<'a>; 2] {
     sides.both().map(|(runtime, program)| {
         let take = take.clone();
@@ -95,7 +95,7 @@ impl<'a> Idle<'a> {
             thread::sleep(REST);
             let used = program::usage(&ask(&request)?);
             let nanos = used.cpu.ok_or_else(unknown)?.as_nanos() as f64;
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         })
     }
 

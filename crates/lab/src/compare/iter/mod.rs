@@ -33,8 +33,8 @@ use serde_json::{Value, json};
 
 use super::fact::Fact;
 use crate::arguments::{Rival, Size};
+use crate::engine::Session;
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::{Conclusion, Outcome};
 use tidegate_command::failure::Failure;
 use tidegate_command::output::Table;
@@ -64,7 +64,11 @@ struct Findings {
 }
 
 /// Compares rayon's runtime with Tidegate in these chains, or in all if there are none.
-pub fn compare(chains: &[String], setting: &Setting) -> Result<Outcome, Failure> {
+pub fn compare(
+    chains: &[String],
+    setting: &Setting,
+    session: &Session,
+) -> Result<Outcome, Failure> {
     if setting.with.as_deref().unwrap_or(&[Rival::Rayon]) != [Rival::Rayon] {
         return Err(Failure::Usage(
             "--with allows only rayon for iter, and may be left out".into(),
@@ -84,13 +88,13 @@ pub fn compare(chains: &[String], setting: &Setting) -> Result<Outcome, Failure>
         .flat_map(|sides| calls(sides, &chosen, setting))
         .collect();
     let lanes = calls.iter().flat_map(Call::lanes).collect();
-    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
     let cells = Cell::all(&calls, &rows);
 
     let mut facts = Vec::new();
     for sides in &sides {
         let idle = Idle::new(sides, setting);
-        let rested = rounds::take(idle.lanes().into(), 1, false)?;
+        let rested = super::rows(session, idle.lanes().into(), 1)?;
         facts.extend(rested.iter().filter_map(|row| idle.fact(row)));
     }
     // Last, because a program that runs out of stack is gone.

@@ -15,14 +15,14 @@ const FUTEX: &str = "futex";
 /// The lane of the bare futex.
 #[cfg(target_os = "linux")]
 pub(super) fn lane() -> Result<Lane<'static>, Failure> {
-    use super::{PAUSE, Sample, Usage, compute};
+    use super::{Measurement, PAUSE, Usage, compute};
     let Some(pair) = linux::Pair::start()? else {
         return Ok(Lane::not_applicable(CASE, FUTEX, 2));
     };
     let take = move || {
         let (used, nanos) = Usage::of(|| pair.wake_after(|| compute(PAUSE)));
         let nanos = nanos?;
-        Ok(Sample { nanos, used })
+        Ok(Measurement { nanos, used })
     };
     Ok(Lane::new(CASE, FUTEX, 2, take))
 }

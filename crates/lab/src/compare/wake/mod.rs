@@ -19,10 +19,10 @@ use tidegate_workloads::{Chili, Runtime, Threads, Tidegate};
 mod futex;
 
 use crate::arguments::Rival;
+use crate::engine::Session;
 use tidegate_command::compare::Setting;
-use tidegate_command::compare::lane::{Lane, Sample};
+use tidegate_command::compare::lane::{Lane, Measurement};
 use tidegate_command::compare::race::{self, Race};
-use tidegate_command::compare::rounds;
 use tidegate_command::compare::row::{Outcome, Row};
 use tidegate_command::compare::time::{compute, nanos_between};
 use tidegate_command::failure::Failure;
@@ -39,14 +39,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Compares runtimes in this case.
-pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
+pub fn compare(setting: &Setting, session: &Session) -> Result<Outcome, Failure> {
     let workers = setting.at_least_two_workers("wake")?;
     let rivals = setting.rivals(&[Rival::Rayon, Rival::Chili])?;
     let mut lanes = vec![futex::lane()?];
     for place in [Place::Inside, Place::Join, Place::Install] {
         lanes.extend(race::lanes(&place, &rivals, &workers)?);
     }
-    let rows = rounds::take(lanes, setting.repeat(SAMPLES), true)?;
+    let rows = super::rows(session, lanes, setting.repeat(SAMPLES))?;
     let notes = beside_the_first(&rows);
     Ok(Outcome {
         rows,
@@ -58,14 +58,15 @@ pub fn compare(setting: &Setting) -> Result<Outcome, Failure> {
 
 /// How median and p99 of each row relate to those of the bare futex.
 fn beside_the_first(rows: &[Row]) -> Vec<String> {
-    let Some((Some(bare), others)) = rows.split_first().map(|(bare, rows)| (&bare.nanos, rows))
-    else {
-        return vec!["no bare futex here to compare with".into()];
+    let Some((Row { nanos: bare, .. }, others)) = rows.split_first() else {
+        return Vec::new();
     };
+    if bare.is_empty() {
+        return vec!["no bare futex here to compare with".into()];
+    }
     let related = |row: &Row| {
-        let nanos = row.nanos.as_ref()?;
-        let median = show_ratio(nanos.median() / bare.median());
-        let p99 = show_ratio(nanos.p99() / bare.p99());
+        let median = show_ratio(row.median()? / bare.median());
+        let p99 = show_ratio(row.nanos.p99() / bare.p99());
         Some(format!(
             "{} on {} {}: {median} the median and {p99} the p99 of the bare futex",
             row.case, row.runtime, row.workers
@@ -117,7 +118,7 @@ impl<'a> Race<'a> for Place {
                 }
             };
             let (used, nanos) = Usage::of(sample);
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         };
         Ok(Lane::new(&self.name(), R::NAME, workers, take))
     }
@@ -136,7 +137,7 @@ impl<'a> Race<'a> for Place {
                 let (a, b) = runtime.pool().join(|| meeting.begin(), || meeting.begin());
                 nanos_between(forked, a.max(b))
             });
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         };
         Ok(Lane::new(&self.name(), Tidegate::NAME, workers, take))
     }
@@ -151,7 +152,7 @@ impl<'a> Race<'a> for Place {
                 compute(PAUSE);
                 from_fork::<Chili>(Instant::now(), &mut pool.scope())
             });
-            Ok(Sample { nanos, used })
+            Ok(Measurement { nanos, used })
         };
         Ok(Lane::new(&self.name(), Chili::NAME, workers, take))
     }

@@ -130,7 +130,7 @@ pub fn largest(results: &[Results], scheduler: &str) -> Interval {
             let sample = |observed: &crate::reproduce::observed::Observed| {
                 observed.peak / bound(results, rule, load)
             };
-            results.grid.sample((rule, 0, load), sample).most()
+            results.grid.sample((rule, 0, load), sample).max()
         };
         loads.map(ratio).fold(f64::NAN, f64::max)
     };

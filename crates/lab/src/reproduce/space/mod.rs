@@ -10,14 +10,12 @@ mod real;
 mod sweep;
 mod tables;
 
-use tidegate_policy::Space;
-use tidegate_policy::space::{DepthFirst, DfDeques};
 use tidegate_workloads::Size;
 
 use super::grid::{Load, Plan, Rule};
 use super::page::{Page, Section, Setting};
 use super::simulated::Work;
-use crate::bench::space::Policy;
+use crate::bench::space::policy::{self, LOOKS_OF_SLIDES, Policy};
 use crate::engine::Session;
 use batch::{Batch, Subject};
 use tables::{Results, overview};
@@ -36,22 +34,21 @@ const MODIFIED_FIB: &str = "modified fib";
 const MEMFIB: &str = "memfib";
 const NESTED: &str = "nested";
 
-/// The k of Narlikar's scheduler and DFDeques: as the alpha of the hybrid, small beside the largest
-/// request, which then sits out 64 rounds.
+/// The k of Narlikar's scheduler and DFDeques.
 fn k(s1: u64) -> u64 {
-    s1.div_ceil(64).max(1)
+    policy::k(s1, LOOKS_OF_SLIDES)
 }
 
 /// The source's schedulers by its names, and two of ours.
 fn schedulers(s1: u64) -> [Rule; 5] {
-    let k = k(s1) as usize;
     [
-        Rule::with_memory(STEALING, Space::None),
-        Rule::with_memory(HYBRID, Policy::Hybrid.space(s1)),
-        Rule::with_memory(NARLIKAR, Space::DepthFirst(DepthFirst { k })),
-        Rule::with_memory(DFDEQUES, Space::DfDeques(DfDeques { k })),
-        Rule::with_memory(BUDGET, Policy::Budget.space(s1)),
+        (STEALING, Policy::None),
+        (HYBRID, Policy::Hybrid),
+        (NARLIKAR, Policy::DepthFirst),
+        (DFDEQUES, Policy::DfDeques),
+        (BUDGET, Policy::Budget),
     ]
+    .map(|(name, policy)| Rule::with_memory(name, policy.space(s1, LOOKS_OF_SLIDES)))
 }
 
 /// Modified fib, the source's example of two loops, and our other programs that declare memory.
@@ -174,6 +171,8 @@ fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_policy::Space;
+
     use super::*;
 
     #[test]

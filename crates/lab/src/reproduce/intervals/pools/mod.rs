@@ -1,7 +1,6 @@
 //! Runs on this machine: programs on pools that differ in their queues or in their places.
 
 mod findings;
-mod subject;
 
 use std::sync::Arc;
 
@@ -13,11 +12,11 @@ use tidegate_workloads::locality::Locality;
 
 use super::localities::given;
 use crate::arguments::Size;
+pub use crate::bench::subject::Ran;
+use crate::bench::subject::Subject;
 use crate::engine::{Cell, Sample, Session};
 use crate::reproduce::page::{Page, Setting};
 use crate::reproduce::simulated::Work;
-pub use subject::Ran;
-use subject::Subject;
 use tidegate_command::failure::Failure;
 use tidegate_command::options;
 
@@ -185,6 +184,10 @@ fn work(key: Key, size: Size) -> Work {
     Work::new(key.program, key.program, size.into(), given)
 }
 
+fn subject(work: &Work) -> Subject {
+    Subject::new(work.program, work.size, work.given())
+}
+
 /// The runs to be made.
 pub struct Trial {
     pub runs: u64,
@@ -208,7 +211,7 @@ impl Trial {
             let pool = kept(&mut pools, key.contender, |contender| {
                 Ok(Arc::new(contender.pool()?))
             })?;
-            let subject = kept(&mut subjects, work, |work| Ok(Arc::new(Subject::new(work))))?;
+            let subject = kept(&mut subjects, work, |work| Ok(Arc::new(subject(&work))))?;
             cells.push(Cell::new(name, move |_| subject.run(&pool)));
         }
         Ok(Self { runs, size, cells })
@@ -323,7 +326,7 @@ pub mod tests {
             program: "series",
             contender: Contender::Queue(Queue::ChaseLev),
         };
-        let subject = Subject::new(work(key, Size::Tiny));
+        let subject = subject(&work(key, Size::Tiny));
         let ran = subject.run(&key.contender.pool().unwrap()).unwrap();
         assert!(ran.seconds > 0.0 && ran.takes >= ran.failed_takes);
         assert!(ran.takes - ran.failed_takes + ran.steals > 0.0, "{ran:?}");

@@ -87,18 +87,7 @@ impl Work {
     }
 
     fn spec(&self, runtime: &str, workers: usize) -> Spec {
-        Spec {
-            program: self.program.to_owned(),
-            parameters: self.parameters.clone(),
-            runtime: runtime.to_owned(),
-            workers,
-            share: Share::Off,
-            idle: None,
-            steal: None,
-            space: None,
-            processors: None,
-            estimates: None,
-        }
+        Spec::new(self.program, self.parameters.clone(), runtime, workers)
     }
 
     fn fixed(&self, workers: usize) -> Spec {
@@ -278,7 +267,7 @@ impl Runner {
         Ok(Ran {
             seconds: done.iter().map(|done| done.seconds).collect(),
             later: later.as_secs_f64(),
-            cpu: done[0].cpu_seconds,
+            cpu: done[0].cpu(),
         })
     }
 

@@ -1,4 +1,4 @@
-//! A program with its input, run on one pool or another, and what a run gave.
+//! A program with its input, run in this process on one pool or another, and what a run gave.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use tidegate::Counters;
-use tidegate_workloads::{Program, Runtime, Tidegate, Visitor, visit};
+use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
 
-use crate::reproduce::simulated::Work;
 use tidegate_command::failure::Failure;
 use tidegate_command::reference::{Found, Reference};
+use tidegate_command::timed::timed;
 
 /// One run: its time, and what all workers counted meanwhile.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, Default, PartialEq)]
@@ -62,12 +62,15 @@ impl Ran {
 
 /// A program whose input is made before its first run.
 pub struct Subject {
-    work: Work,
+    program: &'static str,
+    size: Size,
+    given: Given,
     prepared: Mutex<Option<Box<dyn Prepared>>>,
 }
 
 trait Prepared: Send {
     fn run(&mut self, pool: &Tidegate) -> Result<Ran, Failure>;
+    fn time(&mut self, pool: Option<&Tidegate>) -> Result<f64, Failure>;
 }
 
 struct Ready<P: Program> {
@@ -77,21 +80,34 @@ struct Ready<P: Program> {
 }
 
 impl Subject {
-    pub fn new(work: Work) -> Self {
+    pub fn new(program: &'static str, size: Size, given: Given) -> Self {
         Self {
-            work,
+            program,
+            size,
+            given,
             prepared: Mutex::default(),
         }
     }
 
     /// One run, whose answer is checked.
     pub fn run(&self, pool: &Tidegate) -> Result<Ran, Failure> {
+        self.prepared(|prepared| prepared.run(pool))
+    }
+
+    /// The mean time of some runs in seconds, on a pool or serially; the last answer is checked.
+    pub fn time(&self, pool: Option<&Tidegate>) -> Result<f64, Failure> {
+        self.prepared(|prepared| prepared.time(pool))
+    }
+
+    fn prepared<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Prepared) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if prepared.is_none() {
-            let Work { program, size, .. } = self.work;
-            *prepared = Some(visit(program, size, &self.work.given(), Prepare)??);
+            *prepared = Some(visit(self.program, self.size, &self.given, Prepare)??);
         }
-        prepared.as_mut().expect("made above").run(pool)
+        work(&mut **prepared.as_mut().expect("made above"))
     }
 }
 
@@ -115,13 +131,28 @@ impl Visitor for Prepare {
     }
 }
 
-impl<P: Program> Prepared for Ready<P> {
-    fn run(&mut self, pool: &Tidegate) -> Result<Ran, Failure> {
+impl<P: Program> Ready<P> {
+    fn check(&mut self, output: P::Output) -> Result<(), Failure> {
         let Self {
             program,
             input,
             reference,
         } = self;
+        let mut found = Found::new(program, input, output);
+        match reference.check(program, input, &mut found).agrees {
+            true => Ok(()),
+            false => Err(Failure::Wrong(format!(
+                "{}: the answer is not that of {}",
+                P::NAME,
+                reference.source()
+            ))),
+        }
+    }
+}
+
+impl<P: Program> Prepared for Ready<P> {
+    fn run(&mut self, pool: &Tidegate) -> Result<Ran, Failure> {
+        let Self { program, input, .. } = self;
         program.fits(pool)?;
         program.reset(input);
         let counters = || pool.pool().stats().counters;
@@ -132,14 +163,21 @@ impl<P: Program> Prepared for Ready<P> {
             (start.elapsed().as_secs_f64(), output)
         });
         let ran = Ran::between(seconds, &before, &counters());
-        let mut found = Found::new(program, input, output);
-        match reference.check(program, input, &mut found).agrees {
-            true => Ok(ran),
-            false => Err(Failure::Wrong(format!(
-                "{}: the answer is not that of {}",
-                P::NAME,
-                reference.source()
-            ))),
-        }
+        self.check(output)?;
+        Ok(ran)
+    }
+
+    fn time(&mut self, pool: Option<&Tidegate>) -> Result<f64, Failure> {
+        let Self { program, input, .. } = self;
+        let (nanos, output) = match pool {
+            None => timed(program, input, |input| program.serial(input)),
+            Some(pool) => pool.install(|fork| {
+                timed(program, input, |input| {
+                    program.parallel::<Tidegate>(input, fork)
+                })
+            }),
+        };
+        self.check(output)?;
+        Ok(nanos / 1e9)
     }
 }

@@ -1,0 +1,198 @@
+//! `bench places`: what hints of where tasks run are worth, and what places cost those that give none.
+//!
+//! Each worker is a place of its own, as on a machine whose processors share no cache; all pools have as many workers.
+//!
+//! What it does not do: share the machine. The pools lie in one process, and each would leave processors to the one before it.
+
+use std::rc::Rc;
+
+use tidegate::{PlaceBy, Pool, Share};
+use tidegate_workloads::fib::Fib;
+use tidegate_workloads::locality::Locality;
+use tidegate_workloads::locality::blockmatmul::Blockmatmul;
+use tidegate_workloads::locality::cachestress::Cachestress;
+use tidegate_workloads::locality::mergesort::Mergesort;
+use tidegate_workloads::quicksort::Quicksort;
+use tidegate_workloads::{Given, Program, Size, Tidegate};
+
+use super::counters::{Counters, Counts};
+use super::subject::{Ran, Subject};
+use crate::arguments::ProgramsArguments;
+use crate::engine::sheet::{Column, Field, Sheet};
+use crate::engine::{Sample, Session};
+use tidegate_command::failure::Failure;
+use tidegate_command::options;
+use tidegate_command::output::Value;
+
+/// Programs whose tasks can be put into places, and programs that know of none.
+const PROGRAMS: [(&str, bool); 5] = [
+    (Cachestress::NAME, true),
+    (Mergesort::NAME, true),
+    (Blockmatmul::NAME, true),
+    (Fib::NAME, false),
+    (Quicksort::NAME, false),
+];
+
+const COLUMNS: &[Column] = &[
+    Column::new("program", "program", Value::Number),
+    Column::new("locality", "locality", Value::Number),
+    Column::new("places", "places", Value::Number),
+    Column::new("bound", "bound", Value::Number),
+    Column::new("workers", "", Value::Number),
+    Column::new("median_of", "", Value::Number),
+    Column::new("seconds", "time", Value::Seconds),
+    Column::new("ratio", "ratio", Value::Ratio),
+    Column::new("steals", "steals", Value::Number),
+    Column::new("last_level_misses", "last-level misses", Value::Number),
+    Column::new("cache_references", "cache references", Value::Number),
+];
+
+/// Measures and prints.
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
+    let (workers, why) = options::number_of_workers(None)?;
+    if workers < 2 {
+        return Err(Failure::Impossible(format!(
+            "bench places: one worker ({why}) is one place, and two are the least; see TIDEGATE_WORKERS"
+        )));
+    }
+    // Before the pools, so that their threads are counted.
+    let (mut counters, refusal) = Counters::open();
+    let pools = Placed::all(workers)?;
+    let ways = ways(arguments.size.into(), &pools);
+    let names: Vec<String> = ways.iter().map(Way::name).collect();
+    let session = Session::whole("bench-places", arguments.size, &arguments.keep);
+    let runs = session.share_turns(&names, arguments.repeat.into(), |way, _| {
+        let Way {
+            subject, placed, ..
+        } = &ways[way];
+        let (counts, ran) = counters.of(|| subject.run(&placed.pool));
+        Ok((ran?, counts))
+    })?;
+    let rows: Vec<(&Way<'_>, Vec<Run>)> = ways.iter().zip(runs).collect();
+    let refusal = refusal.map(|why| format!("cache counters are not available: {why}"));
+    let notes: Vec<String> = refusal.into_iter().chain(session.notes()).collect();
+    sheet(&rows, workers).print(arguments.format, &notes)
+}
+
+/// A pool, and how it was made.
+struct Placed {
+    places: PlaceBy,
+    bound: bool,
+    pool: Tidegate,
+}
+
+impl Placed {
+    fn all(workers: usize) -> Result<Vec<Self>, Failure> {
+        let mut all = Vec::new();
+        for bound in [false, true] {
+            for places in [PlaceBy::Machine, PlaceBy::Each(1)] {
+                let builder = Pool::builder().workers(workers).share(Share::Off);
+                let pool = builder.places(places).bind(bound).build();
+                let pool = pool.map_err(|error| Failure::Usage(error.to_string()))?;
+                all.push(Self {
+                    places,
+                    bound,
+                    pool: Tidegate::new(pool),
+                });
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// A way to run a program.
+struct Way<'a> {
+    program: &'static str,
+    locality: Option<Locality>,
+    placed: &'a Placed,
+    subject: Rc<Subject>,
+}
+
+/// One run, and what the processors counted meanwhile.
+type Run = (Ran, Counts);
+
+/// Hinted programs in every locality on pools of several places, others on every pool.
+fn ways(size: Size, pools: &[Placed]) -> Vec<Way<'_>> {
+    let mut ways = Vec::new();
+    for (program, hinted) in PROGRAMS {
+        let localities: &[Option<Locality>] = match hinted {
+            true => &Locality::ALL.map(Some),
+            false => &[None],
+        };
+        for &locality in localities {
+            let named = locality.map(|one| ("locality".into(), one.name().into()));
+            let given = Given {
+                named: named.into_iter().collect(),
+                ..Given::default()
+            };
+            let subject = Rc::new(Subject::new(program, size, given));
+            let fits = |placed: &&Placed| !hinted || placed.places != PlaceBy::Machine;
+            ways.extend(pools.iter().filter(fits).map(|placed| Way {
+                program,
+                locality,
+                placed,
+                subject: subject.clone(),
+            }));
+        }
+    }
+    ways
+}
+
+impl Way<'_> {
+    fn locality(&self) -> &'static str {
+        self.locality.map_or("no hints", Locality::name)
+    }
+
+    fn name(&self) -> String {
+        let Placed { places, bound, .. } = self.placed;
+        format!(
+            "{}/{}/places={places} bound={bound}",
+            self.program,
+            self.locality()
+        )
+    }
+
+    /// Whether others of its program and binding are measured by this one: it has no hints, or one place where there are none to have.
+    fn is_base(&self) -> bool {
+        match self.locality {
+            Some(locality) => locality == Locality::Ignorant,
+            None => self.placed.places == PlaceBy::Machine,
+        }
+    }
+
+    fn is_base_of(&self, other: &Self) -> bool {
+        let of = |way: &Self| (way.program, way.placed.bound);
+        self.is_base() && of(self) == of(other)
+    }
+}
+
+fn sheet(rows: &[(&Way<'_>, Vec<Run>)], workers: usize) -> Sheet {
+    let seconds = |runs: &[Run]| Sample::new(runs.iter().map(|(ran, _)| ran.seconds));
+    let mut sheet = Sheet::new(COLUMNS);
+    for (way, runs) in rows {
+        let base = rows.iter().find(|(base, _)| base.is_base_of(way));
+        let base = base.map_or_else(Sample::default, |(_, runs)| seconds(runs));
+        // Nothing is known of an event that was not counted each time.
+        let counted = |event: usize| {
+            let counts: Option<Vec<f64>> = runs.iter().map(|(_, counts)| counts[event]).collect();
+            Sample::new(counts.unwrap_or_default()).interval()
+        };
+        let steals = Sample::new(runs.iter().map(|(ran, _)| ran.steals));
+        let [references, misses] = [0, 1].map(counted);
+        sheet.row([
+            Field::text(way.program),
+            way.locality
+                .map_or(Field::NONE, |one| Field::text(one.name())),
+            Field::text(way.placed.places.to_string()),
+            Field::Flag(way.placed.bound),
+            Field::count(workers),
+            Field::count(runs.len()),
+            Field::Measured(seconds(runs).interval()),
+            Field::Measured(seconds(runs).over(&base)),
+            Field::Measured(steals.interval()),
+            Field::Measured(misses),
+            Field::Measured(references),
+        ]);
+    }
+    sheet
+}

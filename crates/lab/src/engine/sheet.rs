@@ -1,0 +1,212 @@
+//! The rows of a bench: a table for people, and objects for programs.
+
+use serde_json::{Map, Value, json};
+use tidegate_command::arguments::TableFormat;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::{Table, Value as Cell, print_json, to_stdout};
+
+use super::Interval;
+
+/// A column.
+pub struct Column {
+    /// What programs call it. An interval has two more fields, which end in `_low` and `_high`.
+    field: &'static str,
+    /// What people call it; empty if only programs see it. The ends of intervals are the table's
+    /// last columns.
+    title: &'static str,
+    /// A figure with its unit.
+    unit: fn(f64) -> Cell,
+}
+
+/// What a row has in a column.
+#[derive(Clone, Debug)]
+pub enum Field {
+    Text(String),
+    Flag(bool),
+    /// A number that is known, or missing.
+    Number(Option<f64>),
+    /// A number that was measured.
+    Measured(Interval),
+}
+
+/// Rows of the same kind.
+pub struct Sheet {
+    columns: &'static [Column],
+    rows: Vec<Vec<Field>>,
+}
+
+impl Column {
+    pub const fn new(field: &'static str, title: &'static str, unit: fn(f64) -> Cell) -> Self {
+        Self { field, title, unit }
+    }
+}
+
+impl Field {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub fn number(number: impl Into<f64>) -> Self {
+        Self::Number(Some(number.into()))
+    }
+
+    pub fn count(count: usize) -> Self {
+        Self::Number(Some(count as f64))
+    }
+
+    /// What does not belong to the row.
+    pub const NONE: Self = Self::Number(None);
+
+    fn cell(&self, unit: fn(f64) -> Cell) -> Cell {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Flag(flag) => if *flag { "yes" } else { "no" }.into(),
+            Self::Number(number) => Cell::known(*number, unit),
+            Self::Measured(interval) => Cell::known(Some(interval.value), unit),
+        }
+    }
+}
+
+/// A number for programs, without a fraction if it has none.
+fn number(number: f64) -> Value {
+    match number.fract() == 0.0 && number.abs() < 2_f64.powi(53) {
+        true => json!(number as i64),
+        false => json!(number),
+    }
+}
+
+impl Sheet {
+    pub fn new(columns: &'static [Column]) -> Self {
+        Self {
+            columns,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row, which has something in each column.
+    pub fn row(&mut self, row: impl Into<Vec<Field>>) {
+        let row = row.into();
+        assert_eq!(row.len(), self.columns.len(), "a field for each column");
+        self.rows.push(row);
+    }
+
+    /// Whether any row has an interval in this column.
+    fn is_measured(&self, column: usize) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| matches!(row[column], Field::Measured(_)))
+    }
+
+    pub fn to_json(&self) -> Value {
+        let row = |row: &Vec<Field>| {
+            let mut fields = Map::new();
+            for (place, (column, field)) in self.columns.iter().zip(row).enumerate() {
+                let name = column.field;
+                let ends = match field {
+                    Field::Measured(Interval { low, high, .. }) => [*low, *high],
+                    _ => [f64::NAN; 2],
+                };
+                let value = match field {
+                    Field::Text(text) => json!(text),
+                    Field::Flag(flag) => json!(flag),
+                    Field::Number(known) => known.map_or(Value::Null, number),
+                    Field::Measured(interval) => number(interval.value),
+                };
+                fields.insert(name.to_owned(), value);
+                if self.is_measured(place) {
+                    for (end, value) in ["low", "high"].into_iter().zip(ends) {
+                        fields.insert(format!("{name}_{end}"), number(value));
+                    }
+                }
+            }
+            Value::Object(fields)
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    pub fn to_table(&self) -> Table {
+        let shown = || {
+            let columns = self.columns.iter().enumerate();
+            columns.filter(|(_, column)| !column.title.is_empty())
+        };
+        let measured = || shown().filter(|(place, _)| self.is_measured(*place));
+        let titles = shown().map(|(_, column)| column.title.to_owned());
+        let ends = measured()
+            .flat_map(|(_, column)| ["low", "high"].map(|end| format!("{}, {end}", column.title)));
+        let mut table = Table::new(titles.chain(ends));
+        for row in &self.rows {
+            let cells = shown().map(|(place, column)| row[place].cell(column.unit));
+            let ends = measured().flat_map(|(place, column)| match &row[place] {
+                Field::Measured(Interval { low, high, .. }) => {
+                    [low, high].map(|end| Cell::known(Some(*end), column.unit))
+                }
+                _ => [Cell::Missing, Cell::Missing],
+            });
+            table.row(cells.chain(ends));
+        }
+        table
+    }
+
+    /// Prints the rows, and below a table these notes.
+    pub fn print(&self, format: TableFormat, notes: &[String]) -> Result<(), Failure> {
+        if format.json {
+            return print_json(&self.to_json());
+        }
+        self.to_table().print(format)?;
+        print_notes(format, notes)
+    }
+}
+
+/// Prints notes below a table for people.
+pub fn print_notes(format: TableFormat, notes: &[String]) -> Result<(), Failure> {
+    if format.csv || notes.is_empty() {
+        return Ok(());
+    }
+    to_stdout(|out| {
+        writeln!(out)?;
+        notes.iter().try_for_each(|note| writeln!(out, "{note}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column::new("name", "name", Cell::Number),
+        Column::new("runs", "", Cell::Number),
+        Column::new("nanos", "time", |nanos| Cell::Seconds(nanos / 1e9)),
+    ];
+
+    fn sheet() -> Sheet {
+        let mut sheet = Sheet::new(COLUMNS);
+        let nanos = Interval {
+            value: 2e6,
+            low: 1e6,
+            high: 3.5e6,
+        };
+        let measured = Field::Measured(nanos);
+        sheet.row([Field::text("one"), Field::count(3), measured]);
+        sheet.row([Field::text("two"), Field::count(3), Field::NONE]);
+        sheet
+    }
+
+    #[test]
+    fn programs_see_ends_of_intervals() {
+        let ends = json!([
+            {"name": "one", "runs": 3, "nanos": 2_000_000, "nanos_low": 1_000_000, "nanos_high": 3_500_000},
+            {"name": "two", "runs": 3, "nanos": null, "nanos_low": null, "nanos_high": null},
+        ]);
+        assert_eq!(sheet().to_json(), ends);
+    }
+
+    #[test]
+    fn people_see_ends_of_intervals_last() {
+        let table = sheet().to_table();
+        assert_eq!(table.columns, ["name", "time", "time, low", "time, high"]);
+        assert_eq!(table.rows[0][3], Cell::Seconds(3.5e-3));
+        assert_eq!(
+            table.rows[1][1..],
+            [Cell::Missing, Cell::Missing, Cell::Missing]
+        );
+    }
+}
