@@ -61,6 +61,12 @@ impl CpuSlots {
         self.threads.get(t)?.at
     }
 
+    /// Whether a thread has this CPU slot.
+    #[must_use]
+    pub fn is_taken(&self, cpu_slot: usize) -> bool {
+        self.taken.get(cpu_slot).is_some_and(|taken| *taken)
+    }
+
     /// Whether thread `t` has stood in `group` last, or stands there.
     #[must_use]
     pub fn was_in(&self, t: usize, group: usize) -> bool {
@@ -202,8 +208,10 @@ mod tests {
         (0..4).for_each(|t| cpu_slots.take(t, None));
         cpu_slots.pass(1, 9);
         assert_eq!((cpu_slots.at(1), cpu_slots.at(9)), (None, Some(1)));
+        assert!(cpu_slots.is_taken(1) && !cpu_slots.is_taken(4));
         assert!(!cpu_slots.move_to(9, 1));
         cpu_slots.leave(3);
+        assert!(!cpu_slots.is_taken(3));
         assert!(cpu_slots.move_to(9, 1));
         assert_eq!(cpu_slots.at(9), Some(3));
         assert!(cpu_slots.has_free_in(0));

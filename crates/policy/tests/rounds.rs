@@ -1,15 +1,40 @@
 //! The hybrid's clock and sleepers.
 
-use tidegate_policy::space::rounds::{Rounds, pass_for_absent, sleep_rounds};
+use tidegate_policy::space::rounds::{Rounds, pass_for_absent};
+use tidegate_policy::space::{Hybrid, SleepFunction};
 
 #[test]
 fn the_sleep_grows_with_the_allocation_and_falls_with_the_workers() {
-    assert_eq!(sleep_rounds(99, 0, (100, 0), 4), 0);
-    assert_eq!(sleep_rounds(99, 1, (100, 0), 4), 1);
-    assert_eq!(sleep_rounds(1_000, 0, (100, 25), 4), 5);
-    assert_eq!(sleep_rounds(1_000, 0, (100, 25), 16), 2);
-    assert_eq!(sleep_rounds(u64::MAX, u64::MAX, (0, 0), 1), u64::MAX);
-    assert_eq!(sleep_rounds(7, 0, (u64::MAX, u64::MAX), 2), 0);
+    let rounds = |size, current, (alpha, beta), workers| {
+        let sleep = SleepFunction::Linear;
+        Hybrid { alpha, beta, sleep }.sleep_rounds(size, current, workers)
+    };
+    assert_eq!(rounds(99, 0, (100, 0), 4), 0);
+    assert_eq!(rounds(99, 1, (100, 0), 4), 1);
+    assert_eq!(rounds(1_000, 0, (100, 25), 4), 5);
+    assert_eq!(rounds(1_000, 0, (100, 25), 16), 2);
+    assert_eq!(rounds(u64::MAX, u64::MAX, (0, 0), 1), u64::MAX);
+    assert_eq!(rounds(7, 0, (usize::MAX, usize::MAX), 2), 0);
+}
+
+#[test]
+fn functions_differ_in_length_only() {
+    for (bytes, [linear, sqrt, square]) in [
+        (99, [0, 0, 0]),
+        (100, [1, 1, 1]),
+        (399, [3, 1, 9]),
+        (400, [4, 2, 16]),
+        (1_280, [12, 3, 144]),
+        (u64::MAX, [u64::MAX / 100, 429_496_729, u64::MAX]),
+    ] {
+        let rounds = |sleep| {
+            let (alpha, beta) = (60, 10);
+            Hybrid { alpha, beta, sleep }.sleep_rounds(bytes, 0, 4)
+        };
+        assert_eq!(rounds(SleepFunction::Linear), linear, "{bytes}");
+        assert_eq!(rounds(SleepFunction::Sqrt), sqrt, "{bytes}");
+        assert_eq!(rounds(SleepFunction::Square), square, "{bytes}");
+    }
 }
 
 #[test]

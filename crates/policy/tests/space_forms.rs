@@ -1,6 +1,6 @@
 //! The text forms of the orders in which tasks get memory.
 
-use tidegate_policy::space::{Budget, Hybrid, Space};
+use tidegate_policy::space::{Budget, Hybrid, SleepFunction, Space};
 
 #[test]
 fn every_order_is_read_as_it_is_shown() {
@@ -8,6 +8,8 @@ fn every_order_is_read_as_it_is_shown() {
         "none",
         "hybrid",
         "hybrid:alpha=4MiB,beta=0",
+        "hybrid:sleep=sqrt",
+        "hybrid:alpha=3,beta=1,sleep=square",
         "depth-first:k=1KiB",
         "dfdeques",
         "dfdeques:k=3",
@@ -16,12 +18,13 @@ fn every_order_is_read_as_it_is_shown() {
         let space: Space = text.parse().unwrap();
         assert_eq!(space.to_string(), text);
     }
-    let hybrid = "hybrid:alpha=1KiB,beta=2".parse();
+    let hybrid = "hybrid:alpha=1KiB,beta=2,sleep=linear".parse();
     assert_eq!(
         hybrid,
         Ok(Space::Hybrid(Hybrid {
             alpha: 1024,
-            beta: 2
+            beta: 2,
+            sleep: SleepFunction::Linear,
         }))
     );
     let budget = Space::Budget(Budget {
@@ -42,6 +45,7 @@ fn what_cannot_be_used_says_why() {
         ("none:k=1", "no parameters"),
         ("dfdeques:k=0", "dfdeques"),
         ("hybrid:alpha=0,beta=0", "one of them above 0"),
+        ("hybrid:sleep=log", "linear, sqrt, square"),
         (
             "budget:bytes=1MiB,serial=2MiB",
             "bytes is 1MiB, and the serial run needs 2MiB",

@@ -49,7 +49,7 @@ pub use crate::allocator::{Allocated, Counting, allocated};
 pub use error::{Holder, LeaseError};
 pub(crate) use memory::Memory;
 pub(crate) use sleepers::{Round, forget_granted, wake_sleeper};
-pub use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
+pub use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
 pub(crate) use verbs::{
     Look, begin, blocks, close, end, expect, fork, goes_on, leave, report_stall, set_budget, take,
     take_back, waits,

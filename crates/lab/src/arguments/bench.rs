@@ -1,6 +1,5 @@
 //! The arguments of `bench`.
 
-
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_command::arguments::{Format, Size, TableFormat, repetitions};
 use tidegate_command::options;

@@ -9,7 +9,7 @@ use super::{Elastic, Idle};
 use crate::error::ParseError;
 use crate::parameters::{Policy, split, without};
 use crate::text;
-use crate::tunable::choices;
+use crate::tunable::words;
 use core::fmt;
 use core::str::FromStr;
 
@@ -115,33 +115,6 @@ impl fmt::Display for Backoff {
     }
 }
 
-/// Text form of an enum of plain names.
-macro_rules! words {
-    ($type:ident, $kind:literal, $($variant:ident = $name:literal),*) => {
-        impl $type {
-            pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self {
-                    $(Self::$variant => $name),*
-                })
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = ParseError;
-
-            fn from_str(text: &str) -> Result<Self, ParseError> {
-                match text {
-                    $($name => Ok(Self::$variant),)*
-                    _ => Err(text::unknown($kind, text, Self::NAMES)),
-                }
-            }
-        }
-    };
-}
 words!(
     Randomness,
     "randomness",
@@ -157,4 +130,3 @@ words!(
     Both = "both",
     Mean = "mean"
 );
-choices!(Randomness, Inefficient);

@@ -1,12 +1,12 @@
 //! The orders in which tasks get memory, and their text forms.
 
 use super::tunables::{
-    BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA,
+    BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA, HYBRID_SLEEP,
 };
 use crate::error::ParseError;
 use crate::parameters::{Policy, Visitor, split, without};
 use crate::text;
-use crate::tunable::choices;
+use crate::tunable::{choices, words};
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
@@ -35,6 +35,23 @@ pub struct Hybrid {
     pub alpha: usize,
     /// [`HYBRID_BETA`].
     pub beta: usize,
+    /// [`HYBRID_SLEEP`].
+    pub sleep: SleepFunction,
+}
+
+/// How the hybrid's sleeps grow with what a task asks for, in units of `alpha + beta * workers`.
+///
+/// The source uses the first and calls it a place for future improvement. A task sleeps under all
+/// of them or under none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SleepFunction {
+    /// In proportion, rounded down.
+    #[default]
+    Linear,
+    /// As its square root, rounded down: large requests delay the program less.
+    Sqrt,
+    /// As its square: large requests sleep until little else is left to run.
+    Square,
 }
 
 /// How much is granted out of turn.
@@ -65,11 +82,13 @@ impl Policy for Hybrid {
     const DEFAULT: Self = Self {
         alpha: HYBRID_ALPHA.default,
         beta: HYBRID_BETA.default,
+        sleep: HYBRID_SLEEP.default,
     };
 
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
         visitor.plain(&HYBRID_ALPHA, &mut self.alpha)?;
-        visitor.plain(&HYBRID_BETA, &mut self.beta)
+        visitor.plain(&HYBRID_BETA, &mut self.beta)?;
+        visitor.plain(&HYBRID_SLEEP, &mut self.sleep)
     }
 
     fn agree(&self) -> Result<(), ParseError> {
@@ -186,6 +205,13 @@ fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
 }
 
 choices!(Space);
+words!(
+    SleepFunction,
+    "sleep function",
+    Linear = "linear",
+    Sqrt = "sqrt",
+    Square = "square"
+);
 
 impl FromStr for Space {
     type Err = ParseError;

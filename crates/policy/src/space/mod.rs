@@ -8,4 +8,4 @@ pub mod rounds;
 mod slab;
 pub(crate) mod tunables;
 
-pub use form::{Budget, DepthFirst, DfDeques, Hybrid, Space};
+pub use form::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction, Space};

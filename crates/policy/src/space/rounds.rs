@@ -6,13 +6,23 @@
 //! sleeps while its processor has other work. No processor passes the rounds of another one, unless
 //! that is gone ([`pass_for_absent`]).
 
+use super::{Hybrid, SleepFunction};
 use alloc::collections::BTreeMap;
 
-/// For how many rounds a task sleeps that was granted `current` bytes since it last slept and wants `size` more, in a pool of `workers`; 0 if it need not.
-#[must_use]
-pub fn sleep_rounds(size: u64, current: u64, (alpha, beta): (u64, u64), workers: u64) -> u64 {
-    let share = alpha.saturating_add(beta.saturating_mul(workers)).max(1);
-    size.saturating_add(current) / share
+impl Hybrid {
+    /// For how many rounds a task sleeps that was granted `current` bytes since it last slept and
+    /// asks for `size` more, in a pool of `workers`; 0 if it need not sleep.
+    #[must_use]
+    pub fn sleep_rounds(self, size: u64, current: u64, workers: u64) -> u64 {
+        let (alpha, beta) = (self.alpha as u64, self.beta as u64);
+        let share = alpha.saturating_add(beta.saturating_mul(workers)).max(1);
+        let published = size.saturating_add(current) / share;
+        match self.sleep {
+            SleepFunction::Linear => published,
+            SleepFunction::Sqrt => published.isqrt(),
+            SleepFunction::Square => published.saturating_mul(published),
+        }
+    }
 }
 
 /// A round passes at the first clock that has sleepers and no processor. The sleeper to wake, if it

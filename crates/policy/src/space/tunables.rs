@@ -1,6 +1,6 @@
 //! The memory policy and the parameters of each order in which tasks get memory.
 
-use super::Space;
+use super::{SleepFunction, Space};
 use crate::tunable::{Basis, Tunable, bytes, choice, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
@@ -16,6 +16,8 @@ table! {
         "How many bytes a task may be granted in a row before it sleeps a round, whatever the number of workers.", GUESSED;
     HYBRID_BETA: usize = bytes("hybrid.beta", 0, MOST, 64 * KIB),
         "How many more of these bytes there are for each worker.", GUESSED;
+    HYBRID_SLEEP: SleepFunction = choice("hybrid.sleep", SleepFunction::NAMES, SleepFunction::Linear),
+        "How the rounds of a sleep grow with the bytes.", Basis::Published("slides on Narlikar and hybrid schedulers for Cilk");
     DEPTH_FIRST_K: usize = bytes("depth-first.k", 1, MOST, 64 * KIB),
         "Up to how many bytes a request does not wait for its turn. What the serial run declares at most is a good value; with less more is begun.", GUESSED;
     DFDEQUES_K: usize = bytes("dfdeques.k", 1, MOST, 64 * KIB),

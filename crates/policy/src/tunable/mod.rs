@@ -6,7 +6,7 @@
 mod setting;
 
 pub use setting::Setting;
-pub(crate) use setting::{choices, sealed};
+pub(crate) use setting::{choices, sealed, words};
 
 use crate::error::ParseError;
 use alloc::string::String;

@@ -143,3 +143,34 @@ macro_rules! choices {
     )*};
 }
 pub(crate) use choices;
+
+/// Text form of an enum of plain names, which a tunable can have.
+macro_rules! words {
+    ($type:ident, $kind:literal, $($variant:ident = $name:literal),*) => {
+        impl $type {
+            pub(crate) const NAMES: &'static [&'static str] = &[$($name),*];
+        }
+
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $name),*
+                })
+            }
+        }
+
+        impl core::str::FromStr for $type {
+            type Err = $crate::error::ParseError;
+
+            fn from_str(text: &str) -> Result<Self, $crate::error::ParseError> {
+                match text {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err($crate::text::unknown($kind, text, Self::NAMES)),
+                }
+            }
+        }
+
+        $crate::tunable::choices!($type);
+    };
+}
+pub(crate) use words;

@@ -12,7 +12,6 @@ use super::Machine;
 use super::worker::State;
 use crate::frames::FrameId;
 use tidegate_policy::space::Hybrid;
-use tidegate_policy::space::rounds::sleep_rounds;
 
 impl Machine<'_> {
     /// Whether the task that asks for `bytes` must sleep first.
@@ -25,8 +24,7 @@ impl Machine<'_> {
     ) -> bool {
         let worker = &mut self.workers[w];
         let job = &mut self.jobs[worker.job];
-        let parameters = (policy.alpha as u64, policy.beta as u64);
-        let rounds = sleep_rounds(bytes, worker.granted, parameters, job.allotment as u64);
+        let rounds = policy.sleep_rounds(bytes, worker.granted, job.allotment as u64);
         if rounds == 0 {
             worker.granted += bytes;
             return false;

@@ -4,12 +4,11 @@
 //! skips to the first sleeper. A thread that searches passes no rounds for a CPU slot that another
 //! thread holds; docs/space.md has the protocol.
 
-use crate::worker::Event;
-use crate::worker::WorkerThread;
 use crate::worker::wait::{self, Awaited};
+use crate::worker::{Event, Worker, WorkerThread};
 use std::sync::Arc;
 use tidegate_policy::space::Hybrid;
-use tidegate_policy::space::rounds::{Rounds, pass_for_absent, sleep_rounds};
+use tidegate_policy::space::rounds::{Rounds, pass_for_absent};
 
 /// The sleepers of each CPU slot, and what each thread was granted since it last slept or began a task.
 pub(super) struct Sleepers {
@@ -37,9 +36,9 @@ impl Sleepers {
     /// How many rounds the thread must sleep before it has these bytes; 0 grants them.
     fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
         let workers = self.cpu_slots.len() as u64;
-        let parameters = (self.policy.alpha as u64, self.policy.beta as u64);
+        let policy = self.policy;
         let granted = self.granted(thread);
-        let rounds = sleep_rounds(bytes, *granted, parameters, workers);
+        let rounds = policy.sleep_rounds(bytes, *granted, workers);
         *granted = if rounds == 0 { *granted + bytes } else { 0 };
         rounds
     }
@@ -130,12 +129,48 @@ pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     }
 }
 
-/// Whether a thread has the CPU slot; see docs/space.md for what a late answer does.
+/// Whether a thread has the CPU slot. Hints are asked first, to spare the pool's lock; a thread that
+/// was granted the CPU slot and does not run yet has no hint, but is in the ledger.
 fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
-    let mut workers = worker.shared().workers();
-    workers.any(|worker| worker.position.cpu_slot() == Some(cpu_slot))
+    let shared = worker.shared();
+    let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);
+    shared.workers().any(has_it) || shared.ledger().cpu_slots().is_taken(cpu_slot)
 }
 
 fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
     worker.position.cpu_slot().unwrap_or(worker.index)
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::pool::{PoolInner, members};
+    use crate::worker::{Admission, Membership};
+    use crate::{Pool, Share};
+    use tidegate_policy::slots::Status;
+
+    /// A thread with a slot; the second has the other CPU slot, but does not run yet, so that it has
+    /// no hint.
+    #[test]
+    fn a_granted_cpu_slot_is_held_before_its_thread_runs() {
+        let builder = Pool::builder().workers(2).share(Share::Off);
+        let builder = builder.space("hybrid:alpha=1,beta=0".parse().unwrap());
+        let shared = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&shared, 2);
+        let (own, granted) = (admitted[0], admitted[1]);
+        let there = shared.ledger().cpu_slots().at(granted).unwrap();
+        let membership = Membership::enter(shared.clone(), Admission::granted(own));
+        let worker = membership.current();
+        let event = Arc::new(Event::for_this_thread());
+        let sleepers = || shared.memory.sleepers().unwrap();
+        sleepers().at(there).sleep(1, event);
+        let _ = shared.memory.mirror(true, 0);
+
+        assert!(!wake_sleeper(worker, Round::PassesSomewhere));
+        assert_eq!(shared.ledger().stop(granted, Status::Idle), None);
+        assert!(wake_sleeper(worker, Round::PassesSomewhere));
+        drop(membership);
+        std::mem::forget(shared);
+    }
 }

@@ -2,7 +2,7 @@
 //! bytes.
 
 use tidegate_policy::Space;
-use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid};
+use tidegate_policy::space::{Budget, DepthFirst, DfDeques, Hybrid, SleepFunction};
 
 /// How many looks at a parked task let it have S1 bytes in `reproduce space`: many, as on the
 /// slides, and as many as the hybrid's alpha is based on.
@@ -70,5 +70,6 @@ fn hybrid(s1: u64) -> Hybrid {
     Hybrid {
         alpha,
         beta: alpha / 4,
+        sleep: SleepFunction::Linear,
     }
 }

@@ -4,6 +4,7 @@
 
 mod batch;
 mod findings;
+mod functions;
 mod modified_fib;
 mod published;
 mod real;
@@ -136,7 +137,10 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
     if let Some((all, swept)) = simulated {
         let results = all.measure(session)?;
         page.findings = findings::findings(&results, session.size());
-        page.sections = simulated_sections(&results, &swept.measure(session)?);
+        let swept = swept.measure(session)?;
+        page.findings
+            .extend(functions::findings(&swept, session.size()));
+        page.sections = simulated_sections(&results, &swept);
     }
     if let Some(here) = here {
         here.add(&mut page, session)?;
@@ -165,7 +169,7 @@ fn simulated_sections(results: &[Results], swept: &[Results]) -> Vec<Section> {
         charts: vec![],
         tables: vec![on(0), on(3)],
     });
-    sections.push(sweep::section(swept));
+    sections.push(sweep::section(swept, functions::table(swept)));
     sections
 }
 
@@ -174,6 +178,7 @@ mod tests {
     use tidegate_policy::Space;
 
     use super::*;
+    use tidegate_policy::space::{Hybrid, SleepFunction};
 
     #[test]
     fn first_scheduler_is_the_one_all_are_compared_with() {
@@ -181,6 +186,17 @@ mod tests {
         assert_eq!(schedulers[0].space, Some(Space::None));
         let names = schedulers.each_ref().map(|rule| rule.name.as_str());
         assert_eq!(names, [STEALING, HYBRID, NARLIKAR, DFDEQUES, BUDGET]);
+    }
+
+    /// Whatever the sweep shows to be best; docs/space.md, "Alpha and beta".
+    #[test]
+    fn alpha_follows_the_written_rule() {
+        for (s1, alpha, beta) in [(64 << 20, 1 << 20, 1 << 18), (100, 2, 0)] {
+            let sleep = SleepFunction::Linear;
+            let expected = Space::Hybrid(Hybrid { alpha, beta, sleep });
+            assert_eq!(schedulers(s1)[1].space, Some(expected));
+            assert_eq!(k(s1), alpha as u64);
+        }
     }
 
     #[test]

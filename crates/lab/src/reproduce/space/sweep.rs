@@ -1,7 +1,7 @@
 //! Peak and time over the parameters of the schedulers, which the source calls "voodoo" and does not print.
 
 use tidegate_policy::Space;
-use tidegate_policy::space::{DepthFirst, DfDeques, Hybrid};
+use tidegate_policy::space::{DepthFirst, DfDeques, Hybrid, SleepFunction};
 
 use super::batch::Subject;
 use super::tables::Results;
@@ -9,28 +9,44 @@ use super::{DFDEQUES, HYBRID, NARLIKAR, STEALING};
 use crate::engine::Interval;
 use crate::reproduce::grid::{Load, Plan, Rule};
 use crate::reproduce::page::{Chart, Line, Point, Section};
+use tidegate_command::output::Table;
 
 /// The parameters, as parts of S1.
 const PARTS: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
 const NO_BETA: &str = "hybrid, beta 0";
+const SQRT: &str = "hybrid, sqrt";
+const SQUARE: &str = "hybrid, square";
 
-const SCHEDULERS: [&str; 4] = [HYBRID, NO_BETA, NARLIKAR, DFDEQUES];
+/// Every sleep function by the name of its line in the charts.
+pub const FUNCTIONS: [(&str, SleepFunction); 3] = [
+    (HYBRID, SleepFunction::Linear),
+    (SQRT, SleepFunction::Sqrt),
+    (SQUARE, SleepFunction::Square),
+];
+
+const LINES: [&str; 6] = [HYBRID, SQRT, SQUARE, NO_BETA, NARLIKAR, DFDEQUES];
 
 /// Work stealing, and each scheduler with each parameter, on 16 processors.
 pub fn plan(subject: &Subject) -> Plan {
     let s1 = subject.extent.peak_bytes;
     let swept = PARTS.into_iter().flat_map(|part| {
         let k = s1.div_ceil(part) as usize;
-        let hybrid = |beta| Space::Hybrid(Hybrid { alpha: k, beta });
+        let hybrid = |beta, sleep| {
+            let alpha = k;
+            Space::Hybrid(Hybrid { alpha, beta, sleep })
+        };
+        let [linear, sqrt, square] = FUNCTIONS.map(|(_, function)| hybrid(k / 4, function));
         let spaces = [
-            hybrid(k / 4),
-            hybrid(0),
+            linear,
+            sqrt,
+            square,
+            hybrid(0, SleepFunction::Linear),
             Space::DepthFirst(DepthFirst { k }),
             Space::DfDeques(DfDeques { k }),
         ];
-        let named = SCHEDULERS.into_iter().zip(spaces);
-        named.map(move |(scheduler, space)| Rule::with_memory(&name(scheduler, part), space))
+        let named = LINES.into_iter().zip(spaces);
+        named.map(move |(line, space)| Rule::with_memory(&name(line, part), space))
     });
     Plan {
         rules: std::iter::once(Rule::with_memory(STEALING, Space::None))
@@ -45,8 +61,8 @@ pub fn plan(subject: &Subject) -> Plan {
 }
 
 /// What a rule is called in names of cells, which `/` separates.
-fn name(scheduler: &str, part: u64) -> String {
-    format!("{scheduler} at {part}")
+pub fn name(line: &str, part: u64) -> String {
+    format!("{line} at {part}")
 }
 
 fn label(part: u64) -> String {
@@ -56,8 +72,8 @@ fn label(part: u64) -> String {
     }
 }
 
-/// Two charts for each program.
-pub fn section(swept: &[Results]) -> Section {
+/// Two charts for each program, and the table of sleep functions.
+pub fn section(swept: &[Results], functions: Table) -> Section {
     let charts = swept.iter().flat_map(|results| {
         [
             chart(results, "peak memory", |name| results.peak_ratio(name, 0)),
@@ -66,23 +82,24 @@ pub fn section(swept: &[Results]) -> Section {
     });
     Section {
         title: "Simulated: parameters".to_owned(),
-        text:
-            "Peak and time on 16 processors in units of those of work stealing, over alpha and k \
+        text: "Peak and time on 16 processors in units of those of work stealing, over alpha and k \
                from S1 to S1/1024. A smaller alpha makes more requests sleep, and for more rounds. \
-               The two lines of the hybrid have a beta of a quarter of alpha and of 0; with 16 \
-               processors the first divides a request by five times as much. The findings use \
-               S1/64 and the first line, whatever is best here."
-                .to_owned(),
+               \"hybrid\" has a beta of a quarter of alpha; with 16 processors it divides a request \
+               by five times as much as \"hybrid, beta 0\". Where it lets a request sleep r rounds, \
+               \"sqrt\" and \"square\" let it sleep as many as the square root or the square of r. \
+               The other findings use S1/64 and \"hybrid\", whatever is best here; the table has \
+               the three sleep functions at S1/64."
+            .to_owned(),
         charts: charts.collect(),
-        tables: vec![],
+        tables: vec![functions],
     }
 }
 
 fn chart(results: &Results, what: &str, figure: impl Fn(&str) -> Interval) -> Chart {
-    let line = |scheduler: &str| {
-        let point = |(x, part): (usize, u64)| Point::new(x as f64, figure(&name(scheduler, part)));
+    let line = |line: &str| {
+        let point = |(x, part): (usize, u64)| Point::new(x as f64, figure(&name(line, part)));
         Line {
-            name: scheduler.to_owned(),
+            name: line.to_owned(),
             points: PARTS.into_iter().enumerate().filter_map(point).collect(),
         }
     };
@@ -92,6 +109,6 @@ fn chart(results: &Results, what: &str, figure: impl Fn(&str) -> Interval) -> Ch
         y: format!("{what} / that of work stealing"),
         labels: PARTS.map(label).into(),
         log: false,
-        lines: SCHEDULERS.map(line).into(),
+        lines: LINES.map(line).into(),
     }
 }
