@@ -99,12 +99,6 @@ impl Claim {
         }
     }
 
-    /// By which tables name it.
-    #[cfg(test)]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
     /// The claim with the figure that the text of the source has.
     pub fn published(self, figure: f64) -> Self {
         Self {

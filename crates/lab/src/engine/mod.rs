@@ -6,6 +6,7 @@
 //! the missing ones only. The runs of a cell become a [`Sample`], samples become an [`Interval`],
 //! and a [`Claim`] of the source judges the interval.
 
+mod build;
 mod busy;
 mod claim;
 pub mod ratios;

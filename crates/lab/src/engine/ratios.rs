@@ -17,12 +17,22 @@ pub fn measured(pairs: impl IntoIterator<Item = [Sample; 2]>) -> Vec<[Sample; 2]
     pairs.into_iter().filter(is_whole).collect()
 }
 
-pub fn least(ratios: &[f64]) -> f64 {
-    ratios.iter().copied().fold(f64::INFINITY, f64::min)
+/// The least; NaN if one is NaN.
+pub fn least(values: &[f64]) -> f64 {
+    let less = |one: f64, other: f64| match one.is_nan() || one < other {
+        true => one,
+        false => other,
+    };
+    values.iter().copied().fold(f64::INFINITY, less)
 }
 
-pub fn greatest(ratios: &[f64]) -> f64 {
-    ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+/// The greatest; NaN if one is NaN.
+pub fn greatest(values: &[f64]) -> f64 {
+    let more = |one: f64, other: f64| match one.is_nan() || one > other {
+        true => one,
+        false => other,
+    };
+    values.iter().copied().fold(f64::NEG_INFINITY, more)
 }
 
 /// The ratio that is farthest from 1, in whichever direction.
@@ -44,6 +54,17 @@ mod tests {
     fn farthest_takes_either_direction() {
         assert_eq!(farthest(&[1.5, 0.5, 1.1]), 0.5);
         assert_eq!(farthest(&[1.5, 0.8, 1.1]), 1.5);
+    }
+
+    #[test]
+    fn ends_of_unknown_values_are_unknown() {
+        assert_eq!(
+            [least(&[2.0, 1.0, 3.0]), greatest(&[2.0, 3.0, 1.0])],
+            [1.0, 3.0]
+        );
+        for values in [[f64::NAN, 1.0], [1.0, f64::NAN]] {
+            assert!(least(&values).is_nan() && greatest(&values).is_nan());
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use tidegate_command::failure::Failure;
 use tidegate_command::output::Progress;
 
+use super::build;
 use super::busy::Watch;
 use super::store::{Head, Store};
 use crate::arguments::{KeepFlags, Size};
@@ -115,7 +116,7 @@ impl Session {
         let head = Head {
             experiment: experiment.clone(),
             size: format!("{size:?}").to_lowercase(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: build::name()?.to_owned(),
         };
         let store = Store::open(&self.plan.keep, &head)?;
         self.store.get_or_init(|| Mutex::new(store));
@@ -350,6 +351,15 @@ mod tests {
         assert_eq!(made.swap(0, Ordering::Relaxed), 2);
         assert_eq!(runs(false, 3).unwrap(), expected);
         assert_eq!(made.load(Ordering::Relaxed), 6);
+    }
+
+    #[test]
+    fn runs_name_their_build() {
+        let folder = tempfile::tempdir().unwrap();
+        begun(&folder, false);
+        let text = std::fs::read_to_string(folder.path().join("test-tiny.jsonl")).unwrap();
+        let head: Head = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        assert_eq!(head.build, build::name().unwrap());
     }
 
     #[test]

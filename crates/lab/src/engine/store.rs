@@ -1,7 +1,7 @@
 //! Finished runs on disk: a file of JSON lines, to which each run is appended as it ends.
 //!
-//! The first line says of what the runs are; runs of another experiment, size or version are not
-//! mixed with it. A last line that was cut off is dropped.
+//! The first line says of what the runs are; runs of another experiment, size or build of this
+//! program are not mixed with it. A last line that was cut off is dropped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,8 @@ use crate::arguments::KeepFlags;
 pub struct Head {
     pub experiment: String,
     pub size: String,
-    pub version: String,
+    /// The build that made the runs.
+    pub build: String,
 }
 
 /// One finished run.
@@ -104,6 +105,12 @@ fn read(text: &str, head: &Head) -> Result<BTreeMap<(String, u64), Value>, Strin
         .next()
         .and_then(|first| serde_json::from_str(first).ok())
         .ok_or("the first line does not say of what the runs are")?;
+    if found.build != head.build {
+        let (theirs, ours) = (found.build, &head.build);
+        return Err(format!(
+            "the runs are of build {theirs}, this is build {ours}"
+        ));
+    }
     if found != *head {
         return Err(format!("the runs are of {found:?} and not of {head:?}"));
     }
@@ -124,7 +131,7 @@ mod tests {
         Head {
             experiment: "test".to_owned(),
             size: size.to_owned(),
-            version: "1".to_owned(),
+            build: "1".to_owned(),
         }
     }
 
@@ -154,6 +161,30 @@ mod tests {
             });
         let runs = read(&(text + "{\"cell\":\"ce"), &head("tiny")).unwrap();
         assert_eq!(runs.len(), 1);
+    }
+
+    #[test]
+    fn refuses_runs_of_another_build() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |build: &str| {
+            let build = build.to_owned();
+            let head = Head {
+                build,
+                ..head("tiny")
+            };
+            Store::open(folder.path(), &head, true)
+        };
+        open("0.1.0 a").unwrap().add("cell", 0, 1.5.into()).unwrap();
+        let Err(Failure::Usage(why)) = open("0.1.0 b") else {
+            panic!("runs of another build are kept");
+        };
+        assert!(
+            why.ends_with(
+                "the runs are of build 0.1.0 a, this is build 0.1.0 b; start again without --resume"
+            ),
+            "{why}"
+        );
+        assert_eq!(open("0.1.0 a").unwrap().get("cell", 0), Some(&1.5.into()));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::engine::ratios::geometric_mean;
+use crate::engine::ratios::{geometric_mean, greatest, least};
 use crate::engine::{Interval, Sample};
 use crate::reproduce::grid::Grid;
 use crate::reproduce::observed::Observed;
@@ -110,6 +110,15 @@ impl On<'_> {
         rules.map(|rule| self.time(rule, work, loads))
     }
 
+    /// The least time of a program under the rules `slow` by the greatest under `fast`.
+    pub fn slower(&self, slow: &[&str], fast: &[&str], work: &str, loads: &[&str]) -> f64 {
+        let times = |rules: &[&str]| -> Vec<f64> {
+            let time = |rule: &&str| self.time(rule, work, loads);
+            rules.iter().map(time).collect()
+        };
+        least(&times(slow)) / greatest(&times(fast))
+    }
+
     /// The aggregated time under a rule, the mean over the loads: of each program the time by the
     /// mean over the rules `unit`, as the mean of all programs that were run (section 3.2).
     pub fn aggregated(&self, rule: &str, loads: &[&str], unit: &[&str]) -> f64 {
@@ -142,23 +151,9 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// The least; NaN if one is NaN.
-pub fn least<const N: usize>(values: [f64; N]) -> f64 {
-    let less = |one: f64, other: f64| match one.is_nan() || one < other {
-        true => one,
-        false => other,
-    };
-    values.into_iter().fold(f64::INFINITY, less)
-}
-
-/// The greatest; NaN if one is NaN.
-pub fn most<const N: usize>(values: [f64; N]) -> f64 {
-    -least(values.map(|value| -value))
-}
-
 /// The slowest by the fastest.
-pub fn spread<const N: usize>(values: [f64; N]) -> f64 {
-    most(values) / least(values)
+pub fn spread(times: &[f64]) -> f64 {
+    greatest(times) / least(times)
 }
 
 #[cfg(test)]

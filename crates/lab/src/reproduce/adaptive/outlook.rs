@@ -5,8 +5,9 @@ use tidegate_workloads::Size;
 
 use super::claims::{Row, SLIGHTLY};
 use super::machines::{MARS, Machine, SATURN};
-use super::medians::{View, least};
+use super::medians::View;
 use super::simulated::slowed;
+use crate::engine::ratios::least;
 use crate::engine::{Refuted, Session};
 use crate::reproduce::grid::{Grid, Load, Plan, Rule, Trial};
 use crate::reproduce::page::{Page, Section};
@@ -104,9 +105,8 @@ impl Trials {
             cao: cao.measure(session)?,
         };
         let size = session.size().into();
-        let findings = claims().into_iter();
-        page.findings
-            .extend(findings.map(|row| row.finding(&results, size)));
+        let findings = ROWS.iter().map(|row| row.finding(&results, size));
+        page.findings.extend(findings);
         page.sections.push(section(&results));
         Ok(())
     }
@@ -130,106 +130,75 @@ fn by_linear(view: &View<'_, Results>, rule: &str, loads: [&str; 2]) -> f64 {
     time(view, rule, loads) / time(view, "linear", loads)
 }
 
-type Figure = fn(&View<'_, Results>) -> f64;
-
-fn claims() -> Vec<Row<Results>> {
-    let figures: [(&str, [Figure; 2]); 4] = [
-        (
-            "a-steal",
-            [
-                |v| by_linear(v, "a-steal", ALONE),
-                |v| by_linear(v, "a-steal", FOUR),
-            ],
-        ),
-        (
-            "a-deque",
-            [
-                |v| by_linear(v, "a-deque", ALONE),
-                |v| by_linear(v, "a-deque", FOUR),
-            ],
-        ),
-        (
-            "wsap",
-            [
-                |v| by_linear(v, "wsap", ALONE),
-                |v| by_linear(v, "wsap", FOUR),
-            ],
-        ),
-        (
-            "steady",
-            [
-                |v| by_linear(v, "steady", ALONE),
-                |v| by_linear(v, "steady", FOUR),
-            ],
-        ),
-    ];
-    let mut rows = vec![];
-    for (rule, [alone, four]) in figures {
-        rows.push(no_faster(rule, "alone", "One instance takes", alone));
-        rows.push(no_faster(rule, "4", "Four instances take", four));
-    }
-    rows.extend(central());
-    rows.push(
-        Row::above(
-            [
-                "cao-alone",
-                "One program alone on 8 processors takes longer under A-Steal and A-Deque than with \
-                 all processors all the time",
-                "2.4, after Cao et al.",
-            ],
-            SLIGHTLY,
-            |view: &View<'_, Results>| {
-                let cao = view.on(&view.results.cao);
-                let time = |rule| cao.aggregated(rule, &["8"], &ALL);
-                least(["a-steal", "a-deque"].map(time)) / time("linear")
-            },
-        )
-        .because(
-            "A job with a desire begins with one processor, and has all that it can use only after \
-             some cycles.",
-        ),
-    );
-    rows
-}
-
 /// The first of the three explanations of chapter 7, that adaptivity gains nothing.
-fn no_faster(rule: &str, load: &str, take: &str, figure: Figure) -> Row<Results> {
-    let id = format!("outlook-{rule}-{load}");
-    let what = format!(
-        "{take} at least as long under {rule} on as many processors as it asks for as under the \
-         linear backoff on all"
-    );
-    Row::new(
-        [&id, &what, "asked in ch. 7"],
-        0.95..=2.0,
-        Refuted::AtMost(0.95),
-        figure,
-    )
+macro_rules! no_faster {
+    ($rule:literal, $load:literal, $take:literal, $loads:expr) => {
+        Row::new(
+            concat!("outlook-", $rule, "-", $load),
+            concat!(
+                $take,
+                " at least as long under ",
+                $rule,
+                " on as many processors as it asks for as under the linear backoff on all"
+            ),
+            ASKED,
+            0.95..=2.0,
+            Refuted::AtMost(0.95),
+            |view| by_linear(view, $rule, $loads),
+        )
+    };
 }
 
 /// The second explanation, that a central table is needed.
-fn central() -> [Row<Results>; 2] {
-    fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
-        let best = least(ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
-        best / time(view, "quanta", loads)
-    }
-    let row =
-        |id, what, figure: Figure| Row::below([id, what, "asked in ch. 7"], 0.5..=0.95, figure);
-    [
-        row(
-            "outlook-central-alone",
-            "One instance takes less time under the best estimator with a central table than under \
-             quanta, which have none",
-            |view| gain(view, ALONE),
-        ),
-        row(
-            "outlook-central-4",
-            "Four instances take less time under the best estimator with a central table than under \
-             quanta, which have none",
-            |view| gain(view, FOUR),
-        ),
-    ]
+fn gain(view: &View<'_, Results>, loads: [&str; 2]) -> f64 {
+    let best = least(&ESTIMATORS.map(|(rule, _)| time(view, rule, loads)));
+    best / time(view, "quanta", loads)
 }
+
+const ASKED: &str = "asked in ch. 7";
+
+const ROWS: &[Row<Results>] = &[
+    no_faster!("a-steal", "alone", "One instance takes", ALONE),
+    no_faster!("a-steal", "4", "Four instances take", FOUR),
+    no_faster!("a-deque", "alone", "One instance takes", ALONE),
+    no_faster!("a-deque", "4", "Four instances take", FOUR),
+    no_faster!("wsap", "alone", "One instance takes", ALONE),
+    no_faster!("wsap", "4", "Four instances take", FOUR),
+    no_faster!("steady", "alone", "One instance takes", ALONE),
+    no_faster!("steady", "4", "Four instances take", FOUR),
+    Row::below(
+        "outlook-central-alone",
+        "One instance takes less time under the best estimator with a central table than under \
+         quanta, which have none",
+        ASKED,
+        0.5..=0.95,
+        |view| gain(view, ALONE),
+    ),
+    Row::below(
+        "outlook-central-4",
+        "Four instances take less time under the best estimator with a central table than under \
+         quanta, which have none",
+        ASKED,
+        0.5..=0.95,
+        |view| gain(view, FOUR),
+    ),
+    Row::above(
+        "cao-alone",
+        "One program alone on 8 processors takes longer under A-Steal and A-Deque than with all \
+         processors all the time",
+        "2.4, after Cao et al.",
+        SLIGHTLY,
+        |view: &View<'_, Results>| {
+            let cao = view.on(&view.results.cao);
+            let time = |rule| cao.aggregated(rule, &["8"], &ALL);
+            least(&["a-steal", "a-deque"].map(time)) / time("linear")
+        },
+    )
+    .because(
+        "A job with a desire begins with one processor, and has all that it can use only after some \
+         cycles.",
+    ),
+];
 
 fn section(results: &Results) -> Section {
     let Results { mars, saturn, cao } = results;
@@ -298,9 +267,7 @@ mod tests {
                 (contradicting, Verdict::Contradicts),
             ] {
                 let results = results(&all(seconds));
-                let findings = claims()
-                    .into_iter()
-                    .map(|row| row.finding(&results, Size::Paper));
+                let findings = ROWS.iter().map(|row| row.finding(&results, Size::Paper));
                 let mut of = findings.filter(|finding| finding.id == id);
                 assert_eq!(of.next().expect("a claim").verdict, verdict, "{id}");
             }

@@ -4,7 +4,8 @@ use tidegate::machine::Machine;
 use tidegate_workloads::Size;
 
 use super::claims::{ALIKE, Row, SEVEN, SLIGHTLY, WORSE};
-use super::medians::{On, View, least, most};
+use super::medians::{On, View};
+use crate::engine::ratios::{greatest, least};
 use crate::engine::{Refuted, Session, Verdict};
 use crate::reproduce::grid::{Grid, Load, Plan, Trial};
 use crate::reproduce::page::{Finding, Page, Setting};
@@ -103,9 +104,9 @@ impl Results {
 
 fn findings(results: &Results, processors: usize, size: Size) -> Vec<Finding> {
     let few = processors < MANY;
-    let anywhere = waste().into_iter().map(|row| (row, false));
-    let on_many = bipartition().into_iter().map(|row| (row, few));
-    let rows = anywhere.chain(on_many).chain([(sssp(), true)]);
+    let anywhere = WASTE.iter().map(|row| (row, false));
+    let on_many = BIPARTITION.iter().map(|row| (row, few));
+    let rows = anywhere.chain(on_many).chain([(&SSSP, true)]);
     rows.map(|(row, cannot)| {
         let finding = row.finding(results, size);
         finding.unless(cannot, Verdict::CannotTell)
@@ -113,114 +114,99 @@ fn findings(results: &Results, processors: usize, size: Size) -> Vec<Finding> {
     .collect()
 }
 
-/// Of four instances each has processors that the others' idle thieves leave to it.
-fn waste() -> Vec<Row<Results>> {
-    fn by_linear(view: &View<'_, Results>, rule: &str) -> f64 {
-        let time = |rule| view.here().aggregated(rule, &[&view.results.four], &SEVEN);
-        time(rule) / time("linear")
-    }
-    vec![
-        Row::above(
-            [
-                "here-original",
-                "Four instances here take significantly longer with the original backoff than with \
-                 the linear one",
-                "4.5",
-            ],
-            WORSE,
-            |view| by_linear(view, "pheet-original"),
-        )
-        .because(
-            "Its sleeps grow to 0.1 ms only, so its thieves take processors from the other \
-             instances more often. On few processors there is little to take.",
-        ),
-        Row::above(
-            [
-                "here-none",
-                "Four instances here take significantly longer without a backoff than with the \
-                 linear one",
-                "4.5",
-            ],
-            WORSE,
-            |view| by_linear(view, "none"),
-        )
-        .because(
-            "A thief that never rests keeps its processor for a whole slice of time while workers \
-             of other instances wait for it.",
-        ),
-    ]
+fn by_linear(view: &View<'_, Results>, rule: &str) -> f64 {
+    let time = |rule| view.here().aggregated(rule, &[&view.results.four], &SEVEN);
+    time(rule) / time("linear")
 }
+
+const PROGRAM: &str = "bipartition";
+
+fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
+    view.here().time(rule, PROGRAM, &[&view.results.alone])
+}
+
+/// Of four instances each has processors that the others' idle thieves leave to it.
+const WASTE: &[Row<Results>] = &[
+    Row::above(
+        "here-original",
+        "Four instances here take significantly longer with the original backoff than with \
+         the linear one",
+        "4.5",
+        WORSE,
+        |view| by_linear(view, "pheet-original"),
+    )
+    .because(
+        "Its sleeps grow to 0.1 ms only, so its thieves take processors from the other \
+         instances more often. On few processors there is little to take.",
+    ),
+    Row::above(
+        "here-none",
+        "Four instances here take significantly longer without a backoff than with the \
+         linear one",
+        "4.5",
+        WORSE,
+        |view| by_linear(view, "none"),
+    )
+    .because(
+        "A thief that never rests keeps its processor for a whole slice of time while workers \
+         of other instances wait for it.",
+    ),
+];
 
 const FEW: &str = "The thesis sees a difference from 20 processors on.";
 
-fn bipartition() -> Vec<Row<Results>> {
-    const PROGRAM: &str = "bipartition";
-    fn alone(view: &View<'_, Results>, rule: &str) -> f64 {
-        view.here().time(rule, PROGRAM, &[&view.results.alone])
-    }
-    vec![
-        Row::above(
-            [
-                "bipartition-none",
-                "Bipartition alone takes almost 2 times as long without a backoff as with the linear \
-                 one",
-                "4.3, fig. 4.1a; 6.1, fig. 6.1",
-            ],
-            // sqrt(2) and 2 sqrt(2).
-            1.41..=2.83,
-            |view| alone(view, "none") / alone(view, "linear"),
-        )
-        .published(2.0)
-        .because(FEW),
-        Row::above(
-            [
-                "bipartition-quanta",
-                "Bipartition alone takes longer with either quanta than with the linear and the \
-                 original backoff",
-                "6.1, fig. 6.1; 5.6, fig. 5.9a",
-            ],
-            SLIGHTLY,
-            |view| {
-                let times = |rule| alone(view, rule);
-                let quanta = least(["quanta", "long-quanta"].map(times));
-                quanta / most(["linear", "pheet-original"].map(times))
-            },
-        )
-        .because(FEW),
-        Row::new(
-            [
-                "bipartition-load",
-                "Four bipartitions at once take as long as one alone, with the linear backoff",
-                "4.3, fig. 4.4a",
-            ],
-            ALIKE,
-            Refuted::AtLeast(1.25),
-            |view| {
-                let four = view.here().time("linear", PROGRAM, &[&view.results.four]);
-                four / alone(view, "linear")
-            },
-        )
-        .because("Four instances take as long as one only where one leaves processors to the others."),
-    ]
-}
-
-fn sssp() -> Row<Results> {
-    Row::new(
-        [
-            "sssp-none",
-            "Shortest paths alone take significantly longer without a backoff than with the linear \
-             one on Mars, and less time on Saturn",
-            "6.5, figs 6.9, 6.10",
-        ],
-        0.50..=2.0,
-        Refuted::Outside(0.50, 2.0),
+const BIPARTITION: &[Row<Results>] = &[
+    Row::above(
+        "bipartition-none",
+        "Bipartition alone takes almost 2 times as long without a backoff as with the linear \
+         one",
+        "4.3, fig. 4.1a; 6.1, fig. 6.1",
+        // sqrt(2) and 2 sqrt(2).
+        1.41..=2.83,
+        |view| alone(view, "none") / alone(view, "linear"),
+    )
+    .published(2.0)
+    .because(FEW),
+    Row::above(
+        "bipartition-quanta",
+        "Bipartition alone takes longer with either quanta than with the linear and the \
+         original backoff",
+        "6.1, fig. 6.1; 5.6, fig. 5.9a",
+        SLIGHTLY,
         |view| {
-            let time = |rule| view.here().time(rule, "sssp", &[&view.results.alone]);
-            time("none") / time("linear")
+            let times = |rule| alone(view, rule);
+            let quanta = least(&["quanta", "long-quanta"].map(times));
+            quanta / greatest(&["linear", "pheet-original"].map(times))
         },
     )
-    .because("The two machines of the thesis contradict each other, so no third one can decide.")
-}
+    .because(FEW),
+    Row::new(
+        "bipartition-load",
+        "Four bipartitions at once take as long as one alone, with the linear backoff",
+        "4.3, fig. 4.4a",
+        ALIKE,
+        Refuted::AtLeast(1.25),
+        |view| {
+            let four = view.here().time("linear", PROGRAM, &[&view.results.four]);
+            four / alone(view, "linear")
+        },
+    )
+    .because("Four instances take as long as one only where one leaves processors to the others."),
+];
+
+const SSSP: Row<Results> = Row::new(
+    "sssp-none",
+    "Shortest paths alone take significantly longer without a backoff than with the linear \
+     one on Mars, and less time on Saturn",
+    "6.5, figs 6.9, 6.10",
+    0.50..=2.0,
+    Refuted::Outside(0.50, 2.0),
+    |view| {
+        let time = |rule| view.here().time(rule, "sssp", &[&view.results.alone]);
+        time("none") / time("linear")
+    },
+)
+.because("The two machines of the thesis contradict each other, so no third one can decide.");
 
 #[cfg(test)]
 mod tests {

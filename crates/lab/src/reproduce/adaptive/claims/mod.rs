@@ -78,7 +78,14 @@ const YIELDS: &str = "A yield costs nothing here while no other thread waits for
 
 /// A claim and how its figure is computed.
 pub struct Row<R> {
-    claim: Claim,
+    id: &'static str,
+    /// One sentence.
+    what: &'static str,
+    /// Section, figure or table.
+    source: &'static str,
+    agrees: RangeInclusive<f64>,
+    refuted: Refuted,
+    published: Option<f64>,
     figure: fn(&View<'_, R>) -> f64,
     why: &'static str,
     /// Whether programs must be as long as those of the thesis.
@@ -86,15 +93,21 @@ pub struct Row<R> {
 }
 
 impl<R> Row<R> {
-    /// A claim with its identifier, its sentence and where it stands.
-    pub fn new(
-        [id, what, source]: [&str; 3],
+    pub const fn new(
+        id: &'static str,
+        what: &'static str,
+        source: &'static str,
         agrees: RangeInclusive<f64>,
         refuted: Refuted,
         figure: fn(&View<'_, R>) -> f64,
     ) -> Self {
         Self {
-            claim: Claim::new(id, what, source, agrees, refuted),
+            id,
+            what,
+            source,
+            agrees,
+            refuted,
+            published: None,
             figure,
             why: "",
             needs_paper: false,
@@ -102,47 +115,62 @@ impl<R> Row<R> {
     }
 
     /// That a ratio is above 1.
-    pub fn above(
-        names: [&str; 3],
+    pub const fn above(
+        id: &'static str,
+        what: &'static str,
+        source: &'static str,
         agrees: RangeInclusive<f64>,
         figure: fn(&View<'_, R>) -> f64,
     ) -> Self {
-        Self::new(names, agrees, Refuted::AtMost(1.0), figure)
+        Self::new(id, what, source, agrees, Refuted::AtMost(1.0), figure)
     }
 
     /// That a ratio is below 1.
-    pub fn below(
-        names: [&str; 3],
+    pub const fn below(
+        id: &'static str,
+        what: &'static str,
+        source: &'static str,
         agrees: RangeInclusive<f64>,
         figure: fn(&View<'_, R>) -> f64,
     ) -> Self {
-        Self::new(names, agrees, Refuted::AtLeast(1.0), figure)
+        Self::new(id, what, source, agrees, Refuted::AtLeast(1.0), figure)
     }
 
     /// That two times are alike.
-    pub fn alike(names: [&str; 3], figure: fn(&View<'_, R>) -> f64) -> Self {
-        Self::new(names, ALIKE, Refuted::Outside(1.0 / APART, APART), figure)
+    const fn alike(
+        id: &'static str,
+        what: &'static str,
+        source: &'static str,
+        figure: fn(&View<'_, R>) -> f64,
+    ) -> Self {
+        let refuted = Refuted::Outside(1.0 / APART, APART);
+        Self::new(id, what, source, ALIKE, refuted, figure)
     }
 
     /// That the slowest of several takes about as long as the fastest.
-    pub fn close(names: [&str; 3], figure: fn(&View<'_, R>) -> f64) -> Self {
-        Self::new(names, CLOSE, Refuted::AtLeast(APART), figure)
+    const fn close(
+        id: &'static str,
+        what: &'static str,
+        source: &'static str,
+        figure: fn(&View<'_, R>) -> f64,
+    ) -> Self {
+        Self::new(id, what, source, CLOSE, Refuted::AtLeast(APART), figure)
     }
 
-    pub fn published(self, figure: f64) -> Self {
+    pub const fn published(self, figure: f64) -> Self {
         Self {
-            claim: self.claim.published(figure),
+            published: Some(figure),
             ..self
         }
     }
 
     /// Why the figure is what it is, or the range.
-    pub fn because(self, why: &'static str) -> Self {
+    pub const fn because(self, why: &'static str) -> Self {
         Self { why, ..self }
     }
 
     /// A claim that only programs as long as those of the thesis can judge.
-    fn of_long_programs(self) -> Self {
+    const fn of_long_programs(self) -> Self {
         Self {
             needs_paper: true,
             ..self
@@ -151,30 +179,34 @@ impl<R> Row<R> {
 
     /// How programs of this size judge the claim.
     pub fn finding(&self, results: &R, size: Size) -> Finding {
+        let agrees = self.agrees.clone();
+        let mut claim = Claim::new(self.id, self.what, self.source, agrees, self.refuted);
+        if let Some(figure) = self.published {
+            claim = claim.published(figure);
+        }
         let ours = interval(results, self.figure);
         let is_too_small = match size {
             Size::Tiny => true,
             Size::Small => self.needs_paper,
             Size::Paper => false,
         };
-        let finding = self.claim.finding(ours, show_ratio).because(self.why);
+        let finding = claim.finding(ours, show_ratio).because(self.why);
         finding.unless(is_too_small, Verdict::TooSmall)
     }
 }
 
 /// All claims that simulated machines can judge.
-fn rows() -> Vec<Row<Results>> {
+fn rows() -> impl Iterator<Item = &'static Row<Results>> {
     let groups = [
-        lu::rows(),
-        overall::rows(),
-        programs::rows(),
-        parameters::rows(),
-        sleeps::rows(),
+        lu::ROWS,
+        overall::ROWS,
+        programs::ROWS,
+        parameters::ROWS,
+        sleeps::ROWS,
     ];
-    groups.into_iter().flatten().collect()
+    groups.into_iter().flatten()
 }
 
 pub fn findings(results: &Results, size: Size) -> Vec<Finding> {
-    let rows = rows().into_iter();
-    rows.map(|row| row.finding(results, size)).collect()
+    rows().map(|row| row.finding(results, size)).collect()
 }

@@ -15,80 +15,57 @@ const LENGTHS: &str = "How often a thief sleeps depends on how long it finds not
     tasks, which the thesis does not print. Rows of failures are shorter here, and the \
     sleeps of the linear backoff begin shorter than those of quanta.";
 
-pub fn rows() -> Vec<Row<Results>> {
-    let mut rows = naps();
-    rows.extend(asleep());
-    rows
-}
-
-fn naps() -> Vec<Row<Results>> {
-    vec![
-        Row::above(
-            [
-                "nap-length",
-                "A sleep takes 2.4 times as long under quanta as under the linear backoff, the mean \
-                 of LU and quicksort",
-                "5.7, table 5.5",
-            ],
-            // sqrt(2.4), and the ratio of the longest sleeps, 1.5 to 0.5 ms.
-            1.55..=3.0,
-            |view| {
-                let length = |work| ratio(view, Figure::Asleep, work) / ratio(view, Figure::Naps, work);
-                (length("lu") + length("quicksort")) / 2.0
-            },
-        )
-        .published(2.40)
-        .because(LENGTHS),
-        Row::below(
-            [
-                "naps-lu",
-                "Workers of LU sleep 0.45 times as often under quanta",
-                "5.7, table 5.5",
-            ],
-            0.33..=0.62,
-            |view| ratio(view, Figure::Naps, "lu"),
-        )
-        .published(0.451)
-        .because(LENGTHS),
-        Row::below(
-            [
-                "naps-quicksort",
-                "Workers of quicksort sleep 0.33 times as often under quanta",
-                "5.7, table 5.5",
-            ],
-            0.24..=0.45,
-            |view| ratio(view, Figure::Naps, "quicksort"),
-        )
-        .published(0.329)
-        .because(LENGTHS),
-    ]
-}
-
-fn asleep() -> Vec<Row<Results>> {
-    vec![
-        Row::new(
-            [
-                "asleep-lu",
-                "Workers of LU sleep 1.08 times as long in all under quanta",
-                "5.7, table 5.5",
-            ],
-            0.79..=1.48,
-            Refuted::Outside(0.55, 2.0),
-            |view| ratio(view, Figure::Asleep, "lu"),
-        )
-        .published(1.080)
-        .because(LENGTHS),
-        Row::new(
-            [
-                "asleep-quicksort",
-                "Workers of quicksort sleep 0.79 times as long in all under quanta",
-                "5.7, table 5.5",
-            ],
-            0.58..=1.0,
-            Refuted::AtLeast(1.08),
-            |view| ratio(view, Figure::Asleep, "quicksort"),
-        )
-        .published(0.789)
-        .because(LENGTHS),
-    ]
-}
+pub const ROWS: &[Row<Results>] = &[
+    Row::above(
+        "nap-length",
+        "A sleep takes 2.4 times as long under quanta as under the linear backoff, the mean \
+         of LU and quicksort",
+        "5.7, table 5.5",
+        // sqrt(2.4), and the ratio of the longest sleeps, 1.5 to 0.5 ms.
+        1.55..=3.0,
+        |view| {
+            let length = |work| ratio(view, Figure::Asleep, work) / ratio(view, Figure::Naps, work);
+            (length("lu") + length("quicksort")) / 2.0
+        },
+    )
+    .published(2.40)
+    .because(LENGTHS),
+    Row::below(
+        "naps-lu",
+        "Workers of LU sleep 0.45 times as often under quanta",
+        "5.7, table 5.5",
+        0.33..=0.62,
+        |view| ratio(view, Figure::Naps, "lu"),
+    )
+    .published(0.451)
+    .because(LENGTHS),
+    Row::below(
+        "naps-quicksort",
+        "Workers of quicksort sleep 0.33 times as often under quanta",
+        "5.7, table 5.5",
+        0.24..=0.45,
+        |view| ratio(view, Figure::Naps, "quicksort"),
+    )
+    .published(0.329)
+    .because(LENGTHS),
+    Row::new(
+        "asleep-lu",
+        "Workers of LU sleep 1.08 times as long in all under quanta",
+        "5.7, table 5.5",
+        0.79..=1.48,
+        Refuted::Outside(0.55, 2.0),
+        |view| ratio(view, Figure::Asleep, "lu"),
+    )
+    .published(1.080)
+    .because(LENGTHS),
+    Row::new(
+        "asleep-quicksort",
+        "Workers of quicksort sleep 0.79 times as long in all under quanta",
+        "5.7, table 5.5",
+        0.58..=1.0,
+        Refuted::AtLeast(1.08),
+        |view| ratio(view, Figure::Asleep, "quicksort"),
+    )
+    .published(0.789)
+    .because(LENGTHS),
+];
