@@ -37,7 +37,7 @@ fn a_rule_that_is_another_one_decides_otherwise_and_ends_with_code_one() {
     let line = "run quicksort 300000 --workers 3 --repeat 10 --idle linear --share off --json";
     json(tidegate(line).arg("--trace").arg(&file));
     let mut trace = Trace::from_bytes(&fs::read(&file).unwrap()).unwrap();
-    trace.rules.idle = "linear:max=60us".parse().unwrap();
+    trace.rules.idle = Some("linear:max=60us".parse().unwrap());
     fs::write(&file, trace.to_bytes()).unwrap();
     let output = tidegate("replay").arg(&file).output().unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -1,5 +1,6 @@
 //! The sleeps of the backoffs, step by step, and the rests of the policies that keep no time.
 
+use tidegate_policy::idle::{CustomBackoff, LONGEST_SLEEP};
 use tidegate_policy::{Idle, IdleState, Nanos, Rest, Rng};
 
 fn state(idle: &str) -> IdleState {
@@ -311,5 +312,61 @@ fn a_worker_that_never_fails_reads_no_clock_and_draws_nothing() {
         for _ in 0..1_000 {
             state.steal_succeeded(no_clock);
         }
+    }
+}
+
+mod custom {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Rests as it is told, and counts its resets.
+    struct Told(Rest, Arc<AtomicU32>);
+
+    impl CustomBackoff for Told {
+        fn backoff(&mut self, _: u64) -> Rest {
+            self.0
+        }
+
+        fn reset(&mut self) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn rest(told: Rest) -> Rest {
+        let mut state = IdleState::custom(Box::new(Told(told, Arc::default())));
+        state.sweep_failed(no_clock, || 0)
+    }
+
+    #[test]
+    fn rests_are_carried_out_as_returned() {
+        for told in [Rest::Retry, Rest::Yield, Rest::Park, Rest::Sleep(1)] {
+            assert_eq!(rest(told), told);
+        }
+    }
+
+    #[test]
+    fn sleeps_are_limited() {
+        assert_eq!(rest(Rest::Sleep(0)), Rest::Retry);
+        let longest = Rest::Sleep(LONGEST_SLEEP);
+        assert_eq!(rest(longest), longest);
+        for longer in [LONGEST_SLEEP + 1, Nanos::MAX] {
+            assert_eq!(rest(Rest::Sleep(longer)), longest);
+        }
+    }
+
+    #[test]
+    fn a_success_resets_and_an_attempt_does_not_rest() {
+        let resets = Arc::new(AtomicU32::new(0));
+        let backoff = Told(Rest::Park, resets.clone());
+        let mut state = IdleState::custom(Box::new(backoff));
+        assert_eq!(state.attempt_failed(no_clock), Rest::Retry);
+        assert_eq!(resets.load(Ordering::Relaxed), 0);
+        state.steal_succeeded(no_clock);
+        assert_eq!(resets.load(Ordering::Relaxed), 1);
+        assert_eq!(
+            format!("{state:?}"),
+            "IdleState { kind: Custom(CustomBackoff) }"
+        );
     }
 }

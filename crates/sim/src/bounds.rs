@@ -76,7 +76,7 @@ pub fn bounds(
     }
     let processors = width.limit().unwrap_or(settings.processors);
     if has_its_share && is_work_stealing(settings) {
-        if !naps(&settings.idle) {
+        if !naps(settings) {
             bounds.push(stealing_time(settings, job));
         }
         bounds.push(steals(job, processors, &settings.costs));
@@ -111,10 +111,9 @@ pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
 
 /// Whether nothing but tasks takes time on such a machine, and nobody leaves work lying.
 fn is_greedy(settings: &Settings) -> bool {
-    let Settings {
-        idle, steal, costs, ..
-    } = settings;
-    let parks_at_once = matches!(idle, Idle::Elastic(rules) if rules.search == 0);
+    let Settings { steal, costs, .. } = settings;
+    let idle = settings.built_in_idle();
+    let parks_at_once = matches!(idle, Some(Idle::Elastic(rules)) if rules.search == 0);
     let costs = Costs {
         slice: Costs::NONE.slice,
         ..*costs
@@ -127,11 +126,11 @@ fn takes_last(steal: Amount) -> bool {
     !matches!(steal, Amount::Fixed(least) if least > 1)
 }
 
-/// Whether thieves may sleep while there is work.
-const fn naps(idle: &Idle) -> bool {
+/// Whether thieves may sleep while there is work, as under a user's backoff.
+fn naps(settings: &Settings) -> bool {
     !matches!(
-        idle,
-        Idle::Elastic(_) | Idle::None | Idle::Yield | Idle::AbpYield
+        settings.built_in_idle(),
+        Some(Idle::Elastic(_) | Idle::None | Idle::Yield | Idle::AbpYield)
     )
 }
 
@@ -157,10 +156,13 @@ pub fn greedy(job: &JobOutcome) -> Bound {
 /// How long a step of the longest chain may be held up: by a fork, a thief that looks and
 /// steals, a thief that has to look, if it parks to wake before, and a join.
 fn step(settings: &Settings) -> f64 {
-    let Settings { idle, costs, .. } = settings;
+    let costs = &settings.costs;
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
-    let woken = match idle {
-        Idle::Elastic(_) => costs.sleep + costs.wake + costs.wake_call + costs.handover,
+    let woken = match settings.built_in_idle() {
+        // A user's backoff may park, too.
+        Some(Idle::Elastic(_)) | None => {
+            costs.sleep + costs.wake + costs.wake_call + costs.handover
+        }
         _ => 0,
     };
     let robbed = costs.look + costs.unwind;

@@ -4,8 +4,11 @@ use crate::allotments::{Allotments, Course};
 use crate::costs::Costs;
 use std::fmt;
 use tidegate_policy::desire::Desire;
+use tidegate_policy::idle::BackoffFactory;
 use tidegate_policy::tunables::{EST_CYCLE, SIM_PROCESSORS};
-use tidegate_policy::{Allot, Amount, Idle, Nanos, ParseError, PlaceTree, Space, Victim};
+use tidegate_policy::{
+    Allot, Amount, Idle, IdleState, Nanos, ParseError, PlaceTree, Space, Victim,
+};
 
 /// The machine and the rules that hold on it.
 #[derive(Clone, Debug)]
@@ -16,6 +19,9 @@ pub struct Settings {
     pub seed: u64,
     /// How thieves rest.
     pub idle: Idle,
+    /// A user's own backoff in place of `idle`, made for each worker with its number in its job. Its sleeps are
+    /// limited as in the runtime, and its panics reach the caller of the run.
+    pub backoff: Option<BackoffFactory>,
     /// How much a steal takes.
     pub steal: Amount,
     /// Whom a thief asks.
@@ -53,6 +59,7 @@ impl Settings {
             processors,
             seed: 0,
             idle: Idle::default(),
+            backoff: None,
             steal: Amount::default(),
             victim: Victim::default(),
             deques: Deques::Worker,
@@ -65,6 +72,19 @@ impl Settings {
             allotments: None,
             cycle: EST_CYCLE.default,
             sample: 0,
+        }
+    }
+
+    /// The idle policy, unless a user's backoff takes its place.
+    pub(crate) fn built_in_idle(&self) -> Option<Idle> {
+        self.backoff.is_none().then_some(self.idle)
+    }
+
+    /// The state in which worker `index` of a job begins.
+    pub(crate) fn idle_state(&self, index: usize) -> Result<IdleState, ParseError> {
+        match &self.backoff {
+            Some(factory) => Ok(IdleState::custom(factory.make(index))),
+            None => IdleState::new(&self.idle),
         }
     }
 

@@ -7,7 +7,7 @@
 //! This module decides nothing and formats no numbers that the user could want to compute with: that is
 //! [`Stats`](crate::Stats).
 
-use crate::options::{Options, Sharing, Source, machine};
+use crate::options::{IdleRule, Options, Sharing, Source, machine};
 use crate::pool::PoolInner;
 use tidegate_policy::Share;
 use tidegate_policy::tunables::{self, Setting, Tunable};
@@ -47,7 +47,10 @@ fn explanation(options: &Options, workers: usize) -> String {
         Source::Default => machine().reason(),
     };
     let mut differing = Vec::new();
-    differing.extend(difference(options.idle, &tunables::IDLE));
+    differing.extend(match &options.idle {
+        IdleRule::BuiltIn(idle) => difference(*idle, &tunables::IDLE),
+        IdleRule::Custom(backoff) => Some(format!("{}={backoff}", tunables::IDLE.name)),
+    });
     differing.extend(difference(options.amount, &tunables::STEAL));
     differing.extend(difference(options.victim, &tunables::VICTIM));
     differing.extend(difference(options.wait, &tunables::WAIT));
@@ -119,6 +122,8 @@ fn shown<T: Setting>(value: T, tunable: &Tunable<T>) -> String {
 mod tests {
     use super::*;
     use crate::Pool;
+    use tidegate_policy::Rest;
+    use tidegate_policy::idle::{BackoffFactory, CustomBackoff};
 
     #[test]
     fn the_line_names_version_pool_workers_their_reason_and_every_option_that_differs() {
@@ -141,6 +146,23 @@ mod tests {
             )
         );
         assert!(explanation(&options, 2).contains("2 workers (set by set_workers)"));
+    }
+
+    #[test]
+    fn a_backoff_of_the_users_own_is_called_custom() {
+        struct Parks;
+        impl CustomBackoff for Parks {
+            fn backoff(&mut self, _: u64) -> Rest {
+                Rest::Park
+            }
+
+            fn reset(&mut self) {}
+        }
+        let builder = Pool::builder()
+            .workers(1)
+            .backoff(BackoffFactory::new(|_| Parks));
+        let line = explanation(&Options::of(builder).unwrap(), 1);
+        assert!(line.ends_with(", idle=custom"), "{line}");
     }
 
     #[test]

@@ -7,12 +7,14 @@ mod builder;
 mod closed;
 mod environment;
 mod error;
+mod idle;
 mod kind;
 mod orders;
 
 pub use builder::Builder;
 pub use closed::Closed;
 pub use error::BuildError;
+pub(crate) use idle::IdleRule;
 pub(crate) use kind::Kind;
 
 use crate::latch::MAX_WORKERS;
@@ -24,8 +26,7 @@ use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Idle, IdleState, Nanos, ParseError, PlaceBy, Queue, Share, Space,
-    Victim, Wait,
+    Amount, Desire, DesireState, Nanos, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait,
 };
 use tidegate_sync::OnceBox;
 
@@ -47,9 +48,7 @@ pub(crate) struct Options {
     pub(crate) max_threads: usize,
     pub(crate) max_threads_from: Source,
     pub(crate) max_blocking_threads: usize,
-    pub(crate) idle: Idle,
-    /// The state in which each searcher begins.
-    pub(crate) idle_state: IdleState,
+    pub(crate) idle: IdleRule,
     pub(crate) amount: Amount,
     pub(crate) victim: Victim,
     pub(crate) wait: Wait,
@@ -125,6 +124,7 @@ impl Options {
         let is_closed = builder.closed.is_some();
         let Builder {
             idle,
+            backoff,
             amount,
             victim,
             wait,
@@ -136,12 +136,11 @@ impl Options {
             stack_size,
             ..
         } = builder;
-        let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
         let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
         let orders = Orders::of((amount, wait, queue, space), is_closed, environment)?;
         let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
-        let within = |method| move |error: ParseError| error.within(method);
-        let places = places.check().map_err(within("Builder::places"))?;
+        let within = |error: ParseError| error.within("Builder::places");
+        let places = places.check().map_err(within)?;
         let (bind, _) = environment.option("Builder::bind", bind, &tunables::BIND)?;
         let ground = Ground::of(topology, workers, (places, victim), bind)?;
         let (stack_size, _) =
@@ -152,9 +151,7 @@ impl Options {
             max_threads,
             max_threads_from,
             max_blocking_threads,
-            // Text has been checked with its parameters when it was read; only the builder's values can fail here.
-            idle_state: IdleState::new(&idle).map_err(within("Builder::idle"))?,
-            idle,
+            idle: IdleRule::of(idle, backoff, environment)?,
             amount: orders.amount,
             victim,
             wait: orders.wait,
@@ -498,19 +495,6 @@ mod tests {
     #[test]
     fn an_empty_name_is_none() {
         assert_eq!(Options::of(two().name("")).unwrap().name, UNNAMED);
-    }
-
-    #[test]
-    fn idle_parameters_that_do_not_fit_together_name_the_method() {
-        let linear = tidegate_policy::idle::Linear {
-            min: 2,
-            max: 1,
-            ..Default::default()
-        };
-        let idle = Idle::Backoff(tidegate_policy::idle::Backoff::Linear(linear));
-        let error = error(two().idle(idle));
-        assert!(error.starts_with("Builder::idle: "), "{error}");
-        assert!(error.contains("min"), "{error}");
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Options {
     pub(crate) fn rules(&self) -> Rules {
         let share = self.share.as_ref();
         Rules {
-            idle: self.idle,
+            idle: self.idle.built_in(),
             steal: self.amount,
             victim: self.victim,
             space: self.space,

@@ -13,7 +13,7 @@ pub enum UnhandledPanic {
     Task,
     /// A half, or a task or the body of a scope, after another panic there.
     Second,
-    /// The handler of this name, for the start or end of a thread.
+    /// The handler of this name, for the start or end of a thread; or the user's backoff.
     Handler(&'static str),
 }
 

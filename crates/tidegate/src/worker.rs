@@ -5,6 +5,7 @@
 //! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
 
 mod alt;
+mod custom_backoff;
 mod detached;
 mod event;
 mod flags;

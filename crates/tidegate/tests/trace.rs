@@ -139,11 +139,11 @@ fn one_constant_of_a_rule_that_is_another_is_found() {
         ("victim", "random"),
     ]);
     let found = differs(&trace, |rules| {
-        rules.idle = "linear:step=51us".parse().unwrap()
+        rules.idle = Some("linear:step=51us".parse().unwrap())
     });
     assert_eq!(found, Event::SweepFailed);
     let found = differs(&trace, |rules| {
-        rules.idle = "linear:step=50us,min=11us".parse().unwrap()
+        rules.idle = Some("linear:step=50us,min=11us".parse().unwrap())
     });
     assert_eq!(found, Event::SweepFailed);
     let found = differs(&trace, |rules| {

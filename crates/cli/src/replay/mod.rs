@@ -110,7 +110,7 @@ impl Report<'_> {
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Rules {
-            idle,
+            idle: _,
             steal,
             victim,
             space,
@@ -120,6 +120,7 @@ impl Report<'_> {
             workers,
             pool,
         } = self.rules;
+        let idle = self.rules.idle_text();
         let est_cycle = show_time(*est_cycle);
         let width = show_count(*workers, "worker");
         writeln!(out, "pool        {}, {width}", output::tame(pool))?;
@@ -170,7 +171,7 @@ impl Report<'_> {
         json!({
             "pool": self.rules.pool,
             "rules": {
-                "idle": self.rules.idle.to_string(),
+                "idle": self.rules.idle_text(),
                 "steal": self.rules.steal.to_string(),
                 "victim": self.rules.victim.to_string(),
                 "space": self.rules.space.to_string(),

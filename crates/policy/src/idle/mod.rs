@@ -30,6 +30,8 @@
 //! The clock and the draw are closures: a policy that has no use for them does not call them, and a thief that never
 //! fails calls none under any policy. Under policies that never say [`Rest::Park`] the thief sleeps and looks again.
 //!
+//! A user's own backoff is a [`CustomBackoff`]; it takes the place of an [`Idle`], which stays a plain value.
+//!
 //! The backoffs are those of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4,
 //! the quanta those of chapter 5. This module does not decide who may search at once (that is
 //! [`search`](crate::search)), and it wakes nobody: a thief that parks relies on the runtime's
@@ -37,6 +39,7 @@
 
 mod backoff;
 mod backoff_curve;
+pub(crate) mod custom;
 mod form;
 mod quanta;
 mod quantum_state;
@@ -47,6 +50,7 @@ pub use backoff::{
     Backoff, Combination, Exponential, ExponentialLinear, Linear, LinearExponential, PheetOriginal,
     Randomness,
 };
+pub use custom::{BackoffFactory, CustomBackoff, LONGEST_SLEEP};
 pub use quanta::{Inefficient, LongQuanta, Quanta};
 pub use state::{IdleState, Rest};
 

@@ -1,10 +1,12 @@
 //! One thief under an idle policy.
 
 use super::backoff_curve::Sleeps;
+use super::custom::{CustomBackoff, LONGEST_SLEEP};
 use super::quantum_state::QuantumState;
 use super::{Elastic, Idle};
 use crate::Nanos;
 use crate::error::ParseError;
+use alloc::boxed::Box;
 
 /// What a thief does next.
 #[must_use]
@@ -21,14 +23,12 @@ pub enum Rest {
 }
 
 /// The state of one thief. See the [module](super) for the loop that drives it.
-///
-/// Every thief starts with a clone of the state that [`IdleState::new`] made and checked once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct IdleState {
     kind: Kind,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Kind {
     /// `since`: first failed sweep of this search.
     Elastic {
@@ -45,6 +45,7 @@ enum Kind {
         yields_first: bool,
     },
     Quanta(QuantumState),
+    Custom(Box<dyn CustomBackoff>),
 }
 
 impl IdleState {
@@ -72,6 +73,13 @@ impl IdleState {
         Ok(Self { kind })
     }
 
+    /// The state of a thief that rests as a user's backoff decides.
+    #[must_use]
+    pub fn custom(backoff: Box<dyn CustomBackoff>) -> Self {
+        let kind = Kind::Custom(backoff);
+        Self { kind }
+    }
+
     /// The thief found a task, by a steal or otherwise. Reads the clock only under quanta and after a failure.
     pub fn steal_succeeded(&mut self, now: impl FnOnce() -> Nanos) {
         match &mut self.kind {
@@ -86,13 +94,18 @@ impl IdleState {
                 *yields = *yields_first;
             }
             Kind::Quanta(state) => state.steal_succeeded(now),
+            Kind::Custom(backoff) => backoff.reset(),
         }
     }
 
     /// One attempt failed. Reads the clock only under quanta.
     pub fn attempt_failed(&mut self, now: impl FnOnce() -> Nanos) -> Rest {
         match &mut self.kind {
-            Kind::Elastic { .. } | Kind::None | Kind::Yield | Kind::Backoff { .. } => Rest::Retry,
+            Kind::Elastic { .. }
+            | Kind::None
+            | Kind::Yield
+            | Kind::Backoff { .. }
+            | Kind::Custom(_) => Rest::Retry,
             Kind::AbpYield => Rest::Yield,
             Kind::Quanta(state) => state.attempt_failed(now()).map_or(Rest::Retry, sleep),
         }
@@ -104,6 +117,16 @@ impl IdleState {
         &mut self,
         now: impl FnOnce() -> Nanos,
         draw: impl FnOnce() -> u64,
+    ) -> Rest {
+        self.sweep_failed_asking(now, draw, |backoff, draw| backoff.backoff(draw))
+    }
+
+    /// Like [`sweep_failed`](Self::sweep_failed), but `ask` calls the user's backoff, if there is one.
+    pub(crate) fn sweep_failed_asking(
+        &mut self,
+        now: impl FnOnce() -> Nanos,
+        draw: impl FnOnce() -> u64,
+        ask: impl FnOnce(&mut dyn CustomBackoff, u64) -> Rest,
     ) -> Rest {
         match &mut self.kind {
             Kind::Elastic { rules, since } => search(rules, since, now()),
@@ -117,6 +140,10 @@ impl IdleState {
                 Rest::Yield
             }
             Kind::Backoff { sleeps, .. } => sleep(sleeps.next(draw())),
+            Kind::Custom(backoff) => match ask(&mut **backoff, draw()) {
+                Rest::Sleep(time) => sleep(time.min(LONGEST_SLEEP)),
+                rest => rest,
+            },
         }
     }
 

@@ -15,7 +15,7 @@ const LONG_QUANTA: Basis = Basis::Published("Haselsteiner 2015, table 5.4");
 const FIGURE: Basis = Basis::Published("derived from Haselsteiner 2015, figure 5.11");
 
 /// The longest sleep or step that makes sense.
-const LONGEST: u64 = S;
+pub(super) const LONGEST: u64 = S;
 /// A larger growth factor reaches any limit in a few steps.
 const STEEPEST: f64 = 16.0;
 

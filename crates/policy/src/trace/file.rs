@@ -2,6 +2,7 @@
 
 use super::bytes::{put, take, take_bytes};
 use crate::desire::tunables::EST_CYCLE;
+use crate::idle::custom;
 use crate::limits::WORKERS;
 use crate::text::show_time;
 use crate::{Amount, Desire, Idle, Nanos, Share, Space, Victim};
@@ -20,8 +21,8 @@ const CUT: &str = "the trace is cut off or was changed, since its checksum is wr
 /// The rules that a pool ran under.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// How thieves rest.
-    pub idle: Idle,
+    /// How thieves rest; `None` under a backoff of the user's own.
+    pub idle: Option<Idle>,
     /// How much a steal takes.
     pub steal: Amount,
     /// Whom thieves rob.
@@ -118,7 +119,7 @@ impl Trace {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let Rules {
-            idle,
+            idle: _,
             steal,
             victim,
             space,
@@ -128,6 +129,7 @@ impl Trace {
             workers,
             pool,
         } = &self.rules;
+        let idle = self.rules.idle_text();
         let est_cycle = show_time(*est_cycle);
         let head = format!(
             "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nspace={space}\nshare={share}\ndesire={desire}\nest-cycle={est_cycle}\nworkers={workers}\npool={pool}\n\n"
@@ -197,9 +199,16 @@ fn streams(mut bytes: &[u8]) -> Option<Vec<Stream>> {
 }
 
 impl Rules {
+    /// How thieves rest, as text.
+    #[must_use]
+    pub fn idle_text(&self) -> String {
+        self.idle
+            .map_or(custom::NAME.into(), |idle| idle.to_string())
+    }
+
     fn read(head: &str) -> Result<Self, Damaged> {
         Ok(Self {
-            idle: row(head, "idle")?,
+            idle: idle(head)?,
             steal: row(head, "steal")?,
             victim: row(head, "victim")?,
             space: row(head, "space")?,
@@ -209,6 +218,14 @@ impl Rules {
             workers: workers(head)?,
             pool: row(head, "pool")?,
         })
+    }
+}
+
+fn idle(head: &str) -> Result<Option<Idle>, Damaged> {
+    let told: String = row(head, "idle")?;
+    match &told[..] {
+        custom::NAME => Ok(None),
+        _ => row(head, "idle").map(Some),
     }
 }
 
@@ -258,7 +275,7 @@ mod tests {
     fn trace() -> Trace {
         Trace {
             rules: Rules {
-                idle: Idle::default(),
+                idle: Some(Idle::default()),
                 steal: Amount::default(),
                 victim: Victim::default(),
                 space: Space::None,
@@ -286,6 +303,14 @@ mod tests {
                 format!("the trace's workers: {workers} is out of range; allowed: 1 to 4096");
             assert_eq!(refused(&trace.to_bytes()), said);
         }
+    }
+
+    #[test]
+    fn custom_backoffs_have_a_name() {
+        let mut trace = trace();
+        trace.rules.idle = None;
+        assert_eq!(trace.rules.idle_text(), "custom");
+        assert_eq!(Trace::from_bytes(&trace.to_bytes()), Ok(trace));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::orders::{Orders, command_of};
 use super::recorder::Recorder;
 use super::thief::Thief;
 use crate::desire::{DesireState, Seen};
-use crate::{IdleState, Peers};
+use crate::idle::CustomBackoff;
+use crate::{IdleState, Peers, Rest};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
@@ -114,6 +115,17 @@ impl Peers for NoPeers {
     fn last_victim(&self, _: usize) -> Option<usize> {
         None
     }
+}
+
+/// Stands in for a user's backoff: the player supplies the recorded rests.
+struct NoBackoff;
+
+impl CustomBackoff for NoBackoff {
+    fn backoff(&mut self, _: u64) -> Rest {
+        Rest::Retry
+    }
+
+    fn reset(&mut self) {}
 }
 
 /// Replays every event of the trace with its recorded inputs, and compares the new decisions with the recorded ones.
@@ -268,7 +280,10 @@ impl<'p> Actor<'p> {
 }
 
 fn new_thief(rules: &Rules, index: usize, player: &Player) -> Result<Thief, Damaged> {
-    let idle = IdleState::new(&rules.idle).map_err(|error| Damaged(format!("{error}")))?;
+    let idle = match &rules.idle {
+        Some(idle) => IdleState::new(idle).map_err(|error| Damaged(format!("{error}")))?,
+        None => IdleState::custom(Box::new(NoBackoff)),
+    };
     Ok(Thief::new(player, idle, rules.victim, index))
 }
 
@@ -366,7 +381,7 @@ mod tests {
 
     fn rules(desire: &str) -> Rules {
         Rules {
-            idle: crate::Idle::default(),
+            idle: Some(crate::Idle::default()),
             steal: crate::Amount::default(),
             victim: crate::Victim::default(),
             space: crate::Space::None,

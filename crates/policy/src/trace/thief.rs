@@ -6,7 +6,7 @@ use crate::limits::MOST_THREADS;
 use crate::{Amount, IdleState, Nanos, Peers, Rest, Victim, VictimState};
 
 /// The state of one thief.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Thief {
     idle: IdleState,
     victims: VictimState,
@@ -62,6 +62,15 @@ fn word_of_rest(rest: Rest) -> u64 {
     }
 }
 
+fn rest_of_word(word: u64) -> Rest {
+    match word {
+        0 => Rest::Retry,
+        1 => Rest::Yield,
+        2 => Rest::Park,
+        nanos => Rest::Sleep(nanos - 3),
+    }
+}
+
 impl Thief {
     /// Worker `index`, which has not tried to steal yet.
     pub fn new(recorder: &impl Recorder, idle: IdleState, victim: Victim, index: usize) -> Self {
@@ -107,7 +116,7 @@ impl Thief {
         rest
     }
 
-    /// [`IdleState::sweep_failed`].
+    /// [`IdleState::sweep_failed`]. What a user's backoff returns is an input, so that a replay does not need its code.
     pub fn sweep_failed(
         &mut self,
         recorder: &impl Recorder,
@@ -115,9 +124,11 @@ impl Thief {
         draw: impl FnOnce() -> u64,
     ) -> Rest {
         recorder.begin(Event::SweepFailed);
-        let rest = self
-            .idle
-            .sweep_failed(|| recorder.input(now), || recorder.input(draw));
+        let rest = self.idle.sweep_failed_asking(
+            || recorder.input(now),
+            || recorder.input(draw),
+            |backoff, draw| rest_of_word(recorder.input(|| word_of_rest(backoff.backoff(draw)))),
+        );
         recorder.end(word_of_rest(rest));
         rest
     }

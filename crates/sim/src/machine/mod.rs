@@ -37,7 +37,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use tidegate_policy::allot::Broken;
-use tidegate_policy::{AllotState, DesireState, IdleState, Nanos, PlaceOrder, Rng, VictimState};
+use tidegate_policy::{AllotState, DesireState, Nanos, ParseError, PlaceOrder, Rng, VictimState};
 use worker::{State, Thief, Worker};
 
 /// The clockworks, as actors after the workers.
@@ -146,13 +146,15 @@ impl<'a> Machine<'a> {
         settings.check(jobs)?;
         let width = settings.processors;
         let count = width * jobs.len();
-        let idle = IdleState::new(&settings.idle)?;
         let mut seeds = Rng::new(settings.seed);
-        let thieves = (0..count).map(|w| Thief {
-            idle,
-            victims: VictimState::new(settings.victim, w % width),
-            rng: Rng::new(seeds.draw()),
+        let thieves = (0..count).map(|w| {
+            Ok(Thief {
+                idle: settings.idle_state(w % width)?,
+                victims: VictimState::new(settings.victim, w % width),
+                rng: Rng::new(seeds.draw()),
+            })
         });
+        let thieves = thieves.collect::<Result<_, ParseError>>()?;
         let fixed = jobs.iter().map(|job| match job.width {
             Width::Fixed(processors) => processors,
             Width::Desired(_) | Width::Limited(..) => 0,
@@ -166,7 +168,7 @@ impl<'a> Machine<'a> {
             jobs: Vec::with_capacity(jobs.len()),
             widths: jobs.iter().map(|job| job.width).collect(),
             workers: (0..count).map(|w| Worker::new(w / width, w)).collect(),
-            thieves: thieves.collect(),
+            thieves,
             order: PlaceOrder::new(&settings.places, width),
             frames: Frames::new(),
             agenda: Agenda::new(count + CLOCKWORKS),

@@ -19,7 +19,7 @@ impl Machine<'_> {
         if std::mem::take(&mut worker.leaving) {
             job.leaving -= 1;
         }
-        let limited = matches!(self.settings.idle, Idle::Elastic(_));
+        let limited = matches!(self.settings.built_in_idle(), Some(Idle::Elastic(_)));
         worker.admitted = !limited || job.searching < max_searchers(job.awake);
         job.searching += usize::from(worker.admitted);
         self.enter(w, State::Searching);

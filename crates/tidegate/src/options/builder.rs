@@ -6,6 +6,7 @@
 use super::{Closed, PanicHandler, ThreadHandler};
 use std::time::Duration;
 use tidegate_machine::Topology;
+use tidegate_policy::idle::BackoffFactory;
 use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim, Wait};
 
 /// Collects the options of a pool; from [`Pool::builder`](crate::Pool::builder).
@@ -29,6 +30,7 @@ use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim
 pub struct Builder {
     pub(crate) workers: Option<usize>,
     pub(crate) idle: Option<Idle>,
+    pub(crate) backoff: Option<BackoffFactory>,
     pub(crate) amount: Option<Amount>,
     pub(crate) victim: Option<Victim>,
     pub(crate) wait: Option<Wait>,
@@ -71,6 +73,58 @@ impl Builder {
     #[must_use]
     pub fn idle(mut self, idle: Idle) -> Self {
         self.idle = Some(idle);
+        self
+    }
+
+    /// How a worker rests that finds no work, decided by code of yours in place of [`idle`](Self::idle) and
+    /// `TIDEGATE_IDLE`.
+    ///
+    /// Each thread of the pool has a backoff of its own, made when the thread starts. The thread asks it for a rest
+    /// each time it has looked everywhere and found nothing, and resets it when it has found a task. No task is
+    /// delayed by that, nor does a fork get slower. A sleep ends early whenever one of an idle policy would, and lasts
+    /// at most [`LONGEST_SLEEP`](crate::idle::LONGEST_SLEEP).
+    ///
+    /// The backoff runs on a worker that counts as searching. So it must not block, and must not call into the pool: a
+    /// task that it spawned might wait until another worker takes it.
+    ///
+    /// A panic of the backoff, or of the code that makes or drops it, is logged to standard error. The worker then
+    /// continues without its backoff: from then on it parks whenever it finds no work.
+    ///
+    /// [`build`](Self::build) returns an error if `idle` is set as well. The backoff has no text form: the line of
+    /// `TIDEGATE_EXPLAIN` and traces call it `custom`. A replay needs none of its code: the rests are in the trace.
+    ///
+    /// ```
+    /// use tidegate::Pool;
+    /// use tidegate::idle::{BackoffFactory, CustomBackoff, Rest};
+    ///
+    /// /// Sleeps for 20 us at first, and twice as long each time, then parks.
+    /// struct Doubling { sleep: u64 }
+    ///
+    /// const FIRST: u64 = 20_000;
+    ///
+    /// impl CustomBackoff for Doubling {
+    ///     fn backoff(&mut self, _draw: u64) -> Rest {
+    ///         let sleep = self.sleep;
+    ///         self.sleep *= 2;
+    ///         match sleep {
+    ///             ..=1_000_000 => Rest::Sleep(sleep),
+    ///             _ => Rest::Park,
+    ///         }
+    ///     }
+    ///
+    ///     fn reset(&mut self) {
+    ///         self.sleep = FIRST;
+    ///     }
+    /// }
+    ///
+    /// let backoff = BackoffFactory::new(|_worker| Doubling { sleep: FIRST });
+    /// let pool = Pool::builder().workers(2).backoff(backoff).build()?;
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// # Ok::<(), tidegate::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn backoff(mut self, backoff: BackoffFactory) -> Self {
+        self.backoff = Some(backoff);
         self
     }
 

@@ -143,8 +143,8 @@ impl Drop for LetGo<'_> {
 }
 
 impl PoolInner {
-    /// Calls a user's handler for the start or end of a thread.
-    fn call_handler(&self, name: &'static str, handler: impl FnOnce()) {
+    /// Calls a user's handler for the start or end of a thread, or the user's backoff.
+    pub(crate) fn call_handler(&self, name: &'static str, handler: impl FnOnce()) {
         if let Err(payload) = unwind::catch(handler) {
             self.panics.report(payload, UnhandledPanic::Handler(name));
         }

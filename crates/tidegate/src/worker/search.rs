@@ -3,10 +3,12 @@
 //! Order: the worker's own tasks, then the sources that the policy lists, last a sweep over victims by the victim policy.
 //! How long to go on and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
 
+use super::custom_backoff::idle_state;
 use super::flags::Flags;
 use super::inbox;
 use super::{Worker, WorkerThread, wait};
 use crate::job::Task;
+use crate::options::IdleRule;
 use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::scope;
@@ -61,10 +63,14 @@ impl Peers for PeersOf<'_> {
 impl<'a> Search<'a> {
     pub(crate) fn new(worker: WorkerThread<'a>) -> Self {
         let (pool, index) = (worker.shared(), worker.index);
-        let options = &pool.options;
         Self {
             worker,
-            thief: Thief::new(&worker.notes, options.idle_state, options.victim, index),
+            thief: Thief::new(
+                &worker.notes,
+                idle_state(worker),
+                pool.options.victim,
+                index,
+            ),
             rng: Rng::new(seed::worker_seed(index)),
             flags: Flags::default(),
             stolen_at: None,
@@ -185,7 +191,8 @@ impl<'a> Search<'a> {
         if worker.inbox.len() > 0 {
             return None;
         }
-        let elastic = matches!(worker.shared().options.idle, Idle::Elastic(_));
+        let idle = &worker.shared().options.idle;
+        let elastic = matches!(idle, IdleRule::BuiltIn(Idle::Elastic(_)));
         let task = match worker.shared().sleep.begin_search(elastic) {
             true => self.search_on(),
             false => self.find(),

@@ -15,6 +15,7 @@ const IDLES: &[&str] = &[
     "pheet-original",
     "quanta",
     "long-quanta",
+    "custom",
 ];
 const SPACES: &[&str] = &[
     "depth-first:k=1KiB",
@@ -26,7 +27,8 @@ fn rules(rng: &mut Rng) -> Rules {
     let mut one_of =
         |names: &[&'static str]| names[crate::rng::below(rng.draw(), names.len() as u64) as usize];
     Rules {
-        idle: one_of(IDLES).parse().unwrap(),
+        // `custom` is no idle policy: the rests of a user's backoff are inputs.
+        idle: one_of(IDLES).parse().ok(),
         steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
         victim: one_of(Victim::NAMES).parse().unwrap(),
         space: one_of(SPACES).parse().unwrap(),

@@ -1,0 +1,117 @@
+//! A user's own backoff.
+//!
+//! The extension point is the one of the Pheet framework (Haselsteiner, "Adaptive Work-Stealing Techniques", 2015,
+//! section 4.4): a class with the two functions `backoff` and `reset`. There, `backoff` sleeps; here it returns the
+//! [`Rest`], and the runtime or the simulator carries it out. So a backoff needs no clock and no thread, and both
+//! accept the same one.
+//!
+//! This module limits a rest, and does not handle panics: those of the runtime's workers are handled by the runtime,
+//! and in the simulator a panic reaches the caller.
+
+use super::Rest;
+use super::tunables::LONGEST;
+use crate::Nanos;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+
+/// The longest sleep of a [`CustomBackoff`]: a longer one is shortened to it.
+pub const LONGEST_SLEEP: Nanos = LONGEST;
+
+/// What texts call a custom backoff where an idle policy has its name.
+pub(crate) const NAME: &str = "custom";
+
+/// A backoff of your own: decides how one thief rests, in place of an [`Idle`](super::Idle).
+///
+/// ```
+/// use tidegate_policy::idle::{CustomBackoff, Rest};
+///
+/// /// Yields three times, then sleeps for up to the given time.
+/// struct Patient { yields: u32, longest: u64 }
+///
+/// impl CustomBackoff for Patient {
+///     fn backoff(&mut self, draw: u64) -> Rest {
+///         self.yields += 1;
+///         match self.yields {
+///             0..=3 => Rest::Yield,
+///             _ => Rest::Sleep(draw % self.longest),
+///         }
+///     }
+///
+///     fn reset(&mut self) {
+///         self.yields = 0;
+///     }
+/// }
+///
+/// let mut backoff = Patient { yields: 3, longest: 1_000 };
+/// assert_eq!(backoff.backoff(7), Rest::Sleep(7));
+/// backoff.reset();
+/// assert_eq!(backoff.backoff(7), Rest::Yield);
+/// ```
+pub trait CustomBackoff: Send {
+    /// Returns how to rest after a failed sweep: the thief has asked all its victims, and none had a task.
+    ///
+    /// `draw` is a random number, uniform over all `u64`. A [`Rest::Sleep`] of 0 is a [`Rest::Retry`], and one above
+    /// [`LONGEST_SLEEP`] is shortened to it. A thief that parks sleeps until there is work; any other thief counts as
+    /// searching, so that no thread is woken for work that it would find after its rest.
+    fn backoff(&mut self, draw: u64) -> Rest;
+
+    /// The thief has found a task.
+    fn reset(&mut self);
+}
+
+impl fmt::Debug for dyn CustomBackoff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CustomBackoff")
+    }
+}
+
+/// Makes the [`CustomBackoff`] of each worker.
+///
+/// ```
+/// use tidegate_policy::idle::{BackoffFactory, CustomBackoff, Rest};
+///
+/// /// Sleeps for a time of its own.
+/// struct Sleeper(u64);
+///
+/// impl CustomBackoff for Sleeper {
+///     fn backoff(&mut self, _: u64) -> Rest {
+///         Rest::Sleep(self.0)
+///     }
+///
+///     fn reset(&mut self) {}
+/// }
+///
+/// let factory = BackoffFactory::new(|worker| Sleeper(1_000 * (1 + worker as u64)));
+/// assert_eq!(factory.make(2).backoff(0), Rest::Sleep(3_000));
+/// ```
+#[derive(Clone)]
+pub struct BackoffFactory(Arc<dyn Fn(usize) -> Box<dyn CustomBackoff> + Send + Sync>);
+
+impl BackoffFactory {
+    /// A factory that calls `make` with the index of each worker in its pool, or in its simulated job.
+    pub fn new<B: CustomBackoff + 'static>(
+        make: impl Fn(usize) -> B + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(move |worker| Box::new(make(worker))))
+    }
+
+    /// Makes the backoff of a worker.
+    #[must_use]
+    pub fn make(&self, worker: usize) -> Box<dyn CustomBackoff> {
+        (self.0)(worker)
+    }
+}
+
+/// Prints `custom`: code has no text form.
+impl fmt::Display for BackoffFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NAME)
+    }
+}
+
+impl fmt::Debug for BackoffFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BackoffFactory")
+    }
+}

@@ -1,0 +1,94 @@
+//! How idle workers rest: by a rule of `policy`, or by a backoff of the user's own.
+
+use super::BuildError;
+use super::environment::Environment;
+use tidegate_policy::idle::BackoffFactory;
+use tidegate_policy::{Idle, tunables};
+
+pub(crate) enum IdleRule {
+    BuiltIn(Idle),
+    Custom(BackoffFactory),
+}
+
+impl IdleRule {
+    /// A backoff of the builder's takes the place of the variable, as its idle policy does.
+    pub(super) fn of(
+        idle: Option<Idle>,
+        backoff: Option<BackoffFactory>,
+        environment: Environment,
+    ) -> Result<Self, BuildError> {
+        match (idle, backoff) {
+            (None, Some(backoff)) => Ok(Self::Custom(backoff)),
+            (Some(idle), Some(_)) => Err(BuildError::new(format!(
+                "Builder::backoff: contradicts Builder::idle, {idle}; allowed: only one of the two"
+            ))),
+            (idle, None) => {
+                let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
+                // Text has been checked with its parameters when it was read; only the builder's values can fail here.
+                idle.check()
+                    .map_err(|error| error.within("Builder::idle"))?;
+                Ok(Self::BuiltIn(idle))
+            }
+        }
+    }
+
+    /// The idle policy, unless the user's backoff takes its place.
+    pub(crate) fn built_in(&self) -> Option<Idle> {
+        match self {
+            Self::BuiltIn(idle) => Some(*idle),
+            Self::Custom(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_policy::Rest;
+    use tidegate_policy::idle::{Backoff, CustomBackoff, Linear};
+
+    struct Parks;
+
+    impl CustomBackoff for Parks {
+        fn backoff(&mut self, _: u64) -> Rest {
+            Rest::Park
+        }
+
+        fn reset(&mut self) {}
+    }
+
+    fn error(idle: Idle, backoff: Option<BackoffFactory>) -> String {
+        match IdleRule::of(Some(idle), backoff, Environment::Strict) {
+            Ok(_) => panic!("it was accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn parameters_that_do_not_fit_together_name_the_method() {
+        let linear = Linear {
+            min: 2,
+            max: 1,
+            ..Default::default()
+        };
+        let error = error(Idle::Backoff(Backoff::Linear(linear)), None);
+        assert!(error.starts_with("Builder::idle: "), "{error}");
+        assert!(error.contains("min"), "{error}");
+    }
+
+    #[test]
+    fn a_backoff_and_an_idle_policy_contradict_each_other() {
+        let backoff = BackoffFactory::new(|_| Parks);
+        assert_eq!(
+            error(Idle::Yield, Some(backoff)),
+            "Builder::backoff: contradicts Builder::idle, yield; allowed: only one of the two"
+        );
+    }
+
+    #[test]
+    fn a_backoff_takes_the_place_of_the_default() {
+        let backoff = BackoffFactory::new(|_| Parks);
+        let rule = IdleRule::of(None, Some(backoff), Environment::Strict).unwrap();
+        assert_eq!(rule.built_in(), None);
+    }
+}

@@ -1,0 +1,258 @@
+//! Pools whose workers rest by a backoff of the user's own.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use support::{Gate, Tally, built, fib, until, watched};
+use tidegate::idle::{BackoffFactory, CustomBackoff, Rest};
+use tidegate::{Pool, Queue};
+
+/// What the backoffs of a pool have seen.
+#[derive(Default)]
+struct Seen {
+    made: [Tally; WORKERS],
+    backoffs: Tally,
+    resets: Tally,
+    dropped: Tally,
+}
+
+/// Rests the same way each time, and counts.
+struct Counting {
+    rest: Rest,
+    seen: Arc<Seen>,
+}
+
+impl CustomBackoff for Counting {
+    fn backoff(&mut self, _: u64) -> Rest {
+        self.seen.backoffs.come();
+        self.rest
+    }
+
+    fn reset(&mut self) {
+        self.seen.resets.come();
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.seen.dropped.come();
+    }
+}
+
+const WORKERS: usize = 2;
+
+/// A pool without spare threads, so that a worker that is lost is missing.
+fn pool_with<B: CustomBackoff + 'static>(
+    make: impl Fn(usize) -> B + Send + Sync + 'static,
+) -> Pool {
+    let builder = Pool::builder().workers(WORKERS).spare_threads(0);
+    built(
+        builder
+            .queue(Queue::Split)
+            .backoff(BackoffFactory::new(make)),
+    )
+}
+
+fn counting(rest: Rest) -> (Pool, Arc<Seen>) {
+    let seen = Arc::new(Seen::default());
+    let shared = seen.clone();
+    let pool = pool_with(move |worker| {
+        shared.made[worker].come();
+        Counting {
+            rest,
+            seen: shared.clone(),
+        }
+    });
+    (pool, seen)
+}
+
+/// Two halves that wait for each other, so both workers must run one.
+fn needs_both_workers(pool: &Pool) {
+    let (a, b) = (Gate::new(), Gate::new());
+    let meet = |own: &Gate, other: &Gate| {
+        own.open();
+        other.wait();
+    };
+    pool.join(|| meet(&a, &b), || meet(&b, &a));
+}
+
+#[test]
+fn every_kind_of_rest_completes_work_and_lets_the_pool_end() {
+    for rest in [Rest::Retry, Rest::Yield, Rest::Sleep(1_000), Rest::Park] {
+        watched(move || {
+            let (pool, seen) = counting(rest);
+            seen.backoffs.wait_for(1);
+            assert_eq!(pool.install(|| fib(11)), 89);
+            needs_both_workers(&pool);
+            pool.shutdown();
+            assert_eq!(seen.dropped.get(), WORKERS);
+        });
+    }
+}
+
+#[test]
+fn each_worker_has_one_and_resets_it_after_a_success() {
+    watched(|| {
+        let (pool, seen) = counting(Rest::Yield);
+        seen.backoffs.wait_for(1);
+        needs_both_workers(&pool);
+        // At least one half was found by a search.
+        assert!(seen.resets.get() > 0);
+        pool.shutdown();
+        assert_eq!(seen.made.each_ref().map(Tally::get), [1; WORKERS]);
+    });
+}
+
+#[test]
+fn a_fork_does_not_call_it() {
+    watched(|| {
+        let seen = Arc::new(Seen::default());
+        let shared = seen.clone();
+        let make = move |_| Counting {
+            rest: Rest::Park,
+            seen: shared.clone(),
+        };
+        let builder = Pool::builder().workers(1).spare_threads(0);
+        let pool = built(builder.backoff(BackoffFactory::new(make)));
+        pool.install(|| {
+            let before = (seen.backoffs.get(), seen.resets.get());
+            assert_eq!(fib(11), 89);
+            assert_eq!((seen.backoffs.get(), seen.resets.get()), before);
+        });
+    });
+}
+
+mod panics {
+    use super::*;
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum At {
+        Make,
+        Backoff,
+        Reset,
+        Drop,
+    }
+
+    /// Panics at one point, once it is armed.
+    struct Panicking {
+        at: At,
+        armed: Arc<AtomicBool>,
+        panicked: Arc<Tally>,
+    }
+
+    impl Panicking {
+        fn reach(&self, at: At) {
+            if self.at == at && self.armed.load(Ordering::Acquire) {
+                self.panicked.come();
+                panic!("as the test wants");
+            }
+        }
+    }
+
+    impl CustomBackoff for Panicking {
+        fn backoff(&mut self, _: u64) -> Rest {
+            self.reach(At::Backoff);
+            Rest::Yield
+        }
+
+        fn reset(&mut self) {
+            self.reach(At::Reset);
+        }
+    }
+
+    impl Drop for Panicking {
+        fn drop(&mut self) {
+            self.reach(At::Drop);
+        }
+    }
+
+    /// A pool whose backoffs panic there, and how many have.
+    fn panicking(at: At, armed: &Arc<AtomicBool>) -> (Pool, Arc<Tally>) {
+        let panicked = Arc::new(Tally::new());
+        let (armed, tally) = (armed.clone(), panicked.clone());
+        let pool = pool_with(move |_| {
+            let made = Panicking {
+                at,
+                armed: armed.clone(),
+                panicked: tally.clone(),
+            };
+            made.reach(At::Make);
+            made
+        });
+        (pool, panicked)
+    }
+
+    #[test]
+    fn of_the_factory_lose_no_worker() {
+        watched(|| {
+            let (pool, panicked) = panicking(At::Make, &Arc::new(AtomicBool::new(true)));
+            panicked.wait_for(WORKERS);
+            needs_both_workers(&pool);
+            pool.shutdown();
+        });
+    }
+
+    #[test]
+    fn of_a_backoff_lose_no_worker() {
+        watched(|| {
+            let (pool, panicked) = panicking(At::Backoff, &Arc::new(AtomicBool::new(true)));
+            panicked.wait_for(WORKERS);
+            needs_both_workers(&pool);
+            assert_eq!(pool.install(|| fib(11)), 89);
+            pool.shutdown();
+            assert_eq!(panicked.get(), WORKERS, "it is not called again");
+        });
+    }
+
+    #[test]
+    fn of_a_reset_keep_the_task_that_was_found() {
+        watched(|| {
+            let armed = Arc::new(AtomicBool::new(false));
+            let (pool, panicked) = panicking(At::Reset, &armed);
+            armed.store(true, Ordering::Release);
+            until(|| {
+                needs_both_workers(&pool);
+                panicked.get() == WORKERS
+            });
+            needs_both_workers(&pool);
+            pool.shutdown();
+            assert_eq!(panicked.get(), WORKERS);
+        });
+    }
+
+    #[test]
+    fn of_a_drop_do_not_keep_the_pool_from_ending() {
+        watched(|| {
+            let (pool, panicked) = panicking(At::Drop, &Arc::new(AtomicBool::new(true)));
+            needs_both_workers(&pool);
+            pool.shutdown();
+            assert_eq!(panicked.get(), WORKERS);
+        });
+    }
+}
+
+#[test]
+#[cfg(not(miri))]
+fn a_replay_needs_no_code_of_the_backoff() {
+    use tidegate::trace::{Event, Trace, replay};
+    watched(|| {
+        let seen = Arc::new(Seen::default());
+        let shared = seen.clone();
+        let make = move |_| Counting {
+            rest: Rest::Sleep(1_000),
+            seen: shared.clone(),
+        };
+        let builder = Pool::builder().workers(WORKERS).trace(true);
+        let pool = built(builder.backoff(BackoffFactory::new(make)));
+        seen.backoffs.wait_for(1);
+        needs_both_workers(&pool);
+        let taken = pool.trace().expect("notes are taken");
+        let read = Trace::from_bytes(&taken.to_bytes()).expect("what was written is read");
+        assert_eq!(read.rules.idle, None);
+        assert!(replay(&read).is_ok());
+        let records = read.streams.iter().flat_map(|stream| stream.records());
+        let mut events = records.map(|record| record.unwrap().event);
+        assert!(events.any(|event| event == Event::SweepFailed));
+    });
+}
