@@ -172,7 +172,11 @@ mod tests {
                 build,
                 ..head("tiny")
             };
-            Store::open(folder.path(), &head, true)
+            let keep = KeepFlags {
+                dir: folder.path().to_owned(),
+                resume: true,
+            };
+            Store::open(&keep, &head)
         };
         open("0.1.0 a").unwrap().add("cell", 0, 1.5.into()).unwrap();
         let Err(Failure::Usage(why)) = open("0.1.0 b") else {
