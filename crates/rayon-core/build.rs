@@ -1,4 +1,5 @@
-//! Tells the build scripts of direct dependents which runtime they got: `DEP_RAYON_CORE_TIDEGATE` is set for them.
+//! Sets `DEP_RAYON_CORE_TIDEGATE` for the build scripts of direct dependents, so that they can
+//! detect this runtime.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,14 +1,14 @@
-//! One closure on every thread of a pool.
+//! Runs one closure on every thread of a pool.
 
 use crate::global::here;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Tells a closure that is broadcast on which thread it runs.
+/// Passed to a broadcast closure; shows on which thread it runs.
 pub struct BroadcastContext<'a> {
     index: usize,
     num_threads: usize,
-    /// Stays on its thread.
+    /// Keeps the context on its thread.
     marker: PhantomData<&'a mut dyn Fn()>,
 }
 
@@ -21,13 +21,13 @@ impl BroadcastContext<'_> {
         }
     }
 
-    /// The number of the thread, below [`num_threads`](Self::num_threads).
+    /// The index of the thread, below [`num_threads`](Self::num_threads).
     #[inline]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many threads the closure runs on.
+    /// The number of threads that the closure runs on.
     #[inline]
     pub fn num_threads(&self) -> usize {
         self.num_threads
@@ -43,9 +43,11 @@ impl fmt::Debug for BroadcastContext<'_> {
     }
 }
 
-/// Calls `op` once on each thread of the pool whose task calls this, else of the global one. The results in the order of the threads.
+/// Calls `op` once on each thread of the pool of the calling task, or of the global pool if the
+/// caller belongs to none. Returns the results in the order of the threads.
 ///
-/// A thread that works does so when its own deque is empty, one that waits on top of its frame.
+/// A busy thread runs its call when its own deque is empty. A waiting thread runs it on top of its
+/// frame.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build()?;
@@ -63,10 +65,11 @@ where
     here().broadcast(|index, threads| op(BroadcastContext::new(index, threads)))
 }
 
-/// [`broadcast`] without waiting and without results.
+/// Like [`broadcast`], but does not wait and returns no results.
 ///
 /// # Panics
-/// Not here: a panic of a call goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler).
+/// This call does not panic. A panic of `op` goes to the pool's [panic
+/// handler](crate::ThreadPoolBuilder::panic_handler).
 pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

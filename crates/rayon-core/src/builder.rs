@@ -1,4 +1,4 @@
-//! How a pool is configured.
+//! Configuration of a pool.
 
 use crate::environment::{self, Threads};
 use crate::error::{Kind, ThreadPoolBuildError};
@@ -14,7 +14,7 @@ type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 type ThreadNames = Box<dyn FnMut(usize) -> String>;
 
-/// Configures a pool of one's own, or the global one.
+/// Configures a pool, or the global pool.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new()
@@ -53,20 +53,21 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// The default configuration.
+    /// Creates a builder with the default configuration.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A pool that tells of bad variables and of threads that are refused, and goes on without them.
+    /// Builds a pool even if variables are invalid or the system refuses threads: prints a message
+    /// and continues without them.
     pub(crate) fn build_forgiving(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_with(true)
     }
 
-    /// Makes a pool for the length of a call of `with_pool`.
+    /// Builds a pool that lives for the length of a call of `with_pool`.
     ///
-    /// Each thread begins with `wrapper`, which does what it likes, such as to set thread-local variables that borrow from the
-    /// caller's frame, and must call [`ThreadBuilder::run`].
+    /// Each thread starts with `wrapper`, which may, for instance, set thread-local variables that
+    /// borrow from the caller's frame. It must call [`ThreadBuilder::run`].
     ///
     /// ```
     /// let words = vec!["borrowed", "by", "all"];
@@ -82,10 +83,11 @@ impl ThreadPoolBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Like [`build`](Self::build).
     ///
     /// # Panics
-    /// With the panic of `with_pool`, after the threads have ended, else with that of a `wrapper`.
+    /// With the panic of `with_pool`, after the threads have ended. Otherwise with the panic of a
+    /// `wrapper`.
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -107,11 +109,18 @@ impl ThreadPoolBuilder {
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
-    /// Makes the pool and starts its threads.
+    /// Builds the pool and starts its threads.
     ///
     /// # Errors
-    /// A thread cannot be started; the current thread is to be one of the pool and already belongs to another one; the stack is too
-    /// large, or a variable of Tidegate has a value that is not allowed. Threads that run already end.
+    /// Fails if
+    ///
+    /// - a thread cannot be started;
+    /// - [`use_current_thread`](Self::use_current_thread) is set and the current thread belongs to
+    ///   another pool;
+    /// - the stack is too large;
+    /// - a variable of Tidegate has an invalid value.
+    ///
+    /// Threads that already run then end.
     ///
     /// # Panics
     /// With the panic of a function that names or starts threads.
@@ -119,13 +128,13 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         self.build_with(false)
     }
 
-    /// Makes the global pool, which is otherwise made by default at its first use.
+    /// Builds the global pool. Otherwise its first use builds it with the default configuration.
     ///
     /// # Errors
-    /// As [`build`](Self::build); or there is a global pool already.
+    /// Like [`build`](Self::build). Also fails if a global pool exists already.
     ///
     /// # Panics
-    /// As [`build`](Self::build).
+    /// Like [`build`](Self::build).
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         make_global(|| self.build())
     }
@@ -180,9 +189,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 }
 
-/// What becomes of a panic that nothing can carry: the handler has it, or the process is aborted.
+/// Handles a panic that no call can return: passes it to the user's handler, or aborts the process
+/// if there is none.
 ///
-/// One that comes second is dropped: the first one is on its way to somebody.
+/// A second panic is dropped, because the first one is already on its way to a caller.
 fn stray_handler(
     handler: Option<PanicHandler>,
 ) -> Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync> {
@@ -196,7 +206,7 @@ fn stray_handler(
         }));
         match ended {
             Ok(()) => {}
-            // It was thrown by the drop of what nobody wanted.
+            // The drop of the second payload panicked.
             Err(payload) if from == UnhandledPanic::Second => mem::forget(payload),
             Err(_) => abort("the panic handler panicked"),
         }
@@ -209,10 +219,11 @@ fn abort(why: &str) -> ! {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Has `spawn` start the threads of the pool: it must see to it that each [`ThreadBuilder`] runs on a thread of its own.
+    /// Sets the function that starts the pool's threads. It must run each [`ThreadBuilder`] on a
+    /// separate thread.
     ///
     /// # Panics
-    /// [`build`](Self::build) does so if `spawn` does.
+    /// [`build`](Self::build) panics if `spawn` does.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -230,7 +241,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// What each thread is called, from its number.
+    /// Sets the function that names each thread by its index. Default: `rayon-N`.
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -239,24 +250,26 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How many threads the pool has; 0: as the [variables](crate) say, else as many as this process may keep busy.
+    /// Sets the number of threads. With 0, the default, the [variables](crate) decide. If none is
+    /// set, the pool has as many threads as this process may keep busy.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
     }
 
-    /// The thread that calls [`build`](Self::build) becomes number 0 of the pool, for good.
+    /// Makes the thread that calls [`build`](Self::build) thread 0 of the pool, permanently.
     ///
-    /// It looks for work only when it waits in the pool, or [yields](crate::yield_now). The handlers for threads are not
-    /// called for it. The pool stays in memory for ever.
+    /// It looks for work only when it waits in the pool or [yields](crate::yield_now). The start
+    /// and exit handlers are not called for it. The pool stays in memory until the process ends.
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// Called with each panic that no call can pass on: of a task that nobody waits for, or of a handler for threads.
+    /// Sets the handler for each panic that no call can return: of a detached task, or of a start
+    /// or exit handler.
     ///
-    /// Without it such a panic aborts the process, as does a panic of the handler.
+    /// Without a handler, such a panic aborts the process. So does a panic of the handler itself.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -265,20 +278,20 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Address space of each thread's stack, in bytes.
+    /// Sets the address space of each thread's stack, in bytes.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
     }
 
-    /// Tasks that one thread spawns begin in the order of their spawns, not the last one first.
+    /// Makes the tasks that one thread spawns begin in spawn order, instead of youngest first.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;
         self
     }
 
-    /// Called by each thread when it starts, with its number.
+    /// Sets a handler that each thread calls with its index when it starts.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -287,7 +300,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called by each thread when it ends, with its number.
+    /// Sets a handler that each thread calls with its index when it ends.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The builder's older form.
+//! The deprecated form of the builder.
 
 use crate::builder::ThreadPoolBuilder;
 use crate::pool::ThreadPool;
@@ -23,7 +23,7 @@ impl Configuration {
     /// See [`ThreadPoolBuilder::build`].
     ///
     /// # Errors
-    /// As there.
+    /// Like [`ThreadPoolBuilder::build`].
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         Ok(self.builder.build()?)
     }
@@ -92,7 +92,7 @@ impl fmt::Debug for Configuration {
 /// Deprecated in favour of [`ThreadPoolBuilder::build_global`].
 ///
 /// # Errors
-/// As there.
+/// Like [`ThreadPoolBuilder::build_global`].
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 #[expect(deprecated, reason = "they came together")]
 pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {

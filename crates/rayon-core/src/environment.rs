@@ -1,20 +1,20 @@
-//! The variables that are read here; those of Tidegate are read by it.
+//! Reads the environment variables that Tidegate itself does not read.
 
 use std::env;
 
-/// How many threads a pool is to have, and what says so.
+/// The number of threads for a pool, and the setting that it comes from.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Threads {
     pub(crate) number: usize,
     pub(crate) by: &'static str,
 }
 
-/// What rayon's variables say, unless Tidegate's own says anything.
+/// The number of threads in rayon's variables. `None` if Tidegate's own variable is set.
 pub(crate) fn threads() -> Option<Threads> {
     chosen_threads(|name| env::var(name).ok())
 }
 
-/// The first variable that holds a number counts, and 0 is as good as none.
+/// The first variable that holds a number applies; 0 means the default.
 fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> {
     if variable("TIDEGATE_WORKERS").is_some() {
         return None;
@@ -28,7 +28,8 @@ fn chosen_threads(variable: impl Fn(&str) -> Option<String>) -> Option<Threads> 
         .filter(|threads| threads.number > 0)
 }
 
-/// The stack that the standard library would give a thread of which nobody says more, if a variable does, and none of Tidegate.
+/// The standard library's default stack size in bytes, if a variable sets it. `None` if Tidegate's
+/// own variable is set.
 pub(crate) fn stack_size() -> Option<usize> {
     if env::var_os("TIDEGATE_STACK_SIZE").is_some() {
         return None;

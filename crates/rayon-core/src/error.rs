@@ -1,10 +1,10 @@
-//! Why a pool could not be made.
+//! The error of building a pool.
 
 use std::error::Error;
 use std::{fmt, io};
 use tidegate::BuildError;
 
-/// Why a pool could not be made.
+/// The error returned if a pool could not be built.
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: Kind,
@@ -14,9 +14,8 @@ pub struct ThreadPoolBuildError {
 pub(crate) enum Kind {
     GlobalPoolAlreadyInitialized,
     CurrentThreadAlreadyInPool,
-    /// A thread could not be started.
     Thread(io::Error),
-    /// A number of the builder or a variable of Tidegate is not allowed.
+    /// A number in the builder or a variable of Tidegate is invalid.
     Options(BuildError),
 }
 

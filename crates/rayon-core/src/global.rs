@@ -1,4 +1,4 @@
-//! The pool that functions use outside of any other.
+//! The global pool, which functions use outside any other pool.
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::{Kind, ThreadPoolBuildError};
@@ -8,15 +8,15 @@ use tidegate::closed::{Entry, Member};
 
 static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
 
-/// Held by the one who makes the global pool.
+/// Held while a thread builds the global pool.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// A way into the global pool, made now if nobody has.
+/// An entry into the global pool, which is built if it does not exist yet.
 pub(crate) fn global() -> Entry {
     global_pool().entry()
 }
 
-/// A way into the calling thread's pool, or else the global one.
+/// An entry into the calling thread's pool, or into the global pool if the thread belongs to none.
 pub(crate) fn here() -> Entry {
     Member::with(|member| member.map(Member::entry)).unwrap_or_else(global)
 }
@@ -28,7 +28,7 @@ pub(crate) fn global_pool() -> &'static ThreadPool {
     })
 }
 
-/// Makes the global pool by `build`, if there is none.
+/// Makes the pool from `build` the global pool, unless there is one.
 pub(crate) fn make_global(
     build: impl FnOnce() -> Result<ThreadPool, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
@@ -41,7 +41,8 @@ pub(crate) fn make_global(
     Ok(())
 }
 
-/// The global pool that nobody has configured; with fewer threads where the system refuses some.
+/// Builds the global pool with the default configuration, with fewer threads if the system refuses
+/// some.
 fn by_default() -> ThreadPool {
     match ThreadPoolBuilder::new().build_forgiving() {
         Ok(pool) => pool,

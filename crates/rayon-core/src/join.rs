@@ -1,14 +1,14 @@
-//! Two closures, perhaps at once.
+//! Runs two closures, possibly in parallel.
 
 use crate::global::global;
 use std::marker::PhantomData;
 use tidegate::closed::Member;
 
-/// Tells a closure of [`join_context`] how it was called.
+/// Passed to the closures of [`join_context`]; shows how a closure was called.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// Stays on its thread.
+    /// Keeps the context on its thread.
     not_send: PhantomData<*mut ()>,
 }
 
@@ -21,7 +21,8 @@ impl FnContext {
         }
     }
 
-    /// Whether the closure was taken from the thread that gave it: stolen, or handed in by a thread of no pool.
+    /// Whether the closure left the thread that passed it: it was stolen, or the caller belongs to
+    /// no pool.
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated
@@ -30,8 +31,9 @@ impl FnContext {
 
 /// Runs both closures, possibly in parallel, and returns their results.
 ///
-/// `oper_a` runs right here, `oper_b` after it or on a thread that has stolen it in the meantime; then this call waits. Called from a
-/// thread of no pool, both run in the global pool.
+/// `oper_a` runs on the calling thread. `oper_b` runs after it, or on a thread that steals it in
+/// the meantime, and then this call waits for it. If the caller belongs to no pool, both run in the
+/// global pool.
 ///
 /// ```
 /// let (a, b) = rayon_core::join(|| 1 + 1, || "two");
@@ -39,7 +41,8 @@ impl FnContext {
 /// ```
 ///
 /// # Panics
-/// With the panic of a closure, after both have run; with that of `oper_a` if both panic.
+/// If a closure panics, this call panics with the same payload after both have run. If both panic,
+/// the payload is that of `oper_a`.
 #[inline]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -63,7 +66,7 @@ fn inject<RA: Send, RB: Send>(
     global().inside(|member| member.join(a, |_| b()))
 }
 
-/// [`join`] with closures that are told whether they run on the thread that gave them.
+/// Like [`join`], but each closure can query whether it runs on the thread that passed it.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(1).build()?;
@@ -73,7 +76,7 @@ fn inject<RA: Send, RB: Send>(
 /// ```
 ///
 /// # Panics
-/// As [`join`].
+/// Like [`join`].
 #[inline]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where

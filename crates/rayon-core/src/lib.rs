@@ -1,26 +1,29 @@
 //! The interface of rayon-core 1.13.0 on the Tidegate runtime.
 //!
-//! Programs get it in place of the crate of that name, by a line in the manifest of their workspace:
+//! To use it, replace the crate of that name in the manifest of your workspace:
 //!
 //! ```toml
 //! [patch.crates-io]
 //! rayon-core = { git = "…" }
 //! ```
 //!
-//! Everything written for rayon then runs on Tidegate: [`join()`] costs little more than a call, a task that waits runs nothing but what it
-//! waits for, and threads without work sleep. What each item promises is what rayon-core documents; `docs/rayon.md` of this
-//! repository lists all differences with their reasons.
+//! Everything written for rayon then runs on Tidegate. [`join()`] costs little more than a call, a
+//! waiting task only runs tasks it is waiting for, and threads without work sleep. Each item
+//! behaves as rayon-core documents it; `docs/rayon.md` in this repository lists and explains all
+//! differences.
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `TIDEGATE_WORKERS`, else `RAYON_NUM_THREADS`, else `RAYON_RS_NUM_CPUS` | threads of a pool whose builder says none |
-//! | `TIDEGATE_STACK_SIZE`, else `RUST_MIN_STACK` | the same for the stacks of its threads |
-//! | `TIDEGATE_WAIT=help-any` | a task that waits runs whatever there is, as on rayon |
-//! | `TIDEGATE_EXPLAIN=1` | each pool says at its first use that it is there, how many threads it has and why |
+//! | `TIDEGATE_WORKERS`, `RAYON_NUM_THREADS`, `RAYON_RS_NUM_CPUS` | default number of threads |
+//! | `TIDEGATE_STACK_SIZE`, `RUST_MIN_STACK` | default stack size of the threads |
+//! | `TIDEGATE_WAIT=help-any` | a waiting task runs any task, as with rayon |
+//! | `TIDEGATE_EXPLAIN=1` | each pool prints its number of threads, and why, at its first use |
 //!
-//! `TIDEGATE_SPARE_THREADS`, `TIDEGATE_MAX_THREADS` and `TIDEGATE_MAX_BLOCKING_THREADS` mean nothing here; the other variables of Tidegate mean what they mean there.
+//! If a row lists several variables, the first one that is set applies. `TIDEGATE_SPARE_THREADS`,
+//! `TIDEGATE_MAX_THREADS` and `TIDEGATE_MAX_BLOCKING_THREADS` have no effect here. Tidegate's other
+//! variables have their usual meaning.
 //!
-//! This crate is a thin layer over [`tidegate::closed`]; it schedules nothing itself.
+//! This crate is a thin layer over [`tidegate::closed`] and does no scheduling itself.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Pools of one's own, and what can be asked of the pool that one is in.
+//! Pools, and queries about the calling thread's pool.
 
 use crate::broadcast::BroadcastContext;
 use crate::global::global_pool;
@@ -7,10 +7,10 @@ use std::error::Error;
 use std::fmt;
 use tidegate::closed::{self, ClosedPool, Entry, Member};
 
-/// A pool; from [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+/// A thread pool, built by [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
 ///
-/// Inside of [`install`](Self::install) everything uses that pool. Dropping it waits for nothing; its threads end when all that
-/// was spawned has run.
+/// Inside [`install`](Self::install), all functions of this crate use that pool. Dropping the pool
+/// does not wait; its threads end once all spawned tasks have run.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build()?;
@@ -31,16 +31,18 @@ impl ThreadPool {
     /// Deprecated in favour of [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     ///
     /// # Errors
-    /// As there.
+    /// Like [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
     #[expect(deprecated, reason = "they came together")]
     pub fn new(configuration: crate::Configuration) -> Result<ThreadPool, Box<dyn Error>> {
         configuration.build()
     }
 
-    /// Runs `op` on a thread of the pool and waits for it; right here if this is one.
+    /// Runs `op` on a thread of the pool and waits for it. If the caller is a thread of the pool,
+    /// `op` runs on it.
     ///
-    /// A thread of another pool that waits runs, on top of its frame, what was given to its own pool from outside meanwhile.
+    /// If the caller belongs to another pool, it meanwhile runs tasks that are passed to its own
+    /// pool from outside, on top of its frame.
     ///
     /// # Panics
     /// With the panic of `op`.
@@ -52,10 +54,10 @@ impl ThreadPool {
         self.entry().inside(|_| op())
     }
 
-    /// [`broadcast`](crate::broadcast()) on this pool.
+    /// Like [`broadcast`](crate::broadcast()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`broadcast`](crate::broadcast()).
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -65,29 +67,30 @@ impl ThreadPool {
         self.entry().broadcast(op)
     }
 
-    /// How many threads the pool has, for as long as it lives.
+    /// The number of threads of the pool, which never changes.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.0.threads()
     }
 
-    /// The number of the calling thread in this pool, if it is of this pool: below
-    /// [`current_num_threads`](Self::current_num_threads), and the same for ever.
+    /// The index of the calling thread in this pool, or `None` if it does not belong to it. The
+    /// index is below [`current_num_threads`](Self::current_num_threads) and never changes.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.0.member().map(Member::index)
     }
 
-    /// Whether tasks lie in the calling thread's deque, if it is of this pool. Others may be stealing them.
+    /// Whether the calling thread's deque holds tasks, or `None` if the thread does not belong to
+    /// this pool. Other threads may be stealing the tasks.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.0.member().map(Member::has_work)
     }
 
-    /// [`join`](crate::join()) on this pool.
+    /// Like [`join`](crate::join()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`join`](crate::join()).
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -99,10 +102,10 @@ impl ThreadPool {
         self.entry().inside(join)
     }
 
-    /// [`scope`](crate::scope()) on this pool.
+    /// Like [`scope`](crate::scope()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`scope`](crate::scope()).
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -112,10 +115,10 @@ impl ThreadPool {
         self.entry().inside(scope)
     }
 
-    /// [`scope_fifo`](crate::scope_fifo()) on this pool.
+    /// Like [`scope_fifo`](crate::scope_fifo()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`scope`](crate::scope()).
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -125,10 +128,10 @@ impl ThreadPool {
         self.entry().inside(scope)
     }
 
-    /// [`in_place_scope`](crate::in_place_scope()) with the tasks on this pool.
+    /// Like [`in_place_scope`](crate::in_place_scope()), but the tasks run on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`scope`](crate::scope()).
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -136,10 +139,10 @@ impl ThreadPool {
         self.entry().in_place_scope(|scope| op(Scope::of(scope)))
     }
 
-    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo()) with the tasks on this pool.
+    /// Like [`in_place_scope_fifo`](crate::in_place_scope_fifo()), but the tasks run on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`scope`](crate::scope()).
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -148,10 +151,10 @@ impl ThreadPool {
             .in_place_scope(|scope| op(ScopeFifo::of(scope)))
     }
 
-    /// [`spawn`](crate::spawn()) on this pool.
+    /// Like [`spawn`](crate::spawn()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`spawn`](crate::spawn()).
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -159,10 +162,10 @@ impl ThreadPool {
         self.entry().spawn(op);
     }
 
-    /// [`spawn_fifo`](crate::spawn_fifo()) on this pool.
+    /// Like [`spawn_fifo`](crate::spawn_fifo()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`spawn`](crate::spawn()).
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -170,10 +173,10 @@ impl ThreadPool {
         self.entry().spawn_fifo(op);
     }
 
-    /// [`spawn_broadcast`](crate::spawn_broadcast()) on this pool.
+    /// Like [`spawn_broadcast`](crate::spawn_broadcast()), but on this pool.
     ///
     /// # Panics
-    /// As there.
+    /// Like [`spawn_broadcast`](crate::spawn_broadcast()).
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -182,12 +185,12 @@ impl ThreadPool {
         self.entry().spawn_broadcast(op);
     }
 
-    /// [`yield_now`], if the calling thread is of this pool.
+    /// Like [`yield_now`]; returns `None` if the calling thread does not belong to this pool.
     pub fn yield_now(&self) -> Option<Yield> {
         self.0.member().map(|member| Yield::of(member.run_any()))
     }
 
-    /// [`yield_local`], if the calling thread is of this pool.
+    /// Like [`yield_local`]; returns `None` if the calling thread does not belong to this pool.
     pub fn yield_local(&self) -> Option<Yield> {
         self.0.member().map(|member| Yield::of(member.run_own()))
     }
@@ -201,12 +204,12 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-/// What became of [`yield_now`] or [`yield_local`].
+/// The result of [`yield_now`] or [`yield_local`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
-    /// A task was found and has run.
+    /// The thread found a task and ran it.
     Executed,
-    /// There was none.
+    /// The thread found no task.
     Idle,
 }
 
@@ -216,36 +219,41 @@ impl Yield {
     }
 }
 
-/// Runs one task of the pool that the calling thread is of, on top of its frame; `None` if it is of none.
+/// Runs one task of the calling thread's pool, on top of its frame. Returns `None` if the thread
+/// belongs to no pool.
 pub fn yield_now() -> Option<Yield> {
     Member::with(|member| member.map(|member| Yield::of(member.run_any())))
 }
 
-/// Runs one task from the calling thread's own deque, on top of its frame; `None` if it is of no pool.
+/// Runs one task from the calling thread's own deque, on top of its frame. Returns `None` if the
+/// thread belongs to no pool.
 pub fn yield_local() -> Option<Yield> {
     Member::with(|member| member.map(|member| Yield::of(member.run_own())))
 }
 
-/// How many threads the pool has that the calling thread is of, else the global one.
+/// The number of threads of the calling thread's pool, or of the global pool if the thread belongs
+/// to none.
 #[inline]
 pub fn current_num_threads() -> usize {
     let here = Member::with(|member| member.map(Member::threads));
     here.unwrap_or_else(|| global_pool().current_num_threads())
 }
 
-/// The number of the calling thread in its pool, the same for ever; `None` if it is of none.
+/// The index of the calling thread in its pool, which never changes. `None` if the thread belongs
+/// to no pool.
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
     Member::with(|member| member.map(Member::index))
 }
 
-/// Whether tasks lie in the calling thread's deque; `None` if it is of no pool. Others may be stealing them.
+/// Whether the calling thread's deque holds tasks, or `None` if the thread belongs to no pool.
+/// Other threads may be stealing the tasks.
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
     Member::with(|member| member.map(Member::has_work))
 }
 
-/// The most threads that a pool may have. A higher number is reduced to it.
+/// The most threads that a pool may have. The builder reduces a higher number to it.
 pub fn max_num_threads() -> usize {
     closed::most_threads()
 }

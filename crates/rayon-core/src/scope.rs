@@ -1,33 +1,35 @@
 //! Tasks that borrow from a frame, which waits for them.
 //!
-//! [`Scope`] and [`ScopeFifo`] are Tidegate's scope under other names. A task is handed that scope and looks at it as one of these.
+//! [`Scope`] and [`ScopeFifo`] wrap Tidegate's scope without changing its layout. Each task
+//! receives that scope and sees it as one of these types.
 
 use crate::broadcast::BroadcastContext;
 use crate::global::{global, here};
 use std::fmt;
 use tidegate::closed::{self, Member};
 
-/// Where tasks are spawned that borrow what outlives it; from [`scope`] and [`in_place_scope`].
+/// A scope for tasks that borrow data that outlives it; see [`scope`] and [`in_place_scope`].
 #[repr(transparent)]
 pub struct Scope<'scope>(tidegate::Scope<'scope>);
 
-/// A [`Scope`] of whose tasks those that one thread has spawned begin in that order; from [`scope_fifo`] and
-/// [`in_place_scope_fifo`].
+/// A [`Scope`] whose tasks begin in the order in which one thread has spawned them; see
+/// [`scope_fifo`] and [`in_place_scope_fifo`].
 #[repr(transparent)]
 pub struct ScopeFifo<'scope>(tidegate::Scope<'scope>);
 
 impl<'scope> Scope<'scope> {
     pub(crate) fn of<'a>(scope: &'a tidegate::Scope<'scope>) -> &'a Self {
-        // SAFETY: a transparent type lies in memory as its only field does, for which the reference is valid as long.
+        // SAFETY: a transparent type has the layout of its only field, and the reference to that
+        // field is valid for as long.
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
 
-    /// Spawns a task that runs before the scope ends, on any thread of the scope's pool.
+    /// Spawns a task on any thread of the scope's pool. It runs before the scope ends.
     ///
-    /// A thread runs what it has spawned itself youngest first; others steal the oldest.
+    /// A thread runs its own spawned tasks youngest first; other threads steal the oldest.
     ///
     /// # Panics
-    /// Not here: the first panic of a task goes on where the scope ends.
+    /// This call does not panic. The first panic of a task continues at the end of the scope.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -38,7 +40,7 @@ impl<'scope> Scope<'scope> {
     /// Spawns a task for each thread of the scope's pool.
     ///
     /// # Panics
-    /// As [`spawn`](Self::spawn).
+    /// Like [`spawn`](Self::spawn).
     pub fn spawn_broadcast<BODY>(&self, body: BODY)
     where
         BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
@@ -55,11 +57,11 @@ impl<'scope> ScopeFifo<'scope> {
         unsafe { &*std::ptr::from_ref(scope).cast() }
     }
 
-    /// Spawns a task that runs before the scope ends, on any thread of the scope's pool; what the calling thread has spawned before
-    /// begins before it.
+    /// Spawns a task on any thread of the scope's pool. It runs before the scope ends, and begins
+    /// after the tasks that the calling thread has spawned before it.
     ///
     /// # Panics
-    /// As [`Scope::spawn`].
+    /// Like [`Scope::spawn`].
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
@@ -70,7 +72,7 @@ impl<'scope> ScopeFifo<'scope> {
     /// Spawns a task for each thread of the scope's pool.
     ///
     /// # Panics
-    /// As [`Scope::spawn`].
+    /// Like [`Scope::spawn`].
     pub fn spawn_broadcast<BODY>(&self, body: BODY)
     where
         BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
@@ -93,9 +95,10 @@ impl fmt::Debug for ScopeFifo<'_> {
     }
 }
 
-/// Runs `op` with a scope into which it may spawn tasks, and waits for these.
+/// Runs `op` with a scope in which it may spawn tasks, and waits for these tasks.
 ///
-/// Inside a pool `op` runs right here; called from a thread of no pool, on a thread of the global one.
+/// If the calling thread belongs to a pool, `op` runs on it. Otherwise it runs on a thread of the
+/// global pool.
 ///
 /// ```
 /// let mut squares = [1, 2, 3];
@@ -108,7 +111,7 @@ impl fmt::Debug for ScopeFifo<'_> {
 /// ```
 ///
 /// # Panics
-/// With the panic of `op`, else with the first one of a task, after all tasks have ended.
+/// With the panic of `op`, otherwise with the first panic of a task, after all tasks have ended.
 pub fn scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -117,10 +120,10 @@ where
     in_pool(|scope| op(Scope::of(scope)))
 }
 
-/// [`scope`] with tasks in the order of their spawns.
+/// Like [`scope`], but tasks begin in the order in which one thread has spawned them.
 ///
 /// # Panics
-/// As [`scope`].
+/// Like [`scope`].
 pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -136,10 +139,10 @@ fn in_pool<'scope, R: Send>(op: impl FnOnce(&tidegate::Scope<'scope>) -> R + Sen
     })
 }
 
-/// [`scope`] whose `op` runs on the calling thread in any case; only the tasks run in the pool.
+/// Like [`scope`], but `op` always runs on the calling thread; only the tasks run in the pool.
 ///
 /// # Panics
-/// As [`scope`].
+/// Like [`scope`].
 pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
@@ -147,10 +150,10 @@ where
     here().in_place_scope(|scope| op(Scope::of(scope)))
 }
 
-/// [`in_place_scope`] with tasks in the order of their spawns.
+/// Like [`in_place_scope`], but tasks begin in the order in which one thread has spawned them.
 ///
 /// # Panics
-/// As [`scope`].
+/// Like [`scope`].
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,

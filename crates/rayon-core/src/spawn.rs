@@ -1,10 +1,11 @@
-//! Tasks that borrow nothing and that nobody waits for.
+//! Detached tasks, which borrow nothing.
 
 use crate::global::here;
 
-/// Spawns a task that borrows nothing, into the pool whose task calls this, else into the global one.
+/// Spawns a `'static` task into the pool of the calling task, or into the global pool if the caller
+/// belongs to none.
 ///
-/// A thread runs what it has spawned itself youngest first; others steal the oldest.
+/// A thread runs its own spawned tasks youngest first; other threads steal the oldest.
 ///
 /// ```
 /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -13,7 +14,8 @@ use crate::global::here;
 /// ```
 ///
 /// # Panics
-/// Not here: a panic of the task goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler).
+/// This call does not panic. A panic of the task goes to the pool's [panic
+/// handler](crate::ThreadPoolBuilder::panic_handler).
 pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
@@ -21,10 +23,10 @@ where
     here().spawn(func);
 }
 
-/// [`spawn`]; but of the tasks that one thread spawns like this the older ones begin first.
+/// Like [`spawn`], but tasks that one thread spawns with this function begin oldest first.
 ///
 /// # Panics
-/// As [`spawn`].
+/// Like [`spawn`].
 pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,

@@ -1,9 +1,11 @@
-//! The threads of a pool to come, and who starts them.
+//! The threads of a pool that is being built, and how they are started.
 
 use std::{fmt, io};
 use tidegate::closed::UnstartedThread;
 
-/// A thread of a pool to come; a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) makes a thread that [runs](Self::run) it.
+/// A thread of a pool that is being built. A [spawn
+/// handler](crate::ThreadPoolBuilder::spawn_handler) starts a thread and [runs](Self::run) this on
+/// it.
 pub struct ThreadBuilder {
     pub(crate) thread: UnstartedThread,
     pub(crate) name: Option<String>,
@@ -11,27 +13,29 @@ pub struct ThreadBuilder {
 }
 
 impl ThreadBuilder {
-    /// Its number in the pool, counted from 0.
+    /// The index of the thread in its pool, from 0 on.
     pub fn index(&self) -> usize {
         self.thread.index()
     }
 
-    /// What [`thread_name`](crate::ThreadPoolBuilder::thread_name) has called it.
+    /// The name from [`thread_name`](crate::ThreadPoolBuilder::thread_name), if one was set.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// What was said of its stack by [`stack_size`](crate::ThreadPoolBuilder::stack_size), in bytes.
+    /// The stack size from [`stack_size`](crate::ThreadPoolBuilder::stack_size), in bytes, if one
+    /// was set.
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// Makes the calling thread this one, until the pool has been dropped and has nothing left to do.
+    /// Makes the calling thread this thread of the pool. Returns after the pool has been dropped
+    /// and has no tasks left.
     pub fn run(self) {
         self.thread.run();
     }
 
-    /// What it is called if nobody has a better name.
+    /// The thread's name, or a default one if none was set.
     pub(crate) fn name_or_number(&self) -> String {
         let number = || format!("rayon-{}", self.index());
         self.name.clone().unwrap_or_else(number)
@@ -48,13 +52,14 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// Starts the threads of a pool. Nobody else can name this trait, so the two that implement it are all.
+/// Starts the threads of a pool. Other crates cannot name this trait, so only the two types below
+/// implement it.
 pub trait ThreadSpawn {
-    /// Has `thread` run on a thread of its own.
+    /// Starts a new thread that runs `thread`.
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 }
 
-/// Threads of the standard library.
+/// Starts threads with the standard library.
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
@@ -65,7 +70,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// A function of the user's.
+/// Starts threads with a function of the user.
 pub struct CustomSpawn<F>(pub(crate) F);
 
 impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {

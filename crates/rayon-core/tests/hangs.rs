@@ -1,4 +1,4 @@
-//! Programs that hang or overflow their stack where a task that waits runs whatever there is.
+//! Programs that hang or overflow their stack if a waiting task runs any task it finds.
 
 mod support;
 
@@ -9,15 +9,16 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 use support::{pool, watched};
 
-/// Waits busily, for another thread.
+/// Spins until another thread sets `done`.
 fn until(done: &AtomicBool) {
     while !done.load(Ordering::Acquire) {
         std::hint::spin_loop();
     }
 }
 
-/// A parallel loop of two parts on two threads. While the first thread waits for the second part, `stranger` lies about as a task
-/// of `outer`, for long enough to be taken by a thread that takes anything.
+/// Runs a parallel loop of two parts on two threads. While the first thread waits for the second
+/// part, `stranger` is pending as a task of `outer`, long enough for a thread that takes any task
+/// to take it.
 fn loop_beside<'s>(outer: &Scope<'s>, stranger: impl FnOnce() + Send + 's) {
     let (begun, waits) = (AtomicBool::new(false), AtomicBool::new(false));
     let first = || {
@@ -79,7 +80,7 @@ fn a_value_may_be_made_by_a_parallel_loop_while_other_tasks_ask_for_it() {
 
 #[test]
 fn tasks_may_be_spawned_under_a_lock_that_they_take() {
-    // More than a deque holds: what comes after that waits in a queue.
+    // More tasks than a deque holds; later tasks go to a queue.
     const TASKS: usize = 200_000;
     watched(|| {
         for threads in [1, 2] {
@@ -123,7 +124,7 @@ fn scopes_may_be_nested_a_hundred_thousand_deep() {
     });
 }
 
-/// Each task waits for another pool, and many others lie in the thread's deque meanwhile.
+/// Each task waits for another pool while the thread's deque holds many other tasks.
 #[test]
 fn tasks_that_wait_do_not_pile_up_on_one_stack() {
     const TASKS: usize = 2_000;

@@ -1,4 +1,4 @@
-//! What the interface promises beyond what rayon's own tests look at.
+//! Promises of the interface that rayon's own tests do not check.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Several pools, and many.
+//! Programs with several or many pools.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn every_item_of_a_loop_may_call_into_another_pool_and_back() {
     });
 }
 
-/// The only other thread of the pool is blocked until what is given to the pool from outside has run.
+/// The pool's only other thread is blocked until a task passed to the pool from outside has run.
 #[test]
 fn a_thread_that_waits_for_another_pool_runs_what_its_own_is_given() {
     watched(|| {
@@ -89,7 +89,7 @@ fn a_hundred_foreign_threads_use_one_pool() {
     });
 }
 
-/// Threads of this process and the pages that it holds.
+/// The number of threads of this process, and of its resident pages.
 #[cfg(target_os = "linux")]
 fn threads_and_pages() -> (usize, usize) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -104,7 +104,7 @@ fn threads_and_pages() -> (usize, usize) {
     )
 }
 
-/// Makes pools, uses and drops them; returns when everything of theirs is gone.
+/// Builds, uses and drops pools. Returns when all their threads and memory are gone.
 fn make_and_drop(pools: usize) {
     let ended = Arc::new(AtomicUsize::new(0));
     for _ in 0..pools {
@@ -117,7 +117,7 @@ fn make_and_drop(pools: usize) {
         assert_eq!(sum(&pool, 100), 4950);
         pool.spawn(|| ());
     }
-    // Each pool has one of these references until its memory is given back.
+    // Each pool holds one of these references until its memory is freed.
     while Arc::strong_count(&ended) > 1 {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -134,7 +134,7 @@ fn a_thousand_pools_leave_neither_threads_nor_memory_behind() {
         #[cfg(target_os = "linux")]
         {
             let (threads_after, pages_after) = threads_and_pages();
-            // Other tests run meanwhile, with a few pools each.
+            // Other tests run at the same time, with a few pools each.
             assert!(
                 threads_after < threads + 200,
                 "{threads} threads before, {threads_after} after"

@@ -1,7 +1,7 @@
-//! What is decided once for a process: variables, the global pool, and what aborts.
+//! Settings that a process makes once: variables, the global pool, and what aborts the process.
 //!
-//! Each case runs in a child process, this very test program told to run one of the `child_…` tests below. They do nothing
-//! when they are run as ordinary tests.
+//! Each case runs in a child process: this test program, run with the name of one of the `child_…`
+//! tests below. Run as ordinary tests, they do nothing.
 
 mod support;
 
@@ -64,7 +64,7 @@ fn a_pool_says_whether_it_shares_and_why_it_does_not() {
         (Some("auto"), "share=auto\n"),
         (Some("on"), "share=on\n"),
     ] {
-        // No table of whoever runs the tests.
+        // Keep the tests away from the user's own table.
         let mut variables = vec![("TIDEGATE_EXPLAIN", "1"), ("TIDEGATE_TABLE", "/dev/null")];
         variables.extend(share.map(|share| ("TIDEGATE_SHARE", share)));
         let output = in_child("child_sums", &variables);
@@ -77,7 +77,7 @@ fn a_pool_says_whether_it_shares_and_why_it_does_not() {
 fn a_stack_for_all_threads_that_is_too_large_here_is_made_smaller() {
     let output = in_child("child_sums", &[("RUST_MIN_STACK", "100000000000")]);
     let told = String::from_utf8_lossy(&output.stderr);
-    // The system may refuse so much address space, but a bad value it is not.
+    // The system may refuse to reserve that much address space, but the value itself is valid.
     assert!(!told.contains("Builder::stack_size"), "{told}");
 }
 
@@ -155,7 +155,7 @@ fn child_uses_itself_as_a_thread() {
         let (sender, receiver) = std::sync::mpsc::channel();
         rayon_core::scope(|s| s.spawn(move |_| sender.send(7).unwrap()));
         assert_eq!(receiver.recv(), Ok(7));
-        // A broadcast needs this thread, too.
+        // A broadcast needs this thread too.
         rayon_core::spawn_broadcast(|_| ());
         while rayon_core::yield_local() == Some(rayon_core::Yield::Idle) {}
         println!("well");

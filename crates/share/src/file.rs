@@ -1,4 +1,4 @@
-//! The file of the table: found or made, checked, read and written.
+//! The table's file: finds or creates, checks, reads and writes it.
 
 use crate::identity::boot;
 use crate::layout::{Claim, HEAD, Head, LENGTH, ROW, ROWS, Row, Unfit, WORD, claim_at, row_at};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tidegate_sync::futex::SharedWord;
 use tidegate_sync::thread::PrivateFile;
 
-/// One opening of the table.
+/// An open table.
 #[derive(Debug)]
 pub(crate) struct Table {
     file: PrivateFile,
@@ -25,7 +25,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The table at `location`; `None` if there is none and `access` does not make it.
+    /// Opens the table at `location`. Returns `None` if it is missing and `access` does not create
+    /// it.
     pub(crate) fn open(location: &Location, access: Access) -> Result<Option<Self>, Refusal> {
         let path = location.path();
         if let Some(folder) = location.folder() {
@@ -38,7 +39,8 @@ impl Table {
                 Err(error) => return Err(Refusal::system(folder, "looked at", &error)),
             }
         }
-        // Where one is removed each time before it is opened, somebody does so on purpose.
+        // If the file disappears each time before it can be opened, some program removes it on
+        // purpose.
         for _ in 0..8 {
             match Self::of(path, access)? {
                 Found::Table(table) => match table.head()?.check(boot()) {
@@ -58,10 +60,11 @@ impl Table {
         ))
     }
 
-    /// Whether a job could make a table at `location`, where there is none; makes nothing that anybody could see.
+    /// Checks that a job could create a table at `location`, where it is missing. Creates nothing
+    /// that another process could see.
     pub(crate) fn could_be_made(location: &Location) -> Result<(), Refusal> {
         let path = location.path();
-        // Where the folder, too, is yet to be made, the one around it tells.
+        // If the folder is missing too, check the folder that would contain it.
         let near = match location.folder() {
             Some(folder) if !folder.exists() => folder,
             _ => path,
@@ -69,7 +72,8 @@ impl Table {
         nameless(path, near).map(drop)
     }
 
-    /// Removes a table of an earlier start of the machine, unless somebody has a row of it: that would be another machine.
+    /// Removes a table of an earlier start of the machine. Refuses if a row is locked: then the
+    /// table belongs to another running machine.
     fn replace(&self) -> Result<(), Refusal> {
         for index in 0..ROWS {
             if self.is_locked(index)? {
@@ -77,8 +81,9 @@ impl Table {
                 return Err(Refusal::of(Kind::Unreachable, &self.path, what));
             }
         }
-        // Only who has this lock removes the table, and only while the name leads to it: else two that come at the same time
-        // could both find it stale, and the slower one remove what the faster one has made.
+        // Only the holder of this lock removes the table, and only while the path still leads to
+        // it. Otherwise two jobs that come at the same time could both find it stale, and the
+        // slower one would remove the table that the faster one has made.
         if !self.lock_head()? || !self.is_current() {
             return Ok(());
         }
@@ -90,9 +95,9 @@ impl Table {
         }
     }
 
-    /// What is at `path`, opened if it is to be trusted.
+    /// Opens what is at `path` if it can be trusted.
     fn of(path: &Path, access: Access) -> Result<Found, Refusal> {
-        // Before it is opened: to open a device or a pipe may mean something to somebody.
+        // Check before opening it: opening a device or a pipe can have side effects.
         match fs::symlink_metadata(path) {
             Ok(found) => check_file(path, &found)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -101,11 +106,11 @@ impl Table {
         let Some(file) = open(path, access)? else {
             return Ok(Found::Gone);
         };
-        // First of all: from here on a child made by `fork` does not have it.
+        // Do this first: from here on, a child made by `fork` does not have the file.
         let file = PrivateFile::new(file);
         let opened = file.get().ok_or_else(|| Refusal::cut_off(path))?;
         let found = metadata(path, opened)?;
-        // Nobody has it under a name any more.
+        // The file has been unlinked since the check.
         if found.nlink() == 0 {
             return Ok(Found::Gone);
         }
@@ -125,8 +130,9 @@ impl Table {
         Ok(Found::Table(table))
     }
 
-    /// The word that counts changes, by an opening of its own: a child made by `fork` keeps the mapping, a mapping keeps its opening, and
-    /// an opening keeps its locks. `None` if the name leads elsewhere by now.
+    /// Maps the word that counts changes, from a second opening. A child made by `fork` keeps the
+    /// mapping, a mapping keeps its opening, and an opening keeps its locks. So this opening must
+    /// hold no locks. Returns `None` if the path leads to another file by now.
     fn map(&self, access: Access) -> Result<Option<SharedWord>, Refusal> {
         let Some(file) = open(&self.path, access)? else {
             return Ok(None);
@@ -144,7 +150,7 @@ impl Table {
         &self.path
     }
 
-    /// The file, unless this is a child of the process that opened it.
+    /// The file, unless this process is a child of the one that opened it.
     fn file(&self) -> Result<&File, Refusal> {
         let what = "was opened by the parent of this process";
         self.file
@@ -152,7 +158,7 @@ impl Table {
             .ok_or_else(|| Refusal::of(Kind::Unreachable, &self.path, what))
     }
 
-    /// Whether the name still leads to this file.
+    /// Whether the path still leads to this file.
     pub(crate) fn is_current(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.id)
     }
@@ -175,12 +181,12 @@ impl Table {
         Ok(Claim(u64::from_ne_bytes(bytes)))
     }
 
-    /// Only by the row's owner, who has its lock.
+    /// Only the row's owner, which holds its lock, may call this.
     pub(crate) fn write_row(&self, index: usize, row: &Row) -> Result<(), Refusal> {
         self.write(&row.to_bytes(), row_at(index))
     }
 
-    /// Only by the row's owner, who has its lock.
+    /// Only the row's owner, which holds its lock, may call this.
     pub(crate) fn write_claim(&self, index: usize, claim: Claim) -> Result<(), Refusal> {
         self.write(&claim.to_bytes(), claim_at(index))
     }
@@ -198,13 +204,14 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "written", &error))
     }
 
-    /// Takes the lock of a row; `false` if somebody else has it.
+    /// Takes the lock of a row. Returns `false` if another job has it.
     pub(crate) fn lock(&self, index: usize) -> Result<bool, Refusal> {
         mapping::lock(self.file()?, row_at(index))
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
     }
 
-    /// Takes the lock of the head, which is for who replaces the table; `false` if somebody else has it.
+    /// Takes the lock of the head, which a job needs to replace the table. Returns `false` if
+    /// another job has it.
     fn lock_head(&self) -> Result<bool, Refusal> {
         mapping::lock(self.file()?, 0)
             .map_err(|error| Refusal::system(&self.path, "locked", &error))
@@ -215,13 +222,14 @@ impl Table {
             .map_err(|error| Refusal::system(&self.path, "unlocked", &error))
     }
 
-    /// Whether somebody else has the lock of a row.
+    /// Whether another job has the lock of a row.
     pub(crate) fn is_locked(&self, index: usize) -> Result<bool, Refusal> {
         mapping::is_held(self.file()?, row_at(index))
             .map_err(|error| Refusal::system(&self.path, "asked for locks", &error))
     }
 
-    /// If nobody has row `index`, whose claim says that it is in use, says so there. Whether that was so.
+    /// Marks row `index` as not in use if its claim is in use but no job holds its lock. Returns
+    /// whether it did so.
     pub(crate) fn sweep(&self, index: usize) -> Result<bool, Refusal> {
         if !self.lock(index)? {
             return Ok(false);
@@ -234,7 +242,7 @@ impl Table {
         Ok(claim.is_in_use())
     }
 
-    /// Says that something has changed.
+    /// Announces a change to the other jobs.
     pub(crate) fn announce(&self) -> Result<(), Refusal> {
         self.file()?;
         let done = self
@@ -244,12 +252,12 @@ impl Table {
         done.map_err(|_| Refusal::cut_off(&self.path))
     }
 
-    /// The word that counts changes; none for an observer.
+    /// The word that counts changes; an observer has none.
     pub(crate) fn change(&self) -> Option<Arc<SharedWord>> {
         self.change.clone()
     }
 
-    /// Sleeps while the count of changes is `seen`, at most `limit`.
+    /// Sleeps while the count of changes is `seen`, for at most `limit`.
     pub(crate) fn wait(&self, seen: u32, limit: Duration) -> Result<(), Refusal> {
         self.file()?;
         let done = self
@@ -260,15 +268,14 @@ impl Table {
     }
 }
 
-/// What was found under the name of a table.
 enum Found {
     Nothing,
-    /// Something that was removed or replaced while it was looked at.
+    /// What was there was removed or replaced during the check.
     Gone,
     Table(Table),
 }
 
-/// Opens what is at `path`, if there still is something.
+/// Opens what is at `path`. Returns `None` if nothing is there any more.
 fn open(path: &Path, access: Access) -> Result<Option<File>, Refusal> {
     let mut options = mapping::options(false);
     match options.write(access != Access::Observe).open(path) {
@@ -283,7 +290,7 @@ fn metadata(path: &Path, file: &File) -> Result<fs::Metadata, Refusal> {
     found.map_err(|error| Refusal::system(path, "looked at", &error))
 }
 
-/// The system's own words for why a table cannot be opened are for files in general.
+/// Explains why a table cannot be opened. The system's own messages are about files in general.
 fn refused(path: &Path, error: &io::Error) -> Refusal {
     match error.raw_os_error() {
         Some(libc::ELOOP) => Refusal::of(Kind::Untrusted, path, "is a symbolic link"),
@@ -299,13 +306,14 @@ fn make_folder(folder: &Path) -> Result<(), Refusal> {
             Err(Refusal::system(folder, "made", &error))
         }
         Err(_) => Ok(()),
-        // Whatever the mask of this process takes away from the owner, other jobs need it.
+        // The umask may have taken permissions from the owner, but other jobs of this user need
+        // them.
         Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700))
             .map_err(|error| Refusal::system(folder, "made", &error)),
     }
 }
 
-/// The user whose table is meant.
+/// The user whose table this process uses.
 pub(crate) fn user() -> Result<u32, Refusal> {
     if mapping::is_privileged() {
         let text = "a program with more rights than its user takes no part in the table of jobs";
@@ -314,12 +322,12 @@ pub(crate) fn user() -> Result<u32, Refusal> {
     Ok(mapping::user())
 }
 
-/// Whether there is such a folder, and it belongs to `user`.
+/// Whether `folder` is a folder and belongs to `user`.
 pub(crate) fn is_folder_of(user: u32, folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
-/// Whether nobody but this user can do anything with what was found.
+/// Checks that only this user has access to what was found.
 fn check_owner(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     let user = mapping::user();
     if found.uid() != user {
@@ -340,7 +348,7 @@ fn check_folder(folder: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     check_owner(folder, found)
 }
 
-/// What people call that which is no regular file.
+/// Names a file that is not a regular file, for a message.
 fn word_for(kind: FileType) -> &'static str {
     match kind {
         kind if kind.is_dir() => "a folder",
@@ -359,7 +367,7 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
         return Err(Refusal::of(Kind::NoFile, path, what));
     }
     check_owner(path, found)?;
-    // An observer could read it, and would find nobody in it for ever.
+    // An observer could read such a file, but no job could ever take a seat in it.
     if found.mode() & 0o600 != 0o600 {
         let what = format!(
             "is closed to its owner: its mode is {:o}",
@@ -378,7 +386,8 @@ fn check_file(path: &Path, found: &fs::Metadata) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether this process may write files up to `end`. Who writes beyond its limit is killed by a signal.
+/// Checks that this process may write files up to `end`: a signal would kill it if it wrote beyond
+/// its limit.
 fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     let limit = mapping::file_size_limit();
     if end > limit {
@@ -388,7 +397,8 @@ fn check_limit(path: &Path, end: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Makes the table whole before anybody can see it. Fine, too, if somebody else was faster.
+/// Creates the whole table before any other process can see it. Succeeds too if another job was
+/// faster.
 fn create(path: &Path) -> Result<(), Refusal> {
     let file = nameless(path, path)?;
     match mapping::name_file(&file, path) {
@@ -399,7 +409,8 @@ fn create(path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// The table for `path`, whole, in the folder of `near`, and without a name: it is gone when it is closed.
+/// Creates the whole table for `path` as a file without a name, in the parent folder of `near`. It
+/// disappears when it is closed.
 fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
     let folder = match near.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -417,12 +428,12 @@ fn nameless(path: &Path, near: &Path) -> Result<File, Refusal> {
         .write(true)
         .open(folder)
         .map_err(refuse)?;
-    // As for the folder.
+    // As for the folder: the umask must not lock out other jobs of this user.
     file.set_permissions(Permissions::from_mode(0o600))
         .map_err(refuse)?;
     let mut content = vec![0; LENGTH];
     content[..HEAD].copy_from_slice(&Head::fresh(boot()).0);
-    // Writing takes the blocks: a file system without room for them says so here.
+    // Writing allocates the blocks, so a full file system reports its error here.
     file.write_all_at(&content, 0).map_err(refuse)?;
     Ok(file)
 }

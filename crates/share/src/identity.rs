@@ -1,21 +1,21 @@
-//! Which process this is, and whether another one still lives.
+//! Identifies this process, and checks whether another process is still alive.
 
 use std::fs;
 use std::path::Path;
 
-/// A process, as far as it can be told apart from a later one of the same number.
+/// A process, distinguished as far as possible from a later one with the same pid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
-    /// When it started, in the kernel's ticks; 0 if unknown.
+    /// Start time in the kernel's ticks; 0 if unknown.
     pub(crate) started: u64,
-    /// The pid namespace in which the number holds; 0 if unknown.
+    /// The pid namespace of `pid`; 0 if unknown.
     pub(crate) namespace: u64,
 }
 
 impl Identity {
     pub(crate) fn of_this_process() -> Self {
-        // Of the thread: where the first one has ended, the process shows nothing there.
+        // Read the thread's link: the process's own shows nothing once its first thread has ended.
         let namespace = fs::read_link("/proc/thread-self/ns/pid").unwrap_or_default();
         let namespace = number_in(&namespace.to_string_lossy());
         let pid = std::process::id();
@@ -26,7 +26,7 @@ impl Identity {
         }
     }
 
-    /// Whether that process is gone for sure, as seen by `observer`.
+    /// Whether the process is certainly gone, as seen by `observer`.
     pub(crate) fn is_gone(self, observer: Self) -> bool {
         let known =
             self.namespace != 0 && self.namespace == observer.namespace && self.started != 0;
@@ -34,20 +34,21 @@ impl Identity {
     }
 }
 
-/// The number in `pid:[4026531836]`.
+/// The number in a text like `pid:[4026531836]`.
 fn number_in(text: &str) -> u64 {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }
 
-/// When process `pid` started; `None` if there is none, or it is dead and waits for its parent to notice.
+/// When process `pid` started. `None` if there is no such process, or if it is a zombie.
 fn started(pid: u32) -> Option<u64> {
     let stat = fs::read(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
     start_in(&String::from_utf8_lossy(&stat))
 }
 
-/// The 22nd field of such a file. The 2nd is the name, in parentheses, and may itself hold anything. The 3rd says of a process that
-/// it is dead also where only its first thread is: the 20th is how many there are.
+/// Finds the start time, the 22nd field of a `stat` file. The 2nd field is the name, in
+/// parentheses, which may contain any character. The 3rd is the state: it says "dead" even if only
+/// the first thread is, so the 20th field, the number of threads, decides.
 fn start_in(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
@@ -57,7 +58,7 @@ fn start_in(stat: &str) -> Option<u64> {
     (threads > 1 || !["Z", "X"].contains(&state)).then_some(start)
 }
 
-/// A hash of what this start of the machine is called; 0 where it has no name.
+/// A hash of the kernel's id of this boot; 0 if the kernel has no such id.
 pub(crate) fn boot() -> u64 {
     let name = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     if name.is_empty() {

@@ -1,8 +1,9 @@
-//! What stands where in the file, as numbers: the format is the contract between programs that were built apart.
+//! The layout of the file, as numbers: a contract between programs that were built separately.
 //!
-//! A head of one page, with the claims in its second half, then the rows. All words are 8 bytes in the machine's own order, which the
-//! magic tells. The magic is a hash of everything that a reader relies on, so that a program with another idea of it finds no table here.
-//! Nothing here is trusted when it is read: see [`Row::read`].
+//! The file begins with a head of one page, with the claims in its second half. The rows follow.
+//! All words are 8 bytes in the machine's byte order, which the magic reveals. The magic is a hash
+//! of everything that a reader relies on, so a program with another layout finds no table here.
+//! Nothing is trusted when it is read: see [`Row::read`].
 
 use crate::identity::Identity;
 use crate::mask::{CpuMask, WORDS};
@@ -12,35 +13,33 @@ use std::fmt;
 use std::path::Path;
 use tidegate_policy::tunables::WEIGHT;
 
-/// The version; another one has another file.
+/// The version of the format. Each version has its own file.
 pub(crate) const VERSION: u64 = 1;
-/// How many jobs have room.
+/// The number of rows, and so the most jobs that can have a seat.
 pub const ROWS: usize = 256;
 
 pub(crate) const WORD: usize = 8;
 pub(crate) const HEAD: usize = 4096;
 const MAGIC_AT: usize = 0;
 const BOOT_AT: usize = 1;
-/// Where the word lies that counts changes, in bytes; 4 of them.
+/// Offset of the 4-byte word that counts changes, in bytes.
 pub(crate) const CHANGE_AT: usize = 256;
-/// Where the claims begin, in bytes.
+/// Offset of the claims, in bytes.
 pub(crate) const CLAIMS_AT: usize = 2048;
 const ROW_WORDS: usize = 64;
 pub(crate) const ROW: usize = ROW_WORDS * WORD;
-/// How long the file is.
+/// Length of the file, in bytes.
 pub(crate) const LENGTH: usize = HEAD + ROWS * ROW;
 
-/// Where row `index` begins.
 pub(crate) fn row_at(index: usize) -> u64 {
     (HEAD + index * ROW) as u64
 }
 
-/// Where the claim of row `index` lies.
 pub(crate) fn claim_at(index: usize) -> u64 {
     (CLAIMS_AT + index * WORD) as u64
 }
 
-/// The words of a row.
+/// The index of each field in a row, in words.
 mod at {
     pub(super) const GENERATION: usize = 0;
     pub(super) const PID: usize = 1;
@@ -61,7 +60,7 @@ mod at {
 }
 const NAME_BYTES: usize = 64;
 
-/// Hashed over all that a reader relies on (FNV-1a).
+/// A hash (FNV-1a) of everything that a reader relies on.
 fn magic() -> u64 {
     let words = [
         VERSION,
@@ -105,12 +104,12 @@ fn word(bytes: &[u8], index: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + WORD].try_into().expect("eight bytes"))
 }
 
-/// Why a head is not that of a table to use.
+/// Why a head does not belong to a usable table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// Another version, or no table at all.
     Foreign,
-    /// Made before the machine was started last, or on another one.
+    /// Made before the machine's last start, or on another machine.
     Stale,
 }
 
@@ -124,11 +123,11 @@ impl Unfit {
     }
 }
 
-/// The head with the claims.
+/// The head, including the claims.
 pub(crate) struct Head(pub(crate) [u8; HEAD]);
 
 impl Head {
-    /// That of a new table, made since `boot`.
+    /// The head of a new table, made since `boot`.
     pub(crate) fn fresh(boot: u64) -> Self {
         let mut head = Self([0; HEAD]);
         for (index, value) in [(MAGIC_AT, magic()), (BOOT_AT, boot)] {
@@ -137,17 +136,18 @@ impl Head {
         head
     }
 
-    /// Whether it is that of a table of this kind, made since `boot` where that is known; and why not.
+    /// Checks that this is the head of a table of this version, made since `boot` if `boot` is
+    /// known.
     pub(crate) fn check(&self, boot: u64) -> Result<(), Unfit> {
         match (word(&self.0, MAGIC_AT), word(&self.0, BOOT_AT)) {
             (kind, _) if kind != magic() => Err(Unfit::Foreign),
-            // Who cannot tell does not remove anything: nobody has a row of a table that is stale.
+            // A job that cannot tell treats the table as current and removes nothing. That does no
+            // harm: no job holds a row of a stale table.
             (_, made) if made != boot && boot != 0 => Err(Unfit::Stale),
             _ => Ok(()),
         }
     }
 
-    /// The count of changes.
     pub(crate) fn change(&self) -> u32 {
         let bytes = &self.0[CHANGE_AT..CHANGE_AT + 4];
         u32::from_ne_bytes(bytes.try_into().expect("four bytes"))
@@ -157,14 +157,13 @@ impl Head {
         Claim(word(&self.0[CLAIMS_AT..], index))
     }
 
-    /// The rows in use.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = (usize, Claim)> + '_ {
         let claims = (0..ROWS).map(|index| (index, self.claim(index)));
         claims.filter(|(_, claim)| claim.is_in_use())
     }
 }
 
-/// Whether a row is in use, and for the how many-th time.
+/// Whether a row is in use, and how often it has changed hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim(pub(crate) u64);
 
@@ -179,12 +178,12 @@ impl Claim {
         self.0 >> 1
     }
 
-    /// In use once more.
+    /// The claim of the next owner, in use.
     pub(crate) fn next(self) -> Self {
         Self((self.generation().wrapping_add(1) << 1) | Self::IN_USE)
     }
 
-    /// The same, not in use any more.
+    /// This claim, no longer in use.
     pub(crate) fn given_back(self) -> Self {
         Self(self.0 & !Self::IN_USE)
     }
@@ -194,14 +193,15 @@ impl Claim {
     }
 }
 
-/// What a job calls itself: at most 64 bytes of text, without control characters.
+/// A job's name: at most 64 bytes of text, without control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Name {
     bytes: [u8; NAME_BYTES],
 }
 
 impl Name {
-    /// `text`, cut off where there is no more room; control characters become question marks.
+    /// Makes a name of `text`, truncated if it is too long. Control characters become question
+    /// marks.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let mut bytes = [0; NAME_BYTES];
@@ -231,7 +231,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// A row as numbers. What others have written is only read through the limits of [`Row::read`].
+/// The content of a row. Rows of other jobs are read only through [`Row::read`], which clamps them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) generation: u64,
@@ -239,7 +239,7 @@ pub(crate) struct Row {
     /// Nanoseconds since 1970.
     pub(crate) arrived: u64,
     pub(crate) beat: u64,
-    /// Nanoseconds that the process has computed.
+    /// The process's processor time, in nanoseconds.
     pub(crate) cpu_time: u64,
     pub(crate) name: Name,
     pub(crate) report: Report,
@@ -272,7 +272,7 @@ impl Row {
         bytes
     }
 
-    /// What the bytes say, whatever they are, brought within limits.
+    /// Reads any bytes, and clamps each field to its range.
     pub(crate) fn read(bytes: &[u8; ROW]) -> Self {
         let get = |index| word(bytes, index);
         let processors = |index| get(index).min(CpuMask::MOST as u64) as usize;

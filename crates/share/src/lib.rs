@@ -1,11 +1,12 @@
-//! The table of jobs through which programs that know nothing of each other divide a machine's processors.
+//! The table of jobs, through which unrelated programs divide a machine's processors.
 //!
-//! A *job* takes a [`Seat`] in a file that all jobs of its user share, publishes how many processors it could use, and reads back how
-//! many are its own ([`Seat::shares`]). There is no daemon, nothing to configure and nothing to clean up: the protocol, with the argument why it
-//! survives the death of any job at any instruction, is docs/table.md. The division itself is
-//! [`tidegate_policy::allot`].
+//! A *job* takes a [`Seat`] in a file that all jobs of its user share. It publishes how many
+//! processors it could use, and reads back how many it is entitled to ([`Seat::shares`]). There is
+//! no daemon, nothing to configure and nothing to clean up. docs/table.md describes the protocol
+//! and why it survives the death of any job at any instruction. [`tidegate_policy::allot`] computes
+//! the division itself.
 //!
-//! Nothing here knows the Tidegate runtime, so that other runtimes may join:
+//! This crate does not depend on the Tidegate runtime, so other runtimes can use it:
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -25,13 +26,14 @@
 //! # Ok::<(), tidegate_share::Refusal>(())
 //! ```
 //!
-//! Every error is a [`Refusal`]: one line that says why this job runs alone. Nothing here ever ends the process, waits for another
-//! one, or touches a file that is not this user's.
+//! Every error is a [`Refusal`]: one line with the reason that this job runs alone. This crate
+//! never ends the process, never waits for another process, and never touches a file of another
+//! user.
 //!
-//! [`Observer`] reads the table without taking part, and never creates it.
+//! [`Observer`] reads the table without taking a seat, and never creates it.
 //!
-//! What this crate does **not** do: it measures nothing, moves no worker and starts no thread. On systems other than Linux there is no
-//! table.
+//! This crate does **not** measure anything, move workers or start threads. There is a table only
+//! on Linux.
 
 #![deny(missing_docs)]
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! Where the table is.
+//! Finds the path of the table.
 
 use crate::file;
 use crate::layout::VERSION;
@@ -8,34 +8,35 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable that names the file.
 pub const VARIABLE: &str = "TIDEGATE_TABLE";
-/// The environment variable that names a folder of the user's own, made for the time of a login.
+/// The environment variable that names the user's own folder for the length of a login.
 const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
 
-/// What an opening is for.
+/// What a table is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reads only, and makes no table.
+    /// Only reads, and creates no table.
     Observe,
-    /// Reads and writes rows that are not in use by anybody alive, and makes no table.
+    /// Reads, frees rows of dead jobs, and creates no table.
     Repair,
-    /// Takes part.
+    /// Takes a seat, and creates the table if it is missing.
     Take,
 }
 
-/// The file of the table, and why that one.
+/// The path of the table, and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     path: PathBuf,
-    /// The folder that is ours to make.
+    /// The folder that a job may create.
     folder: Option<PathBuf>,
     why: &'static str,
 }
 
 impl Location {
-    /// That of this process's user and environment.
+    /// Finds the table of this process's user and environment.
     ///
     /// # Errors
-    /// On a system without a table, and for programs that run with more rights than their user.
+    /// Fails on a system without a table, for a program that runs with more rights than its user,
+    /// and if the path found is not absolute.
     pub fn find() -> Result<Self, Refusal> {
         let user = file::user()?;
         let variable = |name: &str| std::env::var_os(name);
@@ -48,7 +49,7 @@ impl Location {
         Ok(found)
     }
 
-    /// At `path`, in a folder that exists.
+    /// A table at `path`, in a folder that exists.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -77,8 +78,9 @@ impl Location {
             folder: Some(folder),
             why,
         };
-        // A relative path would be another file in each folder; the standard of that variable has it ignored. Who has become another
-        // user and kept the variable must not leave that user's folder with something in it that is not his.
+        // A relative path would be another file in each working directory; the XDG standard
+        // requires such a value to be ignored. A process that has changed its user and kept the
+        // variable must not leave its own files in the former user's folder.
         if let Some(runtime) = set(RUNTIME_FOLDER)
             .map(PathBuf::from)
             .filter(|folder| folder.is_absolute() && own(folder))
@@ -101,18 +103,18 @@ impl Location {
         within(parent.join(format!("tidegate-{user}")), why)
     }
 
-    /// The file.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder that may have to be made, and is checked, if it is ours.
+    /// The folder that a job may create and must check, if there is one.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Why this file and no other, in a few words.
+    /// Why this path was chosen, in a few words.
     #[must_use]
     pub fn why(&self) -> &str {
         self.why

@@ -1,4 +1,5 @@
-//! What the system has to be asked for by hand: a name for a file without one, locks that belong to an opening, and whose this process is.
+//! System calls that the standard library does not offer: naming an unnamed file, locks that belong
+//! to an opening, and the identity of the user.
 
 use crate::layout::{CHANGE_AT, HEAD};
 use std::ffi::CString;
@@ -15,7 +16,8 @@ pub(crate) fn change(file: &File) -> io::Result<SharedWord> {
     SharedWord::of(file, HEAD, CHANGE_AT)
 }
 
-/// How a table is opened: no link is followed, no device waited for, nothing passed on to other programs.
+/// The options to open a table with: they follow no link, wait for no device, and pass nothing on
+/// to programs that this process executes.
 pub(crate) fn options(unnamed: bool) -> OpenOptions {
     let mut options = OpenOptions::new();
     let kind = if unnamed {
@@ -30,9 +32,10 @@ pub(crate) fn options(unnamed: bool) -> OpenOptions {
     options
 }
 
-/// Gives a file that was made without a name its first one; fails if somebody else has that name.
+/// Gives its first name to a file that was made without one. Fails if the name is taken.
 pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
-    // The thread's descriptors are the process's; the latter shows none where its first thread has ended.
+    // A thread's descriptors are those of its process, but the process's own list is empty once its
+    // first thread has ended.
     let unnamed = CString::new(format!("/proc/thread-self/fd/{}", file.as_raw_fd()))?;
     let name = CString::new(path.as_os_str().as_bytes())?;
     let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
@@ -46,7 +49,8 @@ pub(crate) fn name_file(file: &File, path: &Path) -> io::Result<()> {
 }
 
 fn byte(at: u64, kind: libc::c_int) -> libc::flock {
-    // SAFETY: an flock is made of integers, for which all zeroes is a value; a lock that belongs to an opening has pid 0.
+    // SAFETY: an flock is made of integers, for which all zeroes is a value. A lock that belongs to
+    // an opening must have pid 0.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
@@ -65,7 +69,8 @@ fn ask(file: &File, command: libc::c_int, lock: &mut libc::flock) -> io::Result<
     }
 }
 
-/// Locks the byte at `at` for this opening, without waiting. `false`: another one has it.
+/// Locks the byte at `at` for this opening, without waiting. Returns `false` if another opening has
+/// it.
 pub(crate) fn lock(file: &File, at: u64) -> io::Result<bool> {
     match ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_WRLCK)) {
         Ok(()) => Ok(true),
@@ -80,31 +85,29 @@ pub(crate) fn unlock(file: &File, at: u64) -> io::Result<()> {
     ask(file, libc::F_OFD_SETLK, &mut byte(at, libc::F_UNLCK))
 }
 
-/// Whether another opening has the lock at `at`.
 pub(crate) fn is_held(file: &File, at: u64) -> io::Result<bool> {
     let mut lock = byte(at, libc::F_WRLCK);
     ask(file, libc::F_OFD_GETLK, &mut lock)?;
     Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// How long a file may be that this process writes.
+/// The most bytes that a file written by this process may have.
 pub(crate) fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
     };
-    // SAFETY: the limit is live and writable. Where the call fails it stays as it is.
+    // SAFETY: the limit is live and writable. If the call fails, it stays as it is.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
     limit.rlim_cur
 }
 
-/// The effective user.
 pub(crate) fn user() -> u32 {
     // SAFETY: geteuid has no preconditions.
     unsafe { libc::geteuid() }
 }
 
-/// Whether the program runs with more rights than the one who started it.
+/// Whether the program runs with more rights than the user who started it.
 pub(crate) fn is_privileged() -> bool {
     // SAFETY: getauxval has no preconditions.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }

@@ -1,8 +1,8 @@
-//! A set of processors as it is kept in a row.
+//! The set of processors in a row.
 
 use std::fmt;
 
-/// How many words a set has.
+/// The number of words in a set.
 pub(crate) const WORDS: usize = 16;
 
 /// The processors, by number, on which a job may run. Numbers from 1,024 on are left out.
@@ -10,10 +10,10 @@ pub(crate) const WORDS: usize = 16;
 pub struct CpuMask(pub(crate) [u64; WORDS]);
 
 impl CpuMask {
-    /// How many processors a set can hold.
+    /// The most processors that a set can hold.
     pub const MOST: usize = 64 * WORDS;
 
-    /// The set of these.
+    /// Creates the set of these processors.
     pub fn from_cpus(cpus: impl IntoIterator<Item = usize>) -> Self {
         let mut words = [0; WORDS];
         for cpu in cpus.into_iter().filter(|cpu| *cpu < Self::MOST) {
@@ -22,19 +22,19 @@ impl CpuMask {
         Self(words)
     }
 
-    /// How many processors are in it.
+    /// The number of processors in the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether none is.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
 
-    /// Whether `cpu` is in it.
+    /// Whether `cpu` is in the set.
     #[must_use]
     pub fn contains(&self, cpu: usize) -> bool {
         cpu < Self::MOST && self.0[cpu / 64] & (1 << (cpu % 64)) != 0
@@ -49,7 +49,7 @@ impl CpuMask {
             .all(|(mine, theirs)| mine & !theirs == 0)
     }
 
-    /// The processors that are in either.
+    /// The processors that are in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] | other.0[word]))

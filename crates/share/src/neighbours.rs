@@ -1,7 +1,8 @@
-//! How busy programs keep the machine that are not in the table.
+//! Measures how busy programs outside the table keep the machine.
 //!
-//! The busy time of the processors, as the kernel counts it for the whole machine, less the processor time that the jobs in the table have
-//! published. What strangers do is known for a second that is over; so it is good for leaving them room, and for nothing quicker.
+//! The result is the processors' busy time, as the kernel counts it for the whole machine, less the
+//! processor time that the jobs in the table have published. It describes a second that is already
+//! over, so it serves to leave such programs room, but not to react to them quickly.
 
 use crate::identity::Identity;
 use crate::layout::Row;
@@ -10,7 +11,7 @@ use crate::reader::Snapshot;
 use std::fs;
 use tidegate_policy::Nanos;
 
-/// The last measurement, to be compared with the next.
+/// The last measurement, which the next one is compared with.
 #[derive(Debug, Default)]
 pub struct Neighbours {
     before: Option<Measured>,
@@ -27,18 +28,19 @@ struct Measured {
     jobs: Vec<(Identity, Nanos)>,
 }
 
-/// The kernel counts in these.
+/// The kernel's unit of time in `/proc/stat`, in nanoseconds.
 const TICK: Nanos = 10_000_000;
 
 impl Neighbours {
-    /// No measurement yet.
+    /// Creates a `Neighbours` without a first measurement.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many processors strangers have kept busy since the last call, in thousandths. As before where that cannot be told: jobs
-    /// have come or gone meanwhile.
+    /// Returns how many processors programs outside the table have kept busy since the last call,
+    /// in thousandths. Returns the last result if jobs have come or gone since, because the two
+    /// measurements cannot be compared then.
     pub(crate) fn measure(&mut self, snapshot: &Snapshot, now: Nanos) -> u64 {
         let stat = fs::read("/proc/stat").unwrap_or_default();
         self.compare(&String::from_utf8_lossy(&stat), snapshot, now)
@@ -83,17 +85,18 @@ impl Measured {
     }
 }
 
-/// Each process once: several rows may belong to it.
+/// Lists each process once, although several rows may belong to it.
 fn processes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Identity, Nanos)> {
     let mut jobs: Vec<(Identity, Nanos)> = rows.map(|row| (row.owner, row.cpu_time)).collect();
     jobs.sort_unstable();
-    // Of several times of one process the latest, which is the largest.
+    // If a process published several times, keep the latest, which is the largest.
     jobs.reverse();
     jobs.dedup_by_key(|(job, _)| *job);
     jobs
 }
 
-/// What `/proc/stat` says that the processors in `set` have worked: for users, the kernel and interrupts.
+/// How long the processors in `set` have worked for users, the kernel and interrupts, according to
+/// `/proc/stat`.
 fn busy_time(stat: &str, set: &CpuMask) -> Nanos {
     let of = |line: &str| {
         let mut fields = line.split_ascii_whitespace();
@@ -148,7 +151,8 @@ mod tests {
             0,
             "nothing to compare with"
         );
-        // 90 ticks of 10 ms on processors of ours, 20 of them by the job; another processor is none of ours.
+        // 90 ticks of 10 ms on the jobs' processors, 20 of them used by the job. The third
+        // processor belongs to none of the jobs.
         let later = snapshot(&[(5, 200_000_000)]);
         assert_eq!(neighbours.compare(&stat(90, 70), &later, 2 * SECOND), 700);
     }

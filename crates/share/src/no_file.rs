@@ -1,4 +1,4 @@
-//! The table on systems that have none.
+//! A stand-in for the table on systems that have none.
 
 use crate::layout::{Claim, Head, Row};
 use crate::location::{Access, Location};
@@ -9,22 +9,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_sync::futex::SharedWord;
 
-/// There is no value of this kind.
+/// A type without values.
 #[derive(Debug)]
 pub(crate) struct Table(Infallible);
 
-/// The user whose table is meant: nobody's.
+/// Always fails: no user has a table here.
 pub(crate) fn user() -> Result<u32, Refusal> {
     let text = "there is no table of jobs on this system".to_owned();
     Err(Refusal::new(Kind::Unsupported, text))
 }
 
-/// Whether there is such a folder, and it belongs to `user`.
+/// Whether `user` has that folder: never on this system.
 pub(crate) fn is_folder_of(_: u32, _: &Path) -> bool {
     false
 }
 
-/// Methods that are never called.
+/// Defines methods that can never be called.
 macro_rules! none {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl Table {

@@ -1,4 +1,4 @@
-//! Looking at the table without taking part.
+//! Reads the table without taking a seat.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -10,7 +10,7 @@ use std::path::Path;
 use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 
-/// One who reads the table and changes nothing in it.
+/// Reads the table and changes nothing in it.
 #[derive(Debug)]
 pub struct Observer {
     table: Table,
@@ -21,51 +21,53 @@ pub struct Observer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Job {
-    /// Its process, in that one's own pid namespace.
+    /// Its process id, in its own pid namespace.
     pub pid: u32,
-    /// What it calls itself.
+    /// Its name.
     pub name: Name,
-    /// How many processors it could use.
+    /// The number of processors that it could use.
     pub desire: usize,
-    /// How many it takes itself to be entitled to.
+    /// The number of processors that it considers itself entitled to.
     pub allotment: usize,
-    /// How many it keeps busy.
+    /// The number of processors that it keeps busy.
     pub usage: usize,
-    /// How many it may have at most.
+    /// The most processors that it may have.
     pub limit: usize,
-    /// How much it counts beside the others.
+    /// Its weight relative to the other jobs.
     pub weight: usize,
-    /// How much of the time of its processors goes into work, per mille.
+    /// The part of its processor time that goes into work, per mille.
     pub efficiency: u32,
-    /// When it came, in nanoseconds since 1970.
+    /// When it took its seat, in nanoseconds since 1970.
     pub since: Nanos,
-    /// The processor time of its process so far, as of its last beat.
+    /// Its process's processor time so far, as of its last beat.
     pub cpu_time: Nanos,
-    /// Whether it desires processors and has not moved for a second.
+    /// Whether it desires processors and has not beaten for a second.
     pub stalled: bool,
 }
 
-/// What a check of the table has found.
+/// The result of a check of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Soundness {
-    /// Jobs that live.
+    /// Jobs that are alive.
     pub alive: Vec<Job>,
-    /// Jobs that have died without leaving.
+    /// Jobs that died without giving up their row.
     pub dead: Vec<Job>,
-    /// Jobs whose process is gone while a child of it holds their row; it is not counted, and free when the child ends.
+    /// Jobs whose process is gone while a child of it holds their row. Such a row is not counted,
+    /// and becomes free when the child ends.
     pub orphaned: Vec<Job>,
-    /// How many rows of dead jobs were freed by the check.
+    /// How many rows of dead jobs the check has freed.
     pub repaired: usize,
-    /// How many rows there are.
+    /// The number of rows in the table.
     pub rows: usize,
 }
 
 impl Observer {
-    /// Opens the table at `location`; `None` if there is none, which no observer changes.
+    /// Opens the table at `location`. Returns `None` if it is missing; an observer never creates
+    /// it.
     ///
     /// # Errors
-    /// What is there is no table, or not to be trusted.
+    /// The file there is not a table, or cannot be trusted.
     pub fn open(location: &Location) -> Result<Option<Self>, Refusal> {
         Self::with(location, Access::Observe)
     }
@@ -76,10 +78,11 @@ impl Observer {
         Ok(table.map(|table| Self { table, reader }))
     }
 
-    /// The jobs that live, in the order in which they came. Whether one is stalled is known from the second look on.
+    /// Returns the jobs that are alive, in the order of their arrival. `stalled` is never set at
+    /// the first call.
     ///
     /// # Errors
-    /// The table is not what it was.
+    /// The table was truncated or cannot be read any more.
     pub fn jobs(&mut self) -> Result<Vec<Job>, Refusal> {
         let snapshot = self.reader.read(&self.table, None, clock::now())?;
         let mut jobs: Vec<Job> = snapshot
@@ -91,22 +94,24 @@ impl Observer {
         Ok(jobs)
     }
 
-    /// Whether the name still leads to the table that was opened.
+    /// Whether the path still leads to the table that was opened.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.table.is_current()
     }
 
-    /// The file of the table.
+    /// The path of the table.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.table.path()
     }
 
-    /// Checks the table at `location`, and frees the rows of jobs that have died. `None` if there is no table, and the first job can make it.
+    /// Checks the table at `location`, and frees the rows of jobs that have died. Returns `None` if
+    /// there is no table, but the first job can create it.
     ///
     /// # Errors
-    /// As [`open`](Self::open), the file is left as it is; or there is no table, and no job can make it.
+    /// The file cannot be opened, for the reasons that [`open`](Self::open) has, and is left as it
+    /// is. Or there is no table, and no job can create it.
     pub fn check(location: &Location) -> Result<Option<Soundness>, Refusal> {
         let Some(mut observer) = Self::with(location, Access::Repair)? else {
             return Table::could_be_made(location).map(|()| None);

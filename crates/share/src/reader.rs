@@ -1,7 +1,7 @@
-//! Reading the table: which rows count.
+//! Reads the table and decides which rows count.
 //!
-//! The rule is docs/table.md, "Who counts". Whether a job still beats is seen by comparing what was read at different times by the
-//! reader's own clock; so a reader has a memory.
+//! docs/table.md has the rule, under "Who counts". Whether a job still beats shows only in a
+//! comparison of reads at different times by the reader's own clock, so a reader keeps a memory.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::TABLE_STALL;
 
-/// The memory of one who reads.
+/// A reader's memory of the table.
 #[derive(Debug)]
 pub(crate) struct Reader {
     identity: Identity,
@@ -18,36 +18,37 @@ pub(crate) struct Reader {
     last: Option<Nanos>,
 }
 
-/// What was last seen of a row.
+/// The last state seen of a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beat {
     generation: u64,
     beat: u64,
-    /// When that was seen first.
+    /// When this state was first seen.
     since: Nanos,
 }
 
-/// What was read.
+/// The result of one read of the table.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    /// The count of changes from before anything else was read.
+    /// The count of changes, read before anything else.
     pub(crate) change: u32,
     pub(crate) alive: Vec<Seen>,
-    /// Rows in use that nobody has any more.
+    /// Rows in use that no job holds any more.
     pub(crate) dead: Vec<(usize, Row)>,
 }
 
-/// A row that a job has.
+/// A row that a living job holds.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) index: usize,
     pub(crate) row: Row,
-    /// Whether the job desires nothing, or has moved of late; else it is stopped.
+    /// Whether the job desires nothing, or has beaten within the stall time. If not, it has
+    /// stopped.
     pub(crate) beats: bool,
 }
 
 impl Seen {
-    /// Whether the job is among those that divide the machine.
+    /// Whether the job is one of those that divide the machine.
     pub(crate) fn takes_part(&self) -> bool {
         self.beats && self.row.report.desire > 0
     }
@@ -62,16 +63,17 @@ impl Reader {
         }
     }
 
-    /// All rows in use. `own` is the reader's own row, which the lock does not tell it about.
+    /// Reads all rows in use. `own` is the reader's own row: its lock does not show as held,
+    /// because the reader itself holds it.
     pub(crate) fn read(
         &mut self,
         table: &Table,
         own: Option<usize>,
         now: Nanos,
     ) -> Result<Snapshot, Refusal> {
-        // Who was away for long must not take the others for stopped.
+        // A job that was away for long must not conclude that the others have stopped.
         let away = |last| now.saturating_sub(last) > TABLE_STALL.default / 2;
-        // An observer takes them for what it sees: it may look as seldom as it likes.
+        // An observer keeps its memory, however seldom it reads.
         if own.is_some() && self.last.is_none_or(away) {
             self.beats.fill(Beat::default());
         }
@@ -93,7 +95,7 @@ impl Reader {
         Ok(snapshot)
     }
 
-    /// Whether the job in row `index` desires nothing, or has moved of late.
+    /// Whether the job in row `index` desires nothing, or has beaten within the stall time.
     fn beats(&mut self, index: usize, row: &Row, now: Nanos) -> bool {
         let seen = &mut self.beats[index];
         if (seen.generation, seen.beat) != (row.generation, row.beat) || seen.since == 0 {
@@ -106,13 +108,13 @@ impl Reader {
         row.report.desire == 0 || now.saturating_sub(seen.since) < TABLE_STALL.default
     }
 
-    /// Whether the process that has a row is gone, and only a child of it holds the lock.
+    /// Whether the process that owns the row is gone, and only a child of it holds the lock.
     pub(crate) fn is_orphan(&self, row: &Row) -> bool {
         row.owner.is_gone(self.identity)
     }
 }
 
-/// Frees the rows of the dead. How many were not free by then.
+/// Frees the rows of dead jobs. Returns how many it freed; others were free already, or taken.
 pub(crate) fn sweep(table: &Table, dead: &[(usize, Row)]) -> Result<usize, Refusal> {
     let mut swept = 0;
     for (index, _) in dead {

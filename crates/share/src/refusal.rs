@@ -1,22 +1,22 @@
-//! Why a job runs alone.
+//! The errors of this crate: why a job runs alone.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// What kind of reason it is.
+/// The kind of a [`Refusal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
     /// This system has no table.
     Unsupported,
-    /// The file cannot be reached or made.
+    /// The file cannot be reached or created.
     Unreachable,
-    /// It is there and is not to be trusted.
+    /// The file exists, but cannot be trusted.
     Untrusted,
-    /// What is there is no regular file, and so nothing that anybody has made as a table.
+    /// The path leads to something other than a regular file, which no job has made as a table.
     NoFile,
-    /// It is there and is no table of this kind, or not any more.
+    /// The file exists, but is not or no longer a table of this version.
     Damaged,
     /// Every row is taken.
     Full,
@@ -30,7 +30,7 @@ impl Kind {
             Self::Untrusted => {
                 "remove it or make it yours alone, or name another file by TIDEGATE_TABLE"
             }
-            // It may be a folder or a device of the system's: nobody is to be told to remove that.
+            // It may be one of the system's folders or devices: never advise removing it.
             Self::NoFile => "name another file by TIDEGATE_TABLE",
             Self::Damaged => {
                 "remove it, and a new one is made, or name another file by TIDEGATE_TABLE"
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The reason, in one line that names the file and says what to do.
+/// Why a job runs alone, in one line that names the file and says what to do.
 #[derive(Debug)]
 pub struct Refusal {
     kind: Kind,
@@ -52,7 +52,7 @@ impl Refusal {
         Self { kind, text }
     }
 
-    /// The table at `path` is `what`; and what to do about it.
+    /// The table at `path` is `what`; appends the advice for `kind`.
     pub(crate) fn of(kind: Kind, path: &Path, what: impl fmt::Display) -> Self {
         let (path, advice) = (path.display().to_string(), kind.advice());
         Self::new(kind, format!("{} {what}; {advice}", path.escape_debug()))
@@ -73,7 +73,7 @@ impl Refusal {
         Self::of(Kind::Damaged, path, what)
     }
 
-    /// What kind of reason it is.
+    /// The kind of this refusal.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind

@@ -1,4 +1,4 @@
-//! What a job tells the others.
+//! The report that a job publishes.
 
 use crate::mask::CpuMask;
 use tidegate_policy::allot::Claim;
@@ -7,26 +7,27 @@ use tidegate_policy::tunables::WEIGHT;
 /// What a job publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// How many processors it could put to good use; 0 if it has nothing to do.
+    /// The number of processors it could put to good use; 0 if it has nothing to do.
     pub desire: usize,
-    /// How many it keeps busy.
+    /// The number of processors it keeps busy.
     pub usage: usize,
-    /// How many it may keep busy at most, for instance by a quota; at least 1.
+    /// The most processors it may keep busy, for instance because of a quota; at least 1.
     pub limit: usize,
-    /// How much it counts beside the others; [`WEIGHT`] has range and default.
+    /// Its weight relative to other jobs; [`WEIGHT`] has the range and default.
     pub weight: usize,
     /// The processors on which it may run.
     pub mask: CpuMask,
-    /// How many it takes itself to be entitled to, for observers.
+    /// The number of processors it considers itself entitled to, for observers.
     pub allotment: usize,
-    /// How much of the time of its processors went into work, per mille, for observers.
+    /// The part of its processor time that went into work, per mille, for observers.
     pub efficiency: u32,
-    /// How many processors strangers keep busy, in thousandths, if it has measured that; see [`Neighbours`](crate::Neighbours).
+    /// The number of processors that programs outside the table keep busy, in thousandths, if the
+    /// job has measured it; see [`Neighbours`](crate::Neighbours).
     pub neighbours: u64,
 }
 
 impl Report {
-    /// That of a job that desires nothing, may use all of `mask`, and counts as much as any.
+    /// The report of a job that desires nothing, may use all of `mask`, and has the default weight.
     #[must_use]
     pub fn new(mask: CpuMask) -> Self {
         Self {
@@ -41,7 +42,7 @@ impl Report {
         }
     }
 
-    /// Whether others divide the machine otherwise for `self` than for `before`.
+    /// Whether the other jobs divide the machine differently for `self` than for `before`.
     pub(crate) fn matters_after(&self, before: &Self) -> bool {
         let divided = |report: &Self| {
             let (desire, limit, weight) = (report.desire, report.limit, report.weight);
@@ -50,7 +51,7 @@ impl Report {
         divided(self) != divided(before)
     }
 
-    /// What it claims of the machine.
+    /// What the job claims of the machine.
     pub(crate) fn claim(&self) -> Claim {
         Claim {
             desire: self.desire,

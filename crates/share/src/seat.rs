@@ -1,4 +1,4 @@
-//! Taking part: a row of one's own.
+//! Taking a seat: a job's own row.
 
 use crate::file::Table;
 use crate::identity::Identity;
@@ -24,15 +24,15 @@ pub struct Seat {
     claim: Claim,
     row: Row,
     reader: Reader,
-    /// The count of changes at the last look.
+    /// The count of changes at the last read.
     seen: u32,
 }
 
 impl Seat {
-    /// Takes a free row of the table at `location`, which is made if it is not there.
+    /// Takes a free row of the table at `location`. Creates the table if it is missing.
     ///
     /// # Errors
-    /// There is no table to be had, or no row is free.
+    /// The table cannot be opened or created, or no row is free.
     pub fn take(location: &Location, name: &Name) -> Result<Self, Refusal> {
         let path = location.path();
         let table = Table::open(location, Access::Take)?;
@@ -65,11 +65,12 @@ impl Seat {
         })
     }
 
-    /// Writes what the job has to say, and that it lives; to be called every cycle while it desires something. Others are
-    /// woken if it makes a difference to them.
+    /// Publishes what the job needs, and that it is alive. Call it every cycle while the job
+    /// desires processors. It wakes the other jobs if `report` changes how they divide the machine.
     ///
     /// # Errors
-    /// The table is not what it was.
+    /// The table was truncated or cannot be written any more, or this process is a child of the one
+    /// that took the seat.
     pub fn publish(&mut self, report: &Report) -> Result<(), Refusal> {
         let row = &mut self.row;
         let before = std::mem::replace(&mut row.report, *report);
@@ -82,10 +83,10 @@ impl Seat {
         Ok(())
     }
 
-    /// Reads how the machine is divided. Rows of jobs that have died are freed on the way.
+    /// Reads how the machine is divided, and frees the rows of jobs that have died.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish).
+    /// Like [`publish`](Self::publish), and if another program has overwritten this job's row.
     pub fn shares(&mut self) -> Result<Shares, Refusal> {
         let snapshot = self
             .reader
@@ -104,10 +105,11 @@ impl Seat {
         }
     }
 
-    /// Measures what strangers do; to be called about once a second by a job that wants to leave them room, and published.
+    /// Measures what programs outside the table use, in thousandths of a processor. A job that
+    /// wants to leave them room should call this about once a second and publish the result.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish).
+    /// Like [`publish`](Self::publish).
     pub fn measure(&mut self, neighbours: &mut Neighbours) -> Result<u64, Refusal> {
         let snapshot = self
             .reader
@@ -115,46 +117,48 @@ impl Seat {
         Ok(neighbours.measure(&snapshot, clock::now()))
     }
 
-    /// Sleeps until somebody changes something that the last [`shares`](Self::shares) has not seen, at most `limit`. May return early.
+    /// Sleeps until something changes that the last [`shares`](Self::shares) has not seen, for at
+    /// most `limit`. May return early.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish).
+    /// Like [`publish`](Self::publish).
     pub fn wait_change(&self, limit: Duration) -> Result<(), Refusal> {
         self.table.wait(self.seen, limit)
     }
 
-    /// What ends a [`wait_change`](Self::wait_change) from another thread.
+    /// Returns a waker that ends a [`wait_change`](Self::wait_change) from another thread.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.table.change())
     }
 
-    /// Whether this is still the table that others find under its name. If not, take another seat.
+    /// Whether the path still leads to this table. If not, take another seat.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.table.is_current()
     }
 
-    /// The file of the table.
+    /// The path of the table.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.table.path()
     }
 }
 
-/// Wakes one who waits for a change; from [`Seat::waker`].
+/// Wakes the seat that it came from; made by [`Seat::waker`].
 #[derive(Clone, Debug)]
 pub struct Waker(Option<Arc<SharedWord>>);
 
 impl Waker {
-    /// Ends the wait of that seat, and of all others of its table: they look and wait again.
+    /// Ends the wait of that seat and of all other seats of its table. They read the table and wait
+    /// again.
     pub fn wake(&self) {
-        // Where the file is cut off the wait ends by itself.
+        // If the file was truncated, the waits end without this call.
         let _ = self.0.as_ref().map(|word| word.add_and_wake());
     }
 }
 
-/// Locks a row: one that is not in use if there is one, else one whose job has died.
+/// Locks a row: one that is not in use if there is one, otherwise one whose job has died.
 fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
     let head = table.head()?;
     let (taken, free): (Vec<usize>, Vec<usize>) =
@@ -169,7 +173,8 @@ fn lock_any(table: &Table) -> Result<Option<usize>, Refusal> {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // In a child made by `fork` each of these is refused. Whatever else fails, the lock ends with the file.
+        // In a child made by `fork`, each of these calls fails. Whatever else fails, the lock ends
+        // with the file.
         let _ = self.table.write_claim(self.index, self.claim.given_back());
         let _ = self.table.announce();
         let _ = self.table.unlock(self.index);

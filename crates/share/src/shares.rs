@@ -1,4 +1,4 @@
-//! From a snapshot of the table to the number of processors of one job.
+//! Computes one job's number of processors from a snapshot of the table.
 
 use crate::mask::CpuMask;
 use crate::reader::{Seen, Snapshot};
@@ -7,23 +7,23 @@ use tidegate_policy::allot::{Bound, Claim, max_min};
 use tidegate_policy::share::neighbours;
 use tidegate_policy::tunables::WEIGHT;
 
-/// How the machine is divided at this moment, as one job sees it.
+/// How the machine is currently divided, as one job sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// The job's own processors; 0 if it desires none.
+    /// The number of processors that this job is entitled to; 0 if it desires none.
     pub allotment: usize,
-    /// How many processors are divided: all on which one of the jobs may run.
+    /// The number of processors that are divided: all on which at least one of the jobs may run.
     pub processors: usize,
-    /// How many other jobs desire processors now.
+    /// The number of other jobs that desire processors now.
     pub others: usize,
-    /// How many processors all jobs together keep busy, this one included.
+    /// The number of processors that all jobs together keep busy, including this one.
     pub usage: usize,
-    /// How many of the processors are left to programs that are not in the table.
+    /// The number of processors left to programs outside the table.
     pub neighbours: usize,
 }
 
 impl Shares {
-    /// Those of the job in row `own`.
+    /// The shares as seen by the job in row `own`.
     pub(crate) fn of(snapshot: &Snapshot, own: usize) -> Self {
         let mut jobs: Vec<&Seen> = snapshot
             .alive
@@ -48,7 +48,7 @@ impl Shares {
     }
 }
 
-/// All allotments.
+/// The allotments of all jobs.
 struct Division {
     processors: usize,
     neighbours: usize,
@@ -56,12 +56,12 @@ struct Division {
 }
 
 impl Division {
-    /// For these jobs, in the order in which they came.
+    /// Divides the machine among these jobs, given in the order of their arrival.
     fn of(reports: &[Report]) -> Self {
         let all = reports
             .iter()
             .fold(CpuMask::default(), |all, report| all.union(&report.mask));
-        // All go by the measurement of one: they must not divide by different numbers.
+        // All jobs use the measurement of one of them: they must not divide by different numbers.
         let measured = reports
             .iter()
             .map(|report| report.neighbours)
@@ -91,7 +91,8 @@ impl Division {
     }
 }
 
-/// Each set of processors that some job is confined to, with the jobs that cannot leave it; the whole with all of them, strangers included.
+/// Each set of processors that some job is confined to, with the jobs confined to it. The last
+/// entry is the whole machine with all jobs and, if requested, with the programs outside the table.
 fn members(reports: &[Report], all: &CpuMask, strangers: bool) -> Vec<(usize, Vec<usize>)> {
     let mut sets: Vec<&CpuMask> = Vec::new();
     for report in reports {

@@ -1,4 +1,5 @@
-//! A table that somebody writes into while it is in use: errors or sane shares, and never a panic or a signal.
+//! Other programs write into a table in use. Jobs must get errors or sane shares, and must never
+//! panic or be killed by a signal.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod support;
@@ -9,7 +10,7 @@ use support::assault::{CLAIMS, FIRST_ROW, LENGTH, ROW, assault};
 use support::{Home, overwrite, wants};
 use tidegate_share::{CpuMask, Kind, Observer, ROWS, Refusal, Seat};
 
-/// The size of a test that is also a soak, of which this is one slice; says it.
+/// Prints and returns the number of rounds of a soak test, of which this test is one slice.
 fn soak(slice: usize, unit: &str) -> usize {
     let scale = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| text.parse().unwrap());
     println!("soak: {} {unit}", slice * scale);
@@ -31,7 +32,7 @@ fn random_bytes_over_a_table_are_errors_or_shares_within_limits() {
         let mut data: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
             .take(length)
             .collect();
-        // Bytes that are all the same are likelier to mean something.
+        // Uniform bytes are more likely to be a valid value.
         match random.u8(..4) {
             0 => data[5..].fill(0),
             1 => data[5..].fill(0xff),
@@ -41,7 +42,7 @@ fn random_bytes_over_a_table_are_errors_or_shares_within_limits() {
     }
 }
 
-/// Each thing that a job does, and how it ended.
+/// Does everything that a job does, and returns how each step ended.
 fn all_that_a_job_does(mut seat: Seat) -> Vec<(&'static str, Option<Refusal>)> {
     let mut done = vec![
         ("publish", seat.publish(&wants(4, 4)).err()),
@@ -95,7 +96,7 @@ fn a_table_that_is_cut_off_in_use_is_an_error_for_everything_that_needs_what_is_
                     "{text}"
                 );
             }
-            // The others do what they do.
+            // The other job does its normal work.
             for (what, refusal) in all_that_a_job_does(b) {
                 let kind = refusal.as_ref().map(Refusal::kind);
                 let kinds = [None, Some(Kind::Damaged)];
@@ -170,7 +171,7 @@ fn claims_and_rows_that_are_overwritten_in_use_are_errors_or_hold_until_the_next
                 (true, Ok(shares)) => panic!("{what}: {shares:?}"),
                 (false, Ok(_)) => panic!("{what}: its row is another's"),
             }
-            // Whoever writes his row again is there again.
+            // A job that writes its row again counts again.
             for seat in &mut seats {
                 seat.publish(&wants(4, 4)).unwrap();
             }
@@ -187,7 +188,7 @@ fn claims_and_rows_that_are_overwritten_in_use_are_errors_or_hold_until_the_next
     }
 }
 
-/// The words of a row that others divide by or look at.
+/// The fields of a row that other jobs divide by or look at.
 const FIELDS: [(&str, u64); 10] = [
     ("pid", 1),
     ("started", 2),
@@ -271,7 +272,8 @@ fn a_set_of_processors_at_its_extremes_leaves_the_others_theirs() {
         }
         overwrite(&home, FIRST_ROW + 8 * 32, &[byte; 128]);
         let shares = seats[1].shares().unwrap();
-        // Nobody's set is taken for the reader's own; of all that there can be the others still have no more than their four.
+        // A reader replaces an empty set by its own, so three jobs divide four processors. If the
+        // set holds every possible processor, the other two jobs still share their four.
         let expected = if byte == 0 { (1, 4) } else { (2, 1024) };
         assert_eq!((shares.allotment, shares.processors), expected);
     }

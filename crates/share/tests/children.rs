@@ -1,4 +1,4 @@
-//! A child made by `fork` has its parent's memory and not its place in the table.
+//! A child made by `fork` inherits its parent's memory, but not its seat.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -9,7 +9,8 @@ use support::sys::{self, KILLED, WELL};
 use support::{Home, until, wants};
 use tidegate_share::{Name, Observer, Seat};
 
-/// A process that holds a seat, has a child that does nothing, and writes the child's number into `told` before it sleeps.
+/// Forks a process that takes a seat and forks an idle child. It writes the child's pid into the
+/// file `child` and then sleeps.
 fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Child, u32) {
     let told = home.folder.path().join("child");
     let parent = sys::fork(|| {
@@ -26,7 +27,7 @@ fn parent_with_child(home: &Home, fork: impl FnOnce() -> sys::Child) -> (sys::Ch
     (parent, child)
 }
 
-/// It says so when it has come past `fork`, which closes what is its parent's.
+/// Forks a child that creates `awake` once it is past `fork`, which closes its parent's files.
 fn sleeping_child(awake: &Path) -> sys::Child {
     sys::fork(|| {
         std::fs::write(awake, "").unwrap();
@@ -132,7 +133,7 @@ fn a_job_whose_first_thread_has_ended_is_no_orphan_whenever_it_came() {
             if before {
                 told.recv().unwrap();
             } else {
-                // The other thread has nobody to tell.
+                // The other thread has no channel to send on.
                 std::mem::forget(told);
             }
             sys::end_this_thread()
@@ -146,7 +147,7 @@ fn a_job_whose_first_thread_has_ended_is_no_orphan_whenever_it_came() {
     }
 }
 
-/// Whether the first thread of a process is dead, and waited for by nobody.
+/// Whether the first thread of a process is dead and has not been reaped.
 fn is_zombie(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| stat.contains(") Z "))

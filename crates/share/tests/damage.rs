@@ -1,4 +1,5 @@
-//! What lies where the table belongs and is not to be used: an error that says why and what to do, and nothing is changed.
+//! Files at the table's path that must not be used: the job gets an error with a reason and advice,
+//! and nothing is changed.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -15,7 +16,7 @@ fn take(location: &Location) -> Result<Seat, Refusal> {
     Seat::take(location, &Name::new("newcomer"))
 }
 
-/// The refusals of all who could come to `location`, and what they are about.
+/// Each way to use `location`, with its refusal.
 fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
     [
         ("take", take(location).err()),
@@ -24,7 +25,7 @@ fn refusals(location: &Location) -> [(&'static str, Option<Refusal>); 3] {
     ]
 }
 
-/// Whether a refusal is in order: one line, with the file and what to do.
+/// Checks the refusal: one line that names the file and says what to do.
 #[track_caller]
 fn is_in_order(refusal: &Refusal, (kind, says): (Kind, &str), path: &Path, what: &str) {
     let text = refusal.to_string();
@@ -109,7 +110,8 @@ fn a_table_of_another_start_in_which_somebody_has_a_row_is_left_as_it_is() {
     assert!(take(&home.location()).is_ok());
 }
 
-/// The location in the folder `tidegate` of `home`, as the environment would have it. In a child.
+/// Runs `test` in a child with the location in the folder `tidegate` of `home`, as the environment
+/// would choose it.
 fn in_runtime_folder(home: &Home, test: impl FnOnce(Location) -> bool) {
     let (folder, mut test) = (home.folder.path(), Some(test));
     let mut child = sys::fork(|| {
@@ -221,7 +223,7 @@ fn a_check_tells_whether_a_table_can_be_made_and_makes_nothing() {
     is_in_order(&refusal, says, path, "check");
 }
 
-/// What a child meets that has a tmpfs of its own in `home`.
+/// Runs `test` in a child that has its own tmpfs mounted at `home`.
 fn in_tmpfs(home: &Home, options: &str, mut test: impl FnMut()) {
     let mut child = sys::fork(|| {
         if let Err(error) = sys::mount_tmpfs(home.folder.path(), options) {

@@ -1,8 +1,9 @@
-//! Death at every instant.
+//! Kills a job at every point in its life.
 //!
-//! All that a job does to the table are system calls. So a child that is stopped before and after each of them, and killed at the n-th
-//! stop, for every n, dies at every instant that others could tell apart. And one that is overtaken there by others meets them at every
-//! instant, too.
+//! A job changes the table by system calls only. So the tests stop a child before and after each of
+//! its system calls and kill it at the n-th stop, for every n. That covers every moment of death
+//! that other jobs could distinguish. Other tests let another job act while the child is stopped,
+//! which covers every interleaving of the two.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -25,7 +26,7 @@ fn life(home: &Home, processors: usize) -> i32 {
     0
 }
 
-/// Runs a child to its n-th stop; whether it gets there.
+/// Runs a child to its n-th stop. Returns whether it gets there.
 fn to_stop(child: &mut Traced, stop: usize) -> bool {
     (0..stop).all(|_| match child.step() {
         None => true,
@@ -36,7 +37,8 @@ fn to_stop(child: &mut Traced, stop: usize) -> bool {
     })
 }
 
-/// Stops a child at its n-th system call for every n, and has `then` deal with it. At how many stops.
+/// Stops a child at its n-th system call, for every n, and calls `then` with it. Returns the number
+/// of stops.
 fn at_every_call(
     mut prepare: impl FnMut(),
     act: impl Fn() -> i32,
@@ -61,7 +63,7 @@ fn check(home: &Home) -> Soundness {
     checked.expect("there is a table")
 }
 
-/// Leaves a row in use that nobody has.
+/// Leaves behind a row that is in use but whose job has died.
 fn leave_dead_row(home: &Home) {
     let taken = home.folder.path().join("taken");
     let mut child: Child = sys::fork(|| {
@@ -112,7 +114,7 @@ fn whenever_a_job_dies_the_others_have_its_processors_at_their_next_look_and_no_
             "before, during and after: {seen:?}"
         );
     }
-    // Whatever died has left its row to others.
+    // Other jobs can use the rows of all the dead children.
     let seats: Vec<Seat> = (1..ROWS).map(|job| home.seat(&job.to_string())).collect();
     assert_eq!(check(&home).alive.len(), 1 + seats.len());
 }
@@ -124,7 +126,7 @@ fn whoever_dies_while_making_the_table_leaves_a_whole_one_or_nothing() {
         let mut seen = [0; 2];
         let stops = at_every_call(
             || {
-                // The last one's folder may have a table.
+                // The previous child may have left a table.
                 let _ = fs::remove_file(home.path());
                 if stale {
                     make_stale(&home);
@@ -173,7 +175,7 @@ fn jobs_that_come_at_the_same_instant_find_the_same_table_whether_there_is_one_o
                 let other = Seat::take(&home.location(), &Name::new("other"));
                 let mut other = match other {
                     Ok(seat) => seat,
-                    // The child is just replacing the stale one.
+                    // The child is replacing the stale table at this moment.
                     Err(error) => {
                         assert_eq!(
                             (state, error.kind()),
@@ -200,7 +202,7 @@ fn jobs_that_come_at_the_same_instant_find_the_same_table_whether_there_is_one_o
     }
 }
 
-/// Takes a seat, which must be one in the table that others find.
+/// Takes a seat, and checks that it is in the table that other jobs find.
 fn comes(home: &Home) -> i32 {
     let mut seat = home.seat("child");
     seat.publish(&wants(4, 4)).unwrap();
@@ -210,11 +212,11 @@ fn comes(home: &Home) -> i32 {
     0
 }
 
-/// Takes the last free row, and sweeps the dead one with its last calls.
+/// Takes the last free row. Its last calls sweep the dead one.
 fn sweep(home: &Home) -> i32 {
     let mut seat = home.seat("sweeper");
     let shares = seat.shares();
-    // To be given back by the end of the process, which comes now.
+    // The end of the process, which comes now, gives the seat back.
     std::mem::forget(seat);
     i32::from(shares.is_err())
 }
@@ -230,9 +232,9 @@ fn a_newcomer_and_a_sweeper_never_take_a_row_from_each_other() {
     };
     let all = std::iter::from_fn(|| dry.step().is_none().then_some(())).count();
     let (mut refused, mut met) = (0, 0);
-    // Before that each row is read.
+    // Before these stops, the child reads each row.
     for stop in all - 50..=all {
-        // Frees the row of the last sweeper.
+        // Frees the row of the previous sweeper.
         assert_eq!(check(&home).alive.len(), seats.len());
         leave_dead_row(&home);
         let mut child = sys::trace(|| sweep(&home)).expect("as before");
@@ -259,7 +261,7 @@ fn a_newcomer_and_a_sweeper_never_take_a_row_from_each_other() {
 
 #[test]
 fn a_job_may_die_in_the_middle_of_anything_else_too() {
-    // What is not traced: a job that publishes all the time, killed at any moment.
+    // A job that is not traced publishes all the time and is killed at any moment.
     let home = Home::new();
     let mut survivor = home.seat("survivor");
     survivor.publish(&wants(4, 4)).unwrap();

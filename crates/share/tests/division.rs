@@ -1,4 +1,4 @@
-//! How jobs that take part divide the processors.
+//! How the jobs of a table divide the processors.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod support;
@@ -119,7 +119,7 @@ fn a_change_wakes_one_who_waits_and_nothing_else_is_missed() {
     waits.publish(&wants(2, 2)).unwrap();
     waits.shares().unwrap();
     acts.publish(&wants(2, 2)).unwrap();
-    // Announced between look and sleep: not slept through.
+    // A change announced between the read and the sleep ends the wait.
     let started = Instant::now();
     waits.wait_change(Duration::from_secs(60)).unwrap();
     waits.shares().unwrap();

@@ -1,14 +1,17 @@
-//! The asymmetric fence: a light side for the owner's hot path, a heavy side for the thief and the sleeper.
+//! The asymmetric fence: a light side for the owner's hot path, a heavy side for the thief and the
+//! sleeper.
 //!
-//! If thread A does `store x; light(); load y` and thread B does `store y; heavy(); load x`, at least one of the loads
-//! sees the other thread's store, as with two sequentially consistent fences. The light side costs nothing: it only
-//! keeps the compiler from reordering. The heavy side makes every running thread of the process execute a full barrier
+//! If thread A does `store x; light(); load y` and thread B does `store y; heavy(); load x`, at
+//! least one of the loads sees the other thread's store, as with two sequentially consistent
+//! fences. The light side only keeps the compiler from reordering and costs nothing at run time.
+//! The heavy side makes every running thread of the process execute a full barrier
 //! (`membarrier(2)`, private expedited).
 //!
-//! Two light sides order nothing between each other. Where both sides are cold, use [`full`] on both.
+//! Two light sides order nothing between each other. If both sides are cold, use [`full`] on both.
 //!
-//! Registration with the kernel waits for a grace period of some milliseconds when the process already has threads; then it
-//! is done in the background ([`prepare`]). Until it has succeeded [`heavy`] answers `false` and has ordered nothing for the light side.
+//! If the process already has several threads, registering with the kernel takes a grace period of
+//! some milliseconds. Then [`prepare`] registers in the background. Until registration has
+//! succeeded, [`heavy`] returns `false` and has ordered nothing for the light side.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri, tidegate_tsan))))]
 mod kernel {
@@ -23,18 +26,20 @@ mod kernel {
     static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 
     fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: membarrier takes three integers and touches no memory of ours; an unknown command is an error code.
+        // SAFETY: membarrier takes three integers and does not touch our memory. An unknown command
+        // results in an error code.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
     fn register() {
         let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-        // Relaxed: the registration is known to the kernel, the mark carries no data.
+        // Relaxed: the kernel knows the registration, and the mark carries no data.
         STATE.store(if ready { READY } else { DENIED }, Ordering::Relaxed);
     }
 
     pub(super) fn prepare() {
-        // A child made by `fork` has what its parent has registered, but not the thread that was about to.
+        // A child made by `fork` inherits its parent's registration, but not a thread that was
+        // about to register.
         static BEGUN: thread::PerProcess<()> = thread::PerProcess::new();
         BEGUN.get_or_init(|| {
             let in_background = || thread::start("tidegate-barrier".into(), STACK, register);
@@ -45,10 +50,11 @@ mod kernel {
         });
     }
 
-    /// For a thread that makes one system call.
+    /// Enough for a thread that makes one system call.
     const STACK: usize = 64 * 1024;
 
-    /// Whether the calling thread is the only one. Each has a folder, beside which a folder's own two links are counted.
+    /// Whether the calling thread is the only one. A folder has two links of its own, and one more
+    /// for each folder in it; each thread is a folder.
     fn has_one_thread() -> bool {
         std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
     }
@@ -63,12 +69,14 @@ mod kernel {
 
     #[inline(always)]
     pub(super) fn light() {
-        // SeqCst: keeps the compiler from moving a later load before an earlier store; pairs with `heavy`.
+        // SeqCst: keeps the compiler from moving a later load before an earlier store. Pairs with
+        // `heavy`.
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
     }
 
     pub(super) fn heavy() -> bool {
-        // The syscall alone is a full barrier on every *other* running thread; the fence is for this one.
+        // The system call is a full barrier on every *other* running thread. The fence is for this
+        // thread.
         super::full();
         available() == Some(true) && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
@@ -93,32 +101,35 @@ mod kernel {
     }
 }
 
-/// Asks the kernel for the heavy side, in the background if that takes time: in a process that has other threads.
+/// Registers the heavy side with the kernel, in the background if the process has other threads,
+/// because registration then takes some milliseconds.
 pub fn prepare() {
     kernel::prepare();
 }
 
-/// Whether [`heavy`] works: `None` until the kernel has answered, see [`prepare`].
+/// Whether [`heavy`] works; `None` until the kernel has answered. See [`prepare`].
 #[must_use]
 pub fn available() -> Option<bool> {
     kernel::available()
 }
 
-/// The side of the thread that must not pay.
+/// The side for the thread that must not pay.
 #[inline(always)]
 pub fn light() {
     kernel::light();
 }
 
-/// The side of the thread that pays for both. `false`: not available, nothing is ordered.
+/// The side for the thread that pays for both. `false` means that it is not available and has
+/// ordered nothing.
 #[must_use]
 pub fn heavy() -> bool {
     kernel::heavy()
 }
 
-/// A full fence for places where both sides are cold.
+/// A full fence, for cases in which both sides are cold.
 ///
-/// ThreadSanitizer does not model fences, so under it this is a read-modify-write on one word that all threads share.
+/// ThreadSanitizer does not model fences, so in its build this is a read-modify-write on one word
+/// that all threads share.
 #[inline]
 pub fn full() {
     #[cfg(tidegate_tsan)]

@@ -1,10 +1,10 @@
-//! An `UnsafeCell` that loom can watch, and a cell that is filled once.
+//! An `UnsafeCell` that loom can check, and a cell that is filled once.
 
 mod once;
 
 pub use once::OnceBox;
 
-/// Interior mutability with the access spelled as a closure, so that loom can check each access for races.
+/// An `UnsafeCell` whose accesses are closures, so that loom can check each of them for races.
 #[derive(Debug)]
 pub struct UnsafeCell<T>(Inner<T>);
 
@@ -14,7 +14,7 @@ type Inner<T> = loom::cell::UnsafeCell<T>;
 type Inner<T> = std::cell::UnsafeCell<T>;
 
 impl<T> UnsafeCell<T> {
-    /// Wraps `value`.
+    /// Creates a cell around `value`.
     pub fn new(value: T) -> Self {
         Self(Inner::new(value))
     }
@@ -37,7 +37,7 @@ impl<T> UnsafeCell<T> {
         f(self.0.get())
     }
 
-    /// The value, once nobody shares the cell any more.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }

@@ -1,11 +1,11 @@
-//! Time in nanoseconds since some fixed moment of the process.
+//! Clocks, in nanoseconds.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Nanoseconds since the first call; never falls.
+/// Nanoseconds since the first call. Never decreases.
 ///
-/// Under loom each reading is a second after the last: whatever spins for a while has spun long enough at its second
-/// look, so that models end.
+/// Under loom each reading is one second after the last. So a loop that spins for a limited time
+/// ends at its second reading, and models end.
 #[must_use]
 pub fn now() -> u64 {
     #[cfg(loom)]
@@ -13,14 +13,14 @@ pub fn now() -> u64 {
         loom::lazy_static! {
             static ref READINGS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         }
-        // Relaxed: a count, and loom does not watch it.
+        // Relaxed: a count, which loom does not track.
         READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) * 1_000_000_000
     }
     #[cfg(not(loom))]
     imp::now()
 }
 
-/// Nanoseconds since 1970 by the clock on the wall, which may be set.
+/// Nanoseconds since 1970 by the wall clock, which may be set.
 #[must_use]
 pub fn wall() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -29,27 +29,29 @@ pub fn wall() -> u64 {
     })
 }
 
-/// The processor time that all threads of this process have used, in nanoseconds; 0 where the system does not tell.
+/// The processor time that all threads of this process have used, in nanoseconds; 0 if the system
+/// does not report it.
 #[must_use]
 pub fn process_time() -> u64 {
     imp::process_time()
 }
 
-/// The clock of one thread's processor time, for other threads of the process to read.
+/// The clock of one thread's processor time, which other threads of the process can read.
 #[derive(Debug, Default)]
 pub struct ThreadClock(AtomicI32);
 
 impl ThreadClock {
-    /// From now on it is the calling thread's.
+    /// Makes this the clock of the calling thread.
     pub fn take(&self) {
-        // Relaxed: the name of a clock carries no data.
+        // Relaxed: a clock's id carries no data.
         self.0.store(imp::own_clock(), Ordering::Relaxed);
     }
 
-    /// The processor time that the thread has used, in nanoseconds; `None` where the system does not tell, or if the thread is gone.
+    /// The processor time that the thread has used, in nanoseconds. `None` if the system does not
+    /// report it, or if the thread is gone.
     #[must_use]
     pub fn read(&self) -> Option<u64> {
-        // Relaxed: as in `take`. 0 names a clock that is no thread's.
+        // Relaxed: as in `take`. 0 is not the id of any thread's clock.
         let clock = self.0.load(Ordering::Relaxed);
         (clock != 0).then(|| imp::read(clock))?
     }
@@ -61,11 +63,11 @@ mod imp {
 
     #[inline]
     pub(super) fn now() -> u64 {
-        /// What the first call read; 0 before that. Not a cell of the standard library: a child made by `fork` while a
-        /// thread fills that would wait for ever.
+        /// The reading of the first call; 0 before that. Not a cell of the standard library: a
+        /// child made by `fork` while a thread initializes the cell would wait forever.
         static START: AtomicU64 = AtomicU64::new(0);
         let reading = read(libc::CLOCK_MONOTONIC).unwrap_or(0);
-        // Relaxed, here and below: a number by itself.
+        // Relaxed, here and below: the number stands alone.
         let start = match START.load(Ordering::Relaxed) {
             0 => {
                 let order = Ordering::Relaxed;
@@ -74,7 +76,7 @@ mod imp {
             }
             start => start,
         };
-        // A thread that read earlier than the first may come later.
+        // A thread that read the clock before the first one may get here later.
         reading.saturating_sub(start)
     }
 
@@ -87,14 +89,15 @@ mod imp {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // SAFETY: `time` is live and writable; a clock that does not exist is an error code.
+        // SAFETY: `time` is live and writable. A clock that does not exist results in an error
+        // code.
         let failed = unsafe { libc::clock_gettime(clock, &mut time) };
         (failed == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
     }
 
     pub(super) fn own_clock() -> libc::clockid_t {
         let mut clock = 0;
-        // SAFETY: it has no duties for its caller.
+        // SAFETY: pthread_self has no preconditions.
         let this = unsafe { libc::pthread_self() };
         // SAFETY: the calling thread is alive; `clock` is live and writable.
         let failed = unsafe { libc::pthread_getcpuclockid(this, &mut clock) };
@@ -137,7 +140,7 @@ mod tests {
         while clock.read() == Some(before) {}
         let seen = std::thread::scope(|scope| scope.spawn(|| clock.read()).join().unwrap());
         assert!(seen.unwrap() > before);
-        // A clock is gone soon after its thread, and has stood still since.
+        // A clock disappears soon after its thread has ended, and does not advance in between.
         std::thread::scope(|scope| _ = scope.spawn(|| clock.take()).join());
         let _ = clock.read();
     }

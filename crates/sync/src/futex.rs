@@ -1,11 +1,11 @@
-//! The futex calls, where the kernel has them: on a word of this process, and on a word of a file that processes share.
+//! Futex calls on a word of this process, and on a word of a file that processes share.
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod linux {
     use std::sync::atomic::AtomicU32;
     use std::time::Duration;
 
-    /// A length of time as the kernel takes it.
+    /// Converts a duration to the kernel's format.
     pub(super) fn timespec(limit: Duration) -> libc::timespec {
         libc::timespec {
             tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
@@ -13,20 +13,21 @@ pub(crate) mod linux {
         }
     }
 
-    /// Sleeps while `word` holds `expected`, at most `limit`. May return early for any reason.
+    /// Sleeps while `word` holds `expected`, for at most `limit`. May return early for any reason.
     pub(crate) fn wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
         let spec = limit.map(timespec);
         let spec_ptr = spec.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: `word` is a live, aligned u32 for the whole call; `spec_ptr` is null or points to `spec`, which
-        // outlives the call; the kernel reads both and writes neither.
+        // SAFETY: `word` is a live, aligned u32 for the whole call. `spec_ptr` is null or points to
+        // `spec`, which outlives the call. The kernel reads both and writes neither.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, expected, spec_ptr) };
     }
 
     /// Wakes one thread that sleeps on `word`.
     pub(crate) fn wake(word: &AtomicU32) {
         let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: the kernel uses the address as a key only and accesses no memory for a private wake.
+        // SAFETY: for a private wake, the kernel uses the address only as a key and accesses no
+        // memory.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, 1) };
     }
 }
@@ -42,10 +43,10 @@ mod shared {
     use std::sync::atomic::AtomicU32;
     use std::time::Duration;
 
-    /// A word in a file, to wait on and to wake others by, across processes.
+    /// A word in a file, through which processes wait and wake each other.
     ///
-    /// Nothing here reads or writes the word but the kernel, which answers with an error where the file has been cut off: an access
-    /// of the program's own would end it by a signal.
+    /// Only the kernel reads and writes the word. If the file has been truncated, the kernel
+    /// returns an error, while an access by the program itself would kill it with a signal.
     #[derive(Debug)]
     pub struct SharedWord {
         map: MmapRaw,
@@ -53,13 +54,13 @@ mod shared {
     }
 
     impl SharedWord {
-        /// The word at `offset`, a multiple of 4, in the first `length` bytes of `file`.
+        /// Maps the word at `offset`, a multiple of 4, in the first `length` bytes of `file`.
         ///
         /// # Errors
         /// The system cannot map the file.
         ///
         /// # Panics
-        /// If the word does not lie in those bytes, or across a boundary of its kind.
+        /// If `offset` is not a multiple of 4, or the word does not lie within those bytes.
         pub fn of(file: &File, length: usize, offset: usize) -> io::Result<Self> {
             assert!(offset % 4 == 0 && offset + 4 <= length);
             let map = MmapOptions::new().len(length).map_raw(file)?;
@@ -70,15 +71,17 @@ mod shared {
             self.map.as_mut_ptr().wrapping_add(self.offset).cast()
         }
 
-        /// Sleeps while the word is `expected`, at most `limit`. May return early for any reason.
+        /// Sleeps while the word is `expected`, for at most `limit`. May return early for any
+        /// reason.
         ///
         /// # Errors
-        /// The word is not there any more: the file is shorter than it was.
+        /// The word no longer exists because the file was truncated.
         pub fn wait(&self, expected: u32, limit: Duration) -> io::Result<()> {
             let spec = timespec(limit);
             let (op, spec) = (libc::FUTEX_WAIT, std::ptr::from_ref(&spec));
-            // SAFETY: the address lies in a live mapping and is aligned; `spec` points to a live value; the kernel reads both, and
-            // reports an address behind which there is no file.
+            // SAFETY: the address lies in a live mapping and is aligned, and `spec` points to a
+            // live value. The kernel reads both, and reports an error if there is no file behind
+            // the address.
             let done =
                 unsafe { libc::syscall(libc::SYS_futex, self.address(), op, expected, spec) };
             if done == 0 {
@@ -91,17 +94,18 @@ mod shared {
             }
         }
 
-        /// Adds 1 to the word and wakes all who wait on it.
+        /// Adds 1 to the word and wakes all threads that wait on it.
         ///
         /// # Errors
-        /// As [`wait`](Self::wait).
+        /// Like [`wait`](Self::wait).
         pub fn add_and_wake(&self) -> io::Result<()> {
             const EVERYBODY: libc::c_int = libc::c_int::MAX;
             let add = libc::FUTEX_OP(libc::FUTEX_OP_ADD, 1, libc::FUTEX_OP_CMP_EQ, 0);
-            // The call could wake others on a second word; here it is the same one, and nobody is left.
+            // The call could also wake threads on a second word. Here that is the same word, on
+            // which no thread is left.
             let (op, nobody, word) = (libc::FUTEX_WAKE_OP, 0usize, self.address());
-            // SAFETY: both addresses are that of a word in a live mapping, aligned; the kernel changes it atomically and
-            // reports an address behind which there is no file.
+            // SAFETY: both addresses are that of an aligned word in a live mapping. The kernel
+            // changes it atomically, and reports an error if there is no file behind the address.
             let done =
                 unsafe { libc::syscall(libc::SYS_futex, word, op, EVERYBODY, nobody, word, add) };
             if done < 0 {
@@ -118,31 +122,31 @@ mod shared {
     use std::io;
     use std::time::Duration;
 
-    /// A word in a file; here the system has no way to wait on one.
+    /// A word in a file. This system has no way to wait on one.
     #[derive(Debug)]
     pub struct SharedWord(std::convert::Infallible);
 
     impl SharedWord {
-        /// Always an error here.
+        /// Always fails on this system.
         ///
         /// # Errors
-        /// The system has no such thing.
+        /// Always [`Unsupported`](io::ErrorKind::Unsupported).
         pub fn of(_: &File, _: usize, _: usize) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        /// Never called: there is no value.
+        /// Never called, because there are no values of this type.
         ///
         /// # Errors
-        /// None.
+        /// Never.
         pub fn wait(&self, _: u32, _: Duration) -> io::Result<()> {
             match self.0 {}
         }
 
-        /// Never called: there is no value.
+        /// Never called, because there are no values of this type.
         ///
         /// # Errors
-        /// None.
+        /// Never.
         pub fn add_and_wake(&self) -> io::Result<()> {
             match self.0 {}
         }
@@ -161,10 +165,10 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn file(length: u64) -> File {
-        // SAFETY: the name is a live C string; the answer is a descriptor of ours or an error.
+        // SAFETY: the name is a live C string. The result is a descriptor of ours or an error.
         let fd = unsafe { libc::memfd_create(c"word".as_ptr(), libc::MFD_CLOEXEC) };
         assert!(fd >= 0);
-        // SAFETY: just made, and nobody else's.
+        // SAFETY: just created, and owned by nothing else.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
         file.set_len(length).unwrap();
         file

@@ -1,17 +1,25 @@
-//! The one door of Tidegate to atomics, locks, threads, futex, clock, seed and CPU count.
+//! Tidegate's only access to atomics, locks, threads, futexes, clocks, seeds and CPU sets.
 //!
-//! Every runtime crate imports these things from here and from nowhere else, so that one switch decides what they are:
+//! Every runtime crate imports these from here and from nowhere else, so one build configuration
+//! selects the implementation of all of them:
 //!
 //! | build | atomics, locks, threads | fences | parking |
 //! |---|---|---|---|
-//! | ordinary, Linux | `std` | [`barrier::light`] is a compiler fence, [`barrier::heavy`] a `membarrier` | futex |
-//! | ordinary, elsewhere | `std` | both are a full fence where no process-wide barrier exists | lock and condition variable |
-//! | `--cfg loom`, with the feature `loom` | `loom` | both are loom's sequentially consistent fence | loom's lock and condition variable |
-//! | Miri | `std` | both are a full fence | lock and condition variable |
-//! | `--cfg tidegate_tsan` | `std` | a read-modify-write on one shared word, the only full fence ThreadSanitizer can see | futex |
+//! | ordinary, Linux | `std` | [`light`]: compiler fence; [`heavy`]: `membarrier` | futex |
+//! | ordinary, elsewhere | `std` | both: full fence | lock and condition variable |
+//! | `--cfg loom`, feature `loom` | `loom` | both: `SeqCst` fence | loom's lock and condvar |
+//! | Miri | `std` | both: full fence | lock and condition variable |
+//! | `--cfg tidegate_tsan` | `std` | both: read-modify-write on a shared word | futex |
 //!
-//! This crate decides nothing: how long to sleep and whom to wake is the business of `tidegate-policy` and `tidegate`.
-//! It is not a general shim either; it holds what the runtime uses.
+//! The `tidegate_tsan` build needs the read-modify-write because it is the only full fence that
+//! ThreadSanitizer can see.
+//!
+//! This crate makes no scheduling decision: how long to sleep and which thread to wake is up to
+//! `tidegate-policy` and `tidegate`. It is not a general shim either; it holds only what the
+//! runtime uses.
+//!
+//! [`light`]: barrier::light
+//! [`heavy`]: barrier::heavy
 
 #![deny(missing_docs)]
 
@@ -49,10 +57,10 @@ pub mod atomic {
     };
 }
 
-/// A reference-counted pointer, loom's under loom so that leaks are found.
+/// A reference-counted pointer. Under loom it is loom's, which detects leaks.
 #[cfg(loom)]
 pub use loom::sync::Arc;
-/// A reference-counted pointer, loom's under loom so that leaks are found.
+/// A reference-counted pointer. Under loom it is loom's, which detects leaks.
 #[cfg(not(loom))]
 pub use std::sync::Arc;
 
@@ -60,9 +68,10 @@ pub use std::sync::Arc;
 #[doc(hidden)]
 pub use loom;
 
-/// Declares a thread-local value: `worker_local!(static NAME: Type = constant);`, used by `NAME.with(..)`.
+/// Declares a thread-local value: `worker_local!(static NAME: Type = constant);`. Access it with
+/// `NAME.with(..)`.
 ///
-/// Loom runs all threads of a model on one, so under it the value is loom's.
+/// Loom runs all threads of a model on one system thread, so under loom the value is loom's.
 #[macro_export]
 macro_rules! worker_local {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr) => {
@@ -73,9 +82,10 @@ macro_rules! worker_local {
     };
 }
 
-/// A value alone on its cache lines.
+/// Keeps a value on cache lines of its own.
 ///
-/// 128 bytes, because x86 prefetches lines in adjacent pairs and some aarch64 cores have lines of that size.
+/// 128 bytes, because x86 prefetches pairs of adjacent lines, and some aarch64 cores have lines of
+/// that size.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Line<T>(pub T);
@@ -88,7 +98,7 @@ impl<T> std::ops::Deref for Line<T> {
     }
 }
 
-/// Tells the processor (or the model checker) that this is a busy wait.
+/// Tells the processor (or loom) that the calling thread is busy-waiting.
 #[inline]
 pub fn spin_loop() {
     #[cfg(loom)]

@@ -1,15 +1,19 @@
-//! A mutual exclusion lock without poisoning that is safe to take in a child made by `fork`.
+//! A mutual exclusion lock without poisoning, which is safe to take in a child made by `fork`.
 //!
-//! The runtime never runs user code under a lock, so a panic under one is a bug of the runtime, which aborts anyway.
+//! The runtime never runs user code under a lock. So a panic under a lock is a bug of the runtime,
+//! and aborts anyway.
 //!
-//! **Fork.** A child has a copy of each lock and only the thread that called `fork`. A lock that another thread held at that
-//! moment is *lost*: nothing in the child will ever release it. [`Mutex::lock`] prints a line and aborts such a child instead
-//! of waiting, and [`Mutex::lock_unless_lost`] returns nothing. All other locks work in the child as they did in the parent.
+//! **Fork.** A child has a copy of each lock but only the thread that called `fork`. A lock that
+//! another thread held at that moment is *lost*: no thread of the child will ever release it.
+//! [`Mutex::lock`] prints a line and aborts such a child instead of waiting, and
+//! [`Mutex::lock_unless_lost`] returns `None`. All other locks work in the child as they did in the
+//! parent.
 //!
-//! How a lock knows: it names the process that uses it, at first the one that made it. The first thread of a child
-//! that comes along finds an ancestor's name there. It tries the lock once while all others of the child wait for its
-//! result, so that whoever holds the lock then is a thread of an ancestor. A lock that nobody inherits pays one load and a
-//! comparison.
+//! To detect a lost lock, each lock stores the number of the process that uses it, at first the
+//! process that created it. The first thread of a child that uses the lock finds the number of an
+//! ancestor. It tries to take the lock while all other threads of the child wait for the result. So
+//! if the lock is held at that moment, its holder is a thread of an ancestor. A lock that was not
+//! inherited pays one load and one comparison.
 
 #[cfg(loom)]
 use loom::sync as imp;
@@ -22,31 +26,31 @@ pub use imp::MutexGuard;
 use std::sync::TryLockError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A lock; see the module.
+/// A mutual exclusion lock; see the [module](self).
 #[derive(Debug)]
 pub struct Mutex<T> {
-    /// The number of the process that uses the lock, and below it one of the states.
+    /// The number of the process that uses the lock, shifted left, and the state in the low bits.
     used_by: AtomicU32,
     inner: imp::Mutex<T>,
 }
 
-/// Threads of the process take and release the lock.
+/// Threads of this process take and release the lock.
 const SOUND: u32 = 0;
-/// A thread of the process is finding out which of the other two it is.
+/// A thread of this process is finding out whether the lock is sound or lost.
 const TRIED: u32 = 1;
-/// A thread of an ancestor holds it for ever.
+/// A thread of an ancestor holds the lock and will never release it.
 const LOST: u32 = 2;
-/// How many bits a state has.
+/// The number of bits in a state.
 const STATE_BITS: u32 = 2;
 
-/// The word of a lock in `state` that this process uses.
+/// The value of `used_by` for a lock in `state` that this process uses.
 #[inline]
 fn used_here(state: u32) -> u32 {
     Process::this().number() << STATE_BITS | state
 }
 
 impl<T> Mutex<T> {
-    /// Wraps `value`.
+    /// Creates a lock around `value`.
     pub fn new(value: T) -> Self {
         Self {
             used_by: AtomicU32::new(used_here(SOUND)),
@@ -63,7 +67,7 @@ impl<T> Mutex<T> {
         })
     }
 
-    /// Waits for the lock, unless it is lost.
+    /// Waits for the lock. Returns `None` at once if the lock is lost.
     pub fn lock_unless_lost(&self) -> Option<MutexGuard<'_, T>> {
         if self.is_lost() {
             return None;
@@ -72,7 +76,7 @@ impl<T> Mutex<T> {
         Some(guard.unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// The lock, if no thread holds it.
+    /// Takes the lock if no thread holds it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         if self.is_lost() {
             return None;
@@ -84,7 +88,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value, once nothing shares the lock any more.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.inner
             .into_inner()
@@ -93,11 +97,11 @@ impl<T> Mutex<T> {
 
     #[inline]
     fn is_lost(&self) -> bool {
-        // Relaxed: the lock itself orders what it guards, and a lost one is never entered.
+        // Relaxed: the lock itself orders what it guards, and no thread enters a lost lock.
         self.used_by.load(Ordering::Relaxed) != used_here(SOUND) && self.inherit()
     }
 
-    /// Takes the lock over from an ancestor of this process. Whether it is lost.
+    /// Takes over a lock that an ancestor of this process used. Returns whether it is lost.
     #[cold]
     fn inherit(&self) -> bool {
         loop {
@@ -110,7 +114,8 @@ impl<T> Mutex<T> {
             if seen == used_here(SOUND) || seen == used_here(LOST) {
                 return seen == used_here(LOST);
             }
-            // Relaxed: as in `is_lost`. Threads of this process enter the lock only after the store below.
+            // Relaxed: as in `is_lost`. Threads of this process enter the lock only after the store
+            // below.
             let (tried, order) = (used_here(TRIED), Ordering::Relaxed);
             let exchanged = self
                 .used_by

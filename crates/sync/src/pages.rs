@@ -1,7 +1,7 @@
-//! Memory that costs address space until it is touched.
+//! Memory that costs only address space until it is touched.
 //!
-//! An allocator promises that for the first large blocks only: once such blocks have been given back it serves others from what it has
-//! kept, and clears them, so that every page is touched after all.
+//! An allocator guarantees this only for the first large blocks. Once blocks have been freed, it
+//! reuses memory that it has kept and clears it, which touches every page after all.
 
 use memmap2::MmapMut;
 use std::alloc::{Layout, handle_alloc_error};
@@ -11,11 +11,12 @@ use std::alloc::{Layout, handle_alloc_error};
 pub struct Pages(MmapMut);
 
 impl Pages {
-    /// As many pages as `layout` needs, which are more aligned than anything.
+    /// Maps the pages that `layout` needs. Their alignment exceeds that of any layout in use.
     ///
-    /// A system that has no more memory ends the process, as it does for a `Box`.
+    /// If the system is out of memory, the process is aborted, as for a `Box`.
     ///
     /// # Panics
+    /// If `layout` is empty.
     /// If `layout` is empty.
     #[must_use]
     pub fn zeroed(layout: Layout) -> Self {
@@ -23,21 +24,22 @@ impl Pages {
         let Ok(map) = MmapMut::map_anon(layout.size()) else {
             handle_alloc_error(layout);
         };
-        // A huge page would make the neighbours of the first task cost memory, too. Where there are none it is no matter.
+        // With huge pages, the memory next to the first task would be allocated too. Failure does
+        // no harm: the system then has no huge pages.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::NoHugePage);
         Self(map)
     }
 
-    /// Where they begin.
+    /// The address of the first byte.
     pub fn start(&mut self) -> *mut u8 {
         self.0.as_mut_ptr()
     }
 
-    /// Returns the memory to the system and keeps the addresses. Each byte is zero afterwards; on
-    /// systems other than Linux it stays what it was.
+    /// Returns the memory to the system but keeps the addresses. Each byte is zero afterwards; on
+    /// systems other than Linux the bytes keep their values.
     ///
-    /// A thread that loads from the pages meanwhile finds either.
+    /// A thread that loads from the pages at the same time sees either value.
     pub fn discard(&self) {
         #[cfg(target_os = "linux")]
         {

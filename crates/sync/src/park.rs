@@ -1,8 +1,8 @@
-//! Parking of one known thread.
+//! Parks and wakes one specific thread.
 //!
-//! A [`Parker`] is a one-bit mailbox: [`Parker::unpark`] sets the bit, [`Parker::park`] waits for it and takes it. Every
-//! worker has its own, so that a given worker can be woken; the token of `std::thread::park` is left to user code, which
-//! may use it inside a task.
+//! A [`Parker`] holds one bit: [`Parker::unpark`] sets it, [`Parker::park`] waits for it and clears
+//! it. Every worker has its own parker, so that a specific worker can be woken. The token of
+//! `std::thread::park` is left to user code, which may use it inside a task.
 //!
 //! Happens before: everything before `unpark` is visible after the `park` that takes its bit.
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
 
-/// The mailbox; owned by the thread that parks, shared with those that wake it.
+/// A bit that one thread parks on and other threads set to wake it.
 #[derive(Debug)]
 pub struct Parker {
     word: AtomicU32,
@@ -27,7 +27,7 @@ impl Default for Parker {
 }
 
 impl Parker {
-    /// An empty mailbox.
+    /// Creates a parker whose bit is not set.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -37,22 +37,22 @@ impl Parker {
         }
     }
 
-    /// Takes the bit if it is set.
+    /// Clears the bit if it is set. Returns whether it was.
     pub fn try_take(&self) -> bool {
-        // Acquire pairs with the Release swap in `unpark`; Relaxed on failure, nothing was taken.
+        // Acquire pairs with the Release swap in `unpark`. Relaxed on failure: nothing was taken.
         self.word
             .compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Sleeps until the bit is set, then takes it.
+    /// Sleeps until the bit is set, then clears it.
     pub fn park(&self) {
         while !self.try_take() {
             self.sleep(None);
         }
     }
 
-    /// Sleeps until the bit is set or `limit` has passed; whether the bit was taken.
+    /// Sleeps until the bit is set or `limit` has passed. Returns whether it took the bit.
     pub fn park_timeout(&self, limit: Duration) -> bool {
         if self.try_take() {
             return true;
@@ -61,7 +61,8 @@ impl Parker {
         self.try_take()
     }
 
-    /// Sets the bit and wakes the thread that waits for it. Returns whether it was not set before.
+    /// Sets the bit and wakes the thread that waits for it. Returns whether the bit was clear
+    /// before.
     pub fn unpark(&self) -> bool {
         // Release pairs with the Acquire in `try_take`.
         let fresh = self.word.swap(NOTIFIED, Ordering::Release) == EMPTY;
@@ -83,7 +84,7 @@ impl Parker {
 
     #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
     fn sleep(&self, limit: Option<Duration>) {
-        // Relaxed: the lock orders this against `wake`; `try_take` acquires afterwards.
+        // Relaxed: the lock orders this load against `wake`, and `try_take` acquires afterwards.
         self.fallback
             .sleep(limit, || self.word.load(Ordering::Relaxed) == EMPTY);
     }
@@ -122,7 +123,7 @@ mod fallback {
         }
 
         pub(super) fn wake(&self) {
-            // The lock makes the waker wait until the sleeper is either asleep or has seen the bit.
+            // The lock makes the waker wait until the sleeper is asleep or has seen the bit.
             drop(self.lock.lock());
             self.changed.notify_one();
         }

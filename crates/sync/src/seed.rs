@@ -1,8 +1,9 @@
-//! Where the workers' random draws begin.
+//! Seeds for the workers' random numbers.
 
-/// A seed for worker number `index`: different for different workers, the same in every run.
+/// Returns the seed of worker `index`: different for each worker, and the same in every run.
 ///
-/// Scheduling needs draws that differ between workers, not secrets; a fixed start keeps runs comparable.
+/// Scheduling needs random numbers that differ between workers, not secrecy. A fixed seed keeps
+/// runs comparable.
 #[must_use]
 pub fn worker_seed(index: usize) -> u64 {
     // The golden ratio spreads consecutive indices over the whole word (Knuth, TAOCP 3, 6.4).

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Enough for 2^32 - 1 elements.
 const SEGMENTS: usize = 32;
 
-/// An array that grows to any index that is asked for, and fills up with default values.
+/// An array that grows to any index that is used, and fills up with default values.
 ///
 /// Threads can share it if they can share and send its elements:
 ///
@@ -34,7 +34,7 @@ pub struct SegmentedArray<T> {
     /// Segment k is null, or points to the first element of a boxed slice of 2^k elements. Once
     /// set, a pointer changes only through `&mut self`, and so does the ownership of its box.
     segments: [AtomicPtr<T>; SEGMENTS],
-    /// Sent and shared like a cell whose content any thread may make.
+    /// Makes the array `Send` and `Sync` like a cell whose content any thread may create.
     owns: PhantomData<OnceLock<T>>,
 }
 
@@ -55,7 +55,7 @@ impl<T> SegmentedArray<T> {
         }
     }
 
-    /// All elements of the segments that exist.
+    /// Iterates over all elements of the segments that exist.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let segments = self.segments.iter_mut().enumerate();
         segments.flat_map(|(segment, first)| {
@@ -80,14 +80,14 @@ impl<T> SegmentedArray<T> {
             return None;
         }
         let elements = ptr::slice_from_raw_parts_mut(first, 1 << segment);
-        // SAFETY: from `Box::into_raw` in `add_segment`, of this length. The array has just
-        // forgotten the pointer, and `&mut self` means that nobody borrows from it.
+        // SAFETY: from `Box::into_raw` in `add_segment`, with this length. The array has just given
+        // up the pointer, and `&mut self` means that nothing borrows from it.
         Some(unsafe { Box::from_raw(elements) })
     }
 }
 
 impl<T: Default> SegmentedArray<T> {
-    /// The element at `index`. Allocates its segment if there is none.
+    /// Returns the element at `index`. Allocates its segment if it is missing.
     ///
     /// # Panics
     /// If `index` is 2^32 - 1 or more, or if `T::default` panics.
@@ -102,8 +102,8 @@ impl<T: Default> SegmentedArray<T> {
         // SAFETY: `locate` returns an offset below 2^segment, the length of the box that `first`
         // points to.
         let element = unsafe { first.add(offset) };
-        // SAFETY: an initialized element of a live box, which is freed only through `&mut self`;
-        // shared references to the elements are all that there is until then.
+        // SAFETY: an initialized element of a live box, which is freed only through `&mut self`.
+        // Until then, only shared references to its elements exist.
         unsafe { &*element }
     }
 
@@ -114,7 +114,7 @@ impl<T: Default> SegmentedArray<T> {
         let elements: Box<[T]> = (0..1_usize << segment).map(|_| T::default()).collect();
         let elements = Box::into_raw(elements);
         let first = elements.cast::<T>();
-        // Release pairs with the Acquire in `get_or_grow`; on failure, Acquire pairs with this
+        // Release pairs with the Acquire in `get_or_grow`. On failure, Acquire pairs with this
         // Release of the other thread.
         let (order, failed) = (Ordering::Release, Ordering::Acquire);
         match self.segments[segment].compare_exchange(ptr::null_mut(), first, order, failed) {
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(moved, 206);
     }
 
-    /// Counts itself while it lives. The first two are made at the same time.
+    /// Counts the live instances. The first two wait for each other while they are created.
     struct Counted;
 
     static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -238,7 +238,7 @@ mod fork_tests {
     static ENTERED: AtomicBool = AtomicBool::new(false);
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
-    /// The first one takes until `GO_ON` to make.
+    /// The first instance is not complete until `GO_ON` is set.
     struct Slow;
 
     impl Default for Slow {
@@ -252,7 +252,7 @@ mod fork_tests {
         }
     }
 
-    /// Waits for a child, which must not take longer than a minute.
+    /// Waits for a child. Kills it and panics after a minute.
     fn exit_status(child: libc::pid_t) -> i32 {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -262,7 +262,7 @@ mod fork_tests {
                 return status;
             }
             if Instant::now() > end {
-                // SAFETY: our own child, which was not waited for yet.
+                // SAFETY: our own child, which has not been reaped.
                 unsafe { libc::kill(child, libc::SIGKILL) };
                 panic!("the child hangs");
             }
@@ -282,13 +282,13 @@ mod fork_tests {
         while !ENTERED.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
-        // SAFETY: the child only loads and allocates little before it exits. It takes no lock that
-        // another thread of the test could hold but the allocator's, which the C library repairs in
-        // a child.
+        // SAFETY: before it exits, the child only loads and allocates a little. The only lock it
+        // takes that another thread of the test could hold is the allocator's, which the C library
+        // repairs in a child.
         let child = unsafe { libc::fork() };
         if child == 0 {
             ARRAY.get_or_grow(0);
-            // SAFETY: ends the child without running anything of the parent's.
+            // SAFETY: ends the child without running any of the parent's code.
             unsafe { libc::_exit(0) }
         }
         let status = exit_status(child);

@@ -1,21 +1,21 @@
-//! Numbers that are given out once in a process.
+//! Unique numbers: each is given out once per process.
 
 use crate::worker_local;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that no other call in this process returns, from 1 on.
+/// Returns a number that no other call in this process returns, starting with 1.
 #[must_use]
 pub fn next() -> u64 {
     static GIVEN: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: only the number matters, nothing is published with it.
+    // Relaxed: only the number matters, and it publishes nothing.
     GIVEN.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// A number of the calling thread alone: no other thread has it at any time.
+/// Returns the calling thread's number, which no other thread ever has.
 ///
-/// It lasts as long as the thread, also while thread-local values are being destroyed. Where a
-/// system destroys even those that need no destructor, each call from then on returns a new number.
+/// The number lasts as long as the thread, even while thread-local values are being destroyed. Some
+/// systems destroy even values without destructors; there, each later call returns a new number.
 #[must_use]
 pub fn of_this_thread() -> u64 {
     worker_local!(static OWN: Cell<u64> = Cell::new(0));
@@ -43,8 +43,8 @@ mod tests {
         assert_eq!(of_this_thread(), own);
     }
 
-    /// The two values are destroyed before and after what else the thread has, in whichever order
-    /// the system does it.
+    /// One value is destroyed before and one after the thread's other thread-local values, in
+    /// whichever order the system destroys them.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_thread_keeps_its_own_to_the_end() {

@@ -1,43 +1,43 @@
-//! Sums and maxima of a whole process, which outlast every model and order nothing.
+//! Process-wide sums and maxima. They order nothing, and under loom they outlast each model.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that everybody adds to.
+/// A number that all threads add to.
 #[derive(Debug)]
 pub struct Sum(AtomicU64);
 
-// Relaxed throughout: each is a figure by itself, for people.
+// Relaxed throughout: each value is an isolated statistic that people read.
 impl Sum {
-    /// Nothing yet.
+    /// Creates a sum of 0.
     #[must_use]
     pub const fn zero() -> Self {
         Self::of(0)
     }
 
-    /// So much from the beginning.
+    /// Creates a sum that starts at `n`.
     #[must_use]
     pub const fn of(n: u64) -> Self {
         Self(AtomicU64::new(n))
     }
 
-    /// So much more; the sum.
+    /// Adds `n` and returns the new sum.
     pub fn add(&self, n: u64) -> u64 {
         self.0.fetch_add(n, Ordering::Relaxed).wrapping_add(n)
     }
 
-    /// So much less.
+    /// Subtracts `n`.
     pub fn take(&self, n: u64) {
         self.0.fetch_sub(n, Ordering::Relaxed);
     }
 
-    /// At least so much.
+    /// Raises the value to `n` if it is lower.
     pub fn raise_to(&self, n: u64) {
         if n > self.get() {
             self.0.fetch_max(n, Ordering::Relaxed);
         }
     }
 
-    /// The sum.
+    /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
         // Relaxed: a sum orders nothing else.

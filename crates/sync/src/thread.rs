@@ -1,4 +1,4 @@
-//! Threads: start, yield, number, place on processors; notice a fork, and keep files from the child.
+//! Threads: starting, yielding, numbering and binding them, and handling of `fork`.
 
 mod cpus;
 mod fork;
@@ -19,10 +19,10 @@ pub use loom::thread::JoinHandle;
 #[cfg(not(loom))]
 pub use std::thread::JoinHandle;
 
-/// Starts a named thread with `stack` bytes of stack. Under loom name and stack are loom's.
+/// Starts a named thread with `stack` bytes of stack. Loom uses its own name and stack size.
 ///
 /// # Errors
-/// Whatever the system answers, for instance that no more threads are allowed.
+/// Any error of the system, for instance that the limit of threads is reached.
 pub fn start(
     name: String,
     stack: usize,
@@ -40,7 +40,7 @@ pub fn start(
         .spawn(body)
 }
 
-/// Offers the processor to another thread.
+/// Yields the processor to another thread.
 pub fn yield_now() {
     #[cfg(loom)]
     loom::thread::yield_now();

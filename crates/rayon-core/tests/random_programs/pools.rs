@@ -6,8 +6,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once};
 
-/// The size of a stack. A task that waits for another pool may run others on top, which may wait
-/// in turn.
+/// The stack size in bytes. A task that waits for another pool may run others on top, which may
+/// wait in turn.
 pub const STACK: usize = 1 << 28;
 
 fn builder(threads: usize, ledger: &Arc<Ledger>) -> ThreadPoolBuilder {

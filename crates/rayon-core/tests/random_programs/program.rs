@@ -1,4 +1,4 @@
-//! Programs as data: for each task the steps that it takes, one after the other.
+//! Programs as data: each task has a list of steps, which it takes in order.
 
 use crate::oracle::{Panic, Sizes};
 use fastrand::Rng;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The greatest nesting of tasks and scopes.
 const DEPTH: u32 = 5;
 
-/// Once a program has this many tasks, new ones do next to nothing.
+/// Once a program has this many tasks, new tasks do almost nothing.
 const TASKS: [usize; 3] = [10, 50, 300];
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Program {
     pub sizes: Sizes,
 }
 
-/// A thread outside all pools, and how it enters one.
+/// A thread outside all pools, and how it enters a pool.
 #[derive(Debug)]
 pub struct Caller {
     pub entry: Entry,
@@ -28,9 +28,8 @@ pub struct Caller {
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
     Install,
-    /// By a scope of which only the tasks run in the pool.
+    /// Through a scope whose tasks run in the pool, while its body runs on the caller.
     InPlace,
-    /// Into the global pool.
     Global,
     /// As the first thread of a pool with this many threads.
     Member(usize),
@@ -48,7 +47,7 @@ pub enum Step {
     Spin(u32),
     YieldNow,
     YieldLocal,
-    /// Part 0 panics, if any does.
+    /// If a part panics, it is part 0.
     Broadcast(Option<Panic>),
     Join {
         with_context: bool,
@@ -58,7 +57,7 @@ pub enum Step {
         kind: Kind,
         steps: Vec<Step>,
     },
-    /// 0 is the innermost scope, 1 the one around it, and so on.
+    /// 0 is the innermost scope, 1 the next one outward, and so on.
     Spawn {
         outward: usize,
         task: Task,
@@ -82,7 +81,7 @@ pub enum Step {
         threads: usize,
         task: Task,
     },
-    /// Catches the panics of these steps; the number is that of the catch.
+    /// Catches the panics of these steps. The number identifies the catch.
     Catch(usize, Vec<Step>),
     Panic(Panic),
 }
@@ -90,18 +89,18 @@ pub enum Step {
 /// Where a scope's tasks run, and in which order.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// None: in the pool that runs the step.
+    /// `None` means the pool that runs the step.
     pub pool: Option<usize>,
     pub in_place: bool,
     pub fifo: bool,
 }
 
-/// Where a step is going to be.
+/// The surroundings of a step that is being generated.
 #[derive(Clone, Copy)]
 struct Around {
     depth: u32,
     scopes: usize,
-    /// Whether a step may panic: something further out catches it.
+    /// Whether a step may panic, because an outer step catches the panic.
     caught: bool,
 }
 
@@ -158,7 +157,8 @@ impl Maker {
                 0..18 => Entry::Install,
                 18..26 => Entry::InPlace,
                 26..31 => Entry::Global,
-                // Rare: such a pool stays in memory for ever, with the stacks of its threads.
+                // Rare: such a pool stays in memory, with the stacks of its threads, until the
+                // process ends.
                 _ => Entry::Member(self.rng.usize(1..4)),
             },
             task: self.task(around),
@@ -245,7 +245,7 @@ impl Maker {
         }
     }
 
-    /// A panic of a detached task goes to the handler, so it may panic anywhere.
+    /// The handler receives a panic of a detached task, so the task may panic anywhere.
     fn detached(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,
@@ -259,7 +259,7 @@ impl Maker {
         }
     }
 
-    /// No scope further out is known inside: a panic must not decide what that scope returns.
+    /// The steps inside know no outer scope: a panic must not decide what that scope returns.
     fn catch(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,

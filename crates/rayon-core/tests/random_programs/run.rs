@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the tasks of a caller share.
+/// The state that the tasks of a caller share.
 #[derive(Clone)]
 pub struct World {
     pub ledger: Arc<Ledger>,
@@ -54,7 +54,7 @@ pub fn call<'a, 'env>(
     move || token.run(|| steps(world, &task.steps, scopes))
 }
 
-/// Runs steps inside these scopes, the innermost last.
+/// Runs steps inside `scopes`, whose last entry is the innermost scope.
 fn steps<'env>(world: &'env World, steps: &'env [Step], scopes: &[Around<'_, 'env>]) -> u64 {
     let values = steps.iter().map(|next| step(world, next, scopes));
     values.fold(0, mix)
@@ -164,7 +164,7 @@ fn scope<'env>(
     mix(value, returned.value())
 }
 
-/// A spawned task knows no other scope than its own.
+/// Inside a spawned task, only its own scope is known.
 fn spawn<'env>(world: &'env World, task: &'env Task, around: &Around<'_, 'env>) {
     let (token, spawned) = (world.ledger.token(task.number), around.returned.spawned());
     around.scope.spawn(move |scope| {

@@ -1,10 +1,10 @@
-//! Serial evaluation: what a program must return and how often each task may run.
+//! Evaluates a program serially: what it must return, and how often each task may run.
 
 use crate::oracle::{CAUGHT, Expected, Fate, Outcome, Panic, Sum, mix};
 use crate::program::{Program, Step, Task};
 use std::collections::BTreeSet;
 
-/// What the program may do, and what its callers must return.
+/// Returns what the program may do, and what its callers must return.
 pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     let mut serial = Serial(Expected::new(program.sizes));
     let values = program.callers.iter().map(|caller| {
@@ -13,7 +13,7 @@ pub fn evaluate(program: &Program) -> (Expected, Vec<u64>) {
     });
     let values = values.collect();
     let Serial(mut expected) = serial;
-    // A panic that comes second is dropped.
+    // A second panic is dropped.
     expected.unreported.extend(0..program.sizes.payloads);
     (expected, values)
 }

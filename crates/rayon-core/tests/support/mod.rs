@@ -1,4 +1,4 @@
-//! What the test files share.
+//! Helpers for the test files.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -8,10 +8,10 @@ use std::process::{Command, Output};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long a test may take before it counts as hanging; the longest needs a few seconds on a busy machine.
+/// A test that takes longer counts as hanging. The longest needs a few seconds on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a test's body, and fails instead of hanging.
+/// Runs a test's body, and fails if it hangs.
 pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, end) = mpsc::channel();
     let run = move || {
@@ -31,7 +31,6 @@ pub fn pool(threads: usize) -> ThreadPool {
     builder.build().expect("so many threads can be had")
 }
 
-/// Set in children only.
 const CHILD: &str = "TIDEGATE_TEST_CHILD";
 
 /// Whether this process was started by [`in_child`].
@@ -39,7 +38,7 @@ pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` of this very program in a process of its own, with other variables.
+/// Runs the test `name` of this program in a new process with the given variables.
 pub fn in_child(name: &str, variables: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("a test program");
     let mut command = Command::new(program);

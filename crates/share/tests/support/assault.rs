@@ -1,6 +1,6 @@
-//! Bytes that somebody writes over a table, and what jobs and observers make of it.
+//! Overwrites a table with given bytes, and checks how jobs and observers react.
 //!
-//! The same for random bytes in the tests and for the fuzzer, see `fuzz/`.
+//! The tests call this with random bytes; so does the fuzzer in `fuzz/`.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -11,27 +11,27 @@ use std::path::Path;
 use std::time::Duration;
 use tidegate_share::{CpuMask, Location, Name, Observer, ROWS, Refusal, Report, Seat, Shares};
 
-/// How long a table is.
+/// The length of a table, in bytes.
 pub const LENGTH: u64 = 135_168;
-/// Where its claims are, and where its rows begin.
+/// Offsets of the claims and of the first row, and the length of a row, in bytes.
 pub const CLAIMS: u64 = 2048;
 pub const FIRST_ROW: u64 = 4096;
 pub const ROW: u64 = 512;
 
-/// How many processors the two jobs divide, and how many each of them desires and may have at most.
+/// How many processors the two jobs divide, and each job's desire and limit.
 const PROCESSORS: usize = 8;
 const DESIRES: [usize; 2] = [6, 7];
 const LIMITS: [usize; 2] = [8, 5];
 
-/// What the bytes mean: the first one says when and where the others are written.
+/// An interpretation of the input: its first bytes say when and where the others are written.
 struct Plan<'a> {
-    /// Before anybody opens the table; else while two jobs use it.
+    /// Write before any job opens the table; otherwise while two jobs use it.
     early: bool,
-    /// Again after each step.
+    /// Write again after each step.
     often: bool,
     at: u64,
     bytes: &'a [u8],
-    /// Where the file is cut off.
+    /// The length to truncate the file to.
     length: Option<u64>,
 }
 
@@ -44,9 +44,9 @@ impl<'a> Plan<'a> {
             0 => (0, None),
             1 => (within(0, FIRST_ROW), None),
             2 => (within(CLAIMS, FIRST_ROW), None),
-            // One of the first rows, which are those in use.
+            // In one of the first rows, which are the rows in use.
             3 => (FIRST_ROW + at % (4 * ROW), None),
-            // Past the generation, so that the row still counts.
+            // After the generation, so that the row still counts.
             4 => (FIRST_ROW + at % 2 * ROW + 8 + at / 256 % (ROW - 8), None),
             5 => (CLAIMS + at % 4 * 8, None),
             6 => (within(0, LENGTH), None),
@@ -70,16 +70,16 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Lays `data` over a table in `folder`, and has jobs and observers use it.
+/// Writes `data` over a table in `folder`, and lets jobs and observers use it.
 ///
 /// # Panics
-/// If anything comes of it but an error of one line, or a share within its limits.
+/// If a step returns anything but a one-line error or a share within its limits.
 pub fn assault(folder: &Path, data: &[u8]) {
     let Some(plan) = Plan::of(data) else {
         return;
     };
     let path = folder.join("table");
-    // The last one's.
+    // Remove the previous table.
     let _ = fs::remove_file(&path);
     let location = Location::at(&path);
     let seats = [0, 1].map(|job| Seat::take(&location, &Name::new(["a", "b"][job])));
@@ -110,7 +110,7 @@ fn in_order(refusal: Refusal) {
     assert!(text.contains("table") && text.contains("; "), "{text}");
 }
 
-/// What the two jobs say and see, who have been told to divide the processors.
+/// The two jobs publish their desires and read their shares.
 fn divide(seats: &mut [Seat; 2]) {
     for (job, seat) in seats.iter_mut().enumerate() {
         let report = Report {
@@ -160,7 +160,7 @@ fn observe(location: &Location) {
     }
 }
 
-/// A job that comes now, and leaves. Who is refused has changed nothing.
+/// A new job takes a seat and leaves. If it is refused, it must not have changed anything.
 fn come(location: &Location, plan: &Plan<'_>) {
     let before = fs::read(location.path()).expect("the file is ours");
     match Seat::take(location, &Name::new("newcomer")) {

@@ -1,4 +1,4 @@
-//! Everything that may lie where a table belongs and is none.
+//! Everything other than a table that may be found at a table's path.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -14,14 +14,14 @@ use tidegate_share::Kind;
 /// A way to spoil the table of a home.
 pub struct Damage {
     pub name: &'static str,
-    /// Does it; an error where this user may not.
+    /// Does the damage. Fails if this user may not do it.
     pub make: fn(&Home) -> io::Result<()>,
     pub kind: Kind,
-    /// What the refusal says among other things.
+    /// Text that the refusal must contain.
     pub says: &'static str,
 }
 
-/// Calls `check` with each damage done to a home of its own, which must be left as it was found.
+/// Does each damage in a new home and calls `check`, which must leave everything as it was.
 pub fn each(check: impl Fn(&Home, &Damage)) {
     for damage in DAMAGES {
         let home = Home::new();
@@ -35,7 +35,7 @@ pub fn each(check: impl Fn(&Home, &Damage)) {
     }
 }
 
-/// One that is refused as `kind`.
+/// A damage that is refused as `kind`.
 const fn damage(
     kind: Kind,
     name: &'static str,
@@ -205,7 +205,7 @@ const DAMAGES: &[Damage] = &[
     ),
 ];
 
-/// Makes a good table; where it is.
+/// Makes a good table. Returns its path.
 pub fn good(home: &Home) -> std::path::PathBuf {
     drop(home.seat("earlier"));
     home.path()
@@ -238,7 +238,7 @@ fn linked(home: &Home, to_good: bool) -> io::Result<()> {
     symlink(other, home.path())
 }
 
-/// All that can be told of what lies in a folder, but for when it was last read.
+/// Everything there is to know about the content of a folder, except access times.
 pub fn state(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder)
         .unwrap()

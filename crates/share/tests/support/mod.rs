@@ -1,4 +1,4 @@
-//! What the tests of the table share.
+//! Helpers for the tests of the table.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_share::{CpuMask, Location, Name, Report, Seat};
 
-/// A table of the test's own.
+/// A folder for a test's own table.
 pub struct Home {
     pub folder: TempDir,
 }
@@ -38,7 +38,7 @@ impl Home {
     }
 }
 
-/// A job on processors 0 to `processors` that desires some.
+/// The report of a job that may run on the first `processors` CPUs and desires `desire` of them.
 pub fn wants(desire: usize, processors: usize) -> Report {
     Report {
         desire,
@@ -46,7 +46,7 @@ pub fn wants(desire: usize, processors: usize) -> Report {
     }
 }
 
-/// Waits until something is so that soon must be.
+/// Waits for a condition that must soon become true.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -59,16 +59,16 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Where the head says since which start of the machine the table is.
+/// Offset of the word that says since which start of the machine the table exists.
 const BOOT_AT: u64 = 8;
 
-/// Makes a table, or makes of the one that is there, one of an earlier start of the machine.
+/// Marks the table as one of an earlier start of the machine, and creates it if it is missing.
 pub fn make_stale(home: &Home) {
     drop(home.seat("long ago"));
     overwrite(home, BOOT_AT, &[0x5a; 8]);
 }
 
-/// Writes into the table as nobody should.
+/// Writes into the table without regard for its rules.
 pub fn overwrite(home: &Home, at: u64, bytes: &[u8]) {
     let file = File::options().write(true).open(home.path()).unwrap();
     file.write_all_at(bytes, at).unwrap();

@@ -1,6 +1,8 @@
-//! What the tests ask of the system by hand: children that are stopped, traced and killed, and odd kinds of files.
+//! System calls for the tests: children that are stopped, traced and killed, and unusual kinds of
+//! files.
 //!
-//! The one file of these tests that holds `unsafe`; everything that it offers is safe to call from a test.
+//! Among these tests, only this file contains `unsafe`. Everything it offers is safe to call from a
+//! test.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -11,13 +13,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a child may take before something is plainly broken.
+/// A child that takes longer than this has certainly failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a child says that could not do what it was asked for, because the system does not let it.
+/// The exit code of a child that the system does not permit to do its task.
 pub const NOT_PERMITTED: i32 = 77;
 
-/// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Exit(i32),
@@ -27,14 +28,14 @@ pub enum End {
 pub const WELL: End = End::Exit(0);
 pub const KILLED: End = End::Signal(libc::SIGKILL);
 
-/// A child made by `fork`; killed when dropped.
+/// A child made by `fork`. Dropping it kills the process.
 #[derive(Debug)]
 pub struct Child {
     pid: libc::pid_t,
     end: Option<End>,
 }
 
-/// A status of `waitpid`, if it is an end.
+/// Converts a status of `waitpid`, if it reports an end.
 fn end_in(status: libc::c_int) -> Option<End> {
     if libc::WIFSIGNALED(status) {
         Some(End::Signal(libc::WTERMSIG(status)))
@@ -53,48 +54,51 @@ fn wait(pid: libc::pid_t, how: libc::c_int) -> Option<libc::c_int> {
     (got == pid).then_some(status)
 }
 
-/// Ends this process at once, without running anything of the test harness.
+/// Ends this process at once, without running any code of the test harness.
 pub fn exit(code: i32) -> ! {
     // SAFETY: no preconditions.
     unsafe { libc::_exit(code) }
 }
 
-/// Ends the calling thread, and the process if it is the last one.
+/// Ends the calling thread, and the process if it is the last thread.
 pub fn end_this_thread() -> ! {
-    // SAFETY: no preconditions; nothing on this stack is dropped, and nobody waits for it.
+    // SAFETY: no preconditions. Nothing on this stack is dropped, and no thread waits for this one.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
     exit(1)
 }
 
 fn run(act: impl FnOnce() -> i32) -> ! {
-    // A child that hangs is nobody's when the test has failed.
+    // If the test fails, nothing else ends a child that hangs.
     // SAFETY: no preconditions.
     unsafe { libc::alarm(4 * PATIENCE.as_secs() as libc::c_uint) };
     let told = std::panic::take_hook();
-    // Past the harness, which keeps what a child says to itself, and past every lock.
+    // Bypass the harness, which captures a child's output, and every lock.
     std::panic::set_hook(Box::new(move |info| {
         let text = format!("in a child: {info}\n");
-        // SAFETY: the text is live and as long as is said.
+        // SAFETY: the text is live and has the given length.
         unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
     }));
     std::mem::forget(told);
     exit(catch_unwind(AssertUnwindSafe(act)).unwrap_or(101))
 }
 
-/// A child that does `act` and ends with its answer; 101 if that panics.
+/// Forks a child that runs `act` and exits with its result, or with 101 if it panics.
 pub fn fork(act: impl FnOnce() -> i32) -> Child {
-    // SAFETY: the child goes on in Rust code that allocates, which the C library makes possible after a fork from a process with
-    // threads; it takes no lock of the test harness, which other threads could have held.
+    // SAFETY: the child continues in Rust code that allocates. The C library permits that after a
+    // fork from a process with threads. The child takes no lock of the test harness, which another
+    // thread could have held.
     match unsafe { libc::fork() } {
         0 => run(act),
         pid => Child::new(pid),
     }
 }
 
-/// A child that no handler of the C library sees. It sleeps until it is killed, or for a minute.
+/// Forks without running the C library's fork handlers. The child sleeps until it is killed, or for
+/// a minute.
 pub fn fork_past_the_library() -> Child {
     let flags = libc::SIGCHLD as libc::c_long;
-    // SAFETY: without flags the call is a fork: the child has a copy of this memory, and the stack that it was called on.
+    // SAFETY: without flags the call is a fork: the child has a copy of this memory, including the
+    // stack of the caller.
     match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
         0 => {
             let minute = libc::timespec {
@@ -102,7 +106,8 @@ pub fn fork_past_the_library() -> Child {
                 tv_nsec: 0,
             };
             let no_rest = std::ptr::null_mut::<libc::timespec>();
-            // SAFETY: the time is live, and where the rest would go is null, which is allowed.
+            // SAFETY: the time is live. The pointer for the remaining time is null, which the call
+            // permits.
             unsafe { libc::nanosleep(&minute, no_rest) };
             exit(0)
         }
@@ -110,17 +115,17 @@ pub fn fork_past_the_library() -> Child {
     }
 }
 
-/// Sends a signal to a process of the test's.
+/// Sends a signal to a process of the test.
 pub fn signal(pid: u32, signal: libc::c_int) {
     // SAFETY: no preconditions.
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }
 
-/// Whether each thread of a process stands still: a signal that stops it takes a while to reach them all.
+/// Whether each thread of a process has stopped. A stop signal takes a while to reach all of them.
 pub fn has_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it lives");
     threads.flatten().all(|thread| {
-        // One that has just ended does nothing either.
+        // A thread that has just ended does nothing either.
         let status = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
         let state = status.rsplit_once(") ").map(|(_, rest)| rest);
         state.is_none_or(|state| state.starts_with('T'))
@@ -143,7 +148,7 @@ impl Child {
         }
     }
 
-    /// Waits for its end.
+    /// Waits until the child ends.
     pub fn end(&mut self) -> End {
         let begin = Instant::now();
         loop {
@@ -161,7 +166,7 @@ impl Child {
         }
     }
 
-    /// Kills it, and waits for its end: from then on nothing of it is open.
+    /// Kills the child and waits for its end. After that, none of its files are open.
     pub fn kill(&mut self) -> End {
         self.signal(libc::SIGKILL);
         self.end()
@@ -174,10 +179,10 @@ impl Drop for Child {
     }
 }
 
-/// A child that stops before and after each of its system calls.
 pub struct Traced(Child);
 
-/// A child that does `act` step by step; `None` where tracing is not permitted. It must be driven by the calling thread.
+/// Forks a child that runs `act` step by step. Returns `None` if tracing is not permitted. Only the
+/// calling thread can drive the child.
 pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
     let mut child = fork(|| {
         let (nowhere, nothing) = (std::ptr::null_mut::<u8>(), std::ptr::null_mut::<u8>());
@@ -196,7 +201,7 @@ pub fn trace(act: impl FnOnce() -> i32) -> Option<Traced> {
 }
 
 impl Traced {
-    /// Lets it run until its next stop. Its end, if that comes first.
+    /// Lets the child run until its next stop. Returns its end, if that comes first.
     pub fn step(&mut self) -> Option<End> {
         self.go(libc::PTRACE_SYSCALL)
     }
@@ -210,7 +215,7 @@ impl Traced {
         self.0.end
     }
 
-    /// Lets it run to its end.
+    /// Lets the child run until it ends.
     pub fn finish(&mut self) -> End {
         loop {
             if let Some(end) = self.0.end {
@@ -237,21 +242,22 @@ fn done(answer: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Makes a file of some kind (`S_IFIFO`, `S_IFSOCK`, `S_IFCHR`), mode 0600.
+/// Makes a file of the given kind (`S_IFIFO`, `S_IFSOCK`, `S_IFCHR`) with mode 0600.
 pub fn make_node(path: &Path, kind: libc::mode_t, device: (u32, u32)) -> io::Result<()> {
     let (path, device) = (name(path), libc::makedev(device.0, device.1));
     // SAFETY: the path is a live C string.
     done(unsafe { libc::mknod(path.as_ptr(), kind | 0o600, device) })
 }
 
-/// Mounts a tmpfs of `options` at `folder`, visible to this process and its children alone, which should be a child of the test.
+/// Mounts a tmpfs with `options` at `folder`, visible only to this process and its children. Call
+/// it in a child of the test.
 pub fn mount_tmpfs(folder: &Path, options: &str) -> io::Result<()> {
-    // SAFETY: no preconditions; the mounts of the calling thread are its own afterwards.
+    // SAFETY: no preconditions. Afterwards, the calling thread has its own mounts.
     done(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     let none = c"none".as_ptr();
     let private = libc::MS_REC | libc::MS_PRIVATE;
     let nothing = std::ptr::null::<libc::c_char>();
-    // SAFETY: the strings are live C strings, and there are no data.
+    // SAFETY: the strings are live C strings, and there is no data.
     done(unsafe { libc::mount(none, c"/".as_ptr(), nothing, private, nothing.cast()) })?;
     let (folder, kind) = (name(folder), c"tmpfs".as_ptr());
     let options = CString::new(options).expect("no zero bytes");
@@ -260,12 +266,12 @@ pub fn mount_tmpfs(folder: &Path, options: &str) -> io::Result<()> {
     done(unsafe { libc::mount(none, folder.as_ptr(), kind, 0, data) })
 }
 
-/// Makes what [`mount_tmpfs`] has mounted read-only.
+/// Remounts the tmpfs of [`mount_tmpfs`] read-only.
 pub fn make_read_only(folder: &Path) -> io::Result<()> {
     let (folder, nothing) = (name(folder), std::ptr::null::<u8>());
     let none = c"none".as_ptr();
     let flags = libc::MS_REMOUNT | libc::MS_RDONLY;
-    // SAFETY: the strings are live C strings, and there are no data.
+    // SAFETY: the strings are live C strings, and there is no data.
     done(unsafe {
         libc::mount(
             none,
@@ -277,7 +283,7 @@ pub fn make_read_only(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// From here on this process may not write files beyond `bytes`.
+/// Limits the files that this process writes to `bytes`, from here on.
 pub fn limit_file_size(bytes: u64) {
     let limit = libc::rlimit {
         rlim_cur: bytes,
@@ -287,13 +293,14 @@ pub fn limit_file_size(bytes: u64) {
     let _ = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
 }
 
-/// What files made from here on are not open to.
+/// Sets the umask: the permissions that new files lack.
 pub fn mask_modes(mask: libc::mode_t) {
     // SAFETY: no preconditions.
     unsafe { libc::umask(mask) };
 }
 
-/// Where the table is if `folder` is the user's runtime folder. For a child: it changes the environment.
+/// The location of the table if `folder` is the user's runtime folder. Call it only in a child: it
+/// changes the environment.
 pub fn location_in(folder: &Path) -> tidegate_share::Location {
     // SAFETY: the process was made by `fork` and has one thread.
     unsafe { std::env::remove_var("TIDEGATE_TABLE") };
@@ -302,7 +309,7 @@ pub fn location_in(folder: &Path) -> tidegate_share::Location {
     tidegate_share::Location::find().expect("this system has tables")
 }
 
-/// Becomes user `id` for good, as far as files are concerned. For a child.
+/// Changes the effective user to `id` for good. Call it only in a child.
 pub fn become_user(id: u32) -> io::Result<()> {
     // SAFETY: no preconditions; the process has one thread.
     done(unsafe { libc::seteuid(id) })

@@ -5,15 +5,16 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A boxed value that is made at its first use.
+/// A boxed value that is created at its first use.
 ///
-/// Threads that come at the same time each make one; the first to finish wins, and the others drop theirs. With
-/// `std::sync::OnceLock` they would wait for the first, and a child made by `fork` in that moment would wait for ever.
+/// Threads that race to create it each make a value. The first to finish wins, and the others drop
+/// theirs. With `std::sync::OnceLock` they would wait for the first, and a child made by `fork` at
+/// that moment would wait forever.
 #[derive(Debug)]
 pub struct OnceBox<T> {
     /// Null, or from `Box::into_raw`. Shared references change it once, from null.
     value: AtomicPtr<T>,
-    /// Shared and sent like the standard library's cell.
+    /// Makes this type `Send` and `Sync` like the standard library's cell.
     owns: PhantomData<OnceLock<T>>,
 }
 
@@ -27,7 +28,7 @@ impl<T> OnceBox<T> {
         }
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         // Acquire pairs with the Release in `insert`.
@@ -36,7 +37,7 @@ impl<T> OnceBox<T> {
         unsafe { value.as_ref() }
     }
 
-    /// The value; `init` makes it if there is none.
+    /// Returns the value. Creates it with `init` if there is none.
     #[inline]
     pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
         match self.get() {
@@ -45,11 +46,13 @@ impl<T> OnceBox<T> {
         }
     }
 
-    /// The cell's value, which is `value` if there was none. Otherwise `value` comes back.
+    /// Stores `value` if the cell is empty. Returns the cell's value, and `value` itself if it was
+    /// not stored.
     #[cold]
     pub fn insert(&self, value: T) -> (&T, Option<T>) {
         let new = Box::into_raw(Box::new(value));
-        // Release pairs with the Acquire in `get`; Acquire on failure pairs with the Release of the winner.
+        // Release pairs with the Acquire in `get`. Acquire on failure pairs with the Release of the
+        // winner.
         let (order, failed) = (Ordering::Release, Ordering::Acquire);
         let exchanged = self.value.compare_exchange(null_mut(), new, order, failed);
         match exchanged {
@@ -64,9 +67,9 @@ impl<T> OnceBox<T> {
         }
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        // SAFETY: as in `get`, and `&mut self` makes it ours alone.
+        // SAFETY: as in `get`, and `&mut self` makes the access exclusive.
         unsafe { self.value.get_mut().as_mut() }
     }
 

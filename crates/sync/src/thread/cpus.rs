@@ -1,6 +1,6 @@
-//! On which processors a thread may run, so that a woken one need not wait for its waker's.
+//! Binds a thread to a set of processors, so that a woken thread need not wait for its waker's.
 
-/// A thread as the system knows it; it may have ended.
+/// A thread's id in the system. The thread may have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tid(imp::Tid);
 
@@ -24,20 +24,21 @@ impl FromIterator<usize> for CpuSet {
 }
 
 impl CpuSet {
-    /// The processors that `thread` may run on; `None` where the system does not tell.
+    /// The processors that `thread` may run on; `None` if the system does not report them.
     #[must_use]
     pub fn of(thread: Tid) -> Option<Self> {
         imp::get(thread.0).map(Self)
     }
 
-    /// The set with `cpu`.
+    /// Returns the set with `cpu` added.
     #[must_use]
     pub fn with(mut self, cpu: usize) -> Self {
         imp::add(&mut self.0, cpu);
         self
     }
 
-    /// The set without `cpu`, unless it was not in it or nothing would be left.
+    /// Returns the set with `cpu` removed. `None` if it was not in the set, or if it was the only
+    /// one.
     #[must_use]
     pub fn without(mut self, cpu: usize) -> Option<Self> {
         let before = imp::count(&self.0);
@@ -45,13 +46,14 @@ impl CpuSet {
         (1..before).contains(&imp::count(&self.0)).then_some(self)
     }
 
-    /// Lets `thread` run on these processors only; whether the system agreed.
+    /// Restricts `thread` to these processors. Returns whether the system agreed.
     pub fn bind(&self, thread: Tid) -> bool {
         imp::set(thread.0, &self.0)
     }
 }
 
-/// The processor that the calling thread runs on at this moment; `None` where the system does not tell.
+/// The processor that the calling thread runs on at this moment; `None` if the system does not
+/// report it.
 #[must_use]
 pub fn current_cpu() -> Option<usize> {
     imp::current_cpu()
@@ -64,7 +66,8 @@ mod imp {
     const SIZE: usize = size_of::<Set>();
 
     pub(super) fn this() -> Tid {
-        // SAFETY: gettid has no preconditions. By number, because older C libraries have no function for it.
+        // SAFETY: gettid has no preconditions. It is called by number because older C libraries
+        // have no function for it.
         let tid = unsafe { libc::syscall(libc::SYS_gettid) };
         Tid::try_from(tid).expect("thread numbers are small")
     }

@@ -1,15 +1,16 @@
-//! Noticing that this process was made by `fork`.
+//! Detects that this process was made by `fork`.
 //!
-//! A child made by `fork` has all the memory of its parent and one of its threads. A handler that runs in the child
-//! before `fork` returns there counts the forks that lie between this process and its ancestors; whoever keeps threads
-//! remembers the count ([`Process`]) and compares. The comparison is one load.
+//! A child made by `fork` has all the memory of its parent but only one of its threads. A handler
+//! that runs in the child before `fork` returns increments a count of forks. Code that keeps
+//! threads remembers the count ([`Process`]) and compares it later, which takes one load.
 //!
-//! [`PerProcess`] is a value that each process makes for itself. It shares no lock with the parent: one that another
-//! thread held at the moment of the fork would stay locked in the child for ever. What such a lock does is in [`crate::lock`].
+//! [`PerProcess`] is a value that each process creates for itself. It shares no lock with the
+//! parent, because a lock held by another thread during the fork would stay locked in the child
+//! forever; see [`crate::lock`].
 //!
-//! Not noticed: children made past the C library (a bare `clone`), and those that `vfork` made, which share their
-//! parent's memory and must not run anything of this kind. Where there is no `pthread_atfork`, nobody forks. A system that has
-//! no memory for the handler leaves forks unnoticed.
+//! Not detected are children made without the C library (a bare `clone`), and children of `vfork`,
+//! which share their parent's memory and must not run any of this code. A system without
+//! `pthread_atfork` has no forks. If the system has no memory for the handler, forks go undetected.
 
 use crate::stderr::print_line;
 use std::fmt;
@@ -17,58 +18,62 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
-/// How many forks lie between this process and the first of its ancestors that watched.
+/// The number of forks between this process and its first ancestor that counted them.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// A process among those that descend from one another by `fork`.
+/// Identifies a process among its ancestors and descendants by `fork`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process {
     forks: u32,
 }
 
 impl Process {
-    /// The process that runs this, if [`watch_forks`] was called before it forked; else its parent.
+    /// The calling process, if [`watch_forks`] was called before it was forked. Otherwise its
+    /// parent.
     #[inline]
     #[must_use]
     pub fn this() -> Self {
-        // Relaxed: changes only in a child that has one thread yet, and starting others orders it.
+        // Relaxed: it changes only in a child that still has a single thread, and starting other
+        // threads orders the change before them.
         let forks = FORKS.load(Ordering::Relaxed);
         Self { forks }
     }
 
-    /// Differs from those of its ancestors and of its children.
+    /// A number that differs from those of all ancestors and all children of the process.
     #[inline]
     pub(crate) fn number(self) -> u32 {
         self.forks
     }
 }
 
-/// Ends a child made by `fork` that needs something which only its parent has: prints `why` and aborts.
+/// Aborts a child made by `fork` that needs something only its parent has. Prints `why` first.
 #[cold]
 pub fn abort_child(why: fmt::Arguments<'_>) -> ! {
     print_line(format_args!("{why}; end such a child by exec or exit"));
     std::process::abort();
 }
 
-/// Begins to count forks, and has `in_child` called in each child before its `fork` returns.
+/// Starts counting forks, and registers `in_child` to be called in each child before its `fork`
+/// returns.
 ///
-/// Calling it again is cheap. `in_child` must not take locks or allocate; it may be called more than once for one fork.
+/// Calling this again is cheap. `in_child` must not take locks or allocate. It may be called more
+/// than once for one fork.
 pub fn watch_forks(in_child: extern "C" fn()) {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     watch();
     once(&WATCHED, in_child);
 }
 
-/// Begins to count forks.
+/// Starts counting forks.
 pub(super) fn watch() {
     static COUNTED: AtomicBool = AtomicBool::new(false);
     once(&COUNTED, count_one);
 }
 
-/// Has `handler` called in each child, if `done` says that this is new.
+/// Registers `handler` to be called in each child, unless `done` says that it already is.
 pub(super) fn once(done: &AtomicBool, handler: extern "C" fn()) {
-    // Acquire pairs with the Release below: the handler is in place. Two threads that both find nothing both
-    // register it, and it is called twice, which is as good.
+    // Acquire pairs with the Release below: the handler is registered. If two threads both find it
+    // missing, both register it. It is then called twice, which does no harm.
     if !done.load(Ordering::Acquire) {
         imp::register(handler);
         // Release pairs with the Acquire above.
@@ -84,7 +89,8 @@ extern "C" fn count_one() {
 #[cfg(all(unix, not(any(loom, miri))))]
 mod imp {
     pub(super) fn register(in_child: extern "C" fn()) {
-        // SAFETY: the handler is a function of this program and exists as long as it runs.
+        // SAFETY: the handler is a function of this program, and exists as long as the program
+        // runs.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }
 }
@@ -94,16 +100,17 @@ mod imp {
     pub(super) fn register(_: extern "C" fn()) {}
 }
 
-/// A value that each process makes for itself at its first use; a child does not see its parent's.
+/// A value that each process creates for itself at its first use; a child does not see its
+/// parent's.
 ///
-/// The parent's value stays in the child's memory and is never dropped there: it may hold locks that nobody will release
-/// and threads that are not there.
+/// In the child, the parent's value stays in memory and is never dropped: it may hold locks that no
+/// thread will release, and threads that do not exist there.
 #[derive(Debug)]
 pub struct PerProcess<T> {
-    /// Null, or from `Box::into_raw`. Replaced only by one made in a later process; freed only with `&mut self`, and
-    /// only in the process that made it.
+    /// Null, or from `Box::into_raw`. Replaced only by a box made in a later process. Freed only
+    /// with `&mut self`, and only in the process that made it.
     made: AtomicPtr<Made<T>>,
-    /// Shared and sent like the lock that is inside.
+    /// Makes this type `Send` and `Sync` like the lock inside it.
     owns: PhantomData<OnceLock<T>>,
 }
 
@@ -114,7 +121,7 @@ struct Made<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Nothing yet.
+    /// Creates a `PerProcess` without a value.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -123,7 +130,7 @@ impl<T> PerProcess<T> {
         }
     }
 
-    /// This process's value, made by `init` if there is none yet.
+    /// Returns this process's value. Creates it with `init` if there is none yet.
     #[inline]
     pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
         match self.get() {
@@ -132,7 +139,7 @@ impl<T> PerProcess<T> {
         }
     }
 
-    /// This process's value, if it is made.
+    /// Returns this process's value, if it has been created.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         // Acquire pairs with the Release in `place`.
@@ -144,10 +151,10 @@ impl<T> PerProcess<T> {
             .flatten()
     }
 
-    /// Where this process's value is or will be.
+    /// The cell for this process's value.
     #[cold]
     fn place(&self) -> &OnceLock<T> {
-        // A child forked while `init` runs must not take this process's value for its own.
+        // A child forked while `init` runs must not mistake this process's value for its own.
         watch();
         loop {
             // Acquire pairs with the Release below.
@@ -161,14 +168,15 @@ impl<T> PerProcess<T> {
                 process: Process::this(),
                 value: OnceLock::new(),
             }));
-            // Release pairs with the Acquire in `get` and above; Relaxed on failure, the next round looks again.
+            // Release pairs with the Acquire in `get` and above. Relaxed on failure: the next round
+            // loads again.
             let (order, failed) = (Ordering::Release, Ordering::Relaxed);
             if self
                 .made
                 .compare_exchange(made, fresh, order, failed)
                 .is_err()
             {
-                // SAFETY: from `Box::into_raw` just now, and nobody has seen it.
+                // SAFETY: from `Box::into_raw` just now, and no other thread has seen it.
                 drop(unsafe { Box::from_raw(fresh) });
             }
         }
@@ -183,7 +191,8 @@ impl<T> PerProcess<T> {
             return None;
         }
         *self.made.get_mut() = std::ptr::null_mut();
-        // SAFETY: from `Box::into_raw` in `place`; not reachable any more, and `&mut self` says that nobody borrows it.
+        // SAFETY: from `Box::into_raw` in `place`. It is no longer reachable, and `&mut self` means
+        // that nothing borrows it.
         unsafe { Box::from_raw(made) }.value.into_inner()
     }
 }
@@ -238,7 +247,8 @@ mod tests {
         assert_eq!(*each.get_or_init(|| 2), 2);
     }
 
-    /// What a child finds. Each of them only allocates, starts threads and takes locks of its own test before it exits, never one of the harness.
+    /// What a child finds. A child only allocates, starts threads and takes locks of its own test,
+    /// never a lock of the test harness, before it exits.
     // ThreadSanitizer ends a child that starts threads.
     #[cfg(all(unix, not(any(miri, tidegate_tsan))))]
     mod in_a_child {
@@ -246,15 +256,16 @@ mod tests {
         use crate::lock::Mutex;
         use std::sync::Barrier;
 
-        /// The wait status of a child that exits with 0 if `check` holds. One that hangs is killed.
+        /// Returns the wait status of a child that exits with 0 if `check` holds. An alarm kills a
+        /// child that hangs.
         fn status_of(check: impl FnOnce() -> bool) -> libc::c_int {
-            // SAFETY: see the module; the C library makes the allocator whole in a child.
+            // SAFETY: see the module. The C library makes the allocator usable in a child.
             let child = unsafe { libc::fork() };
             if child == 0 {
-                // SAFETY: it has no duties for its caller.
+                // SAFETY: alarm has no preconditions.
                 unsafe { libc::alarm(30) };
                 let failed = i32::from(!check());
-                // SAFETY: ends the child without running anything of the parent's.
+                // SAFETY: ends the child without running any of the parent's code.
                 unsafe { libc::_exit(failed) }
             }
             let mut status = 0;
@@ -263,7 +274,7 @@ mod tests {
             status
         }
 
-        /// The same for a child forked while another thread holds `lock`.
+        /// Like `status_of`, but forks while another thread holds `lock`.
         fn status_while_held(lock: &Mutex<u32>, check: impl FnOnce() -> bool) -> libc::c_int {
             let turn = Barrier::new(2);
             std::thread::scope(|scope| {
@@ -279,7 +290,7 @@ mod tests {
             })
         }
 
-        /// Lets four threads count, which all take the lock.
+        /// Lets four threads count under the lock.
         fn count_to_4000(lock: &Mutex<u32>) -> bool {
             std::thread::scope(|scope| {
                 for _ in 0..4 {
@@ -312,7 +323,7 @@ mod tests {
             assert_eq!(each.get(), Some(&"parent"));
         }
 
-        /// In a process of its own, where no other test has made it watch forks before.
+        /// Runs in a separate process, in which no other test has started counting forks.
         #[test]
         fn a_value_that_was_being_made_is_made_anew() {
             const TEST: &str =

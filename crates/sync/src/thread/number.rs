@@ -9,8 +9,8 @@
 //!
 //! The numbers in use are the set bits of a [`SegmentedArray`], which grows with the number of
 //! threads. No step takes a lock, because a child made by `fork` might find it locked forever. In a
-//! child the numbers of its parent's other threads stay in use: nobody can tell what those threads
-//! left halfway, so nothing of theirs may pass to another thread.
+//! child, the numbers of its parent's other threads stay in use. Those threads may have left their
+//! data half-changed, so it must not pass to another thread.
 
 use crate::segmented::SegmentedArray;
 use crate::worker_local;
@@ -49,18 +49,18 @@ impl Numbers {
     }
 }
 
-/// Sets the lowest bit that is not set and returns its place. `None`: all are set.
+/// Sets the lowest clear bit and returns its position, or `None` if all bits are set.
 ///
-/// A value that was read may be old, and so may the one after a failure. It takes the success of
-/// the exchange to show that a bit was the lowest, or that there was none: otherwise numbers could
-/// exceed the number of threads.
+/// Any value read may be out of date, including the value that a failed exchange returns. Only a
+/// successful exchange proves that a bit was the lowest clear bit, or that no bit was clear.
+/// Otherwise numbers could exceed the number of threads.
 fn take_lowest(word: &AtomicU64) -> Option<u32> {
     // Relaxed: a guess.
     let mut seen = word.load(Ordering::Relaxed);
     loop {
-        // Changes nothing if all bits are set.
+        // This changes nothing if all bits are set.
         let taken = seen | seen.wrapping_add(1);
-        // Acquire pairs with the Release in `give_back`: what the last thread of this number did is
+        // Acquire pairs with the Release in `give_back`: what the number's last thread did is
         // visible. Relaxed on failure: another guess.
         match word.compare_exchange(seen, taken, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => return (seen != taken).then_some(seen.trailing_ones()),
@@ -69,7 +69,7 @@ fn take_lowest(word: &AtomicU64) -> Option<u32> {
     }
 }
 
-/// A thread's right to a number.
+/// Ownership of a number.
 struct Ticket(usize);
 
 impl Ticket {
@@ -93,19 +93,19 @@ thread_local! {
 
 const NONE: usize = usize::MAX;
 
-// The number of the ticket that the thread has, or `NONE`. Unlike the ticket this is not destroyed
-// with the thread-local values.
+// The thread's number, or `NONE` if it has no ticket. Unlike the ticket, this is not destroyed with
+// the thread-local values.
 worker_local!(static CURRENT: Cell<usize> = Cell::new(NONE));
 
 fn set_current(number: usize) {
-    // Where even this has been destroyed, which some systems do, each call takes a ticket.
+    // Some systems destroy even this. There, each later call takes a ticket.
     let _ = CURRENT.try_with(|current| current.set(number));
 }
 
 /// Calls `f` with the calling thread's number.
 ///
-/// While thread-local values are being destroyed, the thread may have lost its number. Then it gets
-/// another one until the call ends, which calls inside of `f` get as well.
+/// While its thread-local values are being destroyed, a thread may already have lost its number. It
+/// then has another number for the length of the call, which nested calls in `f` see too.
 #[inline]
 pub fn with_number<R>(f: impl FnOnce(usize) -> R) -> R {
     match CURRENT.try_with(Cell::get) {
@@ -176,14 +176,13 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             ASKS.set(Some(Asks(send)));
-            // Made after `ASKS`, so destroyed before it or after it, by the system.
+            // This may be destroyed before or after `ASKS`, depending on the system.
             number();
         });
         assert_eq!(receive.recv(), Ok([true, true]));
     }
 
-    /// Also beyond the first segments of the bitmap: no number is above those that were in use at
-    /// once.
+    /// No number exceeds the count of numbers in use, even beyond the first segments of the bitmap.
     #[test]
     fn the_lowest_free_number_is_given_out() {
         const LIVE: usize = if cfg!(miri) { 200 } else { 10_000 };
@@ -201,7 +200,7 @@ mod tests {
         assert_eq!(numbers.take(), LIVE);
     }
 
-    /// Threads take numbers and give them back all the time, around the end of the first segment.
+    /// Threads take and return numbers all the time, around the end of the first segment.
     #[test]
     fn no_number_is_as_high_as_the_threads_are_many() {
         const THREADS: usize = 4;
@@ -219,7 +218,7 @@ mod tests {
                 std::thread::yield_now();
                 drop(alone);
                 numbers.give_back(number);
-                // As between the end of a thread and the start of the next.
+                // Separates the end of one thread from the start of the next.
                 crate::barrier::full();
             }
         };

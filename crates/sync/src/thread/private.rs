@@ -1,11 +1,13 @@
-//! Files that a child made by `fork` finds closed.
+//! Files that are closed in a child made by `fork`.
 //!
-//! A child shares its parent's openings of files, and what the system ties to an opening, such as its locks, lasts as long as
-//! somebody has it. A [`PrivateFile`] is closed in the child by a handler that runs there before `fork` returns. The
-//! handler walks over a list that only grows, takes no lock and calls nothing but `close`.
+//! A child shares its parent's openings of files. What the system ties to an opening, such as its
+//! locks, lasts until the last process has closed it. A handler that runs in the child before
+//! `fork` returns closes each [`PrivateFile`]. It walks over a list that only grows, takes no lock
+//! and calls nothing but `close`.
 //!
-//! Not closed in a child that another thread forks between the opening of the file and the call of [`PrivateFile::new`], nor in one that
-//! was made past the C library; an `exec` there closes it, if it was opened so.
+//! A file is not closed in a child that another thread forks between the opening and the call of
+//! [`PrivateFile::new`], nor in a child made without the C library. There, `exec` closes the file
+//! if it was opened with close-on-exec.
 
 use super::Process;
 use std::fs::File;
@@ -13,16 +15,17 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
-/// A file of this process alone.
+/// A file that children made by `fork` do not have.
 #[derive(Debug)]
 pub struct PrivateFile {
-    /// Closed by the handler in a child, and there never touched again.
+    /// In a child, the handler closes the descriptor, and this is never touched again.
     file: ManuallyDrop<File>,
     entry: &'static Entry,
     process: Process,
 }
 
-/// A descriptor to be closed in children, or -1. Written by whoever has the entry, read by the handler.
+/// A descriptor to close in children, or -1. The `PrivateFile` that has the entry writes it; the
+/// handler reads it.
 #[derive(Debug)]
 struct Entry {
     descriptor: AtomicI32,
@@ -31,7 +34,7 @@ struct Entry {
 
 const NONE: i32 = -1;
 
-/// The list of all entries; they are never freed.
+/// The list of all entries, which are never freed.
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
@@ -44,11 +47,11 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
     std::iter::successors(follow(&ENTRIES), move |entry| follow(&entry.next))
 }
 
-/// Puts a descriptor on the list.
+/// Adds a descriptor to the list, in a free entry if there is one.
 fn enter(descriptor: i32) -> &'static Entry {
     let take = |entry: &&Entry| {
         let slot = &entry.descriptor;
-        // Relaxed: a number that the handler reads in a copy of this memory, nothing is published with it.
+        // Relaxed: the handler reads the number in a copy of this memory, and it publishes nothing.
         slot.compare_exchange(NONE, descriptor, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     };
@@ -64,7 +67,8 @@ fn enter(descriptor: i32) -> &'static Entry {
         entry.next.store(first, Ordering::Relaxed);
         Some(std::ptr::from_ref(entry).cast_mut())
     };
-    // Release pairs with the Acquire in `entries`; Relaxed for a value that is only put into the entry.
+    // Release pairs with the Acquire in `entries`. Relaxed for the loaded value, which only goes
+    // into the new entry.
     let pushed = ENTRIES.fetch_update(Ordering::Release, Ordering::Relaxed, push);
     debug_assert!(pushed.is_ok(), "it always has a next value");
     entry
@@ -78,7 +82,7 @@ extern "C" fn close_all() {
 }
 
 impl PrivateFile {
-    /// Takes a file over that was opened just now.
+    /// Takes over a file that has just been opened.
     #[must_use]
     pub fn new(file: File) -> Self {
         static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -120,8 +124,9 @@ mod imp {
 
     pub(super) fn close(descriptor: i32) {
         if descriptor >= 0 {
-            // SAFETY: in the child, where the descriptor is a copy of the one that a `PrivateFile` of the parent owns; that one
-            // neither uses nor closes it here. The function may be called between `fork` and `exec`.
+            // SAFETY: in the child, the descriptor is a copy of one that a `PrivateFile` of the
+            // parent owns, and that `PrivateFile` neither uses nor closes the copy. `close` may be
+            // called between `fork` and `exec`.
             unsafe { libc::close(descriptor) };
         }
     }
@@ -144,7 +149,7 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     fn is_open(descriptor: i32) -> bool {
-        // SAFETY: asks about a number, whatever it is.
+        // SAFETY: only queries a descriptor, whatever its number.
         unsafe { libc::fcntl(descriptor, libc::F_GETFD) >= 0 }
     }
 
@@ -152,16 +157,17 @@ mod tests {
     fn a_child_finds_the_file_closed_and_does_not_close_it_again() {
         let file = PrivateFile::new(File::open("/dev/null").unwrap());
         let descriptor = file.get().unwrap().as_raw_fd();
-        // SAFETY: the child asks, opens and closes descriptors and exits; it takes no lock that another thread could hold.
+        // SAFETY: the child only queries, opens and closes descriptors and exits. It takes no lock
+        // that another thread could hold.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let closed = !is_open(descriptor) && file.get().is_none();
-            // Gets the number that has become free, and must keep it.
+            // This file gets the number that has become free, and must keep it.
             let other = File::open("/dev/null").unwrap();
             let same = other.as_raw_fd() == descriptor;
             drop(file);
             let fine = closed && same && is_open(descriptor);
-            // SAFETY: ends the child without running anything of the parent's.
+            // SAFETY: ends the child without running any of the parent's code.
             unsafe { libc::_exit(i32::from(!fine)) }
         }
         let mut status = 0;
@@ -178,7 +184,7 @@ mod tests {
         for _ in 0..100 {
             drop(PrivateFile::new(File::open("/dev/null").unwrap()));
         }
-        // Other tests of this program may have added some.
+        // Other tests of this program may have added entries.
         assert!(entries().count() < before + 50);
     }
 }

@@ -1,10 +1,14 @@
-//! How long a thread runs at a time beside others, so that one that does little runs soon.
+//! Shortens a thread's time slice, so that a thread that does little runs soon after it is woken.
 
 use std::time::Duration;
 
-/// Asks the system to let the calling thread run for `length` at a time where others want the same processor, and so to let it run
-/// soon after it is woken. Its part of the processor stays what it was, and what it starts has slices of the usual length. Not for a thread of negative
-/// niceness, which its children would not inherit then. Whether the system took the wish: Linux follows it since 6.12.
+/// Asks the system to run the calling thread for only `length` at a time while other threads
+/// compete for its processor, and so to run it soon after it is woken. Returns whether the system
+/// accepted.
+///
+/// The thread's share of the processor does not change, and threads that it starts have the usual
+/// slices. Threads with negative niceness are skipped, because their children would not inherit the
+/// niceness. Linux honours the request since 6.12.
 pub fn shorten_slice(length: Duration) -> bool {
     imp::shorten(length)
 }
@@ -14,7 +18,7 @@ mod imp {
     use super::Duration;
 
     const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
-    /// The calling thread.
+    /// Selects the calling thread.
     const SELF: libc::pid_t = 0;
     const NO_FLAGS: u32 = 0;
 
@@ -22,7 +26,8 @@ mod imp {
         // SAFETY: sched_attr consists of integers, for which all zeroes is a value.
         let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
         let at = &raw mut attributes;
-        // SAFETY: `at` is a live, writable sched_attr of SIZE bytes; the kernel writes no more than it is told.
+        // SAFETY: `at` is a live, writable sched_attr of SIZE bytes, and the kernel writes at most
+        // SIZE bytes.
         let failed = unsafe { libc::syscall(libc::SYS_sched_getattr, SELF, at, SIZE, NO_FLAGS) };
         (failed == 0).then_some(attributes)
     }
@@ -72,7 +77,7 @@ mod tests {
             let after = imp::get().expect("Linux tells");
             let kept = |a: &libc::sched_attr| (a.sched_policy, a.sched_nice);
             assert_eq!(kept(&after), kept(&before));
-            // Before 6.12 it is taken and forgotten.
+            // Kernels before 6.12 accept the value and forget it.
             assert!([100_000, before.sched_runtime].contains(&after.sched_runtime));
             let started = std::thread::spawn(|| imp::get().expect("Linux tells"));
             let started = started.join().unwrap();
