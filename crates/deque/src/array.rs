@@ -1,8 +1,9 @@
 //! Cyclic arrays of task words that are replaced by larger ones.
 //!
-//! Positions count up; an array maps them to slots by their low bits, so a position keeps its task when the array grows. Thieves may still read an
-//! array that was replaced, so all keep their addresses until the queue is dropped. docs/queues.md
-//! says what they cost, and how the memory of a peak is returned.
+//! Positions count up, and an array maps them to slots by their low bits, so a position keeps its
+//! task when the array grows. Thieves may still read an array after it was replaced, so the address
+//! of every array stays valid until the queue is dropped. `docs/queues.md` describes what the
+//! arrays cost, and how the memory of a peak is returned.
 
 #![allow(
     clippy::disallowed_types,
@@ -15,15 +16,16 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// How many tasks a queue has room for at first, as a power of two. Tiny where a checker must reach every boundary in a few steps.
+/// The initial room of a queue, as a power of two. It is tiny under loom and Miri, so that they
+/// reach every boundary in a few steps.
 const FIRST_BITS: usize = if cfg!(any(loom, miri)) { 1 } else { 8 };
-/// How many it may have room for at last.
+/// The maximum room of a queue, as a power of two.
 const LAST_BITS: usize = 26;
 
 /// All arrays of a queue, each twice as long as the one before.
 pub(crate) struct Arrays<T> {
     arrays: [OnceLock<Array<T>>; LAST_BITS - FIRST_BITS + 1],
-    /// The array in use.
+    /// The index of the array in use.
     current: AtomicUsize,
 }
 
@@ -45,29 +47,31 @@ impl<T> Arrays<T> {
         array.unwrap_or_else(|| unreachable!("array {index} was never made"))
     }
 
-    /// The array in use, for whoever did not put it there.
+    /// The array in use, for any thread but the owner.
     pub(crate) fn load(&self) -> &Array<T> {
-        // Acquire pairs with the Release in `grow`: what was copied is there.
+        // Acquire pairs with the Release in `grow`: the copied tasks are visible.
         self.at(self.current.load(Ordering::Acquire))
     }
 
-    /// The array in use, for the owner, who alone replaces it.
+    /// The array in use, for the owner, which alone replaces it.
     pub(crate) fn own(&self) -> &Array<T> {
         // Relaxed: its own store.
         self.at(self.current.load(Ordering::Relaxed))
     }
 
-    /// Replaces the array in use by one twice as long that holds the tasks at `from..to` too; `None` if it is as long as may be.
+    /// Replaces the array in use by one twice as long, to which it copies the tasks at `from..to`.
+    /// Returns `None` if the array already has its maximum length.
     #[cold]
     pub(crate) fn grow(&self, from: u64, to: u64) -> Option<&Array<T>> {
         // Relaxed: as in `own`.
         let index = self.current.load(Ordering::Relaxed);
         let next = self.arrays.get(index + 1)?;
         let old = self.at(index);
-        // Not a new one, if the queue has shrunk since it was as long as this.
+        // Reuses the longer array if the queue had it before it shrank.
         let new = next.get_or_init(|| Array::empty(FIRST_BITS + index + 1));
         for position in from..to {
-            // Relaxed, both: what thieves do to the old slots meanwhile, if anything, is settled by the words of the queue.
+            // Relaxed, both: if thieves change the old slots meanwhile, the words of the queue
+            // settle it.
             let task = old.slot(position).load(Ordering::Relaxed);
             new.slot(position).store(task, Ordering::Relaxed);
         }
@@ -78,8 +82,8 @@ impl<T> Arrays<T> {
 
     /// Goes back to the array half as long, if there is one, and returns the longer one's memory.
     ///
-    /// For the owner of an empty queue that has acquired every theft. A thief may still read the
-    /// longer array, where it finds any word, so it must not win.
+    /// Only the owner may call this, if the queue is empty and the owner has acquired every theft.
+    /// A thief may still read the longer array and find any word there, so it must not win.
     #[cold]
     pub(crate) fn shrink(&self) {
         // Relaxed: as in `own`.
@@ -98,7 +102,6 @@ impl<T> Array<T> {
         Self(Slots::empty(1 << bits))
     }
 
-    /// How many tasks have room.
     pub(crate) fn room(&self) -> u64 {
         self.0.len() as u64
     }
@@ -113,7 +116,7 @@ impl<T> Array<T> {
         filled(self.slot(position).load(Ordering::Relaxed), position)
     }
 
-    /// The same, for a thief who has not won it yet: what it reads may be anything.
+    /// Like `get`, but for a thief that has not won the position yet: the slot may hold anything.
     pub(crate) fn peek(&self, position: u64) -> Peeked<T> {
         // Relaxed: as in `get`.
         let task = self.slot(position).load(Ordering::Relaxed);
@@ -125,28 +128,29 @@ impl<T> Array<T> {
         self.slot(position).store(task.as_ptr(), Ordering::Relaxed);
     }
 
-    /// As `peek`, where what is read counts even if it came later than the words that led to it.
+    /// Like `peek`, but also acquires the put. The task may be newer than the words of the queue
+    /// that led the thief to this position.
     pub(crate) fn acquire(&self, position: u64) -> Peeked<T> {
         // Acquire pairs with the Release in `publish`.
         let task = self.slot(position).load(Ordering::Acquire);
         Peeked { task, position }
     }
 
-    /// As `set`, for those who `acquire`.
+    /// Like `set`, but pairs with `acquire`.
     pub(crate) fn publish(&self, position: u64, task: NonNull<T>) {
         // Release pairs with the Acquire in `acquire`.
         self.slot(position).store(task.as_ptr(), Ordering::Release);
     }
 }
 
-/// What a thief has read from a slot.
+/// A word that a thief has read from a slot.
 pub(crate) struct Peeked<T> {
     task: *mut T,
     position: u64,
 }
 
 impl<T> Peeked<T> {
-    /// The task, if it was `won` after it was read.
+    /// The task, if the thief `won` it after it read the slot.
     pub(crate) fn if_won(self, won: bool) -> Result<NonNull<T>, Miss> {
         if won {
             Ok(filled(self.task, self.position))

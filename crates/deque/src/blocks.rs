@@ -1,5 +1,6 @@
-//! The block-based queue: owner and thieves work on different blocks, so what they do to each task is plain loads and stores for the owner, and
-//! atomic operations meet once per block. See docs/queues.md.
+//! The block-based queue. The owner and the thieves work on different blocks: for a single task the
+//! owner needs only plain loads and stores, and atomic operations synchronize once per block. See
+//! `docs/queues.md`.
 
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
@@ -7,40 +8,39 @@ use std::ptr::NonNull;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-/// How many tasks a block holds.
+/// Slots per block.
 const LENGTH: u64 = if cfg!(any(loom, miri)) { 2 } else { 64 };
-/// How many blocks there are.
 const BLOCKS: u64 = if cfg!(any(loom, miri)) { 4 } else { 64 };
 
-/// After the idea of the block-based work stealing of Wang and others, "BWoS: formally verified block-based work stealing for parallel
-/// processing", OSDI 2023.
+/// A block-based queue after the idea of Wang and others, "BWoS: formally verified block-based work
+/// stealing for parallel processing", OSDI 2023.
 pub struct Blocks<T> {
     owner: Line<Young>,
-    /// The oldest block that may have something for thieves.
+    /// The oldest block that may have a task for thieves.
     oldest: Line<AtomicU64>,
-    /// A thief found nothing.
+    /// Set when a thief found no task.
     wanted: Line<AtomicBool>,
     blocks: Box<[Line<Block<T>>]>,
 }
 
-/// The owner's words.
 struct Young {
-    /// The number of the block on which it works. They count up and down, and lie in the ring by their low bits.
+    /// The number of the block on which the owner works. Numbers go up and down; the low bits
+    /// select the block in the ring.
     block: Own,
-    /// The tasks in it that are the owner's.
+    /// The owner's tasks in that block are in the slots `start..fill`.
     start: Own,
     fill: Own,
 }
 
 struct Block<T> {
     slots: Box<[AtomicPtr<T>]>,
-    /// Which slots are granted to thieves.
+    /// The slots that are granted to thieves.
     granted: AtomicU64,
-    /// How many tasks thieves have read, ever.
+    /// The total number of slots that thieves have read.
     read: AtomicU64,
-    /// How many they had won, ever, by the time at which the grant was last taken over.
+    /// The total number of tasks that thieves had won before the current grant.
     won: Own,
-    /// Where the grant began.
+    /// The first slot of the current grant.
     begin: Own,
 }
 
@@ -72,14 +72,14 @@ struct Oldest(u64);
 
 impl Oldest {
     const TAG: u32 = 24;
-    /// Numbers of blocks are below this.
+    /// Block numbers are below this.
     const BLOCKS: u64 = 1 << (u64::BITS - Self::TAG);
 
     fn block(self) -> u64 {
         self.0 >> Self::TAG
     }
 
-    /// Once more than before, at `block` or below.
+    /// The next tag, with `block` if it is older.
     fn granted(self, block: u64) -> Self {
         let tag = self.0.wrapping_add(1) & ((1 << Self::TAG) - 1);
         Self(self.block().min(block) << Self::TAG | tag)
@@ -110,7 +110,7 @@ impl<T> Blocks<T> {
         &self.blocks[(number % BLOCKS) as usize]
     }
 
-    /// Grants what the owner has in its block, and goes on to the next one.
+    /// Grants the owner's tasks in its block to thieves, and moves the owner to the next block.
     #[cold]
     fn grant(&self) -> Result<(), Full> {
         let young = &*self.owner;
@@ -119,11 +119,12 @@ impl<T> Blocks<T> {
             return Err(Full);
         }
         self.block(number).grant(start, fill);
-        // Relaxed: the exchange below sees what is there.
+        // Relaxed: the exchange below checks the value.
         let mut seen = self.oldest.load(Ordering::Relaxed);
         loop {
             let new = Oldest(seen).granted(number).0;
-            // Release pairs with the Acquire in `steal`: who sees it sees the grant.
+            // Release pairs with the Acquire in `steal`: a thief that sees this value sees the
+            // grant.
             let exchanged =
                 self.oldest
                     .compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed);
@@ -138,14 +139,16 @@ impl<T> Blocks<T> {
         Ok(())
     }
 
-    /// Goes back to the block before, with what thieves have left in it. Whether there is one to go back to.
+    /// Moves the owner back to the previous block, with the tasks that thieves have left in it.
+    /// Returns whether there is such a block.
     #[cold]
     fn take_over(&self) -> bool {
         let young = &*self.owner;
         let Some(number) = young.block.get().checked_sub(1) else {
             return false;
         };
-        // Acquire pairs with thieves' exchanges: below it they have seen all blocks empty.
+        // Acquire pairs with the thieves' exchanges: they have seen every block below this one
+        // empty.
         let passed = Oldest(self.oldest.load(Ordering::Acquire)).block();
         if number < passed {
             return false;
@@ -170,11 +173,12 @@ impl<T> Block<T> {
         }
     }
 
-    /// For the owner: whether nobody has anything in it, nor reads anything.
+    /// For the owner: whether the block holds no task and no thief is still reading a slot.
     fn is_free(&self) -> bool {
-        // Acquire pairs with the Release in `steal`: the slots have been read. Before the grant: what is counted here was won there.
+        // Acquire pairs with the Release in `steal`: the slots have been read. Loaded before the
+        // grant, so every read that is counted here is a win that the grant shows.
         let read = self.read.load(Ordering::Acquire);
-        // Relaxed: once it is empty only the owner changes it.
+        // Relaxed: once the grant is empty, only the owner changes it.
         let granted = Grant(self.granted.load(Ordering::Relaxed));
         granted.is_empty() && read == self.won.get() + (granted.next() - self.begin.get())
     }
@@ -191,13 +195,14 @@ impl<T> Block<T> {
             .store(Grant::new(start, fill).0, Ordering::Release);
     }
 
-    /// Takes back what has not been won.
+    /// Takes back the tasks that thieves have not won.
     fn take_over(&self) -> Grant {
-        // Relaxed: the exchange below sees what is there.
+        // Relaxed: the exchange below checks the value.
         let mut seen = self.granted.load(Ordering::Relaxed);
         loop {
             let (next, end) = (Grant(seen).next(), Grant(seen).end());
-            // Empty, at the place up to which thieves have come. Acquire: their wins come before our puts.
+            // An empty grant at the slot that thieves have reached. Acquire: their wins come before
+            // our puts.
             let closed = Grant::new(next, next).0;
             let exchanged = self.granted.compare_exchange_weak(
                 seen,
@@ -248,7 +253,8 @@ impl<T> Queue<T> for Blocks<T> {
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
         loop {
-            // Acquire pairs with the Release of a grant, and with other thieves': what they saw empty was empty.
+            // Acquire pairs with the Release of a grant, and with other thieves' exchanges: the
+            // blocks that they saw empty were empty.
             let oldest = Oldest(self.oldest.load(Ordering::Acquire));
             if oldest.block() >= self.owner.block.acquire() {
                 // Relaxed: a hint.
@@ -259,7 +265,8 @@ impl<T> Queue<T> for Blocks<T> {
             // Acquire pairs with the grant.
             let seen = Grant(block.granted.load(Ordering::Acquire));
             if seen.is_empty() {
-                // AcqRel: passes on that it is empty. If it has been granted again meanwhile the tag is another one.
+                // AcqRel: passes on that the block is empty. If it was granted again meanwhile, the
+                // tag differs and the exchange fails.
                 let _ = self.oldest.compare_exchange(
                     oldest.0,
                     oldest.passed().0,
@@ -269,7 +276,7 @@ impl<T> Queue<T> for Blocks<T> {
                 continue;
             }
             let won = Grant::new(seen.next() + 1, seen.end());
-            // AcqRel: the slot is read after it, and the wins before it come before ours.
+            // AcqRel: the slot is read after the exchange, and earlier wins come before ours.
             let exchanged =
                 block
                     .granted
@@ -294,14 +301,14 @@ impl<T> Queue<T> for Blocks<T> {
 }
 
 impl<T> Blocks<T> {
-    /// Grants what there is, if a thief has found nothing.
+    /// Grants the owner's tasks if a thief has found none.
     fn answer(&self) {
         // Relaxed: a hint.
         if self.wanted.load(Ordering::Relaxed) && self.owner.fill.get() > self.owner.start.get() {
-            // Before the grant: who finds nothing after it asks anew.
+            // Cleared before the grant: a thief that finds nothing after the grant sets it again.
             self.wanted.store(false, Ordering::Relaxed);
             if self.grant().is_err() {
-                // Without room the owner goes on alone, and tries again at its next step.
+                // There is no free block: the owner keeps its tasks and retries at its next step.
                 self.wanted.store(true, Ordering::Relaxed);
             }
         }

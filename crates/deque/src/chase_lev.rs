@@ -1,4 +1,5 @@
-//! The dynamic circular deque: `top` only grows, a compare-and-swap on it settles every steal and the owner's last task. See docs/queues.md.
+//! The dynamic circular deque. `top` only grows, and a compare-and-swap on it settles every steal
+//! and the owner's last task. See `docs/queues.md`.
 
 use crate::array::Arrays;
 use crate::own::Own;
@@ -7,8 +8,9 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicU64, Ordering, fence};
 use tidegate_sync::{Line, barrier};
 
-/// Chase and Lev, "Dynamic circular work-stealing deque", SPAA 2005, with the orderings of Lê, Pop, Cohen and Zappa Nardelli,
-/// "Correct and efficient work-stealing for weak memory models", PPoPP 2013.
+/// The deque of Chase and Lev, "Dynamic circular work-stealing deque", SPAA 2005, with the
+/// orderings of Lê, Pop, Cohen and Zappa Nardelli, "Correct and efficient work-stealing for weak
+/// memory models", PPoPP 2013.
 pub struct ChaseLev<T> {
     top: Line<AtomicU64>,
     bottom: Line<Own>,
@@ -18,7 +20,7 @@ pub struct ChaseLev<T> {
 impl<T> Default for ChaseLev<T> {
     fn default() -> Self {
         Self {
-            // Not from 0: an empty deque's bottom goes below top for a moment.
+            // Starts at 1 because the `bottom` of an empty deque goes below `top` for a moment.
             top: Line(AtomicU64::new(1)),
             bottom: Line(Own::new(1)),
             arrays: Arrays::new(),
@@ -27,20 +29,20 @@ impl<T> Default for ChaseLev<T> {
 }
 
 impl<T> ChaseLev<T> {
-    /// Whether the task at `top` is now the caller's.
+    /// Whether the caller has won the task at `top`.
     fn wins(&self, top: u64) -> bool {
-        // SeqCst, as published. Release: our read of the slot comes before its reuse, for which the owner acquires `top`. Relaxed
-        // on failure: nothing is read after it.
+        // SeqCst, as in the paper. Release: our read of the slot comes before its reuse, for which
+        // the owner acquires `top`. Relaxed on failure: nothing is read after it.
         self.top
             .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// The owner has found the deque empty: what remains of a peak is not needed.
+    /// The owner has found the deque empty, so it no longer needs the room of its peak.
     #[cold]
     fn shrink(&self) {
         // Acquire, with the load of `top` that found it empty, pairs with the Release in `wins`:
-        // every theft has read its slot.
+        // every thief has read its slot.
         fence(Ordering::Acquire);
         self.arrays.shrink();
     }
@@ -65,9 +67,10 @@ impl<T> Queue<T> for ChaseLev<T> {
     fn take(&self) -> Option<NonNull<T>> {
         let bottom = self.bottom.get() - 1;
         let array = self.arrays.own();
-        // Release, as every store of it: a thief that reads this one has acquired the puts below.
+        // Release, like every store of `bottom`: a thief that reads this value has acquired the
+        // puts below it.
         self.bottom.publish(bottom);
-        // Pairs with the one in `steal`: a thief sees this bottom, or we see its top.
+        // Pairs with the fence in `steal`: the thief sees this `bottom`, or we see its `top`.
         barrier::full();
         // Relaxed: ordered by the fence.
         let top = self.top.load(Ordering::Relaxed);
@@ -86,9 +89,9 @@ impl<T> Queue<T> for ChaseLev<T> {
     }
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
-        // Acquire: thefts that made `top` what it is come before ours.
+        // Acquire: the thefts that moved `top` here come before ours.
         let top = self.top.load(Ordering::Acquire);
-        // Pairs with the one in `take`.
+        // Pairs with the fence in `take`.
         barrier::full();
         if top >= self.bottom.acquire() {
             return Err(Miss::Empty);

@@ -1,9 +1,12 @@
-//! Queues of values that are safe to use whatever comes out of the queue below, and how often.
+//! Queues of values that are safe to use with any [`Queue`], even if a task comes out more than
+//! once.
 //!
-//! A value lies in a cell that outlives the queue's last look at it. The queue passes the cell on; whoever gets it must win it before he touches the
-//! value, and only one can. A cell that comes out a second time is either empty by then or holds another value of the same queue, and then that
-//! one is won: nothing is lost, because its own way out finds the cell empty in turn. The idea of claiming is that of Weibel's idempotent intervals
-//! (2010, section 10.2.1).
+//! A value is kept in a cell that outlives the queue's last use of it. The queue passes on pointers
+//! to cells. A thread that gets a cell must win it before it touches the value, and only one thread
+//! can win. If a cell comes out a second time, it is either empty or holds a newer value of the
+//! same queue, and then the thread wins that value. Nothing is lost: when the newer value's own
+//! pointer comes out, its cell is empty. The idea of claiming comes from Weibel's idempotent
+//! intervals (2010, section 10.2.1).
 //!
 //! ```
 //! use tidegate_deque::{Cursor, Multiplicity, claim};
@@ -21,23 +24,25 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicU32, Ordering};
 use tidegate_sync::{Arc, UnsafeCell};
 
-/// Holds no value.
+/// The cell holds no value.
 const EMPTY: u32 = 0;
-/// Holds one for whoever wins it.
+/// The cell holds a value that any thread may win.
 const READY: u32 = 1;
-/// Somebody has won it.
+/// A thread has won the value and is taking it out.
 const WON: u32 = 2;
 
-/// Where a value lies; what the queue below holds.
+/// A place for one value; the queue below holds pointers to cells.
 pub struct Cell<T> {
     state: AtomicU32,
-    /// Its number in the store.
+    /// The cell's number in the store.
     id: AtomicU32,
-    /// The owner's while the cell is empty, the winner's while it is won, else nobody's.
+    /// Only the owner may access it while the cell is empty, and only the winner while the cell is
+    /// won; otherwise no thread may.
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value is reached by one thread at a time, see `value`, and goes from one to another, for which `T: Send` is needed.
+// SAFETY: only one thread at a time accesses the value, see `value`. The value moves from one
+// thread to another, which needs `T: Send`.
 unsafe impl<T: Send> Sync for Cell<T> {}
 
 impl<T> Default for Cell<T> {
@@ -55,10 +60,10 @@ struct Inner<Q, T> {
     cells: Store<Cell<T>>,
 }
 
-/// The owner's end. There is one for each queue.
+/// The owner's end; each queue has exactly one.
 pub struct Owner<Q, T>(Arc<Inner<Q, T>>);
 
-/// The thieves' end.
+/// The thieves' end; it may be cloned.
 pub struct Thieves<Q, T>(Arc<Inner<Q, T>>);
 
 impl<Q, T> Clone for Thieves<Q, T> {
@@ -67,7 +72,7 @@ impl<Q, T> Clone for Thieves<Q, T> {
     }
 }
 
-/// An empty queue.
+/// Makes an empty queue.
 #[must_use]
 pub fn queue<Q: Queue<Cell<T>> + Default, T: Send>() -> (Owner<Q, T>, Thieves<Q, T>) {
     let inner = Arc::new(Inner {
@@ -81,7 +86,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
     /// Puts a value in.
     ///
     /// # Errors
-    /// There is no room; this is the value.
+    /// The queue is full; returns the value.
     pub fn put(&mut self, value: T) -> Result<(), T> {
         let Inner { queue, cells } = &*self.0;
         let Some(id) = cells.get() else {
@@ -91,7 +96,8 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
         cell.fill(id, value);
         match queue.put(NonNull::from(cell)) {
             Ok(()) => Ok(()),
-            // Whoever has won it by an older way out has done what the put was for.
+            // If another thread wins the cell through an older pointer to it, the value has been
+            // delivered and the put has succeeded.
             Err(_) => cell.win().map_or(Ok(()), |value| {
                 cells.keep(id);
                 Err(value)
@@ -99,7 +105,7 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
         }
     }
 
-    /// Takes a value out.
+    /// Takes a value out. Returns `None` if the owner can get no value.
     pub fn take(&mut self) -> Option<T> {
         loop {
             let cell = self.0.queue.take()?;
@@ -111,16 +117,16 @@ impl<Q: Queue<Cell<T>>, T: Send> Owner<Q, T> {
 }
 
 impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
-    /// Tries once to take a value out; `cursor` is what this thief remembers of this queue.
+    /// Tries once to take a value out. `cursor` holds what this thief remembers of this queue.
     ///
     /// # Errors
-    /// Why there was none.
+    /// The reason why the thief got no value.
     pub fn steal(&self, cursor: &mut Cursor) -> Result<T, Miss> {
         let cell = self.0.queue.steal(cursor)?;
         self.0.win(cell).ok_or(Miss::Lost)
     }
 
-    /// As [`Queue::offers`]; what is offered may turn out to have been won by another.
+    /// Like [`Queue::offers`]; another thread may already have won the value that is offered.
     #[must_use]
     pub fn offers(&self) -> bool {
         self.0.queue.offers()
@@ -128,13 +134,14 @@ impl<Q: Queue<Cell<T>>, T: Send> Thieves<Q, T> {
 }
 
 impl<Q, T> Inner<Q, T> {
-    /// The value of a cell that came out of the queue, if it is the caller's.
+    /// The value of a cell that came out of the queue, if the caller wins it.
     fn win(&self, cell: NonNull<Cell<T>>) -> Option<T> {
-        // SAFETY: it came out of the queue, into which `put` alone puts cells, those of the store, which lasts as long as `self`; the
-        // cell was made before the put, which happens before this (`Queue`); and nobody has a reference to a cell that is not shared.
+        // SAFETY: the cell came out of the queue, and only `put` puts cells in. They belong to the
+        // store, which lasts as long as `self`. The cell was made before the put, which happens
+        // before this (`Queue`). All references to cells are shared references.
         let cell = unsafe { cell.as_ref() };
         let value = cell.win()?;
-        // Relaxed: written before the cell was ready.
+        // Relaxed: written before the cell was ready, which the win has acquired.
         self.cells.give_back(cell.id.load(Ordering::Relaxed) as Id);
         Some(value)
     }
@@ -144,7 +151,8 @@ impl<T> Cell<T> {
     fn fill(&self, id: Id, value: T) {
         // Relaxed: released below.
         self.id.store(id, Ordering::Relaxed);
-        // SAFETY: the cell is empty and out of the store, so nobody wins it before the store below.
+        // SAFETY: the cell is empty and out of the store, so no thread wins it before the store
+        // below.
         let before = self
             .value
             .with_mut(|place| unsafe { place.replace(Some(value)) });
@@ -159,9 +167,11 @@ impl<T> Cell<T> {
             .state
             .compare_exchange(READY, WON, Ordering::Acquire, Ordering::Relaxed);
         won.ok()?;
-        // SAFETY: only one can have changed the state from ready to won, and until it is empty, below, nobody else comes here.
+        // SAFETY: only one thread can have changed the state from ready to won, and no other thread
+        // gets here until it is empty, below.
         let value = self.value.with_mut(|place| unsafe { place.replace(None) });
-        // Relaxed: the way back into the store releases what was done here; an exchange that comes too early fails.
+        // Relaxed: giving the cell back to the store releases what was done here. An exchange that
+        // comes too early fails.
         self.state.store(EMPTY, Ordering::Relaxed);
         value
     }

@@ -1,5 +1,5 @@
-//! The duplicating queue: below a border thieves take under a lock, above it they only copy, so the owner needs neither lock nor fence
-//! there. See docs/queues.md.
+//! The duplicating queue. Below a border, thieves take tasks under a lock. Above it, they only copy
+//! tasks, so the owner needs neither a lock nor a fence there. See `docs/queues.md`.
 
 use crate::array::Arrays;
 use crate::own::Own;
@@ -9,15 +9,17 @@ use std::ptr::NonNull;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicBool, Ordering};
 
-/// After the idea of Leijen, Schulte and Burckhardt, "The design of a task parallel library", OOPSLA 2009.
+/// A duplicating queue after the idea of Leijen, Schulte and Burckhardt, "The design of a task
+/// parallel library", OOPSLA 2009.
 pub struct Duplicating<T> {
     tail: Line<Own>,
-    /// Below it the owner takes with the turn only. Raised by the owner at will, lowered with the turn.
+    /// Below this position the owner takes only with the turn. The owner may raise it at any time,
+    /// but lowers it only with the turn.
     border: Own,
-    /// A thief found nothing below the border.
+    /// Set when a thief found no task below the border.
     wanted: Line<AtomicBool>,
     turn: Line<Turn>,
-    /// The oldest task, written by who has the turn.
+    /// The position of the oldest task. Only the thread that has the turn writes it.
     head: Own,
     arrays: Arrays<T>,
 }
@@ -46,16 +48,17 @@ impl<T> Duplicating<T> {
         Ok(())
     }
 
-    /// Gives thieves the older half of what only the owner could take.
+    /// Lets thieves take the older half of the tasks that only the owner could take.
     #[cold]
     fn raise_border(&self, tail: u64) {
-        // Relaxed: whoever wants again raises it again.
+        // Relaxed: a thief that finds no task later sets it again.
         self.wanted.store(false, Ordering::Relaxed);
         let border = self.border.get();
         self.border.publish(border + (tail - border).div_ceil(2));
     }
 
-    /// Takes the younger half of what thieves could take back, if there is anything.
+    /// Takes back the younger half of the tasks that thieves could take. Returns whether any task
+    /// is left.
     #[cold]
     fn lower_border(&self, tail: u64) -> bool {
         let _turn = self.turn.wait();
@@ -70,12 +73,14 @@ impl<T> Sealed for Duplicating<T> {}
 impl<T> Queue<T> for Duplicating<T> {
     fn put(&self, task: NonNull<T>) -> Result<(), Full> {
         let tail = self.tail.get();
-        // Seen late it is too small, which is on the safe side; never too early, see `steal`.
+        // A stale `head` is too small, which is safe. It is never too large, because `steal`
+        // publishes it after its read of the slot.
         if tail - self.head.acquire() >= self.arrays.own().room() {
             self.make_room(tail)?;
         }
         let slot = self.arrays.own().slot(tail);
-        // Release pairs with the Acquire of a thief that copies: it may have seen an older tail, and find a newer task.
+        // Release pairs with the Acquire of a thief that copies: with an older tail, the thief may
+        // find this newer task.
         slot.store(task.as_ptr(), Ordering::Release);
         self.tail.publish(tail + 1);
         // Relaxed: a hint.
@@ -100,7 +105,7 @@ impl<T> Queue<T> for Duplicating<T> {
         let head = self.head.get();
         if head < self.border.acquire() {
             let task = self.arrays.load().get(head);
-            // After the slot was read, which may be filled again from here on.
+            // Published after the read of the slot, which the owner may fill again from here on.
             self.head.publish(head + 1);
             return Ok(task);
         }
@@ -116,7 +121,8 @@ impl<T> Queue<T> for Duplicating<T> {
 
     fn offers(&self) -> bool {
         let head = self.head.get();
-        // Relaxed: a hint. Of what only the owner takes a thief gets one copy until the owner puts again.
+        // Relaxed: a hint. Above the border, a thief gets one copy and no more until the owner puts
+        // again.
         head < self.border.get() || (head < self.tail.get() && !self.wanted.load(Ordering::Relaxed))
     }
 }

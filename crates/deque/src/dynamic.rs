@@ -1,4 +1,5 @@
-//! A list of small arrays instead of a cyclic one: what was emptied is used again, and nothing is ever copied. See docs/queues.md.
+//! A list of small arrays instead of a cyclic one. Empty arrays are reused, and nothing is ever
+//! copied. See `docs/queues.md`.
 
 use crate::own::Own;
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
@@ -7,20 +8,20 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use tidegate_sync::{Line, barrier};
 
-/// How many tasks a node holds.
+/// Slots per node.
 const PIECE: u64 = if cfg!(any(loom, miri)) { 2 } else { 512 };
 
-/// After Hendler, Lev, Moir and Shavit, "A dynamic-sized nonblocking work stealing deque", 2005; that one tells empty from full by the distance of two
-/// places, this one by positions that only grow, as Chase and Lev do.
+/// A deque after Hendler, Lev, Moir and Shavit, "A dynamic-sized nonblocking work stealing deque",
+/// 2005. Their deque tests for emptiness by the distance of two places; this one uses positions
+/// that only grow, as Chase and Lev do.
 pub struct Dynamic<T> {
     top: Line<AtomicU64>,
     owner: Line<Young>,
     nodes: Store<Node<T>>,
 }
 
-/// The owner's words.
 struct Young {
-    /// Where the next task goes.
+    /// The position of the next put.
     bottom: Own,
     /// The node of that position.
     node: Own,
@@ -29,7 +30,7 @@ struct Young {
 struct Node<T> {
     slots: Box<[AtomicPtr<T>]>,
     older: Own,
-    /// The node after this one; anything if this one is not in use.
+    /// The next node; meaningless while this node is not in use.
     newer: Own,
 }
 
@@ -49,20 +50,20 @@ impl<T> Node<T> {
         &self.slots[(position % PIECE) as usize]
     }
 
-    /// What lies there; the caller finds out whether it was the task.
+    /// The word at this position; the caller must find out whether it was the task.
     fn peek(&self, position: u64) -> Option<NonNull<T>> {
         // Relaxed: the reader has acquired the put through `bottom`.
         NonNull::new(self.slot(position).load(Ordering::Relaxed))
     }
 }
 
-/// Where the oldest task lies: its position, which only grows, and its node.
+/// The position of the oldest task, which only grows, and the node of that position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Top(u64);
 
 impl Top {
     const NODE: u32 = 24;
-    /// Positions are kept modulo this.
+    /// Positions wrap at this value.
     const AROUND: u64 = 1 << (64 - Self::NODE);
 
     fn new(position: u64, node: Id) -> Self {
@@ -73,7 +74,7 @@ impl Top {
         (self.0 & ((1 << Self::NODE) - 1)) as Id
     }
 
-    /// How many tasks there are up to `bottom`; -1 while the owner takes from an empty deque.
+    /// The number of tasks below `bottom`; -1 while the owner takes from an empty deque.
     fn distance(self, bottom: u64) -> i64 {
         let position = self.0 >> Self::NODE;
         let ahead = bottom.wrapping_sub(position) % Self::AROUND;
@@ -91,7 +92,7 @@ impl<T> Default for Dynamic<T> {
         let nodes = Store::default();
         let first = nodes.get().unwrap_or_else(|| unreachable!("the first"));
         Self {
-            // Not from 0: see `ChaseLev`.
+            // Starts at 1: see `ChaseLev`.
             top: Line(AtomicU64::new(Top::new(1, first).0)),
             owner: Line(Young {
                 bottom: Own::new(1),
@@ -103,7 +104,7 @@ impl<T> Default for Dynamic<T> {
 }
 
 impl<T> Dynamic<T> {
-    /// Whether the task at `top` is now the caller's. Who empties a node gives it back.
+    /// Whether the caller has won the task at `top`. The thread that empties a node gives it back.
     fn wins(&self, top: Top) -> bool {
         let (node, position) = (top.node(), top.position());
         let leaves = (position + 1) % PIECE == 0;
@@ -133,7 +134,8 @@ impl<T> Queue<T> for Dynamic<T> {
         let node = young.node.get() as Id;
         let next = bottom + 1;
         if next % PIECE == 0 {
-            // Before the task is published: a thief that takes it goes on to the next node.
+            // Linked before the task is published: the thief that takes the task moves on to the
+            // next node.
             let newer = self.nodes.get().ok_or(Full)?;
             if newer >> Top::NODE != 0 {
                 self.nodes.keep(newer);
@@ -153,7 +155,7 @@ impl<T> Queue<T> for Dynamic<T> {
     fn take(&self) -> Option<NonNull<T>> {
         let young = &*self.owner;
         let bottom = young.bottom.get();
-        // Relaxed: `top` only grows, so who sees it here sees rightly that there is nothing.
+        // Relaxed: `top` only grows, so if even a stale value says that the deque is empty, it is.
         if Top(self.top.load(Ordering::Relaxed)).distance(bottom) <= 0 {
             return None;
         }
@@ -166,7 +168,7 @@ impl<T> Queue<T> for Dynamic<T> {
         };
         // Release: as in `ChaseLev`.
         young.bottom.publish(bottom - 1);
-        // Pairs with the one in `steal`.
+        // Pairs with the fence in `steal`.
         barrier::full();
         // Relaxed: ordered by the fence.
         let top = Top(self.top.load(Ordering::Relaxed));
@@ -185,9 +187,9 @@ impl<T> Queue<T> for Dynamic<T> {
     }
 
     fn steal(&self, _: &mut Cursor) -> Result<NonNull<T>, Miss> {
-        // Acquire: thefts that made `top` what it is come before ours.
+        // Acquire: the thefts that moved `top` here come before ours.
         let top = Top(self.top.load(Ordering::Acquire));
-        // Pairs with the one in `take`.
+        // Pairs with the fence in `take`.
         barrier::full();
         if top.distance(self.owner.bottom.acquire()) <= 0 {
             return Err(Miss::Empty);

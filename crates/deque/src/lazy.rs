@@ -1,4 +1,5 @@
-//! The lazy deque: the slots themselves say what was taken; the owner learns of thefts only where a take finds nothing. See docs/queues.md.
+//! The lazy deque. The slots themselves show which tasks were taken; the owner learns of thefts
+//! only if a take finds no task. See `docs/queues.md`.
 
 use crate::array::Arrays;
 use crate::overwrite::Overwrite;
@@ -9,14 +10,14 @@ use std::ptr::NonNull;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::Ordering;
 
-/// Weibel, "An advanced scheduler for intervals", 2010, section 9.2.
+/// The deque of Weibel, "An advanced scheduler for intervals", 2010, section 9.2.
 pub struct Lazy<T> {
-    /// The oldest position that the owner takes to be filled.
+    /// The oldest position that the owner assumes to be filled.
     head: Own,
     tail: Line<Own>,
-    /// At most one thief at a time, or the owner while it replaces the array.
+    /// Held by at most one thief, or by the owner while it replaces the array.
     turn: Line<Turn>,
-    /// The oldest position that has not been stolen, written by who has the turn.
+    /// The oldest position that was not stolen. Only the thread that has the turn writes it.
     oldest: Own,
     arrays: Arrays<T>,
 }
@@ -34,7 +35,7 @@ impl<T> Default for Lazy<T> {
 }
 
 impl<T> Lazy<T> {
-    /// Makes room: first by noticing what was stolen.
+    /// Makes room, if possible by learning which tasks were stolen.
     #[cold]
     fn make_room(&self, tail: u64) -> Result<(), Full> {
         let _turn = self.turn.wait();
@@ -68,11 +69,11 @@ impl<T> Queue<T> for Lazy<T> {
             return None;
         }
         let slot = self.arrays.own().slot(tail - 1);
-        // Acquire would do for another owner's put; of two swaps one gets the task.
+        // Acquire is enough, even for another owner's put. Of two swaps, one gets the task.
         let task = NonNull::new(slot.swap(std::ptr::null_mut(), Ordering::Acquire));
         match task {
             Some(_) => self.tail.set(tail - 1),
-            // Stolen, and so everything older: thieves go in order.
+            // The task was stolen, and so was everything older, because thieves take in order.
             None => self.head.set(tail),
         }
         task
@@ -82,7 +83,7 @@ impl<T> Queue<T> for Lazy<T> {
         let _turn = self.turn.attempt().ok_or(Miss::Lost)?;
         let oldest = self.oldest.get();
         let slot = self.arrays.load().slot(oldest);
-        // Relaxed: to leave alone what is empty.
+        // Relaxed: only to avoid the swap of an empty slot.
         if slot.load(Ordering::Relaxed).is_null() {
             return Err(Miss::Empty);
         }

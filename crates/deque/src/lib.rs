@@ -1,13 +1,15 @@
 //! The work-stealing queues of the Tidegate runtime.
 //!
-//! [`split::Split`] is the worker's deque: a private part at the young end that costs its owner no fence and no
-//! compare-and-swap, a public part at the old end for thieves, and a border that the owner moves on request or a thief
-//! moves by force. The protocol, its bad interleaving and its argument stand in `docs/deque.md`. The other queues have one interface,
-//! [`Queue`], whose page compares them; their protocols stand in `docs/queues.md`.
+//! [`split::Split`] is the worker's deque. Its private part, at the young end, costs the owner no
+//! fence and no compare-and-swap. Thieves take from its public part, at the old end. The owner
+//! moves the border between the two on request, or a thief moves it by force. `docs/deque.md`
+//! describes the protocol, its bad interleaving and the argument. The other queues share one
+//! interface, [`Queue`], whose page compares them; `docs/queues.md` describes their protocols.
 //!
-//! Queues hold [`NonNull`](std::ptr::NonNull) pointers, one machine word each, accessed atomically: no slot is ever
-//! read and written at the same time as plain memory, so loom, Miri and ThreadSanitizer run unmuzzled. What a pointer
-//! means, who frees it and when it may be followed is the caller's business; [`claim`] alone follows its own.
+//! Queues hold [`NonNull`](std::ptr::NonNull) pointers, one machine word each, and access them
+//! atomically. No slot is ever read and written at the same time as plain memory, so loom, Miri and
+//! ThreadSanitizer need no exceptions. What a pointer means, who frees it and when it may be
+//! followed is up to the caller; only [`claim`] follows its own pointers.
 
 #![deny(missing_docs)]
 

@@ -1,7 +1,9 @@
-//! Loom models of the queues, every interleaving within the preemption bound; those of the split deque are its own.
+//! Loom models of the queues: every interleaving within the preemption bound. The split deque has
+//! its own models.
 //!
-//! Each model hands out tasks by identity and checks that what was written before the put is visible to who gets the task, that nothing is
-//! lost, and where a queue promises so that nothing comes out twice.
+//! Each model identifies its tasks. It checks that the thread that gets a task sees what was
+//! written before the put, and that no task is lost. If the queue promises it, it also checks that
+//! no task comes out twice.
 
 use crate::{
     Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
@@ -12,7 +14,7 @@ use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 
 struct Task {
-    /// Written Relaxed before the put: who reads 0 has not acquired the put.
+    /// Written Relaxed before the put: a thread that reads 0 has not acquired the put.
     payload: AtomicUsize,
     out: AtomicUsize,
 }
@@ -28,7 +30,6 @@ impl Tasks {
         Arc::new(Self((0..count).map(task).collect()))
     }
 
-    /// Task `index`, ready to be put.
     fn fill(&self, index: usize) -> NonNull<Task> {
         self.0[index].payload.store(index + 1, Ordering::Relaxed);
         NonNull::from(&self.0[index])
@@ -60,7 +61,7 @@ fn take<Q: Queue<Task>>(queue: &Q) -> Option<NonNull<Task>> {
     queue.take()
 }
 
-/// So many attempts by one thief.
+/// Starts a thief that makes this many attempts.
 fn thief<Q: Queue<Task> + 'static>(
     queue: &Arc<Q>,
     tasks: &Arc<Tasks>,
@@ -77,7 +78,7 @@ fn thief<Q: Queue<Task> + 'static>(
     })
 }
 
-/// The owner takes the steps while thieves come, and then what is left.
+/// The owner makes the steps while thieves steal, and then takes the rest.
 fn model<Q: Queue<Task> + Default + 'static>(
     exact: bool,
     count: usize,
@@ -106,7 +107,7 @@ fn empty<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     }
 }
 
-/// What was granted to thieves that have not come.
+/// Steals the tasks that were granted to thieves and not stolen.
 fn steal_the_rest<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, exact: bool) {
     while let Ok(task) = queue.steal(&mut Cursor::default()) {
         tasks.out(task);
@@ -116,8 +117,8 @@ fn steal_the_rest<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, exact: bool) {
     }
 }
 
-/// While a thief is at the only task the owner takes it and puts another in its place. The owner waits for the thief before it goes on, so that
-/// few preemptions are enough.
+/// While a thief steals the only task, the owner takes it and puts another in its place. The owner
+/// then waits for the thief, so that few preemptions are enough.
 fn only_task_is_replaced<Q: Queue<Task> + Default + 'static>(exact: bool) {
     loom::model(move || {
         let (queue, tasks) = (Arc::new(Q::default()), Tasks::new(2));
@@ -148,7 +149,7 @@ fn put_range<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, range: std::ops::Range<us
     range.for_each(|index| assert!(put(queue, tasks.fill(index))));
 }
 
-/// Puts two, takes one, puts another where that one lay.
+/// Puts two tasks, takes one, and puts a third into the slot of the taken one.
 fn put_where_one_was_taken<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     for index in [0, 1] {
         assert!(put(queue, tasks.fill(index)));
@@ -159,7 +160,7 @@ fn put_where_one_was_taken<Q: Queue<Task>>(queue: &Q, tasks: &Tasks) {
     assert!(put(queue, tasks.fill(2)));
 }
 
-/// A block is granted, taken over and granted again while a thief passes it by.
+/// The owner grants a block, takes it over and grants it again while a thief passes it.
 fn grant_a_block_again(queue: &Blocks<Task>, tasks: &Tasks) {
     let put = |index| assert!(put(queue, tasks.fill(index)));
     let take = || take(queue).into_iter().for_each(|task| tasks.out(task));
@@ -173,8 +174,9 @@ fn loom_a_block_that_was_taken_over_is_granted_again() {
     model::<Blocks<Task>>(true, 5, &[2], grant_a_block_again);
 }
 
-/// A thief reads a slot of a full array while the owner would put its next task there. The owner is the thread that comes later: the other way round loom
-/// does not try the order in question.
+/// A thief reads a slot of a full array while the owner tries to put its next task there. The owner
+/// is the thread that is started later: the other way round, loom does not try the order in
+/// question.
 #[test]
 fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
     loom::model(|| {
@@ -187,7 +189,7 @@ fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
             }
         };
         (0..3).for_each(put);
-        // A copy, for which the next put raises the border.
+        // The thief gets a copy, so the next put raises the border.
         steal();
         put(3);
         steal();
@@ -204,7 +206,7 @@ fn loom_a_slot_is_filled_again_after_its_thief_has_read_it() {
     });
 }
 
-/// A thief is at the longer array while the owner takes the last task, gives the array back and
+/// A thief reads the longer array while the owner takes the last task, gives the array back and
 /// grows it again.
 #[test]
 fn loom_an_array_is_given_back_and_used_again_under_theft() {

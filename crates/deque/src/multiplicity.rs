@@ -1,4 +1,5 @@
-//! The fence-free queue with multiplicity: nothing but loads and stores, on every side. See docs/queues.md.
+//! The fence-free queue with multiplicity: all threads use only loads and stores. See
+//! `docs/queues.md`.
 
 use crate::array::Arrays;
 use crate::own::Own;
@@ -7,14 +8,16 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{Line, serial};
 
-/// After the idea of Castañeda and Piña, "Fully read/write fence-free work-stealing with multiplicity", DISC 2021.
+/// A queue after the idea of Castañeda and Piña, "Fully read/write fence-free work-stealing with
+/// multiplicity", DISC 2021.
 pub struct Multiplicity<T> {
-    /// Tells its thieves' cursors from those of other queues.
+    /// Identifies this queue in the cursors of its thieves.
     number: u64,
     tail: Line<Own>,
-    /// Everything older has been taken, as far as the owner knows.
+    /// The owner knows that all tasks below this position have been taken.
     taken: Own,
-    /// The same, as far as whoever wrote last knew. Written by all, and so it may fall back.
+    /// The last thread that wrote this knew that all tasks below it have been taken. Every thread
+    /// writes it, so it may fall back.
     head: Line<Own>,
     arrays: Arrays<T>,
 }
@@ -32,7 +35,7 @@ impl<T> Default for Multiplicity<T> {
 }
 
 impl<T> Multiplicity<T> {
-    /// What is known to be taken, by the owner's memory and by everybody's.
+    /// Raises `taken` to `head` if that is higher, and returns it.
     fn catch_up(&self) -> u64 {
         let taken = self.taken.get().max(self.head.acquire());
         self.taken.publish(taken);
@@ -75,8 +78,9 @@ impl<T> Queue<T> for Multiplicity<T> {
 
     fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss> {
         let position = cursor.in_queue(self.number);
-        // Acquire: who wrote them had seen the task before, and so what follows that one. Before the array: a newer position in an
-        // older array would be another one's task.
+        // Acquire: the threads that wrote these values had seen the task before that position, and
+        // so the slot after it. Loaded before the array: in an older array, a newer position would
+        // have another position's task.
         *position = (*position)
             .max(self.head.acquire())
             .max(self.taken.acquire());
@@ -84,7 +88,8 @@ impl<T> Queue<T> for Multiplicity<T> {
         // Acquire pairs with the Release in `put`.
         let Some(task) = NonNull::new(slot.load(Ordering::Acquire)) else {
             if self.head.get() < *position {
-                // Somebody slow has let it fall back: what follows it is gone, and nobody is to look there.
+                // A slow thread has let `head` fall back. The tasks from there on are gone, so no
+                // thread should look there.
                 self.head.publish(*position);
             }
             return Err(Miss::Empty);

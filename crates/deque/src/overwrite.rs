@@ -1,11 +1,11 @@
-//! Stores to words that others exchange.
+//! Stores to words that other threads exchange.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-/// A word that is overwritten whatever others have made of it by an exchange.
+/// A word that the owner overwrites, whatever other threads have exchanged it for.
 ///
-/// loom 0.7 lets a plain store slip in between the two halves of an exchange, and so takes what was overwritten for what is there. Under it this is an
-/// exchange itself.
+/// loom 0.7 lets a plain store slip in between the two halves of an exchange, and then takes the
+/// overwritten value for the current one. Under loom, the store is therefore an exchange itself.
 pub(crate) trait Overwrite<V> {
     fn overwrite(&self, value: V, order: Ordering);
 }

@@ -1,8 +1,10 @@
-//! A word that one thread at a time writes.
+//! A word that only one thread at a time writes.
 
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// A word that one thread at a time writes, the owner or who holds what it belongs to: atomic so that others may look at it where a method says so.
+/// A word that only one thread at a time writes: the owner, or the thread that holds the lock or
+/// item that the word belongs to. It is atomic so that other threads may read it where a method's
+/// doc allows it.
 #[derive(Default)]
 pub(crate) struct Own(AtomicU64);
 
@@ -12,7 +14,8 @@ impl Own {
     }
 
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: the owner reads its own stores; another owner follows by a happens-before edge.
+        // Relaxed: the owner reads its own stores. A change of owner is ordered by a happens-before
+        // edge.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -21,7 +24,7 @@ impl Own {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// For others: what was written before `value` was published is visible.
+    /// For other threads: makes visible what was written before `value` was published.
     pub(crate) fn acquire(&self) -> u64 {
         // Acquire pairs with the Release in `publish`.
         self.0.load(Ordering::Acquire)

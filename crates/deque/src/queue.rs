@@ -1,88 +1,113 @@
-//! What all queues have in common.
+//! The interface that all queues share.
 
 use std::ptr::NonNull;
 
 /// A queue of tasks that one worker owns and from which all others steal.
 ///
-/// # Who may call what
-/// [`put`](Self::put) and [`take`](Self::take) are the owner's: of one thread at any time, and a change of that thread is ordered by a happens-before edge.
-/// [`steal`](Self::steal) is everybody's, the owner's too. Of [`Shared`](crate::Shared) everybody is an owner. Where that is not kept tasks are lost, or
-/// come out once too often; nothing else happens, because no queue follows what it holds. Who does relies on it, and says so.
+/// # Callers
+/// Only the owner may call [`put`](Self::put) and [`take`](Self::take). The owner is one thread at
+/// any time, and a change of owner must be ordered by a happens-before edge. Any thread may call
+/// [`steal`](Self::steal), the owner included. In a [`Shared`](crate::Shared) queue every thread
+/// counts as an owner. If a caller breaks these rules, tasks are lost or come out too often.
+/// Nothing worse happens, because no queue follows the pointers that it holds. Code that follows
+/// them relies on these rules, and its safety notes say so.
 ///
 /// # What is promised
-/// Every task that was put comes out of a take or a steal: *exactly once*, or *at least once* where no fence or compare-and-swap keeps two
-/// from getting the same one. What was written before the put is visible to who gets the task.
+/// Every task that was put comes out of a take or a steal. It comes out *exactly once*, or *at
+/// least once* if no fence or compare-and-swap keeps two threads from getting the same task. The
+/// thread that gets a task sees everything that was written before its put.
 ///
-/// | queue | a task comes out | the owner takes | a thief gets | room | put | take | steal |
+/// | queue | a task comes out | owner takes | thief gets | room | put | take | steal |
 /// |---|---|---|---|---|---|---|---|
-/// | [`Split`](crate::Split) | exactly once | youngest | oldest | 2^17 | - | - | 2 |
-/// | [`Lazy`](crate::Lazy) | exactly once | youngest | oldest | grows | - | 1 | 2, under a lock |
-/// | [`ChaseLev`](crate::ChaseLev) | exactly once | youngest | oldest | grows | - | a fence; last one 1 | a fence and 1 |
-/// | [`Dynamic`](crate::Dynamic) | exactly once | youngest | oldest | grows by pieces, to 2^33 | - | a fence; last one 1 | a fence and 1 |
-/// | [`Blocks`](crate::Blocks) | exactly once | youngest | oldest of those granted | 127 to 4,096; 64 while a thief reads | 1 per block | 1 per block | 2 |
-/// | [`Shared`](crate::Shared) | exactly once | youngest | oldest | grows | lock | lock | lock |
-/// | [`IdempotentDeque`](crate::IdempotentDeque) | at least once | youngest | oldest | 2^19 | - | - | 1 |
-/// | [`IdempotentFifo`](crate::IdempotentFifo) | at least once | oldest | oldest | grows | - | - | 1 |
-/// | [`IdempotentLifo`](crate::IdempotentLifo) | at least once | youngest | youngest | 2^24 | - | - | 1 |
-/// | [`Duplicating`](crate::Duplicating) | at least once | youngest | oldest, or a copy of it | grows | - | -; at the border a lock | lock |
-/// | [`Multiplicity`](crate::Multiplicity) | at least once | oldest | oldest | grows | - | - | - |
+/// | [`Split`] | exactly once | youngest | oldest | 2^17 | - | - | 2 |
+/// | [`Lazy`] | exactly once | youngest | oldest | grows | - | 1 | 2, locked |
+/// | [`ChaseLev`] | exactly once | youngest | oldest | grows | - | fence; last one 1 | fence, 1 |
+/// | [`Dynamic`] | exactly once | youngest | oldest | 2^33 | - | fence; last one 1 | fence, 1 |
+/// | [`Blocks`] | exactly once | youngest | oldest granted | 4,096 | 1 a block | 1 a block | 2 |
+/// | [`Shared`] | exactly once | youngest | oldest | grows | lock | lock | lock |
+/// | [`IdempotentDeque`] | at least once | youngest | oldest | 2^19 | - | - | 1 |
+/// | [`IdempotentFifo`] | at least once | oldest | oldest | grows | - | - | 1 |
+/// | [`IdempotentLifo`] | at least once | youngest | youngest | 2^24 | - | - | 1 |
+/// | [`Duplicating`] | at least once | youngest | oldest or copy | grows | - | - or lock | lock |
+/// | [`Multiplicity`] | at least once | oldest | oldest | grows | - | - | - |
 ///
-/// The last three columns count atomic read-modify-writes and full fences; `-` is plain loads and stores. What grows
-/// keeps its memory until it is dropped, except that a [`ChaseLev`](crate::ChaseLev) returns half of
-/// it each time its owner finds it empty. Where it is an array that is replaced it has room for 2^26
-/// tasks at most, and the smaller arrays are as much again. `docs/queues.md` has each protocol with its argument.
+/// The last three columns count atomic read-modify-writes and full fences; `-` means plain loads
+/// and stores only.
 ///
-/// Tasks that come out more than once are for [`claim`](crate::claim) alone: whoever follows a pointer that somebody else may have had
-/// before must first win the task, and its memory must last.
+/// A queue that *grows* keeps its memory until it is dropped, except that a [`ChaseLev`] returns
+/// half of it each time its owner finds it empty. Queues that grow by replacing an array have room
+/// for at most 2^26 tasks, and their shorter arrays together take as much memory again. A
+/// [`Dynamic`] grows piece by piece. A [`Blocks`] has room for 127 to 4,096 tasks, and for 64 while
+/// a thief reads. `docs/queues.md` has each protocol with its argument.
 ///
-/// The trait is for the queues of this crate alone: [`claim`](crate::claim) relies on it that nothing comes out that was not put in.
+/// Use queues from which a task may come out more than once only through [`claim`](crate::claim). A
+/// thread that follows a pointer which another thread may already have had must first win the task,
+/// and the task's memory must outlive the queue's last use of it.
+///
+/// Only the queues of this crate implement this trait: [`claim`](crate::claim) relies on the
+/// promise that nothing comes out that was not put in.
+///
+/// [`Split`]: crate::Split
+/// [`Lazy`]: crate::Lazy
+/// [`ChaseLev`]: crate::ChaseLev
+/// [`Dynamic`]: crate::Dynamic
+/// [`Blocks`]: crate::Blocks
+/// [`Shared`]: crate::Shared
+/// [`IdempotentDeque`]: crate::IdempotentDeque
+/// [`IdempotentFifo`]: crate::IdempotentFifo
+/// [`IdempotentLifo`]: crate::IdempotentLifo
+/// [`Duplicating`]: crate::Duplicating
+/// [`Multiplicity`]: crate::Multiplicity
 pub trait Queue<T>: Sealed + Send + Sync {
     /// Puts a task in.
     ///
     /// # Errors
-    /// There is no room; nothing has happened.
+    /// The queue is full; it is unchanged.
     fn put(&self, task: NonNull<T>) -> Result<(), Full>;
 
-    /// Takes a task out at the owner's end; `None` if there is none for it.
+    /// Takes a task out at the owner's end. Returns `None` if the owner can get no task.
     fn take(&self) -> Option<NonNull<T>>;
 
-    /// Tries once to take a task out at the thieves' end. `cursor` is what this thief remembers of this queue.
+    /// Tries once to take a task out at the thieves' end. `cursor` holds what this thief remembers
+    /// of this queue.
     ///
     /// # Errors
-    /// Why there was none.
+    /// The reason why the thief got no task.
     fn steal(&self, cursor: &mut Cursor) -> Result<NonNull<T>, Miss>;
 
-    /// Whether there seems to be something that a thief would get. Who asks after a full fence sees every put that came before another one.
+    /// Whether a thief would probably get a task. After a full fence, the caller sees every put
+    /// that another thread made before an earlier full fence.
     fn offers(&self) -> bool;
 }
 
-/// Keeps others from making queues.
+/// Keeps other crates from implementing [`Queue`].
 pub trait Sealed {}
 
-/// There is no room for another task.
+/// The queue has no room for another task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// Why an attempt to steal has brought nothing.
+/// Why an attempt to steal returned no task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Miss {
-    /// There was a task, and somebody else was faster or is about to be.
+    /// There was a task, but another thread took it or is about to take it.
     Lost,
-    /// There was none for a thief.
+    /// There was no task for a thief.
     Empty,
 }
 
-/// What one thief remembers of one queue between its steals: nothing but for [`Multiplicity`](crate::Multiplicity), whose thieves each know up to
-/// where they have seen all taken. Used with another queue it forgets the first.
+/// What one thread remembers of one queue between its steals. Only
+/// [`Multiplicity`](crate::Multiplicity) uses it: each of its thieves remembers up to which
+/// position it has seen all tasks taken. A cursor that is used with another queue forgets the
+/// first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
-    /// The number of the queue.
     queue: u64,
     position: u64,
 }
 
 impl Cursor {
-    /// How far this thief is in the queue of this number.
+    /// The position that this thief has reached in the queue with this number.
     pub(crate) fn in_queue(&mut self, number: u64) -> &mut u64 {
         if self.queue != number {
             *self = Self {

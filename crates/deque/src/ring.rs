@@ -1,14 +1,15 @@
 //! The cyclic array of task words.
 //!
-//! Positions count up without bound; the ring maps them to slots by their low bits. It does not know which slots are
-//! filled: that is in the deque's words.
+//! Positions count up without bound, and the ring maps them to slots by their low bits. The ring
+//! does not know which slots are filled: the deque's words show that.
 
 use crate::slots::Slots;
 use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 
-/// How many tasks a deque holds. Tiny under loom, whose models must reach every boundary in a few steps, and small under
-/// Miri, which runs thousands of times slower; the logic depends on it being a power of two only.
+/// The number of slots; a deque holds one task less. Tiny under loom, whose models must reach every
+/// boundary in a few steps, and small under Miri, which runs thousands of times slower. It must
+/// only be a power of two.
 pub(crate) const CAPACITY: u64 = if cfg!(loom) {
     4
 } else if cfg!(miri) {
@@ -31,19 +32,20 @@ impl<T> Ring<T> {
     #[inline(always)]
     fn slot(&self, position: u64) -> &AtomicPtr<T> {
         let index = (position & (CAPACITY - 1)) as usize;
-        // SAFETY: the index is below CAPACITY, a power of two, which is how many slots `new` has made.
+        // SAFETY: the index is below CAPACITY, a power of two, and `new` has made CAPACITY slots.
         unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline(always)]
     pub(crate) fn put(&self, position: u64, task: NonNull<T>) {
-        // Relaxed: released to thieves by the compare-and-swap on P, to an exposing thief by the store of `bot`.
+        // Relaxed: the compare-and-swap on P releases it to thieves, the store of `bot` to an
+        // exposing thief.
         self.slot(position).store(task.as_ptr(), Ordering::Relaxed);
     }
 
-    /// One more than the highest slot that was ever filled.
+    /// One more than the index of the highest slot that was ever filled.
     pub(crate) fn deepest(&self) -> usize {
-        // Relaxed: whether a slot was filled, not with what.
+        // Relaxed: only whether a slot was filled matters, not with which task.
         let filled = |slot: &AtomicPtr<T>| !slot.load(Ordering::Relaxed).is_null();
         let highest = self.slots.iter().rposition(filled);
         highest.map_or(0, |index| index + 1)
@@ -52,7 +54,7 @@ impl<T> Ring<T> {
     /// The task at a position that has been filled.
     #[inline(always)]
     pub(crate) fn get(&self, position: u64) -> NonNull<T> {
-        // Relaxed: see `put`; the reader acquired P before.
+        // Relaxed: see `put`; the reader has acquired P.
         let task = self.slot(position).load(Ordering::Relaxed);
         NonNull::new(task).unwrap_or_else(|| unreachable!("position {position} was never filled"))
     }

@@ -1,4 +1,4 @@
-//! One queue for all workers behind one lock: what the others are measured against.
+//! One queue with one lock for all workers: the baseline for the other queues.
 
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::lock::Mutex;
 
-/// Everybody may put and take; a thief gets what has waited longest.
+/// A queue in which every thread may put and take; a thief gets the oldest task.
 pub struct Shared<T>(Mutex<VecDeque<AtomicPtr<T>>>);
 
 impl<T> Default for Shared<T> {

@@ -15,12 +15,13 @@ mod paged {
     use std::ptr::NonNull;
     use tidegate_sync::pages::Pages;
 
-    /// In pages of their own: they cost address space, and memory only where they were filled.
+    /// Slots in pages of their own. They take address space, but memory only for the pages that
+    /// were filled.
     pub(crate) struct Slots<T> {
         /// The first of `count` slots in `pages`.
         first: NonNull<AtomicPtr<T>>,
         count: usize,
-        /// Never accessed but through `first`.
+        /// Accessed only through `first`.
         pages: Pages,
     }
 
@@ -42,8 +43,8 @@ mod paged {
             }
         }
 
-        /// Returns the memory to the system, if it takes memory back. A slot is then null or what
-        /// it was.
+        /// Returns the memory to the system if the system takes memory back. Each slot then holds
+        /// null or its old word.
         pub(crate) fn discard(&self) {
             self.pages.discard();
         }
@@ -55,8 +56,8 @@ mod paged {
         #[inline(always)]
         fn deref(&self) -> &[AtomicPtr<T>] {
             // SAFETY: the pages were made for `count` atomic pointers, are aligned, and live as
-            // long as `self`. All zeroes is a valid one (null). References to them are to atomics
-            // only, so `discard` may make them null at any moment, as another thread may.
+            // long as `self`. All zeroes is a valid atomic pointer (null). All references to them
+            // are to atomics, so `discard` may make them null at any moment, as another thread may.
             unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.count) }
         }
     }
@@ -68,7 +69,7 @@ mod checked {
     use std::ptr::null_mut;
     use tidegate_sync::atomic::Ordering;
 
-    /// In memory that the checker knows.
+    /// Slots in memory that the checker knows.
     pub(crate) struct Slots<T>(Box<[AtomicPtr<T>]>);
 
     impl<T> Slots<T> {
@@ -77,7 +78,7 @@ mod checked {
         }
 
         pub(crate) fn discard(&self) {
-            // Relaxed: the system orders nothing, either.
+            // Relaxed: the system's call orders nothing either.
             self.iter()
                 .for_each(|slot| slot.store(null_mut(), Ordering::Relaxed));
         }

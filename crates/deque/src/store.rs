@@ -1,4 +1,5 @@
-//! Things that are numbered, reused and never freed before the queue: who comes late finds something, if nothing that counts.
+//! Numbered items that are reused, and freed only with the queue. A late thread still reads valid
+//! memory, even if its contents no longer matter.
 
 #![allow(
     clippy::disallowed_types,
@@ -9,27 +10,28 @@ use crate::own::Own;
 use std::sync::OnceLock;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// They are made in batches, each twice as large as the one before.
+/// Items are made in batches, each twice as large as the one before.
 const BATCHES: usize = 26;
 
-/// The number of a thing; never 0.
+/// The number of an item; never 0.
 pub(crate) type Id = u32;
 
 const NONE: u64 = 0;
 
 pub(crate) struct Store<V> {
     batches: [OnceLock<Box<[Entry<V>]>>; BATCHES],
-    /// How many have been in use.
+    /// The number of items that were ever made.
     made: Own,
-    /// The owner's list of things not in use.
+    /// The owner's list of items that are not in use.
     spare: Own,
-    /// The list of those that others have given back: they put one in, the owner takes all out.
+    /// The list of items that other threads have given back: each puts in one item, and the owner
+    /// takes out all.
     returned: AtomicU64,
 }
 
 struct Entry<V> {
     value: V,
-    /// The next one in its list.
+    /// The next item in the same list.
     after: Own,
 }
 
@@ -44,17 +46,18 @@ impl<V> Default for Store<V> {
     }
 }
 
-/// In which batch a thing lies, and where: 1 is alone in batch 0, 2 and 3 are in batch 1, and so on.
+/// An item's batch and its index there: item 1 is alone in batch 0, items 2 and 3 are in batch 1,
+/// and so on.
 fn place(id: Id) -> (usize, usize) {
     let batch = id.ilog2();
     (batch as usize, (id - (1 << batch)) as usize)
 }
 
 impl<V: Default> Store<V> {
-    /// For the owner: one that is not in use; `None` if there are too many.
+    /// For the owner: an item that is not in use; `None` if there are too many.
     pub(crate) fn get(&self) -> Option<Id> {
         if self.spare.get() == NONE {
-            // Acquire pairs with the Release in `give_back`: nobody uses it any more.
+            // Acquire pairs with the Release in `give_back`: no thread uses the item any more.
             self.spare.set(self.returned.swap(NONE, Ordering::Acquire));
         }
         if self.spare.get() == NONE {
@@ -90,19 +93,21 @@ impl<V> Store<V> {
         &self.entry(id).value
     }
 
-    /// For the owner: this one is not in use any more.
+    /// For the owner: puts an item that is no longer in use into the owner's list.
     pub(crate) fn keep(&self, id: Id) {
         self.entry(id).after.set(self.spare.get());
         self.spare.set(id.into());
     }
 
-    /// For everybody: the same. Whoever calls it is the only one to do so.
+    /// For any thread: gives back an item that is no longer in use. No other thread may give back
+    /// the same item.
     pub(crate) fn give_back(&self, id: Id) {
-        // Relaxed: the exchange below sees what is there.
+        // Relaxed: the exchange below checks the value.
         let mut first = self.returned.load(Ordering::Relaxed);
         loop {
             self.entry(id).after.set(first);
-            // Release pairs with the Acquire in `get`; an exchange by somebody else on top of it continues it.
+            // Release pairs with the Acquire in `get`. Another thread's exchange on top of this one
+            // continues the release sequence.
             let exchanged = self.returned.compare_exchange_weak(
                 first,
                 id.into(),

@@ -5,14 +5,14 @@ use tidegate_sync::atomic::{AtomicBool, Ordering};
 use tidegate_sync::spin_loop;
 use tidegate_sync::thread::{Process, abort_child};
 
-/// At most one has it.
+/// A lock that at most one thread holds.
 pub(crate) struct Turn {
     held: AtomicBool,
-    /// The process that has the thieves.
+    /// The process whose threads are the thieves.
     process: Process,
 }
 
-/// Having it.
+/// Proof that this thread holds the turn; gives it back on drop.
 pub(crate) struct Held<'a>(&'a Turn);
 
 impl Default for Turn {
@@ -25,15 +25,15 @@ impl Default for Turn {
 }
 
 impl Turn {
-    /// Takes it if nobody has it.
+    /// Takes the turn if it is free.
     pub(crate) fn attempt(&self) -> Option<Held<'_>> {
-        // Relaxed: to leave the line alone while somebody has it.
+        // Relaxed: only to leave the cache line alone while another thread has the turn.
         let free = !self.held.load(Ordering::Relaxed);
         // Acquire pairs with the Release in `drop`.
         (free && !self.held.swap(true, Ordering::Acquire)).then(|| Held(self))
     }
 
-    /// Waits for it: for the owner, whose thieves hold it for a few instructions.
+    /// Waits for the turn. Only for the owner, because thieves hold it for a few instructions only.
     pub(crate) fn wait(&self) -> Held<'_> {
         loop {
             if let Some(held) = self.attempt() {
@@ -45,7 +45,7 @@ impl Turn {
     }
 }
 
-/// Aborts the process if the owner waits for a thief that only `process`, an ancestor, has.
+/// Aborts the process if the owner waits for a thief that exists only in `process`, an ancestor.
 pub(crate) fn stolen_from(process: Process) {
     if process != Process::this() {
         abort_child(format_args!(

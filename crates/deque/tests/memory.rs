@@ -1,4 +1,5 @@
-//! What a queue costs after a peak. Alone in its process, whose memory it measures.
+//! The memory that a queue keeps after a peak. This test is alone in its process because it
+//! measures the memory of the process.
 
 #![cfg(target_os = "linux")]
 
@@ -6,7 +7,7 @@ use std::fs;
 use std::ptr::NonNull;
 use tidegate_deque::{ChaseLev, Queue};
 
-/// The memory of this process that is in use, in bytes.
+/// The resident memory of this process, in bytes.
 fn resident() -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -16,8 +17,8 @@ fn resident() -> usize {
         .expect("it names the resident set in kB")
 }
 
-/// The arrays of the peak take 8 MiB and as much again. The owner gives one back each time it finds
-/// the deque empty.
+/// The arrays of the peak take 8 MiB, and the shorter ones as much again. The owner gives one back
+/// each time it finds the deque empty.
 #[test]
 #[cfg_attr(miri, ignore = "Miri's memory is not the system's")]
 fn chase_lev_returns_the_memory_of_a_peak() {

@@ -1,7 +1,9 @@
-//! The packages beside the workspace: they belong to the repository, and cargo does not build them with it.
+//! Packages that belong to the repository but not to the cargo workspace, so cargo does not build
+//! them with it.
 //!
-//! A build of them takes `rayon-core` from elsewhere than the workspace does, and one resolution has room for one. So each
-//! has a lock file of its own, and every check that goes through the members must also go through this table.
+//! Their builds use a different `rayon-core` from the workspace's, and one resolution has room for
+//! only one. So each has its own lock file, and every check that goes through the members must also
+//! go through this table.
 
 use std::iter;
 
@@ -13,12 +15,13 @@ use crate::workspace::{Workspace, describe};
 
 pub struct Beside {
     pub folder: &'static str,
-    /// Whether users' programs are built with it, so that its documentation and its oldest Rust matter to them.
+    /// Whether users build it into their programs, so that its documentation and its oldest Rust
+    /// version matter to them.
     pub library: bool,
-    /// The argument that it is run with, if it is a program to be seen running.
+    /// For a program that the tests also run: its argument.
     pub run: Option<&'static str>,
-    /// Whether only `tidegate-lab bench rayon-programs` builds it. Its dependencies are programs to compare and no part of the project, so
-    /// `ci` checks only its format.
+    /// Whether only `tidegate-lab bench rayon-programs` builds it. Its dependencies are programs to
+    /// compare with and not part of the project, so `ci` checks only its format.
     pub measured: bool,
 }
 
@@ -28,7 +31,7 @@ pub const BESIDE: &[Beside] = &[
     Beside { folder: "examples/rayon-app", library: false, run: Some("docs"), measured: false },
     Beside { folder: "benches/iter/stock", library: false, run: None, measured: false },
     Beside { folder: "benches/iter/tidegate", library: false, run: None, measured: false },
-    // Without a fuzzer, which only nightly has, it is a program like any other.
+    // Without a fuzzer, which only nightly has, this is an ordinary program.
     Beside { folder: "fuzz", library: false, run: None, measured: false },
     Beside { folder: "benches/rayon-programs/arrays", library: false, run: None, measured: true },
     Beside { folder: "benches/rayon-programs/fft", library: false, run: None, measured: true },
@@ -41,12 +44,13 @@ impl Beside {
         format!("{}/Cargo.toml", self.folder)
     }
 
-    /// `cargo SUBCOMMAND` for this package with its lock file.
+    /// `cargo SUBCOMMAND` for this package, with its lock file.
     pub fn cargo(&self, workspace: &Workspace, subcommand: &str) -> Cmd {
         let log = format!("{subcommand} of {}", self.folder);
         Cmd::cargo(workspace, &log, subcommand)
             .args(["--locked", "--manifest-path", &self.manifest()])
-            // One for all of them: most of what they are built from is the same.
+            // All of them share one target folder, because they are built mostly from the same
+            // packages.
             .env("CARGO_TARGET_DIR", workspace.scratch("beside"))
     }
 }
@@ -60,7 +64,7 @@ pub fn packages(workspace: &Workspace) -> Result<Vec<Package>, String> {
     Ok(packages)
 }
 
-/// Those whose builds and dependencies are checked like those of members.
+/// The packages whose builds and dependencies are checked like those of members.
 pub fn checked() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| !beside.measured)
 }
@@ -69,7 +73,7 @@ pub fn libraries() -> impl Iterator<Item = &'static Beside> {
     BESIDE.iter().filter(|beside| beside.library)
 }
 
-/// rustfmt, clippy with the lints of the workspace, and rustdoc.
+/// Runs rustfmt, clippy with the lints of the workspace, and rustdoc.
 pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     for beside in BESIDE {
         let name = format!("lints of {}", beside.folder);
@@ -77,7 +81,7 @@ pub fn lints(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-/// Their tests, and the programs that are to be seen running.
+/// Runs their tests, and the programs that have an argument.
 pub fn tests(workspace: &Workspace, tally: &mut Tally) {
     for beside in checked() {
         tally.run(&format!("tests of {}", beside.folder), || {
@@ -107,7 +111,8 @@ fn lint(workspace: &Workspace, beside: &Beside) -> Outcome {
     in_turn(checks, "")
 }
 
-/// The lints in the root manifest as arguments, because a package beside the workspace cannot inherit them.
+/// The lints in the root manifest as arguments, because a package outside the workspace cannot
+/// inherit them.
 fn workspace_lints(manifest: &str) -> Result<Vec<String>, String> {
     let table: toml::Table = manifest.parse().map_err(|e| format!("Cargo.toml: {e}"))?;
     let tools = table["workspace"].get("lints").and_then(|l| l.as_table());

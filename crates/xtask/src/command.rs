@@ -1,7 +1,8 @@
-//! A command with a time limit whose whole output is kept.
+//! A command with a time limit, whose whole output is kept.
 //!
-//! Output goes to a file below the target folder, so that a long log is neither lost nor held in a pipe. A command
-//! that is still running at its limit is ended together with everything it started. Nothing is read from the terminal.
+//! The output goes to a file below the target folder, so that a long log is neither lost nor stuck
+//! in a pipe. A command that is still running at its limit is ended together with every process
+//! that it has started. Commands read nothing from the terminal.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,13 +16,13 @@ use wait_timeout::ChildExt;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// How long a command may take in a check that every change must pass.
+/// The time limit of a command in a check that every change must pass.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// How long a command may take in a check for a night.
+/// The time limit of a command in a check that runs overnight.
 pub const NIGHT: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// What cargo and rustup set for their children; a check must not inherit it.
+/// Variables that cargo and rustup set for their children. A check must not inherit them.
 #[rustfmt::skip]
 const NOT_INHERITED: [&str; 6] = [
     "CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS",
@@ -37,14 +38,14 @@ pub struct Cmd {
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum End {
     Success,
-    /// Also by a signal.
+    /// Includes the end by a signal.
     Failure,
     TimeOut,
 }
 
 pub struct Done {
     pub end: End,
-    /// The command line and everything it printed.
+    /// The command line and its whole output.
     pub text: String,
 }
 
@@ -55,7 +56,7 @@ impl Done {
 }
 
 impl Cmd {
-    /// A command in the workspace's root, its output kept under `name`.
+    /// A command that runs in the workspace's root. Its output is kept under `name`.
     pub fn new(workspace: &Workspace, name: &str, program: &str) -> Cmd {
         let mut command = Command::new(program);
         command.current_dir(&workspace.root).stdin(Stdio::null());
@@ -72,7 +73,7 @@ impl Cmd {
         }
     }
 
-    /// `cargo` with the arguments of `line`, which are parted by spaces.
+    /// `cargo` with the arguments in `line`, separated by spaces.
     pub fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
         Cmd::new(workspace, name, "cargo").args(line.split_whitespace())
     }
@@ -101,13 +102,13 @@ impl Cmd {
         &self.shown
     }
 
-    /// Runs the command as a check that passes, with `detail` to say, if it exits with success.
+    /// Runs the command as a check, which passes with `detail` if the command succeeds.
     pub fn outcome(self, detail: &str) -> Outcome {
         self.succeed()?;
         Ok(detail.to_string())
     }
 
-    /// Runs a command that must succeed, and returns what it printed.
+    /// Runs a command that must succeed, and returns its output.
     pub fn succeed(self) -> Result<String, String> {
         let done = self.run()?;
         match done.success() {
@@ -116,7 +117,7 @@ impl Cmd {
         }
     }
 
-    /// Runs the command to its end or its limit. The error says why it could not be started.
+    /// Runs the command to its end or its limit. The error explains why it could not be started.
     pub fn run(mut self) -> Result<Done, String> {
         let result = self.run_logged();
         let (end, output) = result.map_err(|error| format!("{}: {error}", self.shown))?;
@@ -137,7 +138,7 @@ impl Cmd {
     }
 }
 
-/// Runs the commands until one fails, as one check that passes with `detail` to say.
+/// Runs the commands until one fails, as one check that passes with `detail`.
 pub fn in_turn(commands: impl IntoIterator<Item = Cmd>, detail: &str) -> Outcome {
     for command in commands {
         command.succeed()?;
@@ -151,13 +152,15 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<End> {
         Some(_) => return Ok(End::Failure),
         None => end_family(child.id()),
     }
-    // Mostly it has ended by now; this is for systems where its family could not be listed.
+    // The child has usually ended by now. This is for systems on which its family could not be
+    // listed.
     let _ = child.kill();
     child.wait()?;
     Ok(End::TimeOut)
 }
 
-/// Ends `ancestor` and what it started: a test left hanging would hold the target folder's lock.
+/// Ends `ancestor` and the processes that it has started: a hanging test would keep the target
+/// folder locked.
 fn end_family(ancestor: u32) {
     let listing = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
     let listing = listing.map(|output| output.stdout).unwrap_or_default();
@@ -174,7 +177,8 @@ fn end_family(ancestor: u32) {
         family.extend(children.map(|pair| pair.0));
         next += 1;
     }
-    // Parents first, so that none goes on to its next command. Those that have ended by themselves are no loss.
+    // Parents first, so that none of them starts its next command. Processes that have already
+    // ended do not matter.
     let ids = family.iter().map(u32::to_string);
     let _ = Command::new("kill").arg("-KILL").args(ids).output();
 }

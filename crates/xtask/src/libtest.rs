@@ -1,12 +1,13 @@
-//! What test programs print.
+//! Parses the output of test programs.
 //!
-//! A filter that matches nothing exits with success, so an exit code alone proves nothing: every check that runs named
-//! tests counts them.
+//! A filter that matches no test still exits with success, so the exit code alone proves nothing.
+//! Every check that runs tests by name therefore counts them.
 
 use crate::command::{Cmd, Done};
 use crate::step::Outcome;
 
-/// The tests that an output names, in its order. One that took its whole program with it was only started.
+/// The tests that an output names, in order. A test that crashed its whole program counts only as
+/// started.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tests<'a> {
     pub started: usize,
@@ -19,7 +20,7 @@ pub struct Tests<'a> {
 impl<'a> Tests<'a> {
     pub fn read(output: &'a str) -> Tests<'a> {
         let mut tests = Tests::default();
-        // What a test writes past libtest may stand between its name and its result.
+        // A test may print past libtest, between its name and its result.
         let mut open = None;
         for line in output.lines() {
             if let Some(rest) = line.strip_prefix("running ") {
@@ -49,7 +50,7 @@ impl<'a> Tests<'a> {
         self.passed.len() + self.failed.len() + self.ignored.len()
     }
 
-    /// Those that were called slow and have not come to an end.
+    /// The tests that libtest reported as slow and that have not ended.
     pub fn hanging(&self) -> Vec<&'a str> {
         let ended = |name: &&str| self.passed.contains(name) || self.failed.contains(name);
         let hanging = self.slow.iter().filter(|name| !ended(name));
@@ -68,7 +69,7 @@ pub fn pass(command: Cmd) -> Outcome {
     judge(&command.run()?, 1)
 }
 
-/// What the run of a test command means that must pass with at least `least` tests.
+/// The outcome of a test command, which must pass with at least `least` tests.
 pub fn judge(done: &Done, least: usize) -> Outcome {
     let passed = Tests::read(&done.text).passed.len();
     if !done.success() {

@@ -1,11 +1,12 @@
 //! The loom models: `cargo run -p xtask -- loom [GROUP] [--full]`.
 //!
-//! A model is an ordinary test compiled for loom, which takes a configuration and a feature; loom runs it once for every
-//! interleaving within a bound on preemptions. A change runs each group with its smoke bound, a night with its full one.
-//! When a model fails, its failing schedule is saved as a file from which loom starts again.
+//! A model is an ordinary test compiled for loom, which takes a configuration and a feature. loom
+//! runs it once for every interleaving within a bound on preemptions. A change runs each group with
+//! its smoke bound, a nightly run with its full bound. When a model fails, its failing schedule is
+//! saved to a file from which loom can start again.
 //!
-//! A model may have more interleavings within its bound than a night is long. Such a group has a limit; its line names
-//! the models that reached it.
+//! A model may have too many interleavings within its bound for one night. Such a group has a time
+//! limit, and its line names the models that reached it.
 
 use std::fs;
 
@@ -14,17 +15,18 @@ use crate::libtest::{self, Tests};
 use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
-/// What a model prints that was stopped at its limit.
+/// A model that is stopped at its limit prints this.
 const CUT_OFF: &str = "cut off";
 
 pub struct Group {
     pub name: &'static str,
     package: &'static str,
-    /// What their names contain: one of these, and each of these is contained in one.
+    /// Each model's name contains one of these, and each of these is in some name.
     filters: &'static [&'static str],
-    /// The preemption bounds for every change and for a night.
+    /// The preemption bounds for every change and for a nightly run.
     bounds: [usize; 2],
-    /// After how many seconds a night stops one model, if it may. The model has to say so.
+    /// The time in seconds after which a nightly run stops a model, if it may. The model must print
+    /// that it was stopped.
     limit: Option<u64>,
 }
 
@@ -37,7 +39,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "runtime-part", package: "tidegate", filters: PART, bounds: [1, 2], limit: None },
 ];
 
-/// Models with one worker, which reach further.
+/// Models with one worker, which can have a higher bound.
 const ONE_WORKER: &[&str] = &[
     "models::loom_installed_work_wakes_a_parked_worker",
     "models::loom_a_scope_in_place_ends_after_its_task",
@@ -45,7 +47,7 @@ const ONE_WORKER: &[&str] = &[
     "models::loom_a_handle_is_joined_by_a_thread_of_no_pool",
 ];
 
-/// Models with two workers for a part of their time.
+/// Models that have two workers only part of the time.
 const PART: &[&str] = &[
     "models::loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep",
     "models::loom_calls_two_halves_that_wait_for_each_other_both_run",
@@ -60,7 +62,7 @@ const PART: &[&str] = &[
     "models::loom_calls_a_lock_is_handed_from_one_interval_to_the_next",
 ];
 
-/// Runs these groups, with the bounds of a night if `full`.
+/// Runs these groups, with the nightly bounds if `full`.
 pub fn run(workspace: &Workspace, tally: &mut Tally, groups: &[Group], full: bool) {
     for group in groups {
         let name = format!("loom {}", group.name);
@@ -96,7 +98,8 @@ fn check(workspace: &Workspace, log: &str, group: &Group, full: bool) -> Outcome
     }
 }
 
-/// The models that said in their output that they were stopped at their limit, as the end of a sentence.
+/// The models that reported in their output that they were stopped at their limit, as the end of a
+/// sentence.
 fn cut_off(output: &str) -> String {
     let outputs = output.split("\n---- ").skip(1);
     let stopped = outputs.filter(|output| output.lines().any(|line| line == CUT_OFF));
@@ -109,7 +112,8 @@ fn cut_off(output: &str) -> String {
     }
 }
 
-/// `cargo` with the arguments of `line` for code that loom watches. The feature is there so that users need not lock loom.
+/// `cargo` with the arguments in `line`, for code that loom checks. The feature exists so that
+/// users' lock files do not contain loom.
 pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
     let (subcommand, args) = line.split_once(' ').unwrap_or((line, ""));
     Cmd::cargo(workspace, log, subcommand)
@@ -119,17 +123,18 @@ pub fn cargo(workspace: &Workspace, log: &str, line: &str) -> Cmd {
         .env("RUSTFLAGS", "--cfg loom")
 }
 
-/// `cargo test` of the package's models, up to the arguments for the test program.
+/// `cargo test` for the package's models, up to the arguments of the test program.
 pub fn command(workspace: &Workspace, log: &str, package: &str, preemptions: &str) -> Cmd {
     let line = format!("test --release --lib --features loom/checkpoint -p {package}");
     cargo(workspace, log, &line).env("LOOM_MAX_PREEMPTIONS", preemptions)
 }
 
-/// Runs a model that fails once more, so that loom writes the failing schedule to a file; returns how to start there.
+/// Runs a failing model once more, so that loom writes the failing schedule to a file. Returns how
+/// to start from there.
 fn save(workspace: &Workspace, models: Cmd, test: &str) -> String {
     let name = format!("{}.json", test.replace("::", "-"));
     let file = workspace.scratch("schedules").join(name);
-    // Loom would begin with the schedule of an earlier failure.
+    // Otherwise, loom would start with the schedule of an earlier failure.
     let _ = fs::remove_file(&file);
     let _ = file.parent().map(fs::create_dir_all);
     let again = models

@@ -1,10 +1,11 @@
-//! The project's own checks, the same at home and in CI: `cargo run -p xtask -- ci` runs every one that a change must
-//! pass, the other subcommands one kind alone, some with larger budgets. What is checked stands in tables:
-//! `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`, `loom::GROUPS`, `nightly::SUITES`,
-//! the patches in `crates/xtask/mutants`, `rayon::table::SUITES` and `soak::SOAKS`.
+//! The project's own checks, at home and in CI. `cargo run -p xtask -- ci` runs every check that a
+//! change must pass. The other subcommands run one kind of check, some with larger budgets. Tables
+//! list what is checked: `ci::STEPS`, `beside::BESIDE`, the crates in `ARCHITECTURE.md`,
+//! `loom::GROUPS`, `nightly::SUITES`, the patches in `crates/xtask/mutants`, `rayon::table::SUITES`
+//! and `soak::SOAKS`.
 //!
-//! The ordinary tests are not among them: that is `cargo test --workspace`. It writes below the target folder and, with
-//! `ci --full`, the file `.ci/checked`.
+//! The ordinary tests are not among them; run those with `cargo test --workspace`. xtask writes
+//! only below the target folder, except that `ci --full` writes the file `.ci/checked`.
 
 #![forbid(unsafe_code)]
 
@@ -36,14 +37,16 @@ use crate::workspace::Workspace;
 #[derive(Parser)]
 #[command(name = "xtask")]
 enum Task {
-    /// Every check that a change must pass, one line each. Most only run if their sources have changed.
+    /// Every check that a change must pass, one line each. Most only run if their sources have
+    /// changed.
     Ci {
         /// This check alone.
         step: Option<String>,
         /// Only the checks that take seconds.
         #[arg(long, conflicts_with_all = ["step", "full"])]
         quick: bool,
-        /// Also those whose sources have not changed, and record in .ci/checked that all have passed.
+        /// Also those whose sources have not changed, and record in .ci/checked that all have
+        /// passed.
         #[arg(long, conflicts_with = "step")]
         full: bool,
     },
@@ -91,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether everything passed; an error if it could not be checked.
+/// Returns whether everything passed, or an error if it could not be checked.
 fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     let mut tally = Tally::default();
     match task {
@@ -119,7 +122,7 @@ fn carry_out(task: &Task, workspace: &Workspace) -> Result<bool, String> {
     Ok(tally.close())
 }
 
-/// The row of that name, or all.
+/// The row with that name, or all rows.
 fn some_of<T>(
     rows: &'static [T],
     name: Option<&String>,
@@ -129,7 +132,7 @@ fn some_of<T>(
     one.unwrap_or(Ok(rows))
 }
 
-/// The row of that name; the error lists the names.
+/// The row with that name. The error lists all names.
 fn named<T: 'static>(
     rows: impl Iterator<Item = &'static T> + Clone,
     name: &str,

@@ -1,12 +1,15 @@
-//! Miri and ThreadSanitizer over the runtime crates' tests: `cargo run -p xtask -- miri [--full]` and `.. tsan`.
+//! Runs the tests of the runtime crates under Miri and ThreadSanitizer: `cargo run -p xtask -- miri
+//! [--full]` and `.. tsan`.
 //!
-//! The tests shrink themselves under `cfg(miri)`. A change runs one schedule, a night one for each of many seeds.
+//! The tests shrink themselves under `cfg(miri)`. A change runs one schedule, a nightly run one for
+//! each of many seeds.
 //!
-//! For ThreadSanitizer the standard library is built anew, so that its own synchronisation is seen. Fences are not: the
-//! configuration `tidegate_tsan` makes `sync` spell them as read-modify-writes. Tests that fork or limit the address space
-//! leave themselves out by the same configuration.
+//! For ThreadSanitizer, the standard library is rebuilt, so that the sanitizer sees its
+//! synchronisation. The sanitizer does not see fences, so under the configuration `tidegate_tsan`,
+//! `sync` replaces them by read-modify-writes. The same configuration leaves out tests that fork or
+//! limit the address space.
 //!
-//! Both need a nightly toolchain with some components, and are skipped without them.
+//! Both need a nightly toolchain with some components, and are skipped without it.
 
 use std::env::consts::{ARCH, OS};
 
@@ -16,8 +19,8 @@ use crate::rustup;
 use crate::step::{Stop, Tally};
 use crate::workspace::Workspace;
 
-/// The packages, each with its test programs for Miri; the others are too large for it or start processes. Arithmetic
-/// without `unsafe` has nothing for it.
+/// The packages, each with its test programs for Miri. Miri does not run programs that are too
+/// large for it or start processes, or packages that only do arithmetic without `unsafe`.
 const SUITES: [(&str, &str); 3] = [
     ("tidegate-sync", "--tests"),
     ("tidegate-deque", "--tests"),
@@ -28,10 +31,10 @@ const SUITES: [(&str, &str); 3] = [
     ),
 ];
 
-/// The schedules that a night tries under Miri.
+/// The schedules of a nightly run under Miri.
 const SEEDS: &str = "-Zmiri-many-seeds=0..32";
 
-/// Tests deeper than the sanitizer's own stack of calls, or too long for it.
+/// Tests that need a deeper call stack than the sanitizer supports, or that take too long under it.
 const LEFT_OUT: [&str; 4] = [
     "a_chain_of_joins_may_be_deeper_than_the_ring",
     "thieves_take_from_a_chain_deeper_than_the_ring",
@@ -39,7 +42,7 @@ const LEFT_OUT: [&str; 4] = [
     "endless_spawning_from_one_loop_needs_bounded_memory",
 ];
 
-/// Runs every suite under Miri, with the schedules of a night if `full`.
+/// Runs every suite under Miri, with the nightly schedules if `full`.
 pub fn miri(workspace: &Workspace, tally: &mut Tally, full: bool) {
     let flags = if full { SEEDS } else { "" };
     let ready = miri_ready(workspace);
@@ -54,7 +57,7 @@ pub fn miri_ready(workspace: &Workspace) -> Result<(), Stop> {
     rustup::nightly(workspace, &["miri", "rust-src"])
 }
 
-/// `cargo miri test` of the package, up to the choice of its test programs.
+/// `cargo miri test` for the package, up to the choice of its test programs.
 pub fn miri_test(workspace: &Workspace, log: &str, package: &str, flags: &str) -> Cmd {
     Cmd::cargo(workspace, log, &format!("+nightly miri test -p {package}"))
         .env("CARGO_TARGET_DIR", workspace.scratch("miri"))

@@ -1,6 +1,6 @@
-//! Toolchains, components and targets that a check needs beyond the default.
+//! Adds the toolchains, components and targets that a check needs beyond the default.
 //!
-//! rustup adds what is missing and leaves alone what is there. Without it, the check is skipped.
+//! rustup adds what is missing and leaves the rest alone. Without rustup, the check is skipped.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::command::Cmd;
 use crate::step::Stop;
 use crate::workspace::Workspace;
 
-/// How long an attempt to add something may take.
+/// The time limit of one attempt to add something.
 const LIMIT: Duration = Duration::from_secs(120);
 
 pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {
@@ -19,7 +19,7 @@ pub fn toolchain(workspace: &Workspace, name: &str) -> Result<(), Stop> {
     add(workspace, &line)
 }
 
-/// Makes sure that the nightly toolchain is there with `components`. The toolchain itself is not added.
+/// Makes sure that the nightly toolchain has `components`. Does not install the toolchain itself.
 pub fn nightly(workspace: &Workspace, components: &[&str]) -> Result<(), Stop> {
     if !has_toolchain(workspace, "nightly") {
         let why = "toolchain nightly is not installed";

@@ -1,8 +1,9 @@
-//! Large counts: `cargo run --release -p xtask -- soak [NAME]`.
+//! Tests with large counts: `cargo run --release -p xtask -- soak [NAME]`.
 //!
-//! A soak is an ordinary test that runs a slice of its work, and all of it when [`SCALE`] says by how much to multiply the
-//! slice: the same code, so that a night finds nothing that the tests could not have shown. Each prints its size in a line
-//! that begins with `soak:`; a test that prints none has not taken part. Nothing is timed.
+//! A soak is an ordinary test that normally runs one slice of its work. [`SCALE`] multiplies the
+//! slice, up to the whole work. A soak runs the same code as the test, so it finds nothing that the
+//! test could not have found. Each test prints its size on a line that begins with `soak:`; a test
+//! that prints no such line does not read the scale. Nothing is timed.
 
 use crate::beside::BESIDE;
 use crate::command::{Cmd, NIGHT};
@@ -10,14 +11,14 @@ use crate::libtest;
 use crate::step::{Outcome, Tally};
 use crate::workspace::Workspace;
 
-/// The environment variable that the tests read: how many slices to run. One without it.
+/// The environment variable that holds the number of slices to run; 1 if unset.
 const SCALE: &str = "TIDEGATE_SOAK_SCALE";
 
-/// What the lines begin with in which tests print their sizes.
+/// The beginning of the lines on which tests print their sizes.
 const SIZE: &str = "soak:";
 
-/// A test with a scale: its name on the command line, the name of its package or the folder of one beside the workspace,
-/// how many slices are all of it, and the test with its modules.
+/// A test with a scale: its name on the command line, its package (or the folder of one outside the
+/// workspace), the number of slices in the whole, and the test with its modules.
 pub struct Soak(pub &'static str, &'static str, u64, &'static str);
 
 #[rustfmt::skip]
@@ -42,7 +43,7 @@ pub const SOAKS: &[Soak] = &[
     Soak("kills", "tidegate", 20, "after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_row_is_free"),
 ];
 
-/// Runs these soaks with all of their work.
+/// Runs these soaks with their whole work.
 pub fn run(workspace: &Workspace, tally: &mut Tally, soaks: &[Soak]) {
     for Soak(name, package, scale, test) in soaks {
         let name = format!("soak {name}");

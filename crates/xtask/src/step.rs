@@ -1,18 +1,18 @@
-//! A list of named checks run one after another, one line each, with a count at the end.
+//! Runs named checks one after another. Each prints one line, and a count follows at the end.
 
 use std::time::Instant;
 
-/// How many of the last lines of a failed check are shown; the log holds the rest.
+/// The number of lines shown from the end of a failed check's output; the log has the rest.
 const SHOWN_LINES: usize = 200;
 
-/// What a check found: how much it looked at, or why it did not pass.
+/// The result of a check: how much it covered, or why it did not pass.
 pub type Outcome = Result<String, Stop>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// The output of what failed.
+    /// The output of the failed check.
     Failed(String),
-    /// Why it could not run.
+    /// The reason why the check could not run.
     Skipped(String),
 }
 
@@ -48,7 +48,7 @@ impl Tally {
         }
     }
 
-    /// Prints the count; returns whether nothing failed.
+    /// Prints the counts. Returns whether no check failed.
     pub fn close(&self) -> bool {
         let (passed, failed, skipped) = (self.passed, self.failed, self.skipped);
         println!("{passed} passed, {failed} failed, {skipped} skipped");

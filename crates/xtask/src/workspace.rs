@@ -6,7 +6,7 @@ use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
-/// The workspace around the current folder.
+/// The workspace that contains the current folder.
 pub struct Workspace {
     pub root: PathBuf,
     /// Cargo's target folder.
@@ -24,12 +24,12 @@ impl Workspace {
         })
     }
 
-    /// The folder in which a check keeps build products that must not mix with those of others.
+    /// The folder for a check's build products, which must not mix with those of other checks.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.target.join("xtask").join(name)
     }
 
-    /// The files that git tracks or would add, with `/` in their paths from the root.
+    /// The files that git tracks or would add, as paths from the root with `/`.
     pub fn files(&self) -> Result<Vec<String>, String> {
         let listed = self.git(&["ls-files", "-co", "--exclude-standard"])?;
         let exists = |file: &&str| self.root.join(file).is_file();
@@ -56,7 +56,7 @@ impl Workspace {
         self.packages.iter().filter(|package| is_published(package))
     }
 
-    /// A package's folder, with `/` in its path from the root.
+    /// A package's folder, as a path from the root with `/`.
     pub fn folder(&self, package: &Package) -> String {
         let folder = Path::new(&package.manifest_path).parent();
         let inside = folder.and_then(|folder| folder.strip_prefix(&self.root).ok());

@@ -1,9 +1,9 @@
-//! The one word that says which slots are filled, with a tag that differs after each put.
+//! The one word that shows which slots are filled, with a tag that differs after each put.
 
 use crate::overwrite::Overwrite;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// An anchor: a part for the queue, and in its upper bits the tag.
+/// An anchor: the queue's content in the lower bits, the tag in the upper bits.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     bits: u64,
@@ -11,12 +11,12 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// What the queue keeps in it.
+    /// The queue's content.
     pub(super) fn get(self) -> u64 {
         self.bits & ((1 << self.part) - 1)
     }
 
-    /// Another content under the same tag.
+    /// The same tag with another content.
     pub(super) fn with(self, content: u64) -> Self {
         debug_assert!(content < 1 << self.part);
         let tag = self.bits & !((1 << self.part) - 1);
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// Another content under the next tag: a slot has another task.
+    /// The next tag with another content: a slot holds another task.
     pub(super) fn renewed(self, content: u64) -> Self {
         Self {
             bits: self.bits.wrapping_add(1 << self.part),
@@ -36,7 +36,7 @@ impl Value {
     }
 }
 
-/// The word. Its lower `PART` bits are the queue's.
+/// The atomic word. Its lower `PART` bits hold the queue's content.
 pub(super) struct Anchor<const PART: u32>(AtomicU64);
 
 impl<const PART: u32> Anchor<PART> {
@@ -48,27 +48,29 @@ impl<const PART: u32> Anchor<PART> {
         Value { bits, part: PART }
     }
 
-    /// For the owner: its own last store, or what a thief has made of it.
+    /// For the owner: its own last store, or what thieves have made of it since.
     pub(super) fn own(&self) -> Value {
-        // Acquire: a thief's read of a slot comes before the owner's reuse of it; pairs with `replace`.
+        // Acquire pairs with `replace`: a thief's read of a slot comes before the owner's reuse of
+        // it.
         Self::value(self.0.load(Ordering::Acquire))
     }
 
-    /// Says what is filled now, whatever thieves have made of it meanwhile.
+    /// Stores which slots are filled now, and overwrites what thieves have stored meanwhile.
     pub(super) fn publish(&self, value: Value) {
         // Release pairs with the Acquire in `seen`: the slots are filled.
         self.0.overwrite(value.bits, Ordering::Release);
     }
 
-    /// For a thief.
+    /// For a thief: the current anchor.
     pub(super) fn seen(&self) -> Value {
         // Acquire pairs with `publish`.
         Self::value(self.0.load(Ordering::Acquire))
     }
 
-    /// Makes `new` of what was `seen`, if nobody has made anything else of it.
+    /// Replaces `seen` by `new`; fails if another thread has changed the anchor.
     pub(super) fn replace(&self, seen: Value, new: Value) -> bool {
-        // AcqRel: Release keeps the read of the slot before it, and passes on to the next thief what we acquired.
+        // AcqRel: Release keeps the read of the slot before it, and passes on to the next thief
+        // what we acquired.
         self.0
             .compare_exchange(seen.bits, new.bits, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()

@@ -1,4 +1,4 @@
-//! Puts and takes at one end, steals at the other.
+//! A deque: the owner puts and takes at one end, and thieves steal at the other.
 
 use super::anchor::{Anchor, Value};
 use crate::array::Arrays;
@@ -6,14 +6,15 @@ use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
 use tidegate_sync::Line;
 
-/// Bits of the position of the oldest task, which counts up and around.
+/// Bits for the position of the oldest task, which wraps.
 const HEAD: u32 = 20;
-/// Bits of the number of tasks.
+/// Bits for the number of tasks.
 const SIZE: u32 = 20;
-/// The most tasks: positions of all of them must differ in their low [`HEAD`] bits, and so must one more.
+/// The maximum number of tasks. Their positions, and one more, must differ in the low [`HEAD`]
+/// bits.
 const MOST: u64 = 1 << (SIZE - 1);
 
-/// The owner takes the youngest, a thief the oldest.
+/// An idempotent deque: the owner takes the youngest task, a thief the oldest.
 pub struct IdempotentDeque<T> {
     anchor: Line<Anchor<{ HEAD + SIZE }>>,
     arrays: Arrays<T>,

@@ -1,4 +1,5 @@
-//! Puts at one end, takes and steals at the other. No tag: `head` never falls below what the owner has read last.
+//! A FIFO: the owner puts at one end, and owner and thieves take at the other. It needs no tag,
+//! because `head` never falls below the value that the owner has read last.
 
 use crate::array::Arrays;
 use crate::overwrite::Overwrite;
@@ -8,7 +9,7 @@ use std::ptr::NonNull;
 use tidegate_sync::Line;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// Owner and thieves take the oldest.
+/// An idempotent FIFO: owner and thieves take the oldest task.
 pub struct IdempotentFifo<T> {
     head: Line<AtomicU64>,
     tail: Line<Own>,
@@ -27,7 +28,8 @@ impl<T> Default for IdempotentFifo<T> {
 
 impl<T> IdempotentFifo<T> {
     fn head(&self) -> u64 {
-        // Acquire, for the owner: a thief's read of a slot comes before its reuse; for a thief: `tail` is at least as new.
+        // Acquire. For the owner: a thief's read of a slot comes before its reuse. For a thief:
+        // `tail` is at least as new.
         self.head.load(Ordering::Acquire)
     }
 }

@@ -1,4 +1,4 @@
-//! Everybody works at the young end: a stack.
+//! A stack: owner and thieves work at the young end.
 
 use super::anchor::Anchor;
 use crate::array::Arrays;
@@ -6,10 +6,10 @@ use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
 use tidegate_sync::Line;
 
-/// Bits of the number of tasks.
+/// Bits for the number of tasks.
 const SIZE: u32 = 25;
 
-/// Owner and thieves take the youngest.
+/// An idempotent stack: owner and thieves take the youngest task.
 pub struct IdempotentLifo<T> {
     anchor: Line<Anchor<SIZE>>,
     arrays: Arrays<T>,

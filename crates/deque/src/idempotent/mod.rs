@@ -1,4 +1,5 @@
-//! Idempotent queues: the owner uses loads and stores alone and may undo a theft that it has not seen, so a task may come out again. See docs/queues.md.
+//! Idempotent queues. The owner uses only loads and stores, and may undo a theft that it has not
+//! seen, so a task may come out again. See `docs/queues.md`.
 //!
 //! After Michael, Vechev and Saraswat, "Idempotent work stealing", PPoPP 2009.
 

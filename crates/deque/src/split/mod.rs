@@ -1,11 +1,13 @@
-//! The split deque with forced exposure; the protocol is `docs/deque.md`.
+//! The split deque with forced exposure; `docs/deque.md` describes the protocol.
 //!
-//! A [`Split`] is shared by all; its one owner works through an [`Owner`], everybody else through the methods of
-//! [`Split`] itself. Extraction is exactly once, the owner's order is last in first out, a thief's first in first out;
-//! the number of tasks is bounded. Cost in atomic read-modify-writes: push and pop none, a steal two, moving the border
-//! one (owner) or two and a process-wide barrier (thief).
+//! All workers share a [`Split`]. Its one owner works through an [`Owner`], and thieves use the
+//! methods of [`Split`] itself. Each task comes out exactly once. The owner takes the youngest
+//! task, a thief the oldest. The number of tasks is bounded. In atomic read-modify-writes, a push
+//! or a pop costs none and a steal two. Moving the border costs the owner one, and a thief two and
+//! a process-wide barrier.
 //!
-//! What it does not do: it never waits for work, never wakes anybody and never follows the pointers that it holds.
+//! The deque never waits for work, never wakes a thread and never follows the pointers that it
+//! holds.
 
 mod owner;
 mod queue;
@@ -22,12 +24,12 @@ pub use thief::Steal;
 pub use word::Gen;
 use word::Public;
 
-/// How many tasks a deque holds at most.
+/// The maximum number of tasks in a deque.
 pub const fn capacity() -> u64 {
     CAPACITY - 1
 }
 
-/// The deque; see the module.
+/// The split deque; see the [module](self).
 pub struct Split<T> {
     public: Line<AtomicU64>,
     polled: Line<Polled<T>>,
@@ -35,7 +37,7 @@ pub struct Split<T> {
     thieves: Line<ThiefWords>,
 }
 
-/// What the owner reads on each push and pop and others write rarely.
+/// What the owner reads on each push and pop, and other threads write rarely.
 struct Polled<T> {
     guard: AtomicU64,
     limit: AtomicU64,
@@ -43,18 +45,18 @@ struct Polled<T> {
     ring: Ring<T>,
 }
 
-/// What the owner writes. Apart from `bot` nobody else looks at it.
+/// What the owner writes. Other threads read only `bot`.
 struct OwnerWords {
     bot: AtomicU64,
-    /// `top` as the owner last left it, in full.
+    /// The full position of `top` when the owner last counted thefts.
     left_top: AtomicU64,
-    /// How many tasks had been stolen when it left `top` there.
+    /// The number of tasks that had been stolen at that time.
     stolen: AtomicU64,
-    /// A `top` at which every theft had been read.
+    /// A value of `top` at which thieves had read every stolen position.
     proven: AtomicU64,
-    /// How many generations have been given.
+    /// The number of generations that were ever given out.
     generations: AtomicU64,
-    /// The process that has the thieves.
+    /// The process whose threads are the thieves.
     process: Process,
 }
 
@@ -70,7 +72,7 @@ impl<T> Default for Split<T> {
 }
 
 impl<T> Split<T> {
-    /// An empty deque.
+    /// Makes an empty deque.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -96,11 +98,11 @@ impl<T> Split<T> {
         }
     }
 
-    /// The owner's side.
+    /// The owner's side of this deque.
     ///
     /// # Safety
-    /// 1. At any time at most one thread uses owners of this deque, and a change of that thread is ordered by a
-    ///    happens-before edge.
+    /// 1. At any time, at most one thread uses owners of this deque. A change of that thread is
+    ///    ordered by a happens-before edge.
     #[inline(always)]
     pub unsafe fn owner(&self) -> Owner<'_, T> {
         Owner::of(self)

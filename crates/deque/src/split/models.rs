@@ -1,7 +1,7 @@
-//! Loom models: the shipped deque, every interleaving within the preemption bound.
+//! Loom models of the shipped deque: every interleaving within the preemption bound.
 //!
-//! Each model hands out tasks by identity and checks that every task is taken exactly once, by owner or thief, and that
-//! what was written before the push is visible to the taker.
+//! Each model identifies its tasks. It checks that either the owner or a thief takes each task,
+//! exactly once, and that the taker sees what was written before the push.
 
 use super::{Cold, Owner, Split, Steal};
 use std::ptr::NonNull;
@@ -25,7 +25,7 @@ impl Tasks {
         Arc::new(Self((0..n).map(task).collect()))
     }
 
-    /// A fresh task, ready to push.
+    /// Prepares a task for its push.
     fn fill(&self, index: usize) -> NonNull<Task> {
         self.0[index].payload.store(index + 1, Ordering::Relaxed);
         NonNull::from(&self.0[index])
@@ -45,7 +45,7 @@ impl Tasks {
         assert_eq!(task.taken.fetch_add(1, Ordering::Release), 0, "taken twice");
     }
 
-    /// As a joiner waits for the latch of its half.
+    /// Waits like a joiner for the latch of its half.
     fn wait_for(&self, index: usize) {
         while self.0[index].taken.load(Ordering::Acquire) == 0 {
             tidegate_sync::spin_loop();
@@ -100,7 +100,7 @@ fn push(owner: Owner<'_, Task>, task: NonNull<Task>) {
     }
 }
 
-/// Pops like nested joins do: youngest first, settling what was stolen.
+/// Pops like nested joins: youngest first, settling stolen tasks.
 fn unwind(owner: Owner<'_, Task>, tasks: &Tasks, count: u64) {
     for position in (0..count).rev() {
         if owner.pop_at(position) {
@@ -183,7 +183,8 @@ fn loom_an_exposure_that_follows_a_take_back_keeps_its_guard() {
         push(me, tasks.fill(0));
         push(me, tasks.fill(1));
         me.expose_all();
-        // The first pop takes both back; the thief makes the older one public again, and the second pop must notice.
+        // The first pop takes both tasks back. The thief makes the older one public again, and the
+        // second pop must notice.
         let t = thief(&deque, &tasks, force_then_steal);
         unwind(me, &tasks, 2);
         t.join().unwrap();
@@ -266,7 +267,8 @@ fn loom_a_ring_position_is_reused_only_after_its_thief_has_read_it() {
         }
         me.expose_all();
         let t = thief(&deque, &tasks, steal_one);
-        // Nobody joins these tasks: the owner goes on pushing as soon as it believes that there is room.
+        // No thread joins these tasks: the owner continues to push as soon as it finds that there
+        // is room.
         let mut next = 3;
         while next < 5 {
             let pushed = me.push(tasks.fill(next)).or_else(|Cold(position)| {
@@ -291,8 +293,8 @@ fn loom_a_ring_position_is_reused_only_after_its_thief_has_read_it() {
     });
 }
 
-/// The ring is full when thieves empty it, the push at its limit included: the next push must not fill the slot of the
-/// oldest position before its thief has read that.
+/// The ring is full when thieves empty it, including the push at its limit. The next push must not
+/// fill the slot of the oldest position before its thief has read it.
 #[test]
 fn loom_push_stolen_at_limit_waits_for_readers() {
     loom::model(|| {
@@ -309,7 +311,8 @@ fn loom_push_stolen_at_limit_waits_for_readers() {
             };
             let _ = me.answer();
             me.expose_all();
-            // A second thief, on the owner's thread: it takes everything between the push and its end.
+            // A second thief, on the owner's thread: it takes everything between the push and its
+            // end.
             while let Steal::Success(_) = deque.steal(|all| all, None, |task| tasks.take(task)) {}
             if me.confirm(position).is_err() {
                 tasks.take(NonNull::from(&tasks.0[i]));
@@ -351,8 +354,8 @@ fn loom_what_the_owner_publishes_is_released_to_the_thief() {
         let (deque, tasks) = (Arc::new(Split::new()), Tasks::new(1));
         let t = thief(&deque, &tasks, steal_one);
         let me = owner(&deque);
-        // Filled after the push: loom's stand-in for the light barrier in it releases what was written before, the
-        // shipped one does not.
+        // Filled after the push: loom's stand-in for the light barrier in the push releases what
+        // was written before, and the shipped barrier does not.
         push(me, NonNull::from(&tasks.0[0]));
         tasks.fill(0);
         me.expose_all();

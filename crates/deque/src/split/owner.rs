@@ -1,4 +1,4 @@
-//! The owner's steps.
+//! The owner's side of the protocol.
 
 use super::{Gen, Public, Split};
 use crate::queue::Full;
@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{barrier, spin_loop, thread};
 
-/// How often an owner looks for late readers before it yields its processor.
+/// The number of times that the owner looks for late readers before it yields its processor.
 const SPINS: u32 = 100;
 
-/// The owner's side of a deque; from [`Split::owner`].
+/// The owner's side of a deque, from [`Split::owner`].
 pub struct Owner<'a, T> {
     deque: &'a Split<T>,
-    /// Stays on its thread.
+    /// Keeps the owner on its thread.
     not_send: PhantomData<*mut ()>,
 }
 
@@ -28,8 +28,8 @@ impl<T> Clone for Owner<'_, T> {
 
 impl<T> Copy for Owner<'_, T> {}
 
-/// A push, to the position within, that must go through the cold exit: somebody has raised a signal, or the ring's proven
-/// positions are used up.
+/// A push that must go through the cold exit, with the position of its task. Another thread has
+/// raised a signal, or the ring's proven positions are used up.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cold(pub u64);
 
@@ -42,7 +42,7 @@ impl<'a, T> Owner<'a, T> {
         }
     }
 
-    /// Where the next push goes.
+    /// The position of the next push.
     #[inline(always)]
     #[must_use]
     pub fn bottom(self) -> u64 {
@@ -52,21 +52,23 @@ impl<'a, T> Owner<'a, T> {
 
     #[inline(always)]
     fn set_bottom(self, bottom: u64) {
-        // Release pairs with the exposing thief's Acquire: it sees the slots below.
+        // Release pairs with the exposing thief's Acquire: the thief sees the slots below.
         self.deque.owner.bot.store(bottom, Ordering::Release);
     }
 
-    /// Pushes at the young end; the position.
+    /// Pushes a task at the young end and returns its position.
     ///
     /// # Errors
-    /// [`Cold`]: the task was pushed, but [`answer`](Self::answer) and then [`confirm`](Self::confirm) must be called.
+    /// [`Cold`]: the task was pushed, but the caller must call [`answer`](Self::answer) and then
+    /// [`confirm`](Self::confirm).
     #[inline(always)]
     pub fn push(self, task: NonNull<T>) -> Result<u64, Cold> {
         let bottom = self.bottom();
         self.deque.polled.ring.put(bottom, task);
         self.set_bottom(bottom + 1);
-        // Pairs with the heavy barrier of one who raises a signal and then looks at `bot`: it sees this push, or we see
-        // its signal. Looking at the limit before the store would leave a gap between the two.
+        // Pairs with the heavy barrier of a thread that raises a signal and then reads `bot`: it
+        // sees this push, or we see its signal. A load of the limit before the store would leave a
+        // gap between the two.
         barrier::light();
         // Relaxed: ordered by the pair of barriers.
         if bottom >= self.deque.polled.limit.load(Ordering::Relaxed) {
@@ -75,7 +77,7 @@ impl<'a, T> Owner<'a, T> {
         Ok(bottom)
     }
 
-    /// Whether a signal waits or the limit is near: one load, for polling without a push.
+    /// Whether a signal waits or the limit is near. One load, for polling without a push.
     #[inline(always)]
     #[must_use]
     pub fn is_signalled(self) -> bool {
@@ -83,27 +85,28 @@ impl<'a, T> Owner<'a, T> {
         self.bottom() >= self.deque.polled.limit.load(Ordering::Relaxed)
     }
 
-    /// Takes the signals that were raised and opens the fast path again.
+    /// Takes the raised signals and opens the fast path again.
     #[must_use]
     pub fn answer(self) -> u32 {
         let limit = self.proven_limit();
-        // AcqRel, before the swap of `signal`: pairs with the swap in `raise`. If ours overwrites a raiser's 0 it has
-        // read it, so the raiser's bits are visible to the swap that follows.
+        // AcqRel, before the swap of `signal`: pairs with the swap in `raise`. If our swap
+        // overwrites a raiser's 0, it has read that 0, so the raiser's bits are visible to the swap
+        // that follows.
         self.deque.polled.limit.swap(limit, Ordering::AcqRel);
         // AcqRel pairs with `raise`.
         self.deque.polled.signal.swap(0, Ordering::AcqRel)
     }
 
-    /// Keeps the fast path shut, so that each push and pop comes through the cold exit.
+    /// Keeps the fast path closed, so that each push and pop goes through the cold exit.
     pub fn shut(self) {
         // AcqRel, as in `answer`.
         self.deque.polled.limit.swap(0, Ordering::AcqRel);
     }
 
-    /// Ends a push that went cold: the position, unless the ring is full.
+    /// Completes a push that returned [`Cold`] and returns its position, unless the ring is full.
     ///
     /// # Errors
-    /// [`Full`]: the task was taken back.
+    /// [`Full`]: the task was taken back out of the deque.
     #[cold]
     pub fn confirm(self, position: u64) -> Result<u64, Full> {
         if position < self.proven_limit() {
@@ -112,13 +115,15 @@ impl<'a, T> Owner<'a, T> {
         if self.pop_at(position) {
             return Err(Full);
         }
-        // Thieves have emptied a full ring. The next push reuses the slot of `proven`, which a thief may not have read yet.
+        // Thieves have emptied a full ring. The next push reuses the slot of `proven`, which its
+        // thief may not have read yet.
         self.set_proven(self.wait_for_readers());
         Ok(position)
     }
 
-    /// The end of the positions that may stay filled: a ring's length above the last `top` at which all thefts were read,
-    /// less one, because a push stores before it looks at the limit.
+    /// The end of the positions that may stay filled. It is a ring's length above the last `top` at
+    /// which thieves had read every stolen position, less one, because a push stores before it
+    /// reads the limit.
     fn proven_limit(self) -> u64 {
         if let Some(top) = self.top_if_all_read() {
             self.set_proven(top);
@@ -136,10 +141,11 @@ impl<'a, T> Owner<'a, T> {
         self.deque.owner.proven.store(position, Ordering::Relaxed);
     }
 
-    /// Waits until thieves have read every position that they have stolen; returns `top` at that moment.
+    /// Waits until thieves have read every position that they have stolen. Returns `top` at that
+    /// moment.
     ///
-    /// It waits only for thieves that are between their compare-and-swap and their last load of a slot. Aborts a child made
-    /// by `fork` while there was one.
+    /// The wait is only for thieves that are between their compare-and-swap and their last load of
+    /// a slot. In a child made by `fork` while there was such a thief, this aborts the process.
     fn wait_for_readers(self) -> u64 {
         let mut spins = 0;
         loop {
@@ -151,32 +157,35 @@ impl<'a, T> Owner<'a, T> {
                 spins += 1;
                 spin_loop();
             } else {
-                // The thief may wait for this processor.
+                // The thief may be waiting for this processor.
                 thread::yield_now();
             }
         }
     }
 
-    /// `top`, if every position below it that was stolen has been read by its thief.
+    /// `top`, if thieves have read every stolen position below it.
     fn top_if_all_read(self) -> Option<u64> {
-        // Acquire pairs with the thief's Release after its reads. Loaded before P: every theft counted here is then
-        // contained in P, so equal numbers mean that all have been read.
+        // Acquire pairs with the thief's Release after its reads. Loaded before P, so P contains
+        // every theft that is counted here, and equal numbers mean that thieves have read all
+        // stolen positions.
         let read = self.deque.thieves.read.load(Ordering::Acquire);
-        // Acquire keeps nothing apart from the order of the two loads, which the first one gives; the thefts themselves
-        // need no edge, the owner does not look at what was stolen.
+        // Acquire adds nothing: the first load already orders the two loads. The thefts themselves
+        // need no edge, because the owner does not look at what was stolen.
         let now = Public(self.deque.public.load(Ordering::Acquire));
-        // At every look, so that thieves never move `top` by more than a ring between two counts.
+        // Counted each time, so that thieves never move `top` by more than a ring between two
+        // counts.
         self.note_thefts(now, now);
         (read == self.stolen()).then(|| now.top_near(self.bottom()))
     }
 
-    /// How many tasks have been stolen, as far as they are counted.
+    /// The number of stolen tasks that the owner has counted.
     fn stolen(self) -> u64 {
         // Relaxed: the owner's own word.
         self.deque.owner.stolen.load(Ordering::Relaxed)
     }
 
-    /// Replaces P by what `next` makes of it; `next` also says where `guard` goes, which is written before the swap.
+    /// Replaces P by the word that `next` computes from it. `next` also returns the new `guard`,
+    /// which is written before the compare-and-swap.
     fn update(self, mut next: impl FnMut(Public) -> (Public, u64)) -> Public {
         let public = &*self.deque.public;
         let mut now = public.load(Ordering::Acquire);
@@ -184,7 +193,8 @@ impl<'a, T> Owner<'a, T> {
             let old = Public(now);
             let (new, guard) = next(old);
             self.set_guard(guard);
-            // AcqRel: releases the slots to thieves (pairs with the Acquire load in `steal`), acquires their steals.
+            // AcqRel: releases the slots to thieves (pairs with the Acquire load in `steal`) and
+            // acquires their steals.
             match public.compare_exchange_weak(now, new.0, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.note_thefts(old, new);
@@ -196,8 +206,9 @@ impl<'a, T> Owner<'a, T> {
     }
 
     fn set_guard(self, guard: u64) {
-        // Relaxed: ordered against a thief by the compare-and-swap on P that follows, see docs/deque.md. A swap, so that
-        // it and a late thief's maximum do not overwrite each other unseen.
+        // Relaxed: ordered against a thief by the compare-and-swap on P that follows, see
+        // docs/deque.md. A swap, so that this write and a late thief's maximum do not overwrite
+        // each other unseen.
         self.deque.polled.guard.swap(guard, Ordering::Relaxed);
     }
 
@@ -213,7 +224,7 @@ impl<'a, T> Owner<'a, T> {
         words.left_top.store(left, Ordering::Relaxed);
     }
 
-    /// Takes the task at `position`, which must be the youngest: whether it is the owner's.
+    /// Takes the task at `position`, which must be the youngest. Returns whether the owner got it.
     ///
     /// If it was stolen, the position stays occupied until [`settle`](Self::settle).
     #[inline(always)]
@@ -239,7 +250,7 @@ impl<'a, T> Owner<'a, T> {
             mine = position >= top;
             let takes_back = mine && position < split;
             let split = if takes_back && barrier::available() != Some(true) {
-                // What became private nobody could expose by force.
+                // Without the barrier, no thief could expose by force what became private.
                 position
             } else if takes_back {
                 top + (position - top) / 2
@@ -254,7 +265,7 @@ impl<'a, T> Owner<'a, T> {
         mine
     }
 
-    /// Takes the youngest task at or above `base`, if there is one that was not stolen.
+    /// Takes the youngest task at or above `base`; `None` if no task is there or it was stolen.
     #[inline]
     #[must_use]
     pub fn pop(self, base: u64) -> Option<NonNull<T>> {
@@ -266,41 +277,44 @@ impl<'a, T> Owner<'a, T> {
         self.pop_at(bottom - 1).then_some(task)
     }
 
-    /// Frees the position of a stolen task that has finished; `position` is the youngest.
+    /// Frees the position of a stolen task that has finished. `position` must be the youngest.
     pub fn settle(self, position: u64) {
         debug_assert_eq!(self.bottom(), position + 1);
         self.empty_at(position);
     }
 
-    /// Moves the bottom down to `base`: everything above has been taken or stolen.
+    /// Moves the bottom down to `base` after everything above has been taken or stolen.
     ///
-    /// Waits for thieves that have won a task above `base` and not yet read it.
+    /// Waits for thieves that have won a task above `base` and not read it yet.
     pub fn lower(self, base: u64) {
         self.wait_for_readers();
         debug_assert!(self.is_empty());
-        // In strides, because a thief that meets the new bottom with the old border must be able to tell their order.
+        // In strides, because a thief that sees the new bottom with the old border must be able to
+        // tell their order.
         while self.bottom() > base {
             self.empty_at(base.max(self.bottom().saturating_sub(CAPACITY / 2)));
         }
     }
 
-    /// `bot` goes down before the border: the other way round a thief could take the gap for private tasks.
+    /// Stores `bot` before it moves the border: in the other order, a thief could take the gap for
+    /// private tasks.
     fn empty_at(self, position: u64) {
         self.set_bottom(position);
         self.update(|now| (now.emptied_at(position), position));
         if self.proven() > position {
-            // The old limit would let the ring lap itself: the next push computes it anew.
+            // The old limit would let the ring overwrite itself. The next push computes it anew.
             self.set_proven(position);
             self.shut();
         }
     }
 
-    /// Makes the older half of the private part public, at least one task. Returns how many are public now.
+    /// Makes the older half of the private part public, at least one task. Returns the number of
+    /// public tasks.
     pub fn expose_half(self) -> u64 {
         self.expose(|private| private.div_ceil(2))
     }
 
-    /// Makes everything public. Returns how many are public now.
+    /// Makes the whole private part public. Returns the number of public tasks.
     pub fn expose_all(self) -> u64 {
         self.expose(|private| private)
     }
@@ -318,7 +332,8 @@ impl<'a, T> Owner<'a, T> {
         public
     }
 
-    /// Another task now lies at the base of this worker's stack; what names it, a name that was never given before.
+    /// Starts a generation for a new task at the base of this worker's stack. Returns its name,
+    /// which was not given before.
     pub fn next_generation(self) -> Gen {
         let given = &self.deque.owner.generations;
         // Relaxed, both: the owner's own word.
@@ -329,24 +344,24 @@ impl<'a, T> Owner<'a, T> {
         generation
     }
 
-    /// The name of an earlier base, which is at the base again.
+    /// Returns to the generation of an earlier base, which is at the base again.
     pub fn set_generation(self, generation: Gen) {
         let bottom = self.bottom();
         self.update(|now| (now.with_generation(generation), now.split_near(bottom)));
     }
 
-    /// What names the task at the base of this worker's stack.
+    /// The generation of the task at the base of this worker's stack.
     #[must_use]
     pub fn generation(self) -> Gen {
         // Relaxed: only the owner changes it.
         Public(self.deque.public.load(Ordering::Relaxed)).generation()
     }
 
-    /// Whether no task lies at or above `base`: all were taken or stolen.
+    /// Whether no task is left at or above `base`: all were taken or stolen.
     #[must_use]
     pub fn is_empty(self) -> bool {
         let bottom = self.bottom();
-        // Relaxed: a theft seen late is a pop that fails.
+        // Relaxed: if a theft is seen late, a pop fails.
         Public(self.deque.public.load(Ordering::Relaxed)).top_near(bottom) >= bottom
     }
 }

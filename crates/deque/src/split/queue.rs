@@ -1,14 +1,15 @@
-//! The split deque as one queue among others: without positions, generations and the runtime's signals.
+//! The split deque behind the [`Queue`] interface: without positions, generations and the runtime's
+//! signals.
 
 use super::{Cold, Owner, Split, Steal};
 use crate::queue::{Cursor, Full, Miss, Queue, Sealed};
 use std::ptr::NonNull;
 
-/// A thief has found everything private.
+/// A thief has found only private tasks.
 const HUNGRY: u32 = 1;
 
 impl<T> Owner<'_, T> {
-    /// Does what was asked for.
+    /// Answers the signals that thieves have raised.
     #[cold]
     fn obey(self) {
         if self.answer() & HUNGRY != 0 {
@@ -21,7 +22,8 @@ impl<T> Sealed for Split<T> {}
 
 impl<T> Queue<T> for Split<T> {
     fn put(&self, task: NonNull<T>) -> Result<(), Full> {
-        // SAFETY: 1: is what `Queue` asks of its users; all words are atomic, so whoever breaks it loses tasks or gets them twice, and no memory.
+        // SAFETY: 1: is what `Queue` requires of its users. All words are atomic, so a user that
+        // breaks it loses tasks or gets them twice, and memory stays sound.
         let owner = unsafe { self.owner() };
         if let Err(Cold(position)) = owner.push(task) {
             owner.obey();
@@ -31,14 +33,15 @@ impl<T> Queue<T> for Split<T> {
     }
 
     fn take(&self) -> Option<NonNull<T>> {
-        // SAFETY: 1: is what `Queue` asks of its users; all words are atomic, so whoever breaks it loses tasks or gets them twice, and no memory.
+        // SAFETY: 1: is what `Queue` requires of its users. All words are atomic, so a user that
+        // breaks it loses tasks or gets them twice, and memory stays sound.
         let owner = unsafe { self.owner() };
         if owner.is_signalled() {
             owner.obey();
         }
         let task = owner.pop(0);
         if task.is_none() && owner.bottom() > 0 {
-            // The youngest was stolen, and so everything older.
+            // The youngest task was stolen, and so was everything older.
             owner.lower(0);
         }
         task
@@ -65,7 +68,8 @@ impl<T> Queue<T> for Split<T> {
     }
 }
 
-// SAFETY: all words are atomic, and the tasks are pointers that nobody here follows; what they point to is the business of who puts them in.
+// SAFETY: all words are atomic. The tasks are pointers that no code here follows; the thread that
+// puts them in is responsible for what they point to.
 unsafe impl<T> Send for Split<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Split<T> {}

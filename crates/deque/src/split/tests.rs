@@ -1,4 +1,5 @@
-//! The battery: smoke, a model in step, thieves in a stampede, the ring's edges.
+//! Tests of the split deque: basic steps, random steps compared with a model, many thieves, and the
+//! ring's limits.
 
 use super::{Cold, Owner, Split, Steal, capacity};
 use crate::Full;
@@ -78,7 +79,7 @@ fn a_thief_is_told_how_many_wait_and_gets_at_most_what_is_public() {
     assert_eq!(deque.steal(|_| 0, None, |_| unreachable!()), Steal::Empty);
 }
 
-/// Whether the kernel has the process-wide barrier; waits for its answer.
+/// Whether the kernel has the process-wide barrier. Waits for the kernel's answer.
 fn has_barrier() -> bool {
     barrier::prepare();
     loop {
@@ -126,7 +127,7 @@ fn a_full_ring_refuses_and_a_theft_that_was_read_makes_room() {
     assert_eq!(push(me, task(&counts, 0)), Err(Full));
 }
 
-/// Steals everything that is public; how many tasks that is.
+/// Steals all public tasks and returns their number.
 fn steal_all(deque: &Split<AtomicU32>) -> u64 {
     let mut stolen = 0;
     while let Steal::Success(k) = deque.steal(|all| all, None, |_| ()) {
@@ -156,7 +157,8 @@ mod counting_thefts {
         assert_eq!(me.bottom(), 0);
     }
 
-    /// The owner only pushes; thieves move the border by force, so that its cold exits see no signals.
+    /// The owner only pushes, and thieves move the border by force, so its cold exits see no
+    /// signals.
     #[test]
     fn copes_with_an_owner_that_never_answers() {
         assert!(has_barrier(), "this kernel has no membarrier");
@@ -211,7 +213,7 @@ fn a_signal_opens_the_cold_exit_once() {
     assert_eq!(me.answer(), 0);
 }
 
-/// How many rounds of a test that is also a soak, of which one is a slice; says it.
+/// Prints and returns the number of rounds of a test: one, or more in a soak.
 fn soak(what: &str) -> u64 {
     let rounds = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
         text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
@@ -317,29 +319,29 @@ fn stampede() {
     assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
 }
 
-/// The index of a task by its address, without a search.
+/// The index of a task, computed from its address.
 fn index_of(counts: &Counts, task: NonNull<AtomicU32>) -> usize {
     (task.as_ptr() as usize - counts.as_ptr() as usize) / size_of::<AtomicU32>()
 }
 
-/// What the owner does in a child that was forked in the middle of a theft.
+/// The owner's steps in a child that was forked in the middle of a theft.
 #[cfg(all(unix, not(miri)))]
 mod in_a_child {
     use super::*;
     use crate::turn::Turn;
     use std::sync::Barrier;
 
-    /// Whether `check` aborts a child. One that hangs is killed.
+    /// Whether `check` aborts a child. A child that hangs is killed.
     fn aborts(check: impl FnOnce()) -> bool {
         extern "C" fn nothing() {}
         tidegate_sync::thread::watch_forks(nothing);
         // SAFETY: the child takes no lock of the test harness before it ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: it has no duties for its caller.
+            // SAFETY: this only sets the child's timer; the child has no duties for its caller.
             unsafe { libc::alarm(30) };
             check();
-            // SAFETY: ends the child without running anything of the parent's.
+            // SAFETY: ends the child without running any code of the parent's.
             unsafe { libc::_exit(0) }
         }
         let mut status = 0;

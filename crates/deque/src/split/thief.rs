@@ -1,4 +1,4 @@
-//! What everybody else may do.
+//! The side of the protocol that any thread may use.
 
 use super::{Gen, Public, Split};
 use std::ptr::NonNull;
@@ -9,22 +9,23 @@ use tidegate_sync::barrier;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Steal {
-    /// So many tasks were taken.
+    /// The number of tasks that were taken.
     Success(u64),
-    /// There were public tasks, and somebody else was faster.
+    /// There were public tasks, but another thread was faster.
     Lost,
-    /// Nothing was public, or nothing that this thief may have.
+    /// There were no public tasks, or none that this thief may have.
     Empty,
 }
 
 impl<T> Split<T> {
-    /// Tries once to take the oldest public tasks and hands each to `sink`, oldest first.
+    /// Tries once to take the oldest public tasks, and passes each to `sink`, oldest first.
     ///
-    /// `amount` is told how many tasks wait and says how many to take; it is cut to what is public, and nothing happens
-    /// if it says 0. With `only` the steal succeeds only while that generation lasts.
+    /// `amount` gets the number of waiting tasks and returns how many to take, which is cut to the
+    /// number of public tasks. If it returns 0, nothing happens. With `only`, the steal succeeds
+    /// only while that generation lasts.
     ///
-    /// The owner may wait until all tasks are handed over. So `sink` must not panic, must not use the owner's side of this deque, and
-    /// should take no longer than it takes to store a pointer.
+    /// The owner may wait until `sink` has got all tasks. So `sink` must not panic, must not use
+    /// the owner's side of this deque, and should take no longer than the store of a pointer.
     pub fn steal(
         &self,
         amount: impl FnOnce(u64) -> u64,
@@ -37,14 +38,15 @@ impl<T> Split<T> {
         if now.len() == 0 || stale {
             return Steal::Empty;
         }
-        // Relaxed: an estimate of the private part.
+        // Relaxed: the private part is only estimated.
         let bottom = self.owner.bot.load(Ordering::Relaxed);
         let top = now.top_near(bottom);
         let k = amount(now.waiting_below(bottom)).min(now.len());
         if k == 0 {
             return Steal::Empty;
         }
-        // AcqRel: acquires what made these tasks public, and orders the reads below after the theft.
+        // AcqRel: acquires what made these tasks public, and orders the reads below after the
+        // theft.
         let taken = self.public.compare_exchange(
             now.0,
             now.stolen(k).0,
@@ -55,23 +57,25 @@ impl<T> Split<T> {
             return Steal::Lost;
         }
         for nth in 0..k {
-            // Wrapping: `top` was computed before the theft, from a bottom that may have been another one; its low bits are right.
+            // Wrapping: `top` was computed before the theft, from a bottom that may have changed;
+            // its low bits are right.
             let position = top.wrapping_add(nth);
             sink(self.polled.ring.get(position));
         }
-        // Release pairs with the owner's Acquire in `all_read`: the slots above may be reused.
+        // Release pairs with the owner's Acquire in `top_if_all_read`: the slots above may be
+        // reused.
         self.thieves.read.fetch_add(k, Ordering::Release);
         Steal::Success(k)
     }
 
-    /// How many tasks are public.
+    /// The number of public tasks.
     #[must_use]
     pub fn public_len(&self) -> u64 {
-        // Acquire: one who decides not to sleep on this must see what the publisher wrote.
+        // Acquire: a thread that decides on this not to sleep must see what the publisher wrote.
         Public(self.public.load(Ordering::Acquire)).len()
     }
 
-    /// How many tasks wait, public or not. An estimate unless a barrier orders it.
+    /// The number of waiting tasks, public or private. An estimate unless a barrier orders it.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         // Acquire, here and below: as in `has_private` and `public_len`.
@@ -79,7 +83,8 @@ impl<T> Split<T> {
         Public(self.public.load(Ordering::Acquire)).waiting_below(bottom)
     }
 
-    /// Whether tasks wait that no thief can reach yet. An estimate unless a barrier orders it.
+    /// Whether there are waiting tasks that no thief can reach yet. An estimate unless a barrier
+    /// orders it.
     #[must_use]
     pub fn has_private(&self) -> bool {
         // Acquire pairs with the store of `bot`.
@@ -88,17 +93,18 @@ impl<T> Split<T> {
         bottom > now.split_near(bottom)
     }
 
-    /// The most tasks that ever lay in the deque at once, as far as positions tell: after a drift of the base by stolen tasks
-    /// that nobody joins it is an upper bound. Looks at every slot of the ring.
+    /// The maximum number of tasks that were ever in the deque at once, as far as positions show.
+    /// It is an upper bound after stolen tasks that no thread joins have shifted the base. Reads
+    /// every slot of the ring.
     #[must_use]
     pub fn deepest(&self) -> u64 {
         self.polled.ring.deepest() as u64
     }
 
-    /// What names the task at the base of the owner's stack.
+    /// The generation of the task at the base of the owner's stack.
     #[must_use]
     pub fn generation(&self) -> Gen {
-        // Acquire pairs with the owner's change: what it wrote before is visible.
+        // Acquire pairs with the owner's change: what the owner wrote before is visible.
         Public(self.public.load(Ordering::Acquire)).generation()
     }
 
@@ -109,16 +115,17 @@ impl<T> Split<T> {
         self.polled.limit.swap(0, Ordering::AcqRel);
     }
 
-    /// The signals that wait for an answer.
+    /// The signals that the owner has not answered yet.
     #[must_use]
     pub fn raised(&self) -> u32 {
         // Relaxed: an estimate.
         self.polled.signal.load(Ordering::Relaxed)
     }
 
-    /// Makes the older half of a silent owner's private tasks public; whether any became public.
+    /// Makes the older half of the private tasks public if the owner does not do so. Returns
+    /// whether any task became public.
     ///
-    /// Needs the process-wide barrier, see [`barrier::heavy`]; without it nothing happens.
+    /// Needs the process-wide barrier, see [`barrier::heavy`]; without it, nothing happens.
     pub fn force_expose(&self) -> bool {
         // Acquire pairs with the Release below: two exposures of one deque never overlap.
         if self.thieves.expose.swap(true, Ordering::Acquire) {
@@ -131,43 +138,47 @@ impl<T> Split<T> {
     }
 
     fn expose_locked(&self) -> bool {
-        // Acquire pairs with the owner's update of P: its stores of `bot` before that are visible below.
+        // Acquire pairs with the owner's update of P: the owner's earlier stores of `bot` are
+        // visible below.
         let now = Public(self.public.load(Ordering::Acquire));
         if now.len() != 0 {
             return false;
         }
-        // Relaxed: an estimate, to spare the owner an exposure of nothing.
+        // Relaxed: an estimate, to avoid an exposure of nothing, which the owner would notice.
         let bottom = self.owner.bot.load(Ordering::Relaxed);
         if bottom <= now.split_near(bottom) {
             return false;
         }
         let announced = now.announced();
-        // AcqRel: releases the slots that we acquired through `bot`, for the thieves that read what is published below.
+        // AcqRel: releases the slots that we acquired through `bot` to the thieves that read what
+        // is published below.
         let won =
             self.public
                 .compare_exchange(now.0, announced.0, Ordering::AcqRel, Ordering::Relaxed);
         if won.is_err() {
             return false;
         }
-        // Only now, because P pins the border from here on: what was seen before may be a round of the packed bits old.
-        // Acquire pairs with the owner's Release store: the slots below are filled.
+        // Computed only now, because the announcement pins P from here on. Positions that were seen
+        // before may be a round of the packed bits old. Acquire pairs with the owner's Release
+        // store: the slots below are filled.
         let bottom = self.owner.bot.load(Ordering::Acquire);
         let split = announced.split_near(bottom);
         if bottom <= split {
             return self.withdraw(announced, split);
         }
         let border = split + (bottom - split).div_ceil(2);
-        // Relaxed: ordered against the owner's load by the pair of barriers. A maximum, because the owner may have
-        // published and raised the guard further since we announced.
+        // Relaxed: ordered against the owner's load by the pair of barriers. A maximum, because the
+        // owner may have published and raised the guard further since our announcement.
         self.polled.guard.fetch_max(border, Ordering::Relaxed);
         if !barrier::heavy() {
             return self.withdraw(announced, split);
         }
-        // Acquire: as above, the second look.
+        // Acquire: as at the first load of `bot` after the announcement.
         let bottom = self.owner.bot.load(Ordering::Acquire);
         let border = border.min(bottom).max(split);
         let published = announced.with_split(border);
-        // Release: passes on to other thieves the slots that we acquired through `bot` at the second look.
+        // Release: passes on to other thieves the slots that we acquired through the second load of
+        // `bot`.
         let (old, new) = (announced.0, published.0);
         let won = self
             .public
@@ -175,10 +186,11 @@ impl<T> Split<T> {
         won.is_ok() && border > split
     }
 
-    /// Ends an exposure that has nothing to expose, or could not be ordered against the owner.
+    /// Ends an exposure that has nothing to expose, or that could not be ordered against the owner.
     fn withdraw(&self, announced: Public, split: u64) -> bool {
         let none = announced.with_split(split);
-        // Relaxed: nothing is published. The raised guard stays; it costs the owner one visit of the cold path.
+        // Relaxed: nothing is published. The guard stays raised, which costs the owner one visit of
+        // the cold path.
         let (old, new) = (announced.0, none.0);
         let _ = self
             .public

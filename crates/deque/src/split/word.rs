@@ -1,12 +1,14 @@
 //! The packed word `P` and the arithmetic of positions.
 //!
-//! `top` and `split` are the low [`INDEX_BITS`] bits of positions that count up to 2^64. [`near`] finds the full position
-//! if it is at most a ring's length away from a known one; [`Public::top_above`] counts upwards from one.
+//! `top` and `split` are the low [`INDEX_BITS`] bits of positions that count up to 2^64. [`near`]
+//! finds the full position if it is at most a ring's length away from a known one;
+//! [`Public::top_above`] counts upwards from a known one.
 
 use crate::ring::CAPACITY;
 use std::fmt;
 
-/// One more than a ring's positions need; so loom and Miri, whose rings are small, see positions wrap.
+/// One bit more than a ring's positions need. The rings under loom and Miri are small, so positions
+/// wrap there.
 const INDEX_BITS: u32 = CAPACITY.ilog2() + 1;
 const GEN_BITS: u32 = 27;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
@@ -20,7 +22,7 @@ const _: () = assert!(1 + GEN_BITS + 2 * INDEX_BITS <= u64::BITS);
 pub struct Gen(u32);
 
 impl Gen {
-    /// As a number of at most [`Gen::BITS`] bits, for packing.
+    /// The generation as a number of at most [`Gen::BITS`] bits, for packing.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
@@ -32,11 +34,11 @@ impl Gen {
         Self(bits & GEN_MASK as u32)
     }
 
-    /// How many bits a generation has.
+    /// The number of bits in a generation.
     pub const BITS: u32 = GEN_BITS;
 }
 
-/// `P` = (X, gen, top, split), decoded only by these methods.
+/// `P` = (X, gen, top, split). Only these methods decode it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Public(pub(super) u64);
 
@@ -72,54 +74,55 @@ impl Public {
         self.0 & EXPOSING != 0
     }
 
-    /// How many tasks are public.
+    /// The number of public tasks.
     pub(super) fn len(self) -> u64 {
         self.split().wrapping_sub(self.top()) & INDEX_MASK
     }
 
-    /// How many tasks wait below `bottom`, at least those that are public: the owner may be about to settle the rest.
+    /// The number of tasks that wait below `bottom`. It is at least the number of public tasks,
+    /// because the owner may be about to settle the rest.
     pub(super) fn waiting_below(self, bottom: u64) -> u64 {
         bottom.saturating_sub(self.top_near(bottom)).max(self.len())
     }
 
-    /// The full position of `top`, given one position that is at most the capacity away.
+    /// The full position of `top`, given a position that is at most the capacity away.
     pub(super) fn top_near(self, position: u64) -> u64 {
         near(self.top(), position)
     }
 
-    /// How far `top` lies above `position`, which is less than two rings.
+    /// The distance from `position` up to `top`, which must be less than two rings.
     pub(super) fn top_above(self, position: u64) -> u64 {
         self.top().wrapping_sub(position) & INDEX_MASK
     }
 
-    /// The full position of `split`, given one position that is at most the capacity away.
+    /// The full position of `split`, given a position that is at most the capacity away.
     pub(super) fn split_near(self, position: u64) -> u64 {
         near(self.split(), position)
     }
 
-    /// After a steal of the `k` oldest.
+    /// The word after a steal of the `k` oldest tasks.
     pub(super) fn stolen(self, k: u64) -> Self {
         debug_assert!(k <= self.len() && !self.is_exposing(), "{self:?}");
         Self::pack(0, self.generation_bits(), self.top() + k, self.split())
     }
 
-    /// A thief announces that it moves the border.
+    /// The word with X set: a thief announces that it moves the border.
     pub(super) fn announced(self) -> Self {
         debug_assert!(self.len() == 0, "{self:?}");
         Self(self.0 | EXPOSING)
     }
 
-    /// The border at another place, no exposure in flight.
+    /// The word with another border and X cleared.
     pub(super) fn with_split(self, split: u64) -> Self {
         Self::pack(0, self.generation_bits(), self.top(), split)
     }
 
-    /// Nothing public, the border at `position`, no exposure in flight.
+    /// The word with no public task, the border at `position` and X cleared.
     pub(super) fn emptied_at(self, position: u64) -> Self {
         Self::pack(0, self.generation_bits(), position, position)
     }
 
-    /// A certain task at the base.
+    /// The word with another generation and X cleared.
     pub(super) fn with_generation(self, generation: Gen) -> Self {
         Self::pack(0, u64::from(generation.bits()), self.top(), self.split())
     }

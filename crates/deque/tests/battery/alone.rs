@@ -1,4 +1,4 @@
-//! One thread at both ends.
+//! Tests with one thread at both ends.
 
 use super::{Cursor, End, Miss, Owner, Promise, Queue, Task, Tasks, many};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, TestRunner};
 use std::collections::VecDeque;
 use tidegate_deque::{Duplicating, Multiplicity};
 
-/// Three tasks in, and out at either end.
+/// Puts three tasks and takes them out at either end.
 pub fn ends<Q: Queue<Task> + Default>(promise: Promise) {
     let (queue, tasks) = (Q::default(), Tasks::new(3));
     let (owner, mut cursor) = (Owner(&queue), Cursor::default());
@@ -38,7 +38,7 @@ enum Step {
     Steal,
 }
 
-/// Any sequence of steps, beside a plain deque.
+/// Any sequence of steps, compared with a plain deque.
 pub fn model<Q: Queue<Task> + Default>(promise: Promise) {
     let config = Config {
         cases: many(200) as u32,
@@ -79,7 +79,7 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
                 assert_eq!(taken, at(&mut model, promise.take));
             }
             Step::Steal => match queue.steal(&mut cursor).map(|task| tasks.index(task)) {
-                // A copy leaves the task where it is.
+                // A copy leaves the task in the queue.
                 Ok(stolen) if promise.private && !promise.exact => {
                     assert_eq!(Some(&stolen), model.front());
                     empty_after_copy(&owner, &mut model, &tasks);
@@ -92,7 +92,8 @@ fn follow<Q: Queue<Task> + Default>(steps: &[Step], promise: Promise) {
     }
 }
 
-/// After a steal that may have been a copy: empties the queue, where the oldest may still be.
+/// Empties the queue after a steal that may have been a copy, so that the oldest task may still be
+/// there.
 fn empty_after_copy<Q: Queue<Task>>(
     owner: &Owner<'_, Q>,
     model: &mut VecDeque<usize>,
@@ -106,7 +107,8 @@ fn empty_after_copy<Q: Queue<Task>>(
     assert!(left.is_none() || left == oldest);
 }
 
-/// What lies below the border a thief takes and the owner has no more; what lies above, a thief only copies.
+/// A thief takes the tasks below the border, and the owner can no longer get them; above the
+/// border, a thief only copies.
 #[test]
 fn a_thief_takes_what_a_duplicating_queue_has_promised_it() {
     let (queue, tasks) = (Duplicating::default(), Tasks::new(4));
@@ -115,7 +117,7 @@ fn a_thief_takes_what_a_duplicating_queue_has_promised_it() {
     (0..3).for_each(|index| assert!(owner.put(tasks.at(index))));
     assert_eq!(steal(&mut cursor), Ok(0), "a copy");
     assert!(!queue.offers(), "the owner has not promised anything yet");
-    // It sees that more is wanted, and gives the older two.
+    // The owner sees that a thief wants more, and lets thieves take the older two.
     assert!(owner.put(tasks.at(3)));
     assert!(queue.offers());
     assert_eq!((steal(&mut cursor), steal(&mut cursor)), (Ok(0), Ok(1)));
@@ -141,7 +143,7 @@ fn a_thief_of_a_queue_with_multiplicity_knows_its_place_in_each_queue() {
     assert_eq!(other.steal(&mut cursor), Ok(tasks.at(3)));
 }
 
-/// More tasks than there is room for at first, in and out, again and again.
+/// Puts and takes more tasks than there is initially room for, several times.
 pub fn waves<Q: Queue<Task> + Default>() {
     let (queue, tasks) = (Q::default(), Tasks::new(many(3_000).max(30)));
     let owner = Owner(&queue);

@@ -1,4 +1,4 @@
-//! Through the handle that claims.
+//! Tests through the claiming handle.
 
 use super::many;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn times(place: &AtomicU32) -> u32 {
     place.load(Ordering::Relaxed)
 }
 
-/// An owner and two thieves; each value is dropped by who gets it.
+/// An owner and two thieves; each value is dropped by the thread that gets it.
 pub fn storm<Q: Queue<claim::Cell<Value>> + Default>() {
     let places = places(many(5_000));
     let (mut owner, thieves) = claim::queue::<Q, Value>();
@@ -68,9 +68,9 @@ pub fn storm<Q: Queue<claim::Cell<Value>> + Default>() {
     assert!(places.iter().all(|place| times(place) == 1));
 }
 
-/// Some are taken, the others stay.
+/// The owner takes some values and leaves the others in the queue.
 pub fn left_over<Q: Queue<claim::Cell<Value>> + Default>() {
-    // The smallest room of any queue where each step is checked is 6.
+    // Under Miri, the smallest room of any queue is 6.
     let places = places(if cfg!(miri) { 6 } else { 1_000 });
     let (mut owner, thieves) = claim::queue::<Q, Value>();
     for value in values(&places) {

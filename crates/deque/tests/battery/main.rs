@@ -1,4 +1,5 @@
-//! One battery over all queues. Each test is named after what it shows; the modules are named after the queues.
+//! Tests that run on all queues. Each test is named after what it shows, and each module after a
+//! queue.
 
 mod alone;
 mod claims;
@@ -8,14 +9,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tidegate_deque::{Cursor, Miss, Queue};
 
-/// What a queue promises, as its page says.
+/// What a queue promises in its documentation.
 #[derive(Clone, Copy)]
 struct Promise {
-    /// A task comes out exactly once, not at least once.
+    /// A task comes out exactly once; otherwise at least once.
     exact: bool,
     take: End,
     steal: End,
-    /// A thief may get nothing, or a copy, until the owner does something.
+    /// A thief may get no task, or only a copy, until the owner takes a step.
     private: bool,
 }
 
@@ -62,12 +63,12 @@ impl Tasks {
         (task.addr().get() - first) / size_of::<Task>()
     }
 
-    /// Notes that `task` came out.
+    /// Counts that `task` came out.
     fn out(&self, task: NonNull<Task>) {
         self.0[self.index(task)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Nothing was lost, and nothing came out twice that must not.
+    /// Checks that no task was lost, and that none came out twice if that is promised.
     fn check(&self, promise: Promise) {
         let times = || self.0.iter().map(|task| task.load(Ordering::Relaxed));
         let lost = times().filter(|times| *times == 0).count();
@@ -94,7 +95,7 @@ impl<Q: Queue<Task>> Owner<'_, Q> {
     }
 }
 
-/// How many tasks a test uses, far fewer where each step is checked.
+/// The number of tasks in a test; far fewer under Miri.
 const fn many(count: usize) -> usize {
     if cfg!(miri) { count / 1_000 + 4 } else { count }
 }

@@ -1,11 +1,12 @@
-//! An owner and thieves.
+//! Tests with an owner and thieves.
 
 use super::{Cursor, Owner, Promise, Queue, Task, Tasks, many};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Takes until told to stop, and then until there is nothing.
+/// Steals until `stop` is set, and then until the queue is empty. Returns the number of stolen
+/// tasks.
 fn rob<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, stop: &AtomicBool) -> usize {
     let (mut cursor, mut stolen) = (Cursor::default(), 0);
     loop {
@@ -19,7 +20,7 @@ fn rob<Q: Queue<Task>>(queue: &Q, tasks: &Tasks, stop: &AtomicBool) -> usize {
             Err(_) => thread::yield_now(),
         }
         if stopped && stolen > 100 * tasks.0.len() {
-            // Copies of a task that the owner has left.
+            // These are copies of a task that the owner has left.
             return stolen;
         }
     }
@@ -59,7 +60,7 @@ pub fn storm<Q: Queue<Task> + Default>(promise: Promise, thieves: usize, burst: 
     tasks.check(promise);
 }
 
-/// The owner puts and hardly ever takes; a thief must get its part all the same.
+/// The owner puts and hardly ever takes; a thief must still get its part.
 pub fn starvation<Q: Queue<Task> + Default>() {
     let wanted = many(500);
     let tasks = Tasks::new(64);

@@ -1,5 +1,5 @@
-//! Checks of what users build: with loom, on other systems, with the oldest Rust, from packages; and of the packages of
-//! others, with cargo-deny and `deny.toml`.
+//! Checks of what users build: with loom, on other systems, with the oldest Rust, and from
+//! packages. Also checks the packages that we depend on, with cargo-deny and `deny.toml`.
 
 use std::env;
 use std::fs;
@@ -14,11 +14,11 @@ use crate::rustup;
 use crate::step::{Outcome, Stop, Tally};
 use crate::workspace::Workspace;
 
-/// The lints of packages with models.
+/// The lints of the packages that have loom models.
 const MODELS: &str =
     "clippy --all-targets -p tidegate-sync -p tidegate-deque -p tidegate -- -D warnings";
 
-/// The lints of packages that reach atomics, locks, threads and the clock through `sync` alone.
+/// The lints of packages that may reach atomics, locks, threads and the clock only through `sync`.
 const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p tidegate-share \
     -p tidegate-machine -p tidegate -- --no-deps -D warnings -D clippy::disallowed_types \
     -D clippy::disallowed_methods";
@@ -26,21 +26,22 @@ const BEHIND_SYNC: &str = "clippy --lib -p tidegate-policy -p tidegate-deque -p 
 #[rustfmt::skip]
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
-/// Clippy for the code that only loom sees. There the types of `sync` are loom's, so those of the standard library, which
-/// `clippy.toml` lists, stand out.
+/// Runs clippy on the code that only loom builds. There, the types of `sync` are loom's, so clippy
+/// can find the types of the standard library, which `clippy.toml` lists.
 pub fn clippy_loom(workspace: &Workspace) -> Outcome {
     let clippy = |line| loom::cargo(workspace, "clippy loom", line);
     in_turn([MODELS, BEHIND_SYNC].map(clippy), "")
 }
 
-/// The documentation of every library, without a warning.
+/// Builds the documentation of every library, with warnings as errors.
 pub fn rustdoc(workspace: &Workspace) -> Outcome {
     let line = "doc --workspace --all-features --no-deps --document-private-items --lib";
     let doc = Cmd::cargo(workspace, "rustdoc", line);
     doc.env("RUSTDOCFLAGS", "-D warnings").outcome("")
 }
 
-/// Type-checks the workspace and the libraries beside it for each target whose standard library can be had.
+/// Type-checks the workspace and the libraries outside it for each target whose standard library is
+/// available.
 pub fn targets(workspace: &Workspace, tally: &mut Tally) {
     for target in TARGETS {
         let name = format!("check {target}");
@@ -73,7 +74,7 @@ pub fn msrv(workspace: &Workspace) -> Outcome {
     in_turn(checks, &format!("Rust {oldest}"))
 }
 
-/// Packs the published crates together, so that each is built from the others' packages.
+/// Packs the published crates together, so that each is built from the packages of the others.
 pub fn package(workspace: &Workspace) -> Outcome {
     forget(workspace);
     let package = Cmd::cargo(workspace, "package", "package --allow-dirty");
@@ -87,15 +88,16 @@ fn published(workspace: &Workspace) -> Vec<String> {
     names.map(|name| format!("-p={name}")).collect()
 }
 
-/// Removes what an earlier run packed and unpacked. Cargo never unpacks a version twice, and would build today's crate
-/// against yesterday's.
+/// Removes the packages that an earlier run packed and unpacked. Cargo never unpacks a version
+/// twice, so it would build the new crates against the old ones.
 fn forget(workspace: &Workspace) {
     let _ = fs::remove_dir_all(workspace.scratch("package"));
     let set = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = set.or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
     for registry in registries.into_iter().flatten().flatten() {
-        // A registry without a host is a folder on this machine, like the one that cargo packs into.
+        // A registry without a host is a folder on this machine, like the one into which cargo
+        // packs.
         if registry.file_name().as_encoded_bytes().starts_with(b"-") {
             for package in workspace.published() {
                 let unpacked = format!("{}-{}", package.name, package.version);
@@ -109,14 +111,14 @@ pub fn licences(workspace: &Workspace) -> Outcome {
     check(workspace, "bans licenses")
 }
 
-/// Known vulnerabilities, if the database can be fetched.
+/// Checks for known vulnerabilities if the database can be fetched.
 pub fn advisories(workspace: &Workspace) -> Outcome {
     need(workspace, "--version", "cargo-deny is not installed")?;
     need(workspace, "fetch db", "the advisories cannot be fetched")?;
     check(workspace, "advisories")
 }
 
-/// Runs `cargo deny check` on the workspace and on each package beside it.
+/// Runs `cargo deny check` on the workspace and on each package outside it.
 fn check(workspace: &Workspace, what: &str) -> Outcome {
     need(workspace, "--version", "cargo-deny is not installed")?;
     let manifests = iter::once("Cargo.toml".to_string());

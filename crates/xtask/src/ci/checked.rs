@@ -1,6 +1,8 @@
-//! Whether a check is needed: `.ci/checked` records with which sources all checks have passed.
+//! Decides whether a check is needed: `.ci/checked` records the sources with which all checks have
+//! passed.
 //!
-//! The sources are git's tree objects of the last commit, so what is not committed is never recorded.
+//! The sources are git's tree objects in the last commit, so uncommitted changes are never
+//! recorded.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,29 +12,29 @@ use crate::command::Cmd;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// What the checks of all code depend on, besides the compiler.
+/// The sources on which the checks of all code depend, besides the compiler.
 #[rustfmt::skip]
 const CODE: &[&str] = &["crates", "benches", "examples", "fuzz", "Cargo.toml", "Cargo.lock", "clippy.toml"];
 
-/// What the checks of concurrent code depend on, likewise.
+/// The sources on which the checks of concurrent code depend, besides the compiler.
 #[rustfmt::skip]
 const CONCURRENT: &[&str] = &[
     "crates/sync", "crates/deque", "crates/share", "crates/tidegate", "crates/rayon-core",
     "crates/policy", "crates/machine", "crates/xtask", "Cargo.lock",
 ];
 
-/// Sources and the compiler at one moment.
+/// The sources and the compiler at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// The object of each source, as git prints it, and the compiler.
+    /// The compiler, and the object of each source as git prints it.
     entries: Vec<String>,
-    /// The first change of a source that is not committed, as git prints it.
+    /// The first uncommitted change of a source, as git prints it.
     pub uncommitted: Option<String>,
     shallow: bool,
 }
 
 impl State {
-    /// Of all code, and of concurrent code.
+    /// Reads the states of all code and of concurrent code.
     pub fn read(workspace: &Workspace) -> Result<[State; 2], String> {
         Ok([
             State::of(workspace, CODE)?,
@@ -59,7 +61,7 @@ impl State {
         })
     }
 
-    /// Why checks of these sources must run, given what `.ci/checked` holds.
+    /// Why the checks of these sources must run, given the text of `.ci/checked`.
     pub fn reason(&self, recorded: Option<&str>) -> Option<String> {
         let Some(recorded) = recorded else {
             return Some(format!("there is no {FILE}"));
@@ -78,7 +80,7 @@ impl State {
 
 fn record_text(states: &[State; 2]) -> String {
     let head = "# `cargo run -p xtask -- ci --full` wrote this after every check had passed.";
-    // Both have the compiler and the lock file.
+    // Both states contain the compiler and the lock file.
     let entries: BTreeSet<&str> = states
         .iter()
         .flat_map(|state| state.entries.iter().map(String::as_str))
@@ -112,7 +114,7 @@ mod tests {
         })
     }
 
-    /// The reasons after `change`, if the file records the states before it.
+    /// The reason for checks after `change`, if the file records the states before it.
     fn reason_after(change: impl Fn(&mut State)) -> String {
         let [mut changed, _] = states();
         change(&mut changed);
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(text.matches("rustc 3").count(), 1);
     }
 
-    /// Versions before checks of all code were recorded wrote such a file.
+    /// Versions of xtask that did not record the checks of all code wrote such a file.
     #[test]
     fn a_file_without_code_is_a_reason_for_its_checks_alone() {
         let recorded = "# Head\ncrates/sync 4\nCargo.lock 2\nrustc 3\n";

@@ -1,7 +1,7 @@
 //! Every check that a change must pass: `cargo run -p xtask -- ci`.
 //!
-//! A check that cannot run on this machine says why and is counted as skipped, never as passed. One row alone runs by its
-//! name.
+//! A check that cannot run on this machine prints why and counts as skipped, never as passed. The
+//! name of a row runs that row alone.
 
 mod cargo;
 mod checked;
@@ -18,33 +18,32 @@ use crate::workspace::Workspace;
 
 use checked::State;
 
-/// Where it is recorded with which sources all checks have passed.
+/// Records the sources with which all checks have passed.
 const FILE: &str = ".ci/checked";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Cost {
     /// It takes seconds once everything is built.
     Quick,
-    /// `--quick` leaves it out.
+    /// `--quick` skips it.
     Slow,
 }
 
-/// What a check depends on.
+/// The files on which a check depends.
 #[derive(Clone, Copy, PartialEq)]
 enum Sources {
-    /// All files, or something outside the repository: it always runs.
+    /// All files, or something outside the repository. The check always runs.
     Any,
-    /// What is built.
+    /// Everything that is built.
     Code,
     /// The crates with concurrent code.
     Concurrent,
 }
 
 enum Check {
-    /// One cargo command.
     Cargo(&'static str),
     One(fn(&Workspace) -> Outcome),
-    /// A table of checks, each with a line of its own.
+    /// A table of checks, each of which prints its own line.
     Table(fn(&Workspace, &mut Tally)),
 }
 
@@ -54,7 +53,7 @@ use Sources::{Any, Code, Concurrent};
 
 pub struct Step(Cost, Sources, pub &'static str, Check);
 
-/// Every row, in the order in which they run.
+/// All checks, in the order in which they run.
 #[rustfmt::skip]
 pub const STEPS: &[Step] = &[
     Step(Quick, Any, "fmt", Cargo("fmt --all --check -- -l")),
@@ -68,7 +67,7 @@ pub const STEPS: &[Step] = &[
     Step(Slow, Any, "web links", One(house::web)),
     Step(Slow, Any, "advisories", One(cargo::advisories)),
     Step(Slow, Any, "doc tests", Cargo("test --workspace --doc --all-features")),
-    // What the runtime tells the `tracing` crate, which the ordinary tests are built without.
+    // The events for the `tracing` crate; the ordinary tests are built without them.
     Step(Slow, Code, "events", Cargo("test -p tidegate --features tracing --test events")),
     Step(Slow, Code, "beside tests", Table(beside::tests)),
     Step(Slow, Code, "msrv", One(cargo::msrv)),
@@ -83,7 +82,7 @@ pub const STEPS: &[Step] = &[
 ];
 
 impl Step {
-    /// Why it is left out, if all code and concurrent code need to be checked or not.
+    /// Why the check is skipped, if it is. `code` and `concurrent` show which checks are needed.
     fn left_out(&self, quick: bool, [code, concurrent]: [bool; 2]) -> Option<String> {
         match self.1 {
             _ if quick && self.0 == Slow => Some("left out by --quick".to_string()),
@@ -94,7 +93,8 @@ impl Step {
     }
 }
 
-/// Runs the quick rows alone, or all whose sources have changed, or all to record that they have passed.
+/// Runs only the quick checks, or those whose sources have changed, or all of them to record that
+/// they have passed.
 pub fn every(workspace: &Workspace, tally: &mut Tally, quick: bool, full: bool) {
     let states = match State::read(workspace) {
         Ok(states) => states,

@@ -1,7 +1,9 @@
-//! ARCHITECTURE.md is true: manifests agree with its table of crates, which says what a crate may depend on, and it names
-//! every file of the runtime, and only files that exist.
+//! Checks that ARCHITECTURE.md is true. Its table of crates lists what each crate may depend on,
+//! and the manifests must agree with it. The page must name every file of the runtime, and only
+//! files that exist.
 //!
-//! Dependencies of tests alone are free. Programs outside `crates/` may depend on anything and are not published.
+//! Dependencies of tests are not restricted. Programs outside `crates/` may depend on anything and
+//! are not published.
 
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
@@ -16,13 +18,13 @@ const RUNTIME: &str = "crates/tidegate/src/";
 struct Row<'a> {
     name: &'a str,
     imports: Vec<&'a str>,
-    /// Whether packages of others may be used that are not listed.
+    /// Whether the crate may also use external packages that are not listed.
     any: bool,
-    /// Packages of others. If any may be used, these must be optional.
+    /// External packages. If the crate may use any, these must be optional.
     listed: Vec<&'a str>,
 }
 
-/// Finds crates without a row, rows without a crate, and dependencies that are not allowed.
+/// Finds crates without a row, rows without a crate, and forbidden dependencies.
 pub fn check(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
     let rows: Vec<Row> = page.lines().filter_map(row).collect();
@@ -43,10 +45,10 @@ pub fn check(repo: &Repo) -> Vec<String> {
     found.chain(map(repo)).collect()
 }
 
-/// Finds names without a file, and files of the runtime without a room.
+/// Finds names without a file, and files of the runtime that the page does not name.
 fn map(repo: &Repo) -> Vec<String> {
     let page = repo.text(PAGE).unwrap_or_default();
-    // The files and folders in the page's inline code.
+    // The files and folders that the page names in inline code.
     let names = page.lines().enumerate().flat_map(|(at, line)| {
         let words = line.split('`').skip(1).step_by(2);
         let paths = words.filter(|word| word.ends_with(".rs") || word.ends_with('/'));
@@ -90,7 +92,7 @@ fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// What is wrong with the manifest of the crate `name`, or of a program outside `crates/`.
+/// The errors in the manifest of the crate `name`, or of a program outside `crates/`.
 fn manifest(name: Option<&str>, package: &Package, rows: &[Row]) -> Vec<String> {
     let Some(name) = name else {
         let published = is_published(package).then(|| "write publish = false".to_string());
@@ -109,7 +111,7 @@ fn manifest(name: Option<&str>, package: &Package, rows: &[Row]) -> Vec<String> 
 }
 
 fn allowed(row: &Row, rows: &[Row], used: &Dependency) -> bool {
-    // A package of the registry may have the name of a crate here.
+    // A package in the registry may have the same name as a crate here.
     let is_ours = |name: &str| used.path.is_some() && package_of(name) == used.name;
     if rows.iter().any(|other| is_ours(other.name)) {
         return row.imports.iter().any(|name| is_ours(name));
@@ -138,7 +140,8 @@ mod tests {
         | `sync` | x | nothing | `libc` |\n| `deque` | x | `sync` | nothing |\n\
         | `sim` | x | nothing | any, but only optionally `rayon` |\n";
 
-    /// How many violations there are if the crate `name` depends on this package, which lies here or elsewhere.
+    /// The number of violations if the crate `name` depends on this package, which is in this
+    /// repository or elsewhere.
     fn violations(name: &str, used: &str, here: bool, optional: bool, kind: &str) -> usize {
         let dependency = json!({
             "name": used, "req": "*", "kind": kind, "optional": optional, "features": [],

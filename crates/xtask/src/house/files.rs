@@ -1,10 +1,11 @@
-//! What files may hold: `unsafe` only a few of them, and none of them more than 600 lines or the name of a
-//! place that readers elsewhere do not have. Clippy checks that each block of `unsafe` has its note and a single operation.
+//! What files may contain. Only a few may contain `unsafe`. No file may have more than 600 lines or
+//! name a place that other readers do not have. Clippy checks that each `unsafe` block has its note
+//! and a single operation.
 
 use super::source::{code, has_word};
 use super::{Repo, crate_of, violation};
 
-/// The modules that may hold `unsafe`, with the modules in them, by folder.
+/// The modules that may contain `unsafe`, with their submodules, by folder.
 const MODULES: [(&str, &str); 7] = [
     (
         "crates/sync/src",
@@ -17,7 +18,7 @@ const MODULES: [(&str, &str); 7] = [
         "job latch worker scope interval allocator",
     ),
     ("crates/rayon-core/src", "scope"),
-    // Tests that begin with a call of the C library.
+    // Tests that must first call the C library.
     ("crates/share/tests/support", "sys"),
     ("crates/tidegate/tests/support", "forks"),
 ];
@@ -46,7 +47,7 @@ fn may_hold(path: &str) -> bool {
     })
 }
 
-/// What the root of a crate lacks.
+/// What the root file of a crate lacks.
 fn root(path: &str, text: &str) -> Option<String> {
     let name = crate_of(path)?;
     let folder = format!("crates/{name}/src");
@@ -55,7 +56,7 @@ fn root(path: &str, text: &str) -> Option<String> {
     let missing = match name {
         _ if !["/lib.rs", "/main.rs"].contains(&file) => return None,
         _ if safe && !text.contains(FORBID) => FORBID,
-        // Its decisions depend on nothing but their arguments.
+        // The crate's decisions depend only on their arguments.
         "policy" if !text.contains("#![no_std]") => "#![no_std]",
         _ => return None,
     };
@@ -65,14 +66,14 @@ fn root(path: &str, text: &str) -> Option<String> {
 
 const LINES: usize = 600;
 
-/// Files that other tools or lawyers wrote.
+/// Files that tools or lawyers wrote.
 const NOT_OURS: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Places on one machine or network. Each is cut in two, so that this file does not contain it.
 const FOREIGN: &str = "/wor+k /roo+t /hom+e ../sha+red /tmp/tar+get index.+crates.io static.+crates.io \
     static.+rust-lang.org registry.+npmjs.org files.+pythonhosted.org deb.+debian.org";
 
-/// Finds long files and foreign places.
+/// Finds files that are too long, and files that name foreign places.
 pub fn texts(repo: &Repo) -> Vec<String> {
     let places = FOREIGN.replace('+', "");
     let mut found = Vec::new();
@@ -96,7 +97,7 @@ pub fn texts(repo: &Repo) -> Vec<String> {
     found
 }
 
-/// Whether the line contains `word`, and not as part of a longer path or name.
+/// Whether the line contains `word`, but not as part of a longer path or name.
 fn mentions(line: &str, word: &str) -> bool {
     let part_of_name = |c: char| c.is_alphanumeric() || ['_', '-'].contains(&c);
     line.match_indices(word).any(|(at, _)| {

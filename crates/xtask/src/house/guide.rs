@@ -1,10 +1,11 @@
-//! The guide shows its example programs in full, so that readers can copy them: page and example must be equal.
+//! The guide shows its example programs in full, so that readers can copy them. A program on a page
+//! must be equal to the example.
 //!
-//! The programs are tests of the documentation of `tidegate`.
+//! The documentation tests of `tidegate` run these programs.
 
 use super::{Repo, violation};
 
-/// Pages of the guide and the examples of `tidegate` that they show.
+/// The pages of the guide, and the examples of `tidegate` that they show.
 const SHOWN: [(&str, &str); 5] = [
     ("word-count", "wordcount"),
     ("task-graph", "task_graph"),
@@ -13,7 +14,7 @@ const SHOWN: [(&str, &str); 5] = [
     ("batch-memory", "batch_memory"),
 ];
 
-/// Finds pages that do not show their example as it is.
+/// Finds pages that do not show their example unchanged.
 pub fn check(repo: &Repo) -> Vec<String> {
     let differs = SHOWN.iter().filter_map(|(page, example)| {
         let page = format!("docs/guide/{page}.md");
@@ -28,7 +29,7 @@ pub fn check(repo: &Repo) -> Vec<String> {
     differs.collect()
 }
 
-/// Whether the page holds the program, whose documentation it leaves out.
+/// Whether the page shows the program without its module documentation.
 fn shows(page: &str, program: &str) -> bool {
     let body = program.split_once("\n\n").map_or("", |(_, body)| body);
     page.contains(&format!("```rust\n{body}```\n"))

@@ -1,4 +1,5 @@
-//! Links in Markdown: those within the repository are always checked, those to the web only if a network answers.
+//! Checks links in Markdown. Links within the repository are always checked, links to the web only
+//! if there is a network.
 //!
 //! rustdoc checks the links in Rust documentation.
 
@@ -19,7 +20,7 @@ pub fn check(repo: &Repo) -> Vec<String> {
     broken.collect()
 }
 
-/// Fetches the pages on the web. Only an answer that there is no such page is a failure.
+/// Fetches the linked pages. Only an answer that a page does not exist is a failure.
 pub fn web(workspace: &Workspace) -> Outcome {
     let repo = Repo::read(workspace)?;
     let targets = links(&repo).map(|(_, _, target)| target);
@@ -29,7 +30,7 @@ pub fn web(workspace: &Workspace) -> Outcome {
         .args(["--silent", "--location", "--max-time", "20"])
         .args(["--write-out", "%{http_code} %{url}\n"])
         .args(targets.iter().flat_map(url));
-    // It also fails if a single page does not answer.
+    // curl also fails if a single page does not answer.
     let text = curl.run().map(|done| done.text).unwrap_or_default();
     let answers = text.lines().skip(1).filter(|line| {
         let target = line.split_once(' ').map_or("", |(_, target)| target);
@@ -44,7 +45,8 @@ pub fn web(workspace: &Workspace) -> Outcome {
     }
 }
 
-/// The links of all pages outside code: page, line and target of `[text](target "title")` and `[name]: target`.
+/// The links of all pages, except in code: page, line and target of `[text](target "title")` and
+/// `[name]: target`.
 fn links(repo: &Repo) -> impl Iterator<Item = (&str, usize, String)> {
     let pages = repo.texts.iter().filter(|(path, _)| path.ends_with(".md"));
     pages.flat_map(|(path, text)| {
@@ -66,7 +68,7 @@ fn links(repo: &Repo) -> impl Iterator<Item = (&str, usize, String)> {
     })
 }
 
-/// What is wrong with a link that stands in the file `from`.
+/// What is wrong with a link in the file `from`.
 fn problem(repo: &Repo, from: &str, target: &str) -> Option<String> {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let mut parts: Vec<&str> = from.split('/').collect();

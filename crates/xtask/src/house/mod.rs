@@ -1,7 +1,8 @@
-//! What no other tool checks: `cargo run -p xtask -- house`.
+//! Checks that no other tool makes: `cargo run -p xtask -- house`.
 //!
-//! rustc, clippy, rustdoc and cargo-deny check what they can: their settings are the lints in the root manifest,
-//! `clippy.toml` and `deny.toml`. These checks read text, line by line, and rely on rustfmt's layout.
+//! rustc, clippy, rustdoc and cargo-deny check as much as they can. Their settings are the lints in
+//! the root manifest, `clippy.toml` and `deny.toml`. The checks here read text line by line, and
+//! rely on rustfmt's layout.
 
 mod architecture;
 mod files;
@@ -24,7 +25,7 @@ struct Repo {
     packages: Vec<(String, Package)>,
 }
 
-/// One check: returns the violations that it finds.
+/// A check; returns the violations that it finds.
 type Rule = fn(&Repo) -> Vec<String>;
 
 const RULES: [Rule; 6] = [
@@ -76,7 +77,7 @@ impl Repo {
         texts.filter(|(path, _)| path.ends_with(".rs"))
     }
 
-    /// What the paths of modules begin with that are only declared for tests.
+    /// The path prefixes of modules that are declared only for tests.
     fn test_modules(&self) -> Vec<String> {
         let declared = |(path, text)| source::test_modules(path, text);
         self.sources().flat_map(declared).collect()

@@ -1,7 +1,8 @@
-//! Memory orderings are explained in crates that run in users' programs.
+//! Memory orderings must be explained in crates that run in users' programs.
 //!
-//! A comment names the partner of an acquire, a release or a fence, or says why Relaxed is enough. It stands in the line,
-//! a few lines above it in the same function, or above the function. Whether it is true is for the reader and for loom.
+//! A comment names the partner of an acquire, a release or a fence, or gives the reason why Relaxed
+//! is enough. It is on the same line, a few lines above in the same function, or above the
+//! function. Whether it is true is up to the reader and loom.
 
 use super::source::{code, has_word, indent, is_comment, is_function, item_end, tests};
 use super::{Repo, crate_of, violation};
@@ -10,10 +11,10 @@ const CRATES: &str = "policy sync deque share machine tidegate rayon-core";
 
 const NAMES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// How many lines above an ordering the end of its comment may lie.
+/// The maximum distance in lines from the end of the comment to the ordering.
 const REACH: usize = 6;
 
-/// The fewest words that can name a partner or a reason.
+/// The fewest words that can name a partner or give a reason.
 const WORDS: usize = 3;
 
 /// Finds orderings outside tests that no comment explains.
@@ -53,7 +54,7 @@ fn is_explained(lines: &[&str], at: usize) -> bool {
     let mut above = (0..=at).rev();
     let function = above.find(|above| is_function(lines[*above]) && around(*above));
     let floor = head(lines, function.unwrap_or(0));
-    // A comment of several lines counts as a whole.
+    // A comment of several lines counts as one.
     let first = head(lines, at.saturating_sub(REACH).max(floor)).max(floor);
     let comments = lines[first..=at]
         .iter()
@@ -63,7 +64,7 @@ fn is_explained(lines: &[&str], at: usize) -> bool {
     words.filter(|word| !word.is_empty()).count() >= WORDS
 }
 
-/// The first line of the comments and attributes right above a line.
+/// The first line of the comments and attributes directly above a line.
 fn head(lines: &[&str], at: usize) -> usize {
     let above = lines[..at].iter().rev();
     let is_head = |line: &&&str| is_comment(line) || line.trim_start().starts_with("#[");

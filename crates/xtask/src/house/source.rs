@@ -1,8 +1,9 @@
-//! A Rust file line by line: which lines are code, which are comments, and which belong to tests.
+//! Reads a Rust file line by line, to find which lines are code, which are comments, and which
+//! belong to tests.
 //!
-//! rustfmt's layout does what a parser would: an item ends with a brace in the column in which it began.
+//! rustfmt's layout replaces a parser: an item ends with a brace in the column in which it began.
 
-/// The code of a line, without its comment and without what stands in string literals.
+/// The code of a line, without comments and without the contents of string literals.
 pub fn code(line: &str) -> String {
     let quoted = line.replace("\\\"", "");
     let outside: String = quoted.split('"').step_by(2).collect();
@@ -26,7 +27,7 @@ pub fn is_function(line: &str) -> bool {
     !is_comment(line) && (line.trim_start().starts_with("fn ") || line.contains(" fn "))
 }
 
-/// The last line of the item that begins in line `first`, attributes included.
+/// The last line of the item that begins in line `first`, including attributes.
 pub fn item_end(lines: &[&str], first: usize) -> usize {
     let ends = |line: &&str| {
         let ends = [';', '}', ','].iter().any(|end| line.ends_with(*end));
@@ -36,7 +37,7 @@ pub fn item_end(lines: &[&str], first: usize) -> usize {
     end.map_or(lines.len() - 1, |end| first + end)
 }
 
-/// For each line whether it belongs to a test.
+/// Whether each line belongs to a test.
 pub fn tests(lines: &[&str]) -> Vec<bool> {
     let mut tests = vec![false; lines.len()];
     for first in 0..lines.len() {
@@ -52,7 +53,7 @@ pub fn tests(lines: &[&str]) -> Vec<bool> {
     tests
 }
 
-/// The modules that the file at `path` declares for tests: what their paths begin with.
+/// The path prefixes of the modules that the file at `path` declares for tests.
 pub fn test_modules(path: &str, text: &str) -> Vec<String> {
     let parent = path.trim_end_matches(".rs");
     let roots = ["/lib", "/main", "/mod"];

@@ -1,7 +1,8 @@
-//! Mutants, one after another: `cargo run -p xtask -- mutants [NAME]`.
+//! Checks the mutants, one after another: `cargo run -p xtask -- mutants [NAME]`.
 //!
-//! A test that passes proves little until it has been seen to fail. Each file `crates/xtask/mutants/NAME.patch` is a
-//! known or plausible mistake. Above its diff stand a title and the test that must fail:
+//! A passing test proves little until it has been seen to fail. Each file
+//! `crates/xtask/mutants/NAME.patch` is a known or plausible mistake. Above its diff are a title
+//! and the test that must fail:
 //!
 //! ```text
 //! The owner publishes tasks without Release.
@@ -9,10 +10,12 @@
 //! Fails: loom PACKAGE PREEMPTIONS TEST
 //! ```
 //!
-//! With `miri` instead of `loom`, the name of an integration test takes the place of the bound on preemptions.
+//! With `miri` instead of `loom`, the bound on preemptions is replaced by the name of an
+//! integration test.
 //!
-//! `git apply` applies the patch to a copy of the workspace. The test must pass without the mutant, and the mutant must
-//! compile. A test that does not exist or that hangs has caught nothing. Without Miri, its mutants are skipped.
+//! `git apply` applies the patch to a copy of the workspace. The test must pass without the mutant,
+//! and the mutant must compile. A test that does not exist or that hangs has caught nothing.
+//! Without Miri, its mutants are skipped.
 
 mod tree;
 
@@ -29,7 +32,8 @@ use tree::Tree;
 
 const FOLDER: &str = "crates/xtask/mutants/";
 
-/// One schedule, in which a thread runs until it waits or ends: no luck is involved.
+/// One schedule, in which a thread runs until it waits or ends, so that the result does not depend
+/// on luck.
 const NEVER_PREEMPT: &str = "-Zmiri-preemption-rate=0";
 
 /// A mistake in the code, and the test that must catch it.
@@ -60,7 +64,7 @@ impl Mutant {
         self.file[FOLDER.len()..].trim_end_matches(".patch")
     }
 
-    /// `cargo test` of the test's package, with the arguments for the test program.
+    /// `cargo test` for the test's package, with `args` and the arguments of the test program.
     fn cargo_test(&self, workspace: &Workspace, args: &[&str]) -> Cmd {
         let [tool, package, argument, test] = self.fails.each_ref().map(String::as_str);
         let log = format!("mutant {}", self.name());
@@ -69,7 +73,7 @@ impl Mutant {
             "loom" => loom::command(workspace, &log, package, argument),
             _ => miri().args(["--test", argument]),
         };
-        // Incremental, because one build differs from the next in a few lines.
+        // Incremental, because two builds differ only in a few lines.
         let command = command
             .env("CARGO_INCREMENTAL", "1")
             .env("RUST_BACKTRACE", "0");
@@ -79,7 +83,7 @@ impl Mutant {
     }
 }
 
-/// Every mutant, or the one called `only`.
+/// All mutants, or the one called `only`.
 fn mutants(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Mutant>, String> {
     let files = workspace.files()?.into_iter();
     let patches = files.filter(|file| file.starts_with(FOLDER));
@@ -107,7 +111,7 @@ pub fn apply(workspace: &Workspace) -> Outcome {
     Ok(format!("{} patches", mutants.len()))
 }
 
-/// Checks every mutant, or the one called `only`.
+/// Checks all mutants, or the one called `only`.
 pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
     let tree = Tree::mirror(workspace);
     let prepared = tree.and_then(|tree| Ok((mutants(workspace, only)?, tree)));
@@ -120,7 +124,7 @@ pub fn run(workspace: &Workspace, tally: &mut Tally, only: Option<&str>) {
         "miri" => miri.clone(),
         _ => Ok(()),
     };
-    // All of them before the first mutant, because each mutant causes a rebuild.
+    // All tests without a mutant run before the first mutant, because each mutant causes a rebuild.
     let mut without: HashMap<&[String; 4], bool> = HashMap::new();
     for mutant in mutants.iter().filter(|mutant| ready(mutant).is_ok()) {
         without.entry(&mutant.fails).or_insert_with(|| {
@@ -159,7 +163,7 @@ fn judge(title: &str, done: &Done) -> Outcome {
 
 const UNDEFINED: &str = "Undefined Behavior: ";
 
-/// The first message of the failing test, or of Miri.
+/// The first message of the failing test or of Miri.
 fn message(output: &str) -> &str {
     let mut lines = output.lines();
     let found = lines.find(|line| line.contains(" panicked at ") || line.contains(UNDEFINED));

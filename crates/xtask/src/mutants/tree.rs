@@ -1,7 +1,8 @@
-//! The copy of the workspace in which one mutant at a time is applied.
+//! The copy of the workspace to which one mutant at a time is applied.
 //!
-//! git makes it: a tree object of all files that are tracked or would be added, committed or not, checked out below the
-//! target folder. Only files that differ are written, so cargo rebuilds little, and what a killed run left is restored.
+//! git makes the copy: it writes a tree object of all files that are tracked or would be added,
+//! committed or not, and checks it out below the target folder. It writes only files that differ,
+//! so cargo rebuilds little, and restores the files that a killed run has left changed.
 
 use std::fs;
 use std::path::Path;
@@ -11,9 +12,9 @@ use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 pub struct Tree {
-    /// The copy as a workspace, whose target folder serves all mutants.
+    /// The copy as a workspace. All mutants share its target folder.
     pub workspace: Workspace,
-    /// The folder in which git keeps the repository.
+    /// The repository's git folder.
     git: String,
     object: String,
 }
@@ -40,7 +41,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Calls `f` with the patch at `file` applied to the copy, and takes it back.
+    /// Applies the patch at `file` to the copy, calls `f`, and reverts the patch.
     pub fn patched(&self, file: &str, f: impl FnOnce() -> Outcome) -> Outcome {
         self.git(&self.workspace.root, "index", &["apply", file])?;
         let result = f();
@@ -53,7 +54,7 @@ impl Tree {
         self.git(&self.workspace.root, "index", &args).map(drop)
     }
 
-    /// Runs git on the files in `root` with an index of its own.
+    /// Runs git on the files in `root`, with a separate index.
     fn git(&self, root: &Path, index: &str, args: &[&str]) -> Result<String, String> {
         Cmd::new(&self.workspace, "git", "git")
             .args(args)
@@ -71,7 +72,7 @@ mod tests {
 
     const PATCH: &str = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-one\n+1\n";
 
-    /// A repository in a folder of its own, with a patch and the file that it changes.
+    /// A repository in its own folder, with a patch and the file that the patch changes.
     fn small(name: &str) -> Workspace {
         let root = Workspace::load().unwrap().scratch("tests").join(name);
         let _ = fs::remove_dir_all(&root);

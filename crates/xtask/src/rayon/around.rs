@@ -1,5 +1,5 @@
-//! What rayon-core's unit tests see around them: its public names, and in the place of private ones those that do the same
-//! through the public interface.
+//! The root of the library that holds rayon-core's unit tests. It imports rayon-core's public
+//! names, and replaces private ones by stand-ins that use the public interface.
 
 mod compile_fail;
 mod docs;
@@ -38,7 +38,7 @@ mod thread_pool {
     mod test;
 }
 
-/// In the place of rayon-core's own.
+/// Replaces rayon-core's own module.
 #[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod unwind {
@@ -49,7 +49,7 @@ mod unwind {
     }
 }
 
-/// In the place of rayon-core's own: the tests look at neither argument.
+/// Replaces rayon-core's own module. The tests ignore both arguments.
 #[cfg(test)]
 #[deny(dead_code, reason = "a name that no test needs any more is taken out")]
 mod registry {

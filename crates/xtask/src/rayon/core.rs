@@ -1,9 +1,9 @@
-//! The package of rayon-core's own tests: as they were published, without the code that they test.
+//! The package of rayon-core's own tests, as published, without the code that they test.
 //!
-//! Unit tests belong to a crate and see its private names. Here they are modules of a library whose root, `around.rs`,
-//! imports the public names and has a stand-in for each private one for which there is a public equivalent. A test that needs
-//! another is in the table, and switched off where it begins. The documentation becomes modules that hold nothing else, so
-//! that its examples run.
+//! Unit tests belong to a crate and see its private names. Here they are modules of a library whose
+//! root is `around.rs`. It imports the public names, and has a stand-in for each private name that
+//! has a public equivalent. A test that needs another private name is listed in the table and
+//! disabled. The documentation becomes modules that contain nothing else, so that its examples run.
 
 use std::path::PathBuf;
 
@@ -18,13 +18,13 @@ pub const NAME: &str = "rayon-core-tests";
 
 const AROUND: &str = include_str!("around.rs");
 
-/// The modules of unit tests that [`AROUND`] declares, from rayon-core's `src/`.
+/// The modules of unit tests that [`AROUND`] declares, as paths in rayon-core's `src/`.
 #[rustfmt::skip]
 const UNITS: [&str; 6] = [
     "broadcast/test.rs", "join/test.rs", "scope/test.rs", "spawn/test.rs", "test.rs", "thread_pool/test.rs",
 ];
 
-/// Documentation tests with nothing around them.
+/// Documentation tests that need no code around them.
 const COMPILE_FAIL: &str = "compile_fail/";
 
 pub fn package(published: &Published) -> Result<Vec<File>, String> {
@@ -59,7 +59,7 @@ fn documented(module: &str) -> String {
     module.trim_end_matches(".rs").replace('/', "_")
 }
 
-/// What is taken of the source `module`.
+/// The part of the source `module` that the package takes.
 fn source(module: &str, text: &str) -> Result<File, String> {
     let path = PathBuf::from("src").join(module);
     if UNITS.contains(&module) {
@@ -90,7 +90,7 @@ fn manifest(core: &Package) -> String {
     manifest
 }
 
-/// The unit tests of `module`, those that the table leaves out switched off.
+/// The unit tests of `module`, with those that the table leaves out disabled.
 fn without_left_out(module: &str, text: &str) -> Result<String, String> {
     let mut text = text.to_string();
     for (test, _) in LEFT_OUT {
@@ -106,7 +106,8 @@ fn without_left_out(module: &str, text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The documentation in a source as that of a module without code, in the same lines.
+/// The documentation in a source, as the documentation of a module without code. Line numbers stay
+/// the same.
 fn documentation(source: &str) -> String {
     let line = |line: &str| {
         let line = line.trim_start();

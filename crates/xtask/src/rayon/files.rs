@@ -5,7 +5,7 @@ use std::io::Error;
 use std::path::{Path, PathBuf};
 
 pub struct File {
-    /// Its path from the folder that it belongs to.
+    /// The path, relative to the folder that the file belongs to.
     pub path: PathBuf,
     pub bytes: Vec<u8>,
 }
@@ -16,7 +16,8 @@ impl File {
         File { path, bytes }
     }
 
-    /// Writes it below `folder` unless it is there already: what does not change need not be built anew.
+    /// Writes the file below `folder`, unless it is already there: an unchanged file causes no
+    /// rebuild.
     pub fn place(&self, folder: &Path) -> Result<(), String> {
         let path = folder.join(&self.path);
         if fs::read(&path).is_ok_and(|old| old == self.bytes) {
@@ -29,7 +30,7 @@ impl File {
     }
 }
 
-/// Every file below `folder`, in the order of their paths.
+/// All files below `folder`, sorted by path.
 pub fn below(folder: &Path) -> Result<Vec<File>, String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

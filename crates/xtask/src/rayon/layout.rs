@@ -1,4 +1,4 @@
-//! The published packages as a workspace whose `rayon-core` is the one of this repository.
+//! Lays out the published packages as a workspace that uses the `rayon-core` of this repository.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ const LOCK: &str = "Cargo.lock";
 
 pub fn write(workspace: &Workspace, folder: &Path, published: &Published) -> Result<(), String> {
     let rayon = files::below(&published.rayon)?;
-    // The versions that rayon was published with. Cargo adds what is not in it, which must stay as it is then.
+    // The versions with which rayon was published. Cargo adds what the lock file lacks, and later
+    // runs must keep that.
     let lock = rayon.iter().find(|file| file.path == Path::new(LOCK));
     if let Some(lock) = lock.filter(|_| !folder.join(LOCK).exists()) {
         lock.place(folder)?;
@@ -42,8 +43,8 @@ pub fn verify(workspace: &Workspace, folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// The manifest of the workspace. Its tests are many small programs: without debug information they are linked sooner,
-/// and to optimise what all of them use pays.
+/// The manifest of the workspace. The tests are many small programs: they link faster without debug
+/// information, and it pays to optimise the code that all of them share.
 fn root(workspace: &Workspace) -> String {
     let tests = core::NAME;
     let ours = toml::Value::from(workspace.root.join(OURS).display().to_string());

@@ -1,8 +1,10 @@
-//! Every test of the published rayon on this repository's `rayon-core`: `cargo run -p xtask -- rayon`.
+//! Runs every test of the published rayon on this repository's `rayon-core`: `cargo run -p xtask --
+//! rayon`.
 //!
-//! Cargo fetches rayon and rayon-core. They are laid out below the target folder as a workspace that is patched to take
-//! `rayon-core` from here: rayon as it was published, and rayon-core's tests in a package without the code that they test.
-//! A test that does not pass has a row in `table` with the reason, and the row is an error if it does pass.
+//! Cargo fetches rayon and rayon-core. xtask lays them out below the target folder, as a workspace
+//! that is patched to use our `rayon-core`: rayon as published, and rayon-core's tests in a package
+//! without the code that they test. A test that does not pass has a row in `table` with the reason.
+//! If it does pass, the row is an error.
 
 mod core;
 mod files;
@@ -22,7 +24,7 @@ use layout::OURS;
 use published::{RAYON, RAYON_CORE};
 use table::{SUITES, Suite};
 
-/// How long the tests of one suite may take together, which is many times what they do.
+/// The time limit for all tests of one suite, many times what they need.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
 pub fn run(workspace: &Workspace, tally: &mut Tally) {
@@ -36,7 +38,7 @@ pub fn run(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-/// Lays the packages out, makes sure that they are built on ours, and builds them.
+/// Lays the packages out, verifies that they use our `rayon-core`, and builds them.
 fn build(workspace: &Workspace) -> Outcome {
     let folder = folder(workspace);
     let published = published::fetch(&folder.join("fetch"))?;
@@ -66,7 +68,8 @@ fn cargo(workspace: &Workspace, name: &str, line: &str) -> Cmd {
         .env("CARGO_TARGET_DIR", target)
 }
 
-/// The folder of the packages. Another version has another, so that no file of the old one stays.
+/// The folder of the packages. Each pair of versions has its own, so that no file of an older
+/// version stays.
 fn folder(workspace: &Workspace) -> PathBuf {
     let versions = format!("{RAYON}-{RAYON_CORE}");
     workspace.scratch("rayon").join(versions)

@@ -1,4 +1,4 @@
-//! The published packages, fetched and unpacked by cargo for a package that only depends on them.
+//! The published packages. Cargo fetches and unpacks them for a package that only depends on them.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use crate::workspace::describe;
 /// The version of rayon whose tests run.
 pub const RAYON: &str = "1.12.0";
 
-/// The version of rayon-core whose tests run, and which ours stands in for.
+/// The version of rayon-core whose tests run, and which ours replaces.
 pub const RAYON_CORE: &str = "1.13.0";
 
 pub struct Published {
-    /// Where rayon is unpacked.
+    /// The folder into which rayon is unpacked.
     pub rayon: PathBuf,
-    /// Where rayon-core is unpacked.
+    /// The folder into which rayon-core is unpacked.
     pub core: PathBuf,
-    /// What cargo says about rayon-core.
+    /// Cargo's metadata of rayon-core.
     pub manifest: Package,
 }
 
-/// Has cargo fetch both, for a package in `folder`.
+/// Makes cargo fetch both packages, for a package in `folder`.
 pub fn fetch(folder: &Path) -> Result<Published, String> {
     let manifest = format!(
         "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n\

@@ -1,11 +1,11 @@
-//! What a suite printed, compared with what the table expects of it.
+//! Compares the output of a suite with what the table expects.
 
 use super::table::{Excuse, Suite};
 use crate::command::{Done, End};
 use crate::libtest::Tests;
 use crate::step::Outcome;
 
-/// Passes if the tests that were ignored and that failed are those of the table, and all others passed.
+/// Passes if exactly the tests in the table were ignored or failed, and all others passed.
 pub fn judge(suite: &Suite, done: &Done) -> Outcome {
     let tests = Tests::read(&done.text);
     let mut wrong: Vec<String> = incomplete(&tests, done).into_iter().collect();
@@ -28,7 +28,7 @@ pub fn judge(suite: &Suite, done: &Done) -> Outcome {
     Ok(format!("tests: {passed}{}", excused.collect::<String>()))
 }
 
-/// Why it is not known of every test how it ended.
+/// Why the output does not show how every test ended, if so.
 fn incomplete(tests: &Tests, done: &Done) -> Option<String> {
     let (started, ended) = (tests.started, tests.ended());
     match done.end {
@@ -43,7 +43,7 @@ fn incomplete(tests: &Tests, done: &Done) -> Option<String> {
     }
 }
 
-/// The names that stand in one of the lists alone.
+/// The names that are in only one of the lists.
 fn compare(what: &str, found: &[&str], expected: &[Excuse]) -> Vec<String> {
     let is_expected = |name: &&&str| expected.iter().any(|(test, _)| *test == **name);
     let more = found.iter().filter(|name| !is_expected(name));

@@ -1,13 +1,13 @@
-//! The suites, and the tests among them that do not pass, each with its reason.
+//! The suites, and their tests that do not pass, each with its reason.
 
 pub struct Suite {
     pub name: &'static str,
-    /// Their package and programs, as arguments of `cargo test`.
+    /// The package and the test programs, as arguments of `cargo test`.
     pub programs: &'static str,
-    /// Whether waits help anybody, which is not the default.
+    /// Whether waiting threads run any task, which is not the default.
     pub help_any: bool,
     pub ignored: &'static [Excuse],
-    /// Those that fail because we mean to differ.
+    /// Tests that fail because we differ on purpose.
     pub differ: &'static [Excuse],
 }
 
@@ -27,13 +27,14 @@ pub const SUITES: &[Suite] = &[
     Suite { name: "rayon doc tests", programs: "-p rayon --doc", help_any: false, ignored: NONE, differ: NONE },
 ];
 
-/// Unit tests that are not compiled, and what they call that is private to rayon-core.
+/// Unit tests that are not compiled, each with the private function of rayon-core that it calls.
 pub const LEFT_OUT: &[Excuse] = &[
     ("thread_pool::test::workers_stop", "ThreadPool::registry"),
     ("thread_pool::test::sleeper_stop", "ThreadPool::registry"),
 ];
 
-/// Unit tests of what our waits only do when they help anybody: run tasks that the waiter does not wait for.
+/// Unit tests of what a waiting thread does only with help-any: it runs tasks that it is not
+/// waiting for.
 const DIFFER: &[Excuse] = &[
     ("scope::test::mixed_lifo_order", OUTER),
     ("scope::test::mixed_fifo_order", OUTER),
