@@ -1,6 +1,7 @@
-//! The price of a fork on each runtime, in one table: `fib`, `treesum` and `uts`.
+//! Measures the cost of a fork on each runtime with `fib`, `treesum` and `uts`, and prints one
+//! table.
 //!
-//! Repetitions of all runtimes are interleaved and medians printed. Run with
+//! Repetitions of all runtimes are interleaved, and medians are printed. Run it with
 //! `RUST_MIN_STACK=67108864 cargo run --release --example micro -p tidegate-workloads --features
 //! rayon,chili`; the variable gives chili's threads the stack that `uts` needs.
 
@@ -38,7 +39,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prints, for every runtime, nanoseconds per unit and what is beyond the serial version.
+/// Prints, for every runtime, the nanoseconds per unit and the difference from the serial version.
 fn compare<P: Program>(title: &str, program: &P, times: u32, units: u64) -> std::io::Result<()> {
     let serial: Run<'_, P> =
         Box::new(move |input| clock(times, || drop(black_box(program.serial(black_box(input))))));

@@ -1,18 +1,28 @@
-//! Bipartition of a graph by branch and bound: the division of its vertices into two halves that cuts the least weight.
+//! Bipartition of a graph by branch and bound: divides the vertices into two halves so that the
+//! total weight of the cut edges is smallest.
 //!
-//! Vertices are decided one after the other. A subproblem whose bound is not below the least cut found so far is given up, and tasks share that cut: so how much is searched depends on
-//! how early good cuts are found, also by others. The answer is the cut, which every order finds; of several with that cut each run may find another. From Lukas Haselsteiner, Adaptive
-//! Work-Stealing Techniques (TU Wien, 2015), section 3.6, where 35 vertices have edges with probability 0.9; our weights are drawn from 1 to 1000.
+//! Vertices are decided one after the other. A subproblem is dropped if its bound is not below the
+//! best cut found so far. All tasks share that cut, so the amount of searching depends on how early
+//! any of them finds a good cut. The answer is the weight of the best cut, which every order finds;
+//! if several bipartitions have that weight, each run may find a different one. From Lukas
+//! Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6, where 35 vertices
+//! have edges with probability 0.9; our weights are drawn from 1 to 1000.
 //!
-//! The bound is in the manner of Jesper Larsson Träff and Martin Wimmer, An Improved, Easily Computable Combinatorial Lower Bound for Weighted Graph Bipartitioning (arXiv 1410.0462,
-//! 2014): each vertex that is not decided pays for its edges to vertices decided for the other side, and half of as many of its lightest other edges as must be cut, because the other
-//! side has still room for so many; who goes where is chosen so that they pay the least. As vertices are decided in a fixed order, sums of lightest edges are in a table.
+//! The bound follows Jesper Larsson Träff and Martin Wimmer, An Improved, Easily Computable
+//! Combinatorial Lower Bound for Weighted Graph Bipartitioning (arXiv 1410.0462, 2014). Each
+//! undecided vertex pays for its edges to vertices decided for the other side. It also pays half
+//! the weight of its lightest edges to undecided vertices, as many as must be cut, because the
+//! other side still has room for that many vertices. The assignment of undecided vertices to sides
+//! is the one that pays the least. Vertices are decided in a fixed order, so a table holds the sums
+//! of the lightest edges.
 //!
-//! Serial version and parallel body share the bound and, below the cut-off, the search. A relaxed load of the shared cut costs what a plain one does.
+//! The serial version and the parallel body share the bound and, below the cutoff, the search. A
+//! relaxed load of the shared cut costs as much as a plain load.
 //!
-//! It is no dag for the simulator: which subproblems there are depends on when cuts are found, so on the schedule itself.
+//! The simulator has no dag for this program: the set of subproblems depends on when cuts are
+//! found, and so on the schedule itself.
 //!
-//! What it does not do: take the most promising subproblem of all first, or begin with a cut from a heuristic.
+//! It doesn't search the most promising subproblem first or start from a heuristic cut.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,36 +41,36 @@ const HEAVIEST: u64 = 1000;
 /// The program `bipartition`.
 #[derive(Clone, Copy, Debug)]
 pub struct Bipartition {
-    /// How many vertices.
+    /// Number of vertices.
     pub n: usize,
-    /// The probability that two of them have an edge.
+    /// The probability that two vertices have an edge.
     pub p: f64,
-    /// Up to how many undecided vertices a subproblem is searched without forks.
+    /// Subproblems with up to this many undecided vertices are searched without forks.
     pub cutoff: usize,
-    /// From which the edges are drawn.
+    /// The seed for the edges.
     pub seed: u64,
 }
 
-/// A graph with weights.
+/// A weighted graph.
 #[derive(Debug)]
 pub struct Graph {
     n: usize,
-    /// The weight between each two vertices, 0 where there is no edge.
+    /// The weight between each pair of vertices; 0 if there is no edge.
     weights: Vec<[u32; MOST]>,
     /// See [`Graph::lightest`].
     lightest: Vec<u32>,
 }
 
-/// Some vertices are decided, the others not.
+/// A partial solution, in which the first vertices are assigned to sides.
 #[derive(Clone, Copy, Debug)]
 struct Subproblem {
-    /// How many are decided: those before it.
+    /// Number of decided vertices; they are the first ones.
     decided: usize,
-    /// How many more each side takes.
+    /// How many more vertices each side takes.
     room: [usize; 2],
-    /// The weight that is cut among those decided.
+    /// The weight of the cut edges between decided vertices.
     cut: u32,
-    /// For each side and undecided vertex: the weight of its edges to that side.
+    /// The weight of each undecided vertex's edges to each side.
     to: [[u32; MOST]; 2],
 }
 
@@ -93,7 +103,8 @@ impl Graph {
         }
     }
 
-    /// By number of edges: what the lightest ones between a vertex and others that are not decided weigh, pairs without an edge being edges of no weight.
+    /// The sums of the lightest edges between `vertex` and other undecided vertices, indexed by the
+    /// number of edges. A pair without an edge counts as an edge of weight 0.
     fn lightest(&self, decided: usize, vertex: usize) -> &[u32] {
         &self.lightest[(decided * self.n + vertex) * (self.n + 1)..]
     }
@@ -107,13 +118,14 @@ impl Graph {
         }
     }
 
-    /// The sides for the next vertex, the one that cuts less first.
+    /// The sides for the next vertex, starting with the side that cuts less.
     fn sides(&self, of: &Subproblem) -> [usize; 2] {
         let [left, right] = of.to.map(|to| to[of.decided]);
         if left >= right { [0, 1] } else { [1, 0] }
     }
 
-    /// The next vertex is decided; none if that side has no room, or if that cannot lead below the cut that was found.
+    /// Assigns the next vertex to `side`. Returns `None` if that side has no room or if the result
+    /// can't beat the best cut found.
     fn decide(&self, of: &Subproblem, side: usize, found: &AtomicU32) -> Option<Subproblem> {
         if of.room[side] == 0 {
             return None;
@@ -126,13 +138,15 @@ impl Graph {
         for (to, weight) in next.to[side].iter_mut().zip(weights) {
             *to += weight;
         }
-        // Relaxed: a number that only falls. Who sees an old one searches more.
+        // Relaxed: the number only falls. A task that reads an old value searches more.
         (self.bound(&next) < found.load(Ordering::Relaxed)).then_some(next)
     }
 
-    /// What every solution of the subproblem cuts at least; what it cuts, if all is decided.
+    /// A lower bound for the cut of every solution of the subproblem, and the cut itself if all
+    /// vertices are decided.
     fn bound(&self, of: &Subproblem) -> u32 {
-        // Twice the weights: of an edge between two undecided vertices each pays half.
+        // Weights are doubled, because each end pays half of an edge between two undecided
+        // vertices.
         let mut all_right = 0;
         let mut more_if_left = [0_i32; MOST];
         let undecided = of.decided..self.n;
@@ -152,10 +166,10 @@ impl Graph {
         of.cut + (paid as u32).div_ceil(2)
     }
 
-    /// The serial version.
     fn serial(&self, of: &Subproblem, found: &AtomicU32) {
         if of.decided == self.n {
-            // Relaxed: as in `decide`; it is read in the end by who has waited for all.
+            // Relaxed: as in `decide`. The final value is read after all tasks have been waited
+            // for.
             found.fetch_min(of.cut, Ordering::Relaxed);
             return;
         }
@@ -166,7 +180,6 @@ impl Graph {
         }
     }
 
-    /// The parallel body.
     fn parallel<R: Runtime>(
         &self,
         fork: &mut R::Fork<'_>,
@@ -177,7 +190,8 @@ impl Graph {
         if self.n - of.decided <= cutoff {
             return self.serial(of, found);
         }
-        // Only when a side's turn comes is it known which cut it has to beat.
+        // Decides each side only when its turn comes, so that it must beat the best cut known by
+        // then.
         let search = |fork: &mut R::Fork<'_>, side| {
             if let Some(next) = self.decide(of, side, found) {
                 self.parallel::<R>(fork, &next, found, cutoff);
@@ -264,7 +278,7 @@ impl Program for Bipartition {
 mod tests {
     use super::*;
 
-    /// The weight between the vertices in the set and the others.
+    /// The weight of the edges between the vertices in `set` and the others.
     fn cut(graph: &Graph, set: u32) -> u32 {
         let inside = |vertex| set >> vertex & 1 == 1;
         let cut = |a: usize| {

@@ -1,16 +1,20 @@
-//! The fast Fourier transform of complex numbers, by Cooley and Tukey: elements with even and with odd numbers are transformed by themselves, in parallel, and then
-//! combined.
+//! The fast Fourier transform of complex numbers by Cooley and Tukey: the elements at even and at
+//! odd indices are transformed separately, in parallel, and then combined.
 //!
-//! James Cooley and John Tukey, An Algorithm for the Machine Calculation of Complex Fourier Series, Mathematics of Computation 19, 1965, with radix 2. It is a
-//! program of Yasir Adnan and Mitsuhisa Sato, Dynamic Multiple Work Stealing Strategy for Flexible Load Balancing, 2012, where 32 M numbers are transformed.
+//! James Cooley and John Tukey, An Algorithm for the Machine Calculation of Complex Fourier Series,
+//! Mathematics of Computation 19, 1965, with radix 2. Yasir Adnan and Mitsuhisa Sato use it with 32
+//! M numbers in Dynamic Multiple Work Stealing Strategy for Flexible Load Balancing, 2012.
 //!
-//! A level of the recursion goes over the numbers twice: it parts them into a second array, where the halves are transformed, and combines them back into the first. Both passes are
-//! parallel, too: they would else be the critical path. No pass goes in large strides.
+//! Each level of the recursion passes over the numbers twice. The first pass splits them into a
+//! second array, where the halves are transformed; the second combines the halves back into the
+//! first array. Both passes are parallel too, because otherwise they would be the critical path.
+//! Neither pass uses long strides.
 //!
-//! Serial version and parallel body share the passes and, below the cut-off, the recursion; as each number is computed in the same way whoever does it, both results are the same to
-//! the last bit. The roots of unity are made with the input.
+//! The serial version and the parallel body share the passes and, below the cutoff, the recursion.
+//! Both compute each number in the same way, so their results are identical to the last bit. The
+//! roots of unity are computed with the input.
 //!
-//! What it does not do: use a higher radix, transform in place, or rival a library.
+//! It doesn't use a higher radix, transform in place, or try to rival a library.
 
 use std::f64::consts::TAU;
 use std::io;
@@ -66,15 +70,15 @@ impl Mul for Complex {
 /// The program `fft`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fft {
-    /// How many numbers, a power of two.
+    /// How many numbers to transform, a power of two.
     pub n: usize,
-    /// Up to how many are transformed, parted or combined without forks.
+    /// Up to this many numbers are transformed, split or combined without forks.
     pub cutoff: usize,
-    /// From which the numbers are made.
+    /// The seed for the numbers.
     pub seed: u64,
 }
 
-/// What a run transforms.
+/// The numbers to transform, with scratch space and the roots of unity.
 #[derive(Debug)]
 pub struct Input {
     numbers: Vec<Complex>,
@@ -82,7 +86,8 @@ pub struct Input {
     roots: Vec<Complex>,
 }
 
-/// The roots of unity by which halves are combined. Those for two halves of `h` numbers are at `h` to before `2h`: each level reads its own in order.
+/// The roots of unity for combining halves. Indices `h..2h` hold those for two halves of `h`
+/// numbers, so each level reads its own roots in order.
 fn roots(n: usize) -> Vec<Complex> {
     let mut roots = vec![Complex::default(); n];
     let half = n / 2;
@@ -96,7 +101,7 @@ fn roots(n: usize) -> Vec<Complex> {
     roots
 }
 
-/// Copies elements with even numbers and those with odd numbers, each in their order.
+/// Copies the elements at even indices to `even` and those at odd indices to `odd`, in order.
 fn part(all: &[Complex], even: &mut [Complex], odd: &mut [Complex]) {
     for ((pair, even), odd) in all.chunks_exact(2).zip(even).zip(odd) {
         *even = pair[0];
@@ -104,7 +109,8 @@ fn part(all: &[Complex], even: &mut [Complex], odd: &mut [Complex]) {
     }
 }
 
-/// Makes the halves of a transform from those of the elements with even and odd numbers, or of a part of them.
+/// Computes both halves of a transform, or a part of them, from the transforms of the even and odd
+/// elements.
 fn combine(halves: [&mut [Complex]; 2], [even, odd]: [&[Complex]; 2], roots: &[Complex]) {
     let [first, second] = halves;
     let into = first.iter_mut().zip(second);
@@ -116,7 +122,7 @@ fn combine(halves: [&mut [Complex]; 2], [even, odd]: [&[Complex]; 2], roots: &[C
     }
 }
 
-/// The serial version: transforms the numbers and overwrites as much scratch.
+/// The serial version: transforms `numbers` and overwrites `scratch`, which has the same length.
 fn serial(numbers: &mut [Complex], scratch: &mut [Complex], roots: &[Complex]) {
     match numbers {
         [] | [_] => {}
@@ -133,7 +139,6 @@ fn serial(numbers: &mut [Complex], scratch: &mut [Complex], roots: &[Complex]) {
     }
 }
 
-/// The parallel body.
 fn parallel<R: Runtime>(
     fork: &mut R::Fork<'_>,
     numbers: &mut [Complex],
@@ -156,7 +161,7 @@ fn parallel<R: Runtime>(
     combine_halving::<R>(fork, [first, second], [even, odd], &roots[half..], cutoff);
 }
 
-/// [`part`] by joins.
+/// Does the work of [`part`] with joins.
 fn part_halving<R: Runtime>(
     fork: &mut R::Fork<'_>,
     all: &[Complex],
@@ -177,7 +182,7 @@ fn part_halving<R: Runtime>(
     );
 }
 
-/// [`combine`] by joins.
+/// Does the work of [`combine`] with joins.
 fn combine_halving<R: Runtime>(
     fork: &mut R::Fork<'_>,
     [first, second]: [&mut [Complex]; 2],
@@ -203,16 +208,16 @@ fn combine_halving<R: Runtime>(
 }
 
 impl Fft {
-    /// The number of that index: both parts are from -1 to 1.
+    /// The input number at `index`; its real and imaginary parts are between -1 and 1.
     fn number(&self, index: usize) -> Complex {
         let first = 2 * index as u64;
         Complex::new(uniform(self.seed, first), uniform(self.seed, first + 1))
     }
 
-    /// Whether a coefficient is, but for rounding, the sum that defines it.
+    /// Whether a coefficient equals the sum that defines it, except for rounding.
     fn is_right(&self, input: &Input, k: usize) -> bool {
         let half = self.n / 2;
-        // The second half of the circle is the first one with the other sign.
+        // The second half of the circle is the first half with the opposite sign.
         let root = |power: usize| match power < half {
             true => input.roots[half + power],
             false => Complex::default() - input.roots[power],
@@ -221,7 +226,7 @@ impl Fft {
             .map(|index| self.number(index) * root(index * k % self.n))
             .fold(Complex::default(), Complex::add);
         let difference = sum - input.numbers[k];
-        // Sums of so many random numbers grow as the root of how many there are.
+        // The sum of n random numbers grows as the square root of n.
         difference.re.hypot(difference.im) < 1e-9 * (self.n as f64).sqrt()
     }
 }
@@ -297,7 +302,7 @@ impl Program for Fft {
     }
 
     fn reset(&self, input: &mut Input) {
-        // A copy would be another 512 MB.
+        // Generates the numbers again, because keeping a copy would take another 512 MB.
         for (index, number) in input.numbers.iter_mut().enumerate() {
             *number = self.number(index);
         }
@@ -381,7 +386,7 @@ mod tests {
         let fft = program(1024, 2);
         let mut input = fft.prepare().unwrap();
         let original = input.numbers.clone();
-        // That of the conjugate is the conjugate of n times the inverse.
+        // The transform of the conjugate is the conjugate of n times the inverse transform.
         for _ in 0..2 {
             fft.serial(&mut input);
             for number in &mut input.numbers {

@@ -1,13 +1,13 @@
-//! Fibonacci numbers by double recursion, without a cut-off: nothing but forks.
+//! Fibonacci numbers by double recursion without a cutoff: nothing but forks.
 //!
-//! `fib(n)` makes 2 F(n+1) - 1 calls and F(n+1) - 1 forks, so it shows the price of a fork and
-//! nothing else. The serial version is the plain recursion, left to the compiler as it stands: no
-//! hint against inlining and no black box, either of which would flatter every runtime.
+//! `fib(n)` makes 2 F(n+1) - 1 calls and F(n+1) - 1 forks, so it measures the cost of a fork and
+//! nothing else. The serial version is the plain recursion and leaves the compiler free to
+//! optimize: an inlining hint or a black box would flatter every runtime.
 //!
-//! The two closures of a fork capture `n` by value (`move`) or by reference, as users write them. The difference shows what a
-//! fork makes the compiler keep in memory.
+//! The two closures of a fork capture `n` either by value (`move`) or by reference; users write
+//! both. The difference shows what a fork forces the compiler to keep in memory.
 //!
-//! What it does not show: imbalance (both halves are trees of the same kind), memory, or long leaves.
+//! It doesn't test imbalance (both halves are trees of the same kind), memory, or long leaves.
 
 use std::io;
 
@@ -17,13 +17,13 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 
-/// The largest n whose number fits the result.
+/// The largest n for which F(n) fits the result type.
 const MOST: u64 = 93;
 
 /// The program `fib`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fib {
-    /// Which number, 0 to 93.
+    /// The index of the number, 0 to 93.
     pub n: u32,
     /// What the closures of a fork capture.
     pub closures: Closures,
@@ -47,7 +47,7 @@ impl Closures {
 }
 
 impl Fib {
-    /// With closures that capture by value.
+    /// Creates the program with closures that capture by value.
     #[must_use]
     pub fn new(n: u32) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Fib {
     }
 }
 
-/// The serial version.
+/// Runs the serial version.
 pub fn serial(n: u32) -> u64 {
     if n < 2 {
         return n.into();
@@ -65,7 +65,8 @@ pub fn serial(n: u32) -> u64 {
     serial(n - 1) + serial(n - 2)
 }
 
-/// The parallel body with closures that capture by reference: a fork a call.
+/// Runs the parallel body with closures that capture by reference; each call above the leaves
+/// forks.
 pub fn parallel_by_reference<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
     if n < 2 {
         return n.into();
@@ -78,7 +79,7 @@ pub fn parallel_by_reference<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 
     a + b
 }
 
-/// The parallel body with closures that capture by value: a fork a call.
+/// Runs the parallel body with closures that capture by value; each call above the leaves forks.
 pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
     if n < 2 {
         return n.into();
@@ -91,7 +92,7 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, n: u32) -> u64 {
     a + b
 }
 
-/// The number by repeated addition.
+/// Computes the number by repeated addition.
 fn by_addition(n: u32) -> u64 {
     let (mut this, mut next) = (0_u64, 1_u64);
     for _ in 0..n {

@@ -1,11 +1,11 @@
-//! A tree whose work and span can be set apart: at every node some children wait for each other.
+//! A tree whose work and span can be chosen separately: some children of every node run in series.
 //!
-//! `knary(n, k, r)` has `n` levels and `k` children at every inner node, of which the first `r` run
-//! one after the other and the others in parallel; every node takes [`STEPS`] steps. By Robert
+//! `knary(n, k, r)` has `n` levels and `k` children per inner node. The first `r` children run one
+//! after the other and the rest run in parallel; every node takes [`STEPS`] steps. By Robert
 //! Blumofe; see Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing
 //! Jobs (MIT, 2004), section 7.
 //!
-//! What it does not do: cut off, or unfold at random; for that there is `uts`.
+//! It has no cutoff and doesn't unfold at random; for a random tree, use `uts`.
 
 use std::io;
 
@@ -14,24 +14,24 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
-/// Steps that every node takes.
+/// Steps per node.
 pub const STEPS: u64 = 100;
 
-/// The most nodes that a tree may have.
+/// The largest tree that is accepted, in nodes.
 const MOST_NODES: u64 = 1 << 40;
 
 /// The program `knary`.
 #[derive(Clone, Copy, Debug)]
 pub struct Knary {
-    /// Levels, the root's included.
+    /// Number of levels, including the root's.
     pub n: u32,
-    /// Children of an inner node.
+    /// Children per inner node.
     pub k: u32,
-    /// How many of them run in series.
+    /// How many of the children run in series.
     pub r: u32,
 }
 
-/// What comes out of a tree.
+/// The result for a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     nodes: u64,
@@ -48,7 +48,7 @@ impl Tally {
     }
 }
 
-/// A node at work: how many levels it heads and where its steps ended.
+/// A node after its steps have run: its number of levels (itself included), and its final state.
 #[derive(Clone, Copy)]
 struct Node {
     levels: u32,
@@ -81,7 +81,7 @@ impl Knary {
         Node::new(self.n, 1)
     }
 
-    /// How many nodes the tree has; none if too many.
+    /// The number of nodes in the tree, or `None` if there are too many.
     fn nodes(&self) -> Option<u64> {
         let mut nodes = 1_u64;
         for _ in 1..self.n {
@@ -115,7 +115,7 @@ impl Knary {
         }
     }
 
-    /// The children of `node` from `start` to before `end`, in parallel.
+    /// Walks the children `start..end` of `node` in parallel.
     fn fork_among<R: Runtime>(
         &self,
         fork: &mut R::Fork<'_>,

@@ -1,24 +1,24 @@
 //! Benchmark programs with reference answers, generic over the runtime.
 //!
-//! Every program is a type that implements [`Program`]: a serial version (the fastest plain Rust we
-//! know of the same algorithm on the same data), a reference answer (published where there is one,
-//! else the serial version's), and **one** parallel body, generic over [`Runtime`], that every
-//! runtime runs. Serial version and body share their kernels.
+//! Every program is a type that implements [`Program`]. It has a serial version (the fastest plain
+//! Rust we know for the same algorithm on the same data), a reference answer (a published one if it
+//! exists, otherwise the serial version's), and **one** parallel body that is generic over
+//! [`Runtime`]. The serial version and the body share their kernels.
 //!
 //! - [`runtime`]: what a body needs from a runtime, and the adapters. The rivals are behind the
 //!   features `rayon` and `chili`, both off by default.
-//! - [`program`]: what a program offers to whoever runs it; [`parameter`]: its parameters.
+//! - [`program`]: the interface of a program; [`parameter`]: its parameters.
 //! - [`dags`]: the programs as dags, for the simulator.
-//! - [`grande`]: the kernels of the Java Grande benchmarks, of which [`intervals`] makes programs,
-//!   beside others whose tasks wait for single others.
-//! - [`space`]: programs that need much memory at a time, and how much depends on the order of their tasks.
+//! - [`grande`]: the kernels of the Java Grande benchmarks. [`intervals`] turns them into programs,
+//!   and adds other programs whose tasks wait for specific other tasks.
+//! - [`space`]: programs whose peak memory is large and depends on the order of their tasks.
 //! - [`factors`]: programs that factor matrices.
-//! - [`way`]: how a body makes tasks where the serial version has the same text.
-//! - [`registry`]: the programs by name, for a command line.
+//! - [`way`]: how one text serves as both the serial version and the parallel body.
+//! - [`registry`]: looks programs up by name, for a command line.
 //!
-//! What this crate does not do: time anything, choose a number of workers, or print. Its parallel
-//! bodies have no cut-off unless their documentation says so: the price of a fork is what many of
-//! them are there to show.
+//! This crate doesn't measure time, choose a number of workers, or print. Its parallel bodies have
+//! no cutoff unless their documentation mentions one, because many of them exist to measure the
+//! cost of a fork.
 //!
 //! ```
 //! use tidegate_workloads::fib::Fib;

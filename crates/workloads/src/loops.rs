@@ -1,9 +1,10 @@
-//! A short plain loop over few items, many times: nothing but the price of `for_each`.
+//! A short plain loop over a few items, run many times: it measures the cost of `for_each`.
 //!
-//! The body adds one to every item, which the compiler turns into a few vector instructions, so the
-//! loop is much shorter than waking a worker takes. A runtime does well that leaves it alone.
+//! The body adds one to every item. The compiler turns this into a few vector instructions, so the
+//! loop takes much less time than waking a worker. A runtime does well if it doesn't split the
+//! loop.
 //!
-//! What it does not show: balance, or loops worth splitting; for these there are the other programs.
+//! It doesn't test load balancing or loops that are worth splitting; other programs do.
 
 use std::io;
 
@@ -16,13 +17,12 @@ use crate::runtime::Runtime;
 /// The program `loops`.
 #[derive(Clone, Copy, Debug)]
 pub struct Loops {
-    /// Items of the loop.
+    /// Items per loop.
     pub items: usize,
-    /// How often the loop runs.
+    /// How many times the loop runs.
     pub times: u32,
 }
 
-/// What is done to an item.
 fn touch(item: &mut u32) {
     *item += 1;
 }

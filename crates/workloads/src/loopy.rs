@@ -1,13 +1,13 @@
 //! One loop that spawns many equal serial subtasks.
 //!
-//! From Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing Jobs (MIT,
-//! 2004), section 4.2: at any time few tasks of such a loop are ready, though its parallelism is half
-//! its length, so it shows how fast a runtime gets all of its workers going.
+//! From Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel Work-Stealing Jobs
+//! (MIT, 2004), section 4.2. Few tasks of such a loop are ready at any time, although its
+//! parallelism is half its length. So it shows how fast a runtime gets all of its workers busy.
 //!
-//! With `form spawn` the loop is one scope with a spawn per subtask, as in the source. With
-//! `form join`, for runtimes without a scope, the range is halved by joins, which is another graph.
+//! With `form spawn` the loop is one scope with one spawn per subtask, as in the source. With `form
+//! join`, for runtimes without scopes, joins halve the range, which is a different graph.
 //!
-//! What it does not show: imbalance, or the price of a fork.
+//! It doesn't test imbalance or the cost of a fork.
 
 use std::io;
 
@@ -21,11 +21,11 @@ use crate::steps::{random, steps};
 /// The program `loopy`.
 #[derive(Clone, Copy, Debug)]
 pub struct Loopy {
-    /// How many subtasks.
+    /// Number of subtasks.
     pub n: usize,
-    /// How many steps each takes.
+    /// Steps per subtask.
     pub steps: u64,
-    /// How the parallel body makes its tasks.
+    /// How the parallel body creates its tasks.
     pub form: Form,
 }
 

@@ -1,21 +1,24 @@
-//! Square matrices in square blocks, and which block lies where.
+//! Square matrices made of square blocks, and their layout.
 //!
-//! Blocks are numbered as a recursion into quadrants meets them (Guy Morton's order, 1966), each block row by row, so that the blocks of a
-//! quadrant lie next to each other. Elements are small whole numbers: their sums are exact in any order, for [so many rows](most_rows).
+//! Blocks are numbered in the order in which a recursion into quadrants visits them (Guy Morton's
+//! order, 1966), so the blocks of a quadrant are adjacent in memory. Within a block, elements are
+//! stored row by row. Elements are small integers: their sums are exact in any order, up to
+//! [`most_rows`].
 
 use std::ops::{AddAssign, Mul};
 
 use crate::steps::random;
 
-/// Elements are below this.
+/// Elements are less than this.
 const ELEMENTS: u64 = 16;
 
-/// The most rows for which the elements of a product are exact in numbers with so many binary digits.
+/// The most rows for which the elements of a product are exact in floating-point numbers with
+/// `digits` binary digits.
 pub const fn most_rows(digits: u32) -> u64 {
     (1 << digits) / (ELEMENTS - 1).pow(2)
 }
 
-/// So many blocks by as many, of so many elements by as many.
+/// The shape of a matrix: `blocks` by `blocks` blocks of `block` by `block` elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     pub blocks: usize,
@@ -23,34 +26,34 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Elements of a block.
+    /// Elements per block.
     pub fn area(self) -> usize {
         self.block * self.block
     }
 
-    /// Blocks of a matrix.
+    /// Blocks per matrix.
     pub fn count(self) -> usize {
         self.blocks * self.blocks
     }
 
-    /// Elements of a matrix.
+    /// Elements per matrix.
     pub fn elements(self) -> usize {
         self.count() * self.area()
     }
 
-    /// The block of that number.
+    /// The block with this number.
     pub fn of<T>(self, matrix: &[T], number: usize) -> &[T] {
         &matrix[number * self.area()..][..self.area()]
     }
 
-    /// A matrix that follows from a seed.
+    /// A matrix generated from `seed`.
     pub fn random<T: From<u8>>(self, seed: u64) -> Vec<T> {
         let elements = 0..self.elements() as u64;
         let element = |i| T::from((random(seed, i) % ELEMENTS) as u8);
         elements.map(element).collect()
     }
 
-    /// Adds the product of two blocks to a third.
+    /// Adds the product of blocks `a` and `b` to `c`.
     pub fn multiply<T>(self, a: &[T], b: &[T], c: &mut [T])
     where
         T: Copy + Mul<Output = T> + AddAssign,
@@ -66,23 +69,23 @@ impl Grid {
     }
 }
 
-/// The number of the block in that row and column.
+/// The number of the block in this row and column.
 pub fn number(row: usize, column: usize) -> usize {
     spread(row) << 1 | spread(column)
 }
 
-/// Row and column of a block.
+/// The row and column of a block.
 pub fn place(number: usize) -> (usize, usize) {
     (gather(number >> 1), gather(number))
 }
 
-/// Every bit at twice its position.
+/// Moves every bit to twice its position.
 fn spread(bits: usize) -> usize {
     let bit = |at: u32| (bits >> at & 1) << (2 * at);
     (0..usize::BITS / 2).map(bit).sum()
 }
 
-/// The bits at even positions, each at half its position.
+/// Moves every bit at an even position to half its position.
 fn gather(bits: usize) -> usize {
     let bit = |at: u32| (bits >> (2 * at) & 1) << at;
     (0..usize::BITS / 2).map(bit).sum()

@@ -1,78 +1,78 @@
-//! Parameters of programs: what is allowed, what stands if none is given, and how text becomes one.
+//! Parameters of programs: valid values, defaults and parsing.
 //!
-//! A program lists its [`Parameter`]s; [`Values::parse`] turns what a user typed into [`Values`],
-//! each checked against its [`Kind`], and fills in the rest from the [`Size`] asked for. Conditions
-//! that bind several parameters are the program's own, in `from_values`.
+//! A program lists its [`Parameter`]s. [`Values::parse`] turns the user's input into [`Values`],
+//! checks each one against its [`Kind`], and fills in defaults for the requested [`Size`]. Each
+//! program checks constraints between parameters itself, in `from_values`.
 //!
-//! What this module does not do: know about dashes, equal signs or help; a command line hands over
-//! names and values. It never reads the environment.
+//! This module knows nothing about dashes, equal signs or help: a command line passes it names and
+//! values. It never reads the environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How big a run is when parameters are left out.
+/// The problem size that determines the defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// Under 50 ms, for tests.
+    /// Less than 50 ms, for tests.
     Tiny,
-    /// Some seconds at most.
+    /// A few seconds at most (default).
     #[default]
     Small,
-    /// The size in the program's source.
+    /// The size used in the program's source.
     Paper,
 }
 
 /// A parameter of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The name by which it is given.
+    /// The parameter's name on the command line.
     pub name: &'static str,
-    /// Whether it may be given by position too.
+    /// Whether it can also be passed by position.
     pub positional: bool,
-    /// What is allowed.
+    /// The valid values.
     pub kind: Kind,
-    /// What stands when it is not given.
+    /// The default.
     pub preset: Preset,
-    /// What it means, with the unit.
+    /// What it means, including the unit.
     pub meaning: &'static str,
 }
 
-/// What a parameter's values look like.
+/// The type and range of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A whole number between the two, both included.
+    /// An integer between the two bounds, inclusive.
     Integer(u64, u64),
-    /// A number between the two, both included.
+    /// A number between the two bounds, inclusive.
     Number(f64, f64),
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A path of a file or folder.
+    /// The path of a file or directory.
     Path,
 }
 
-/// What stands when a parameter is not given.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Preset {
-    /// The value for the sizes tiny, small and paper.
+    /// The defaults for the sizes tiny, small and paper.
     Sizes([&'static str; 3]),
-    /// Nothing: it must be given.
+    /// No default: the user must pass a value.
     Required,
-    /// The value that another parameter implies, in words.
+    /// A value that another parameter implies; the text describes it.
     Implied(&'static str),
 }
 
-/// What a user typed.
+/// The user's input, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// Values without a name, in order.
+    /// Positional values, in order.
     pub positional: Vec<OsString>,
-    /// Values with a name.
+    /// Named values.
     pub named: Vec<(String, OsString)>,
 }
 
-/// Values for a program's parameters, each of which is allowed.
+/// Valid values for a program's parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values(BTreeMap<&'static str, Item>);
 
@@ -84,16 +84,16 @@ enum Item {
     Path(PathBuf),
 }
 
-/// A parameter that does not exist, is missing, or has a value that is not allowed.
+/// The error for an unknown or missing parameter, or an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError(String);
 
 impl Values {
-    /// Checks what was given against `parameters` and fills in the rest for `size`.
+    /// Checks `given` against `parameters` and fills in the defaults for `size`.
     ///
     /// # Errors
-    /// If a name is unknown or given twice, a value is not allowed or missing, or there are more
-    /// values without a name than positional parameters.
+    /// If a name is unknown or given twice, if a value is invalid or missing, or if there are more
+    /// positional values than positional parameters.
     ///
     /// ```
     /// use tidegate_workloads::{Given, Program, Size, Values, fib::Fib};
@@ -149,15 +149,15 @@ impl Values {
         }
     }
 
-    /// Whether there is a value of that name.
+    /// Whether there is a value for this parameter.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// The whole number of that name.
+    /// The value of an integer parameter.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such value.
     pub fn integer(&self, name: &str) -> Result<u64, ParameterError> {
         match self.0.get(name) {
             Some(Item::Integer(value)) => Ok(*value),
@@ -165,10 +165,10 @@ impl Values {
         }
     }
 
-    /// The number of that name.
+    /// The value of a number parameter.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such value.
     pub fn number(&self, name: &str) -> Result<f64, ParameterError> {
         match self.0.get(name) {
             Some(Item::Number(value)) => Ok(*value),
@@ -176,10 +176,10 @@ impl Values {
         }
     }
 
-    /// The word of that name.
+    /// The value of a choice parameter.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such value.
     pub fn choice(&self, name: &str) -> Result<&'static str, ParameterError> {
         match self.0.get(name) {
             Some(Item::Choice(value)) => Ok(value),
@@ -187,10 +187,10 @@ impl Values {
         }
     }
 
-    /// The path of that name.
+    /// The value of a path parameter.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such value.
     pub fn path(&self, name: &str) -> Result<&Path, ParameterError> {
         match self.0.get(name) {
             Some(Item::Path(value)) => Ok(value),

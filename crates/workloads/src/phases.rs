@@ -1,12 +1,13 @@
-//! Serial and parallel phases in turns, as programs have them that are parallel only in part.
+//! Alternating serial and parallel phases, like programs that are only partly parallel.
 //!
-//! A serial phase computes, or waits without using the processor, as a program does that reads its next input. A parallel
-//! phase is a number of equal tasks that are halved by joins. With one round and `first` one way or the other, two such jobs are
-//! complementary: when one is serial the other is parallel (Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel
-//! Work-Stealing Jobs, MIT, 2004, section 7). With many rounds of short phases the number of processors that a job could use
-//! changes faster than any estimate follows.
+//! A serial phase computes, or waits without using the CPU, like a program that reads its next
+//! input. A parallel phase is a number of equal tasks, split by joins that halve the range. Two
+//! jobs with one round each and opposite values of `first` are complementary: while one is serial,
+//! the other is parallel (Siddhartha Sen, Dynamic Processor Allocation for Adaptively Parallel
+//! Work-Stealing Jobs, MIT, 2004, section 7). With many rounds of short phases, the number of
+//! processors that a job can use changes faster than any estimate can follow.
 //!
-//! What it does not show: imbalance within a phase, or the price of a fork.
+//! It doesn't test imbalance within a phase or the cost of a fork.
 
 use std::io;
 use std::time::Duration;
@@ -18,21 +19,21 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{random, steps};
 
-/// The most steps of a phase.
+/// The most steps that a phase may have.
 const MOST_STEPS: u64 = 1_000_000_000_000;
 
 /// The program `phases`.
 #[derive(Clone, Copy, Debug)]
 pub struct Phases {
-    /// How often both phases follow each other.
+    /// Number of rounds; each has one serial and one parallel phase.
     pub rounds: u64,
-    /// Steps of a serial phase.
+    /// Steps per serial phase.
     pub serial: u64,
-    /// How long a serial phase waits besides, in milliseconds.
+    /// How long each serial phase also waits, in milliseconds.
     pub wait: u64,
-    /// Steps of a parallel phase, all tasks together.
+    /// Steps per parallel phase, summed over its tasks.
     pub parallel: u64,
-    /// Tasks of a parallel phase.
+    /// Tasks per parallel phase.
     pub tasks: u64,
     /// Which phase comes first.
     pub first: First,
@@ -41,9 +42,9 @@ pub struct Phases {
 /// Which phase comes first in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// The serial one.
+    /// The serial phase.
     Serial,
-    /// The parallel one.
+    /// The parallel phase.
     Parallel,
 }
 
@@ -56,7 +57,7 @@ impl First {
 }
 
 impl Phases {
-    /// All rounds, with these two ways through a phase.
+    /// Runs all rounds, with the given implementations of the two phases.
     fn rounds(
         &self,
         mut serial: impl FnMut(u64) -> u64,

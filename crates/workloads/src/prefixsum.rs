@@ -1,11 +1,15 @@
-//! Prefix sums: each element becomes the sum of all up to it, in two passes over blocks.
+//! Prefix sums in two passes over blocks: each element becomes the sum of itself and all earlier
+//! ones.
 //!
-//! The first pass adds up blocks, and their sums up a tree; the second goes down the tree with the sum of all that is before a block, and over the block (Guy Blelloch, Prefix Sums and
-//! Their Applications, 1990, section 1.2). From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6, where there are 10^8 elements.
+//! The first pass sums each block and combines the sums up a tree. The second pass goes down the
+//! tree with the sum of everything before a block, and then over the block (Guy Blelloch, Prefix
+//! Sums and Their Applications, 1990, section 1.2). From Lukas Haselsteiner, Adaptive Work-Stealing
+//! Techniques (TU Wien, 2015), section 3.6, where there are 10^8 elements.
 //!
-//! The serial version needs one pass, and one addition an element, so the parallel body does twice the work; and it waits for memory more than it computes.
+//! The serial version needs one pass with one addition per element, so the parallel body does twice
+//! the work. It spends more time waiting for memory than computing.
 //!
-//! What it does not do: keep a block in a cache from one pass to the next.
+//! It doesn't keep a block in a cache between the passes.
 
 use std::io;
 
@@ -17,15 +21,16 @@ use crate::steps::{checksum, random};
 /// The program `prefixsum`.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefixsum {
-    /// How many elements.
+    /// Number of elements.
     pub n: usize,
-    /// How many of them are a block.
+    /// Elements per block.
     pub block: usize,
-    /// From which the elements are made.
+    /// The seed for the elements.
     pub seed: u64,
 }
 
-/// The serial version, also of a block with this sum before it. Sums are those modulo 2^64.
+/// Replaces the elements of an array or block by their prefix sums, where `before` is the sum of
+/// all elements before it. Sums are modulo 2^64.
 fn serial(elements: &mut [u64], before: u64) {
     let mut sum = before;
     for element in elements {
@@ -34,13 +39,15 @@ fn serial(elements: &mut [u64], before: u64) {
     }
 }
 
-/// So many blocks are in the left half, and so many elements.
+/// The number of blocks, and of elements, in the left half.
 pub(crate) fn half(elements: usize, block: usize) -> (usize, usize) {
     let blocks = elements.div_ceil(block) / 2;
     (blocks, blocks * block)
 }
 
-/// The first pass: the sum of all elements. Each node of the tree leaves the sum of its left half, between those of the nodes in that half and in the other one.
+/// The first pass: returns the sum of all elements. Each node of the tree stores the sum of its
+/// left half in `sums`, between the sums of the nodes in its left half and of those in its right
+/// half.
 fn up<R: Runtime>(fork: &mut R::Fork<'_>, elements: &[u64], sums: &mut [u64], block: usize) -> u64 {
     if elements.len() <= block {
         return elements.iter().copied().fold(0, u64::wrapping_add);
@@ -79,7 +86,6 @@ fn down<R: Runtime>(
     );
 }
 
-/// The parallel body.
 fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u64], block: usize) {
     let blocks = elements.len().div_ceil(block);
     let mut sums = vec![0; blocks.saturating_sub(1)];
@@ -149,7 +155,7 @@ impl Program for Prefixsum {
     }
 
     fn reset(&self, elements: &mut Vec<u64>) {
-        // A copy would be another 800 MB.
+        // Generates the elements again, because keeping a copy would take another 800 MB.
         for (i, element) in (0..).zip(elements) {
             *element = random(self.seed, i);
         }

@@ -1,13 +1,14 @@
-//! What a program offers to whoever runs it.
+//! The interface that every benchmark program implements.
 //!
-//! A run is: [`from_values`](Program::from_values), [`prepare`](Program::prepare) once, then for
-//! every repetition [`reset`](Program::reset), the timed [`serial`](Program::serial) or
+//! A run calls [`from_values`](Program::from_values) and [`prepare`](Program::prepare) once. Each
+//! repetition then calls [`reset`](Program::reset), the timed [`serial`](Program::serial) or
 //! [`parallel`](Program::parallel), and [`answer`](Program::answer). Only the timed part does the
-//! program's work; making the input and summing up the output are outside.
+//! program's work: creating the input and summarizing the output are not timed.
 //!
-//! A run is right if its answer equals the [`published`](Program::published) one, or, where there is
-//! none, the serial version's. Inputs that the program does not own (the files below a path) may
-//! change between two runs; [`settle`](Program::settle) takes out of both what did.
+//! A run is correct if its answer equals the [`published`](Program::published) one or, if none
+//! exists, the serial version's. Inputs that the program does not own, such as the files below a
+//! path, may change between two runs; [`settle`](Program::settle) removes what changed from both
+//! outputs.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,40 +18,41 @@ use serde_json::Value;
 use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::runtime::Runtime;
 
-/// The fields of a result, by name: comparable and printable.
+/// A result's fields, keyed by name.
 pub type Answer = serde_json::Map<String, Value>;
 
 /// A field of a program's [`Answer`], for help texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name in the answer.
+    /// The field's name in the answer.
     pub name: &'static str,
-    /// What it holds, with the unit.
+    /// What the field holds, including the unit.
     pub meaning: &'static str,
 }
 
 /// An answer known without running the serial version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// What a right run must answer.
+    /// The answer that every correct run gives.
     pub answer: Answer,
-    /// Where the answer comes from, in words.
+    /// Where the answer comes from, as text for the user.
     pub source: &'static str,
 }
 
 /// A benchmark program with its parameters.
 pub trait Program: Sized + Send + Sync + 'static {
-    /// The name by which a user asks for the program.
+    /// The program's name on the command line.
     const NAME: &'static str;
-    /// One line for a list of programs.
+    /// A one-line description for lists of programs.
     const SUMMARY: &'static str;
-    /// The parameters, positional ones in their order.
+    /// The parameters; positional ones appear in their order on the command line.
     const PARAMETERS: &'static [Parameter];
     /// The fields of the answer.
     const RESULT: &'static [Field];
-    /// Whether a run reads files, so that the first one may wait for a disk and later ones do not.
+    /// Whether a run reads files. If so, the first run may wait for a disk that later runs don't
+    /// need.
     const READS_FILES: bool = false;
-    /// Whether it runs only on a runtime with [intervals](Runtime::INTERVALS).
+    /// Whether the program requires a runtime with [intervals](Runtime::INTERVALS).
     const INTERVALS: bool = false;
 
     /// What a run works on.
@@ -58,43 +60,43 @@ pub trait Program: Sized + Send + Sync + 'static {
     /// What a run returns.
     type Output: Send;
 
-    /// The program with these parameters.
+    /// Creates the program with these parameters.
     ///
     /// # Errors
-    /// If the values, each allowed by itself, do not go together.
+    /// If the values are valid individually but not in combination.
     fn from_values(values: &Values) -> Result<Self, ParameterError>;
 
-    /// The parameters as the program takes them.
+    /// The parameters in effect.
     fn parameters(&self) -> Answer;
 
-    /// Makes the input.
+    /// Creates the input.
     ///
     /// # Errors
-    /// If the input cannot be had; the message names it.
+    /// If the input is unavailable; the message names it.
     fn prepare(&self) -> io::Result<Self::Input>;
 
-    /// Brings an input that was run on back to its first state.
+    /// Restores an input to its initial state after a run.
     fn reset(&self, _input: &mut Self::Input) {}
 
-    /// The serial version.
+    /// Runs the serial version.
     fn serial(&self, input: &mut Self::Input) -> Self::Output;
 
-    /// The parallel body, to be called inside [`Runtime::install`].
+    /// Runs the parallel body. Call this inside [`Runtime::install`].
     ///
     /// # Panics
-    /// If it needs [intervals](Self::INTERVALS) and the runtime has none.
+    /// If the program needs [intervals](Self::INTERVALS) and the runtime has none.
     fn parallel<R: Runtime>(&self, input: &mut Self::Input, fork: &mut R::Fork<'_>)
     -> Self::Output;
 
-    /// Whether [`parallel`](Self::parallel) can be parallel on this runtime.
+    /// Whether [`parallel`](Self::parallel) can run tasks in parallel on this runtime.
     fn applies_to<R: Runtime>(&self) -> bool {
         true
     }
 
-    /// Whether that runtime has what these parameters need.
+    /// Checks that the runtime supports what the program needs with these parameters.
     ///
     /// # Errors
-    /// Says what it has not.
+    /// Names the missing feature.
     fn fits<R: Runtime>(&self, _runtime: &R) -> Result<(), ParameterError> {
         if R::INTERVALS || !Self::INTERVALS {
             return Ok(());
@@ -104,41 +106,41 @@ pub trait Program: Sized + Send + Sync + 'static {
         Err(ParameterError::new(what))
     }
 
-    /// What came out of a run.
+    /// Summarizes the result of a run.
     fn answer(&self, input: &Self::Input, output: &Self::Output) -> Answer;
 
-    /// The answer that a right run gives, where it is known beforehand.
+    /// The answer of a correct run, if it is known in advance.
     fn published(&self) -> Option<Reference> {
         None
     }
 
-    /// Takes out of the outputs of two runs what changed between them for reasons that are not the
-    /// program's, and returns its names.
+    /// Removes from the outputs of two runs what changed between them for reasons outside the
+    /// program, and returns the names of what it removed.
     fn settle(&self, _one: &mut Self::Output, _other: &mut Self::Output) -> Vec<String> {
         Vec::new()
     }
 
-    /// How far the current run has come, for programs that can tell.
+    /// The progress of the current run, for programs that report it.
     fn progress(&self) -> Option<&Progress> {
         None
     }
 }
 
-/// How far a run has come; any thread may look at any time.
+/// The progress of a run. Any thread may read it at any time.
 #[derive(Debug, Default)]
 pub struct Progress {
     files: AtomicU64,
     bytes: AtomicU64,
 }
 
-// Relaxed throughout: the counters publish nothing but themselves.
+// Relaxed throughout: the counters publish no other data.
 impl Progress {
-    /// Files done so far.
+    /// Number of files finished so far.
     pub fn files(&self) -> u64 {
         self.files.load(Ordering::Relaxed)
     }
 
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -157,19 +159,19 @@ impl Progress {
     }
 }
 
-/// How a parallel body makes its tasks, where a program can do it in two ways.
+/// How a parallel body creates its tasks, for programs that support two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// By joins that halve what there is.
+    /// With joins that repeatedly halve the range.
     Join,
-    /// By one spawn per part, in a scope.
+    /// With one spawn per part, in a scope.
     Spawn,
 }
 
 impl Form {
     const NAMES: &'static [&'static str] = &["join", "spawn"];
 
-    /// The parameter `form`, with the form that stands when none is given.
+    /// The parameter `form`, with its default.
     pub(crate) const fn parameter(preset: &'static str) -> Parameter {
         Parameter {
             name: "form",
@@ -187,7 +189,7 @@ impl Form {
         })
     }
 
-    /// The form as a parameter takes it.
+    /// The form's name as a parameter value.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }

@@ -1,14 +1,13 @@
-//! Quicksort: a serial partition, then both sides in parallel, down to a cut-off.
+//! Quicksort: a serial partition, then both sides in parallel, down to a cutoff.
 //!
-//! The partition is the critical path, so the parallelism is limited, and the memory is walked in
-//! large strides. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section
-//! 3.6, where 10^7 elements with a Gaussian distribution are sorted.
+//! The partition is the critical path, so the parallelism is limited. It walks memory in long
+//! sequential passes. From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015),
+//! section 3.6, which sorts 10^7 elements with a Gaussian distribution.
 //!
-//! Serial version and parallel body share the partition and, below the cut-off, the standard
-//! library's unstable sort; the only difference is the join.
+//! The serial version and the parallel body share the partition and, below the cutoff, the standard
+//! library's unstable sort; they differ only in the join.
 //!
-//! What it does not do: partition in parallel, or guard against inputs made to be bad; its own are
-//! random.
+//! It doesn't partition in parallel or guard against adversarial inputs; its own inputs are random.
 
 use std::io;
 
@@ -20,24 +19,24 @@ use crate::steps::{self, random};
 /// The program `quicksort`.
 #[derive(Clone, Copy, Debug)]
 pub struct Quicksort {
-    /// How many elements.
+    /// Number of elements.
     pub n: usize,
-    /// Up to how many elements are sorted without recursion.
+    /// Up to this many elements are sorted without recursion.
     pub cutoff: usize,
-    /// From which the elements are made.
+    /// The seed for the elements.
     pub seed: u64,
 }
 
-/// What a run sorts, and a copy to start from again.
+/// The array to sort, and a copy from which to restore it.
 #[derive(Debug)]
 pub struct Input {
     original: Vec<u32>,
     elements: Vec<u32>,
 }
 
-/// Elements with a Gaussian distribution: each is the mean of four uniform numbers, as in David
-/// Helman, David Bader and Joseph JáJá, A Randomized Parallel Sorting Algorithm with an Experimental
-/// Study, Journal of Parallel and Distributed Computing 52, 1998.
+/// Generates elements with a Gaussian distribution. Each is the mean of four uniform numbers, as in
+/// David Helman, David Bader and Joseph JáJá, A Randomized Parallel Sorting Algorithm with an
+/// Experimental Study, Journal of Parallel and Distributed Computing 52, 1998.
 pub(crate) fn gaussian(n: usize, seed: u64) -> Vec<u32> {
     let halves = |x: u64| (x >> 32) + (x & u64::from(u32::MAX));
     (0..n as u64)
@@ -46,7 +45,7 @@ pub(crate) fn gaussian(n: usize, seed: u64) -> Vec<u32> {
         .collect()
 }
 
-/// The serial version.
+/// Runs the serial version.
 pub fn serial(elements: &mut [u32], cutoff: usize) {
     if elements.len() <= cutoff {
         return elements.sort_unstable();
@@ -56,7 +55,7 @@ pub fn serial(elements: &mut [u32], cutoff: usize) {
     serial(rest, cutoff);
 }
 
-/// The parallel body.
+/// Runs the parallel body.
 pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff: usize) {
     if elements.len() <= cutoff {
         return elements.sort_unstable();
@@ -69,11 +68,12 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, elements: &mut [u32], cutoff
     );
 }
 
-/// Moves what is less than a pivot before it and returns both sides without it.
+/// Moves the elements less than a pivot in front of it and returns both sides, without the pivot.
 ///
-/// Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch on the
-/// comparison: every element goes to the border of the two sides, and the border moves or not. The
-/// first element is kept out, so that each step is a move and not a swap.
+/// This is Nico Lomuto's scheme (Jon Bentley, Programming Pearls, 1986, column 11) without a branch
+/// on the comparison: every element is written to the border between the two sides, and the
+/// comparison only decides whether the border moves. The first element is held back, so that each
+/// step is a move rather than a swap.
 pub(crate) fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     let last = elements.len() - 1;
     elements.swap(last, near_median(elements));
@@ -96,7 +96,7 @@ pub(crate) fn partition(elements: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     (less, &mut rest[1..])
 }
 
-/// The index of the median of three medians of three elements each.
+/// The index of a pseudo-median: the median of three medians of three elements each.
 fn near_median(elements: &[u32]) -> usize {
     let step = elements.len() / 9;
     let median = |a: usize, b: usize, c: usize| {
@@ -111,13 +111,13 @@ fn near_median(elements: &[u32]) -> usize {
     median(of_third(0), of_third(1), of_third(2))
 }
 
-/// A number that depends on every element and its place.
+/// A checksum that depends on every element and its position.
 pub(crate) fn checksum(elements: &[u32]) -> u64 {
-    // One more: zeros count, too.
+    // Adding one makes zeros count.
     steps::checksum(elements.iter().map(|element| u64::from(*element) + 1))
 }
 
-/// What programs that sort tell of their result.
+/// The answer fields of the sorting programs.
 pub(crate) const SORTED: &[Field] = &[
     Field {
         name: "sorted",
@@ -129,7 +129,7 @@ pub(crate) const SORTED: &[Field] = &[
     },
 ];
 
-/// The same of these elements.
+/// The values of the fields [`SORTED`] for `elements`.
 pub(crate) fn sorted(elements: &[u32]) -> Answer {
     answer([
         ("sorted", elements.is_sorted().into()),

@@ -1,22 +1,24 @@
-//! Random graphs: each pair of vertices has an edge with the same probability (Paul Erdős and Alfréd Rényi, On the Evolution of Random Graphs, 1960; Edgar Gilbert, Random Graphs,
-//! Annals of Mathematical Statistics 30, 1959).
+//! Random graphs in which each pair of vertices has an edge with the same probability (Paul Erdős
+//! and Alfréd Rényi, On the Evolution of Random Graphs, 1960; Edgar Gilbert, Random Graphs, Annals
+//! of Mathematical Statistics 30, 1959).
 //!
-//! Edges are drawn whenever they are looked at and never stored: a draw is a few multiplications.
+//! Edges are never stored: each access draws the edge again, which takes a few multiplications.
 
 use crate::parameter::{Kind, Parameter, Preset};
 use crate::steps::random;
 
-/// The edges of a graph, which have no direction.
+/// The edges of an undirected graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edges {
     vertices: u64,
-    /// Of 2^32 pairs so many have an edge.
+    /// Out of 2^32 pairs, the expected number that have an edge.
     present: u64,
     seed: u64,
 }
 
 impl Edges {
-    /// The edges among so many vertices, at most 2^32, where each pair has one with this probability.
+    /// The edges among `vertices` vertices (at most 2^32), each pair having one with this
+    /// probability.
     pub(crate) fn new(vertices: usize, probability: f64, seed: u64) -> Self {
         Self {
             vertices: vertices as u64,
@@ -25,7 +27,8 @@ impl Edges {
         }
     }
 
-    /// The edge between two vertices: 32 random bits for its weight; none between a vertex and itself.
+    /// The edge between two vertices, as 32 random bits for its weight. A vertex has no edge to
+    /// itself.
     pub(crate) fn between(&self, a: usize, b: usize) -> Option<u32> {
         let pair = a.min(b) as u64 * self.vertices + a.max(b) as u64;
         let drawn = random(self.seed, pair);
@@ -33,7 +36,7 @@ impl Edges {
     }
 }
 
-/// The parameter `p`, with the probabilities for each size.
+/// The parameter `p`, with a default probability for each size.
 pub(crate) const fn probability(sizes: [&'static str; 3]) -> Parameter {
     Parameter {
         name: "p",
@@ -44,7 +47,6 @@ pub(crate) const fn probability(sizes: [&'static str; 3]) -> Parameter {
     }
 }
 
-/// The parameter `seed`.
 pub(crate) const SEED: Parameter = Parameter {
     name: "seed",
     positional: false,

@@ -1,7 +1,7 @@
-//! The programs by name.
+//! Looks programs up by name.
 //!
-//! Programs have different inputs and outputs, so a caller that picks one by name at run time hands
-//! over a [`Visitor`], which is generic over the program.
+//! Programs have different input and output types, so a caller that picks one by name at run time
+//! passes a [`Visitor`], which is generic over the program.
 
 use crate::bipartition::Bipartition;
 use crate::dags::Simulated;
@@ -38,48 +38,49 @@ use crate::sssp::Sssp;
 use crate::treesum::Treesum;
 use crate::uts::Uts;
 
-/// What to do with the program that [`visit`] finds.
+/// A callback for the program that [`visit`] finds.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result type.
     type Out;
 
-    /// Takes the program.
+    /// Called with the program.
     fn visit<P: Program>(self, program: P) -> Self::Out;
 }
 
-/// What to do with the program that [`visit_simulated`] finds.
+/// A callback for the program that [`visit_simulated`] finds.
 pub trait SimulatedVisitor {
-    /// What comes of it.
+    /// The result type.
     type Out;
 
-    /// Takes the program.
+    /// Called with the program.
     fn visit<P: Simulated>(self, program: P) -> Self::Out;
 }
 
-/// What a user should know about a program before running it.
+/// Information about a program, for users.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The name by which a user asks for the program.
+    /// The program's name on the command line.
     pub name: &'static str,
-    /// One line for a list of programs.
+    /// A one-line description for lists of programs.
     pub summary: &'static str,
-    /// The parameters, positional ones in their order.
+    /// The parameters; positional ones appear in their order on the command line.
     pub parameters: &'static [Parameter],
     /// The fields of the answer.
     pub result: &'static [Field],
-    /// Whether it runs only on a runtime with intervals.
+    /// Whether it requires a runtime with intervals.
     pub intervals: bool,
-    /// Whether [`visit_simulated`] finds it: the course of the others depends on more than their parameters.
+    /// Whether [`visit_simulated`] finds it. Programs whose execution depends on more than their
+    /// parameters can't be simulated.
     pub simulated: bool,
 }
 
-/// A function that finds one of these programs by its name and hands it to a visitor.
+/// Defines a function that looks up one of these programs by name and passes it to a visitor.
 macro_rules! finder {
     ($(#[$doc:meta])* $find:ident for $visitor:ident among $($program:ident)*, $known:expr) => {
         $(#[$doc])*
         ///
         /// # Errors
-        /// If there is no such program or it cannot have these parameters.
+        /// If there is no such program, or if the parameters are invalid for it.
         pub fn $find<V: $visitor>(
             name: &str,
             size: Size,
@@ -94,19 +95,19 @@ macro_rules! finder {
     };
 }
 
-/// From one list of all programs: [`ENTRIES`] and both ways to find one of them.
+/// Expands one list of all programs into [`ENTRIES`] and both lookup functions.
 macro_rules! programs {
     (simulated: $($dag:ident)*; others: $($other:ident)*) => {
         /// Every program.
         pub const ENTRIES: &[Entry] = &[$(simulated::<$dag>(),)* $(entry::<$other>(),)*];
 
         finder! {
-            /// Hands the program called `name`, with the parameters given, to `visitor`.
+            /// Passes the program called `name`, with the given parameters, to `visitor`.
             visit for Visitor among $($dag)* $($other)*, |_| true
         }
 
         finder! {
-            /// The same for programs that can be simulated.
+            /// Like [`visit`], but only for programs that can be simulated.
             visit_simulated for SimulatedVisitor among $($dag)*, |entry| entry.simulated
         }
     };
@@ -147,7 +148,6 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Entry>) -> ParameterE
     ))
 }
 
-/// The program with these parameters.
 fn read<P: Program>(size: Size, given: &Given) -> Result<P, ParameterError> {
     P::from_values(&Values::parse(P::PARAMETERS, size, given)?)
 }

@@ -1,23 +1,25 @@
-//! What a program's one parallel body needs from a runtime.
+//! What a program's single parallel body needs from a runtime.
 //!
-//! A body is written once, against [`Runtime`], and compiled for each runtime. Everything here is
-//! resolved at compile time: a body on chili through this trait is the same machine code as one
-//! written directly on chili.
+//! A body is written once, against [`Runtime`], and compiled for each runtime. Everything is
+//! resolved at compile time: a body that runs on chili through this trait compiles to the same
+//! machine code as a body written directly for chili.
 //!
-//! A body is handed a *fork*: whatever the runtime wants passed from task to task. It is chili's
-//! `Scope`, Tidegate's worker in the explicit form, and nothing (`()`) for runtimes that keep their
-//! worker in thread-local storage. The three ways to make parallel work are [`join`](Runtime::join),
-//! [`scope`](Runtime::scope) with [`spawn`](Runtime::spawn), and [`for_each`](Runtime::for_each).
-//! A runtime that has no scope says so in [`SPAWNS`](Runtime::SPAWNS), and one that has no loop of
-//! its own gets one made of joins. Tasks can be put into [`places`](Runtime::places) only on Tidegate.
+//! Each body receives a *fork*, the value that the runtime passes from task to task. It is chili's
+//! `Scope`, Tidegate's worker in the explicit form, and `()` for runtimes that keep their worker in
+//! thread-local storage. A body creates parallel work with [`join`](Runtime::join), with
+//! [`scope`](Runtime::scope) and [`spawn`](Runtime::spawn), or with
+//! [`for_each`](Runtime::for_each). [`SPAWNS`](Runtime::SPAWNS) is false for a runtime without
+//! scopes; a runtime without a loop of its own gets a loop made of joins. Only Tidegate can put
+//! tasks into [`places`](Runtime::places).
 //!
-//! [Intervals](Runtime::intervals) are Tidegate's alone. They say which tasks wait for which others, and no join or scope can
-//! say the same, so there is nothing to put in their place elsewhere: a program that [needs](crate::Program::INTERVALS) them is
-//! refused. So are programs that need [priorities](Runtime::PRIORITIES).
+//! Only Tidegate has [intervals](Runtime::intervals). They declare which tasks wait for which
+//! others, and no join or scope can express that, so there is no fallback: other runtimes reject a
+//! program that [needs](crate::Program::INTERVALS) them. They also reject programs that need
+//! [priorities](Runtime::PRIORITIES).
 //!
-//! What this trait does not do: choose grain sizes (a body does), measure, or hide differences in
-//! where a body starts. [`install`](Runtime::install) runs it on a worker of the pool where there is
-//! one and on the caller's thread otherwise, so clocks belong inside it.
+//! This trait doesn't choose grain sizes (the bodies do), measure, or hide where a body starts.
+//! [`install`](Runtime::install) runs the body on a worker of the pool if there is one and
+//! otherwise on the calling thread, so clocks belong inside it.
 
 use std::io;
 use std::time::Duration;
@@ -47,49 +49,51 @@ pub use serial::{Inline, Serial};
 pub use threads::{Budget, Threads};
 pub use tidegate::Tidegate;
 
-/// Stack of a thread in bytes, where the runtime lets us choose; enough for the deepest program
-/// (`uts` on the tree T3L) on top of stolen work. It is address space, touched lazily.
+/// A thread's stack size in bytes, for runtimes that let us choose it. It is enough for the deepest
+/// program (`uts` on the tree T3L) on top of stolen work. Stacks are only address space until
+/// touched.
 const STACK: usize = 256 << 20;
 
-/// Up to how many items [`halving`] leaves to one plain loop.
+/// [`halving`] runs at most this many items in one plain loop.
 pub(crate) const HALVING_GRAIN: usize = 256;
 
-/// A runtime with its threads, on which any body can run.
+/// A runtime and its threads; it can run any body.
 pub trait Runtime: Sized + Sync {
-    /// The name by which a user asks for this runtime.
+    /// The runtime's name on the command line.
     const NAME: &'static str;
 
-    /// Whether [`spawn`](Self::spawn) can run in parallel; if not, it runs its body at once.
+    /// Whether [`spawn`](Self::spawn) can run in parallel. If not, it runs its body immediately.
     const SPAWNS: bool;
 
-    /// Whether there are [`intervals`](Self::intervals).
+    /// Whether the runtime supports [`intervals`](Self::intervals).
     const INTERVALS: bool = false;
 
-    /// Whether tasks begin by [priority](Self::spawn_with_priority).
+    /// Whether the runtime supports [priorities](Self::spawn_with_priority).
     const PRIORITIES: bool = false;
 
-    /// What a task needs in hand to fork.
+    /// What a task needs in order to fork.
     type Fork<'a>;
 
-    /// What [`lease`](Self::lease) gives.
+    /// What [`lease`](Self::lease) returns.
     type Lease: Send;
 
-    /// Where [`spawn`](Self::spawn) puts tasks that may borrow data living for `'scope`.
+    /// A scope in which [`spawn`](Self::spawn) starts tasks that may borrow data living for
+    /// `'scope`.
     type Scope<'scope>;
 
-    /// Starts the runtime with `workers` workers, the calling thread included where it takes part.
+    /// Starts the runtime with `workers` workers, including the calling thread if it takes part.
     ///
     /// # Errors
-    /// If `workers` is zero or the system refuses the threads.
+    /// If `workers` is zero or the system can't start the threads.
     fn with_workers(workers: usize) -> io::Result<Self>;
 
     /// Runs `body` as the root task and returns its result.
     ///
     /// # Panics
-    /// If `body` does, or if a thread is to be started here and the system refuses it.
+    /// If `body` panics, or if the system can't start a thread that is needed here.
     fn install<T: Send>(&self, body: impl FnOnce(&mut Self::Fork<'_>) -> T + Send) -> T;
 
-    /// Runs both halves, in parallel if a worker is free, and returns both results.
+    /// Runs both closures, in parallel if a worker is free, and returns both results.
     fn join<A, B, RA, RB>(fork: &mut Self::Fork<'_>, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce(&mut Self::Fork<'_>) -> RA + Send,
@@ -106,38 +110,41 @@ pub trait Runtime: Sized + Sync {
         halving::<Self, T>(fork, items, &body);
     }
 
-    /// Declares that the task uses so many bytes until what this gives is dropped. On Tidegate it may have to wait for them; elsewhere they are counted.
+    /// Declares that the task uses `bytes` bytes until the returned lease is dropped. On Tidegate
+    /// the task may have to wait for the memory; other runtimes only count it.
     ///
     /// # Panics
-    /// If the pool has a budget that the program does not fit in; silently, with the runtime's error for payload.
+    /// If the program doesn't fit into the pool's budget. The panic is silent; its payload is the
+    /// runtime's error.
     #[track_caller]
     fn lease(bytes: usize) -> Self::Lease;
 
-    /// Waits in a task, as for a file or a network, without using the processor.
+    /// Blocks the task without using the CPU, like a wait for a file or a network.
     fn wait(length: Duration) {
         std::thread::sleep(length);
     }
 
-    /// Runs `body` and returns when all that it spawned has finished.
+    /// Runs `body` and returns when all tasks that it spawned have finished.
     fn scope<'scope, T: Send>(body: impl FnOnce(&Self::Scope<'scope>) -> T + Send) -> T;
 
-    /// Starts `body` as a task of `scope`, in which it may start others.
+    /// Starts `body` as a task of `scope`; the task may spawn others in the same scope.
     fn spawn<'scope>(
         scope: &Self::Scope<'scope>,
         body: impl FnOnce(&Self::Scope<'scope>) + Send + 'scope,
     );
 
-    /// The places into which tasks can be put, as a task sees them; none where the runtime has none.
+    /// The places that the calling task can put tasks into; empty if the runtime has no places.
     fn places() -> Vec<PlaceId> {
         Vec::new()
     }
 
-    /// In which of them the calling task runs.
+    /// The place in which the calling task runs.
     fn place() -> Option<PlaceId> {
         None
     }
 
-    /// Starts `body` as a task of `scope` that waits in `place`, one of [`places`](Self::places).
+    /// Starts `body` as a task of `scope`, queued in `place`, which must be one of
+    /// [`places`](Self::places).
     fn spawn_at<'scope>(
         scope: &Self::Scope<'scope>,
         _place: PlaceId,
@@ -146,7 +153,8 @@ pub trait Runtime: Sized + Sync {
         Self::spawn(scope, body);
     }
 
-    /// Starts `body` as a task of `scope`; of those started like this that wait the one with the smallest number begins next.
+    /// Starts `body` as a task of `scope`. Of the pending tasks started with a priority, the one
+    /// with the lowest number begins next.
     ///
     /// # Panics
     /// If the runtime has no [priorities](Self::PRIORITIES).
@@ -158,10 +166,10 @@ pub trait Runtime: Sized + Sync {
         panic!("{} has no priorities", Self::NAME);
     }
 
-    /// Runs `body` as an interval and returns when it and all intervals inside of it have ended.
+    /// Runs `body` as an interval and returns when it and all intervals inside it have ended.
     ///
     /// # Panics
-    /// If the runtime has [none](Self::INTERVALS), or if an interval fails.
+    /// If the runtime has [no intervals](Self::INTERVALS), or if an interval fails.
     fn intervals<'env, T: Send>(
         _fork: &mut Self::Fork<'_>,
         _body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
@@ -169,7 +177,8 @@ pub trait Runtime: Sized + Sync {
         panic!("{} has no intervals", Self::NAME);
     }
 
-    /// The draft with the name that it has in pictures, where there will be any; making names costs more than many an interval.
+    /// Names the draft if the run is recorded for a picture. The name is a closure because building
+    /// it can cost more than running the interval.
     fn named<'scope, T>(
         draft: Draft<'scope, T>,
         _name: impl FnOnce() -> String,
@@ -178,7 +187,7 @@ pub trait Runtime: Sized + Sync {
     }
 }
 
-/// Calls `body` on every item, splitting in halves by [`Runtime::join`].
+/// Calls `body` on every item, splitting the slice in halves with [`Runtime::join`].
 fn halving<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     items: &mut [T],
@@ -195,7 +204,7 @@ fn halving<R: Runtime, T: Send>(
     );
 }
 
-/// The error of [`Runtime::with_workers`] for a number that no runtime can take.
+/// Checks the argument of [`Runtime::with_workers`]: no runtime can have zero workers.
 fn at_least_one(workers: usize) -> io::Result<usize> {
     if workers == 0 {
         return Err(io::Error::new(

@@ -1,11 +1,12 @@
-//! A random graph of series and parallel parts: all fork-join programs look like one of these.
+//! A random graph of series and parallel parts: the general form of a fork-join program.
 //!
-//! A part of one leaf is that leaf, of several it is two parts, with the leaves divided at random, one after the other or in
-//! parallel. Series-parallel graphs are those that fork and join can build (Jacobo Valdes, Robert Tarjan and Eugene Lawler,
-//! The recognition of series parallel digraphs, SIAM Journal on Computing 11, 1982). Every leaf takes a
-//! random number of steps.
+//! A part with one leaf is that leaf. A part with several leaves divides them at random between two
+//! parts, which run in series or in parallel. Series-parallel graphs are exactly the graphs that
+//! fork and join can build (Jacobo Valdes, Robert Tarjan and Eugene Lawler, The recognition of
+//! series parallel digraphs, SIAM Journal on Computing 11, 1982). Every leaf takes a random number
+//! of steps.
 //!
-//! What it does not do: resemble any program in particular, or cut off.
+//! It doesn't resemble any particular program, and it has no cutoff.
 
 use std::io;
 
@@ -17,13 +18,13 @@ use crate::steps::{random, steps};
 /// The program `seriesparallel`.
 #[derive(Clone, Copy, Debug)]
 pub struct Seriesparallel {
-    /// How many leaves.
+    /// Number of leaves.
     pub n: u64,
-    /// Of a hundred pairs of parts, how many are parallel.
+    /// The percentage of pairs of parts that run in parallel.
     pub parallel: u64,
-    /// The most steps of a leaf.
+    /// The most steps that a leaf takes.
     pub steps: u64,
-    /// From which everything is drawn.
+    /// The seed for all random choices.
     pub seed: u64,
 }
 
@@ -34,24 +35,23 @@ pub(crate) struct Part {
     seed: u64,
 }
 
-/// What a part is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
-    /// A task of so many steps.
+    /// A task of this many steps.
     Leaf(u64),
-    /// Two parts, one after the other.
+    /// Two parts in series.
     Series(Part, Part),
-    /// Two parts at once.
+    /// Two parts in parallel.
     Parallel(Part, Part),
 }
 
-/// A number below `end` that `seed` decides, and `number`.
+/// A pseudorandom number less than `end`, determined by `seed` and `number`.
 fn below(seed: u64, number: u64, end: u64) -> u64 {
     ((u128::from(random(seed, number)) * u128::from(end)) >> 64) as u64
 }
 
 impl Seriesparallel {
-    /// The whole graph.
+    /// The part that is the whole graph.
     pub(crate) const fn whole(&self) -> Part {
         Part {
             leaves: self.n,
@@ -59,7 +59,7 @@ impl Seriesparallel {
         }
     }
 
-    /// What this part is.
+    /// Determines the shape of a part.
     pub(crate) fn shape(&self, Part { leaves, seed }: Part) -> Shape {
         if leaves == 1 {
             return Shape::Leaf(1 + below(seed, 0, self.steps));

@@ -1,21 +1,27 @@
-//! Shortest paths from one vertex of a random graph: a task for each relaxation, the nearest vertex first.
+//! Shortest paths from one vertex of a random graph: one task per relaxation, nearest vertex first.
 //!
-//! From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6: 10,000 vertices, edges with probability 0.5. A task looks at all edges of a vertex and spawns one
-//! for each vertex that it has found a shorter way to. A vertex whose distance was not final is relaxed again later, so what matters is the order: with the nearest vertex always first
-//! it is Edsger Dijkstra's (A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1, 1959), and nothing is done twice.
+//! From Lukas Haselsteiner, Adaptive Work-Stealing Techniques (TU Wien, 2015), section 3.6: 10,000
+//! vertices, edges with probability 0.5. A task scans all edges of a vertex and spawns a task for
+//! each vertex to which it found a shorter path. A vertex whose distance wasn't final is relaxed
+//! again later, so the order matters. If the nearest vertex always comes first, this is Edsger
+//! Dijkstra's algorithm (A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1,
+//! 1959), and no vertex is relaxed twice.
 //!
 //! | order | what begins next |
 //! |---|---|
-//! | `nearest` | of all vertices that wait the nearest: the tasks have their distance for [priority](Runtime::spawn_with_priority) |
-//! | `youngest` | what a deque has; of the vertices of one relaxation the nearest is spawned last |
+//! | `nearest` | the nearest pending vertex: [priority](Runtime::spawn_with_priority) is distance |
+//! | `youngest` | the task that a deque returns; each relaxation spawns its nearest vertex last |
 //!
-//! With `youngest` the owner of a deque has the nearest of its latest relaxation next, whatever waits of earlier ones: that is depth first, and repeats most of the work.
+//! With `youngest`, the owner of a deque next relaxes the nearest vertex of its latest relaxation,
+//! no matter what is pending from earlier ones. This is depth first and repeats most of the work.
 //!
-//! Edges are drawn whenever they are looked at; stored they would take 800 MB, and the program would wait for memory. Weights are from 1 to 2^32.
+//! Each access to an edge draws it again. Stored edges would take 800 MB, and the program would
+//! wait for memory. Weights are from 1 to 2^32.
 //!
-//! The serial version is Dijkstra's with a heap. It is no dag for the simulator: what is relaxed twice depends on the schedule itself.
+//! The serial version is Dijkstra's algorithm with a heap. The simulator has no dag for this
+//! program, because the schedule determines which vertices are relaxed twice.
 //!
-//! What it does not do: run in parallel without spawns, divide the edges of one vertex, or keep paths.
+//! It can't run in parallel without spawns, divide the edges of one vertex, or keep paths.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,15 +34,15 @@ use crate::random_graph::{self, Edges};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
 
-/// The distance of what cannot be reached.
+/// The distance of an unreachable vertex.
 const NEVER: u64 = u64::MAX;
 
 /// Which vertex is relaxed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The nearest of all.
+    /// The nearest of all pending vertices.
     Nearest,
-    /// The nearest of the youngest.
+    /// The nearest vertex of the latest relaxation.
     Youngest,
 }
 
@@ -51,17 +57,17 @@ impl Order {
 /// The program `sssp`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp {
-    /// How many vertices, at least one: the first is where paths begin.
+    /// Number of vertices, at least one; paths start at the first.
     pub n: usize,
-    /// The probability that two of them have an edge.
+    /// The probability that two vertices have an edge.
     pub p: f64,
     /// Which vertex is relaxed next.
     pub order: Order,
-    /// From which the edges are drawn.
+    /// The seed for the edges.
     pub seed: u64,
 }
 
-/// A vertex and how far it is, by distance.
+/// The distance of a vertex, and the vertex; ordered by distance.
 type Far = (u64, usize);
 
 impl Sssp {
@@ -69,9 +75,10 @@ impl Sssp {
         Edges::new(self.n, self.p, self.seed)
     }
 
-    /// How far a vertex is by way of another one.
+    /// The distance of `to` by way of another vertex.
     ///
-    /// Without an edge that is a number, too, and no case of its own: half of the branches on a coin are foreseen wrongly.
+    /// A missing edge is also just a number, rather than a case of its own, because the CPU would
+    /// mispredict half of the branches on a coin toss.
     fn by_way(edges: &Edges, (distance, vertex): Far, to: usize) -> u64 {
         let drawn = edges.between(vertex, to);
         drawn.map_or(NEVER, |drawn| distance + 1 + u64::from(drawn))
@@ -84,9 +91,11 @@ struct Search<'a> {
     distances: Vec<AtomicU64>,
 }
 
-// Relaxed throughout: a distance only falls, and says nothing but itself. What a task was spawned for it gets by the spawn, behind the distance.
+// Relaxed throughout: a distance only falls and publishes no other data. A task gets the distance
+// for which it was spawned through the spawn, which is ordered after the store of the distance.
 impl Search<'_> {
-    /// Looks for shorter ways that begin with that to a vertex, if it is still the shortest known.
+    /// Looks for shorter paths by way of `from`, unless a shorter path to that vertex is known by
+    /// now.
     fn relax<'scope, R: Runtime>(&'scope self, scope: &R::Scope<'scope>, from: Far) {
         if from.0 > self.distances[from.1].load(Ordering::Relaxed) {
             return;
@@ -246,7 +255,7 @@ mod tests {
     use super::*;
     use crate::Tidegate;
 
-    /// Distances by as many rounds over all edges as there are vertices.
+    /// Computes the distances with as many rounds over all edges as there are vertices.
     fn by_rounds(program: &Sssp) -> Vec<u64> {
         let edges = program.edges();
         let mut distances = vec![NEVER; program.n];

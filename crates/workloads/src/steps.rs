@@ -1,12 +1,13 @@
-//! What programs share: serial work of a given length that nothing can shorten, numbers at random, checksums.
+//! Helpers shared by the programs: serial work that can't be shortened, random numbers and
+//! checksums.
 
 use tidegate_sim::Nanos;
 
-/// An odd number near 2^64 divided by the golden ratio.
+/// An odd number close to 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The state after `count` steps of xorshift from `seed` (George Marsaglia, Xorshift RNGs, Journal
-/// of Statistical Software 8, 2003): each step waits for the one before.
+/// of Statistical Software 8, 2003). Each step depends on the previous one.
 pub(crate) fn steps(seed: u64, count: u64) -> u64 {
     let mut state = seed;
     for _ in 0..count {
@@ -17,13 +18,13 @@ pub(crate) fn steps(seed: u64, count: u64) -> u64 {
     state
 }
 
-/// What so many steps take: five nanoseconds for three, as measured.
+/// The time that `count` steps take: 5 ns for 3 steps, as measured.
 pub(crate) fn time(count: u64) -> Nanos {
     let nanos = u128::from(count) * 5 / 3;
     nanos.try_into().unwrap_or(Nanos::MAX)
 }
 
-/// A number that depends on every word and its place.
+/// A checksum that depends on every word and its position.
 pub(crate) fn checksum(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0_u64, |sum, word| {
         sum.wrapping_mul(GOLDEN).wrapping_add(word)
@@ -39,7 +40,7 @@ pub(crate) fn random(seed: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The `number`-th of numbers between -1 and 1 with a uniform distribution, -1 included.
+/// The `number`-th of uniformly distributed numbers in [-1, 1).
 pub(crate) fn uniform(seed: u64, number: u64) -> f64 {
     (random(seed, number) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }

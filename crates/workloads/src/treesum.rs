@@ -1,14 +1,15 @@
 //! The sum over a balanced tree of boxed nodes: forks that also touch memory.
 //!
-//! Every node forks, leaves too, so the difference to the serial version divided by the number of
-//! nodes is the price of a fork in a body that chases pointers. The nodes carry 1, 2, 3, …, so the
-//! sum is known.
+//! Every node forks, including leaves. The difference from the serial version, divided by the
+//! number of nodes, is therefore the cost of a fork in a body that chases pointers. The nodes hold
+//! 1, 2, 3, …, so the sum is known.
 //!
 //! Runtimes differ in which half of a join they run first. Nodes are therefore allocated level by
-//! level, which costs the same walked from the left or from the right; in preorder or postorder one
-//! direction is a sequential read and the other four times slower.
+//! level, so that walking the tree from the left costs as much as walking it from the right. In
+//! preorder or postorder, one direction would read sequentially and the other would be four times
+//! slower.
 //!
-//! What it does not do: time the making of the tree, which is the input.
+//! Building the tree is not timed; the tree is the input.
 
 use std::io;
 
@@ -18,7 +19,7 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 
-/// A node of the tree, with all below it.
+/// A node of the tree, which owns its subtrees.
 #[derive(Debug)]
 pub struct Node {
     value: u64,
@@ -27,7 +28,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// A complete binary tree of `nodes` nodes, allocated level by level; none if empty.
+    /// Builds a complete binary tree of `nodes` nodes, allocated level by level, or `None` for 0
+    /// nodes.
     pub fn tree(nodes: usize) -> Option<Box<Self>> {
         let mut loose: Vec<_> = (1..)
             .take(nodes)
@@ -54,12 +56,12 @@ impl Node {
     }
 }
 
-/// The serial version.
+/// Runs the serial version.
 pub fn serial(node: &Node) -> u64 {
     node.value + node.left.as_deref().map_or(0, serial) + node.right.as_deref().map_or(0, serial)
 }
 
-/// The parallel body: a fork a node.
+/// Runs the parallel body; each node forks once.
 pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, node: &Node) -> u64 {
     let (left, right) = R::join(
         fork,
@@ -72,7 +74,7 @@ pub fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, node: &Node) -> u64 {
 /// The program `treesum`.
 #[derive(Clone, Copy, Debug)]
 pub struct Treesum {
-    /// How many nodes, at least one.
+    /// Number of nodes, at least one.
     pub nodes: usize,
 }
 

@@ -1,17 +1,18 @@
-//! How parts become tasks where one text is the serial version and the parallel body: by calls, by joins or by spawns.
+//! Lets one text serve as both the serial version and the parallel body: it handles parts by calls,
+//! joins or spawns.
 //!
-//! A scope hands no fork to what it spawns, so a task that came from a spawn goes on by spawns.
+//! A scope passes no fork to its tasks, so a spawned task can only create tasks by further spawns.
 
 use crate::program::Form;
 use crate::runtime::Runtime;
 
-/// How a task makes others.
+/// How a task handles its parts.
 pub enum Way<'a, 'f, R: Runtime> {
-    /// Not at all: parts are done in order, as the serial version does them.
+    /// Creates no tasks: handles the parts in order, like the serial version.
     Call,
-    /// By joins that halve the parts.
+    /// With joins that repeatedly halve the range of parts.
     Join(&'a mut R::Fork<'f>),
-    /// By a scope with a spawn for each part.
+    /// With one spawn per part, in a scope.
     Spawn,
 }
 
@@ -23,7 +24,7 @@ impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
         }
     }
 
-    /// The same once more.
+    /// Reborrows this value.
     pub(crate) fn again(&mut self) -> Way<'_, 'f, R> {
         match self {
             Self::Call => Way::Call,
@@ -33,7 +34,8 @@ impl<'a, 'f, R: Runtime> Way<'a, 'f, R> {
     }
 }
 
-/// Calls `body` with the number of each part of so many values, and the part. Serially that is in their order.
+/// Splits `values` into parts of `size` elements and calls `body` with the index of each part and
+/// the part. The serial form calls it in index order.
 pub(crate) fn each<R: Runtime, T: Send>(
     way: Way<'_, '_, R>,
     values: &mut [T],
@@ -52,7 +54,7 @@ pub(crate) fn each<R: Runtime, T: Send>(
     }
 }
 
-/// The same by joins, for what begins with the part of that number.
+/// Implements [`each`] with joins; `first` is the index of the first part in `values`.
 fn halving<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     (first, values): (usize, &mut [T]),
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
     use crate::{Serial, Threads, Tidegate};
 
-    /// What each part of so many values is told.
+    /// The index and length that each part's elements were given.
     fn told<R: Runtime>(form: Form, length: usize, size: usize) -> Vec<(usize, usize)> {
         let mut values = vec![(0, 0); length];
         let runtime = R::with_workers(2).unwrap();

@@ -1,5 +1,6 @@
-//! The experiments of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, chapter 7, on the
-//! simulated machine with 16 processors. `cargo test -- --nocapture` shows the figures.
+//! The experiments in chapter 7 of Sen, "Dynamic processor allocation for adaptively parallel
+//! work-stealing jobs", 2004, on the simulated machine with 16 processors. `cargo test --
+//! --nocapture` prints the figures.
 
 use tidegate_policy::{Allot, Desire};
 use tidegate_sim::{Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
@@ -43,7 +44,7 @@ fn mean_response(outcome: &Outcome) -> f64 {
     seconds(sum) / outcome.jobs.len() as f64
 }
 
-/// `loopy` with so many subtasks of so many steps, six hundred to the microsecond.
+/// `loopy` with `n` subtasks of `steps` steps each; 600 steps take 1 µs.
 fn loopy(n: usize, steps: u64) -> LoopyDag {
     let form = Form::Spawn;
     Loopy { n, steps, form }.dag()
@@ -54,7 +55,8 @@ fn loopy_alone(steps: u64, width: Width) -> JobOutcome {
     outcome.jobs.remove(0)
 }
 
-/// Steps of a subtask that takes the 4.36 seconds of the source, whose processors needed so much longer for a step.
+/// Steps of a subtask that takes 4.36 s like the source's, whose processors took much longer per
+/// step.
 const STEPS_OF_THE_SOURCE: u64 = 2_617_500_000;
 
 #[test]
@@ -74,21 +76,21 @@ fn proactive_estimates_get_all_processors_going_much_sooner_than_counting_ready_
         let proactive = all(STEPS_OF_THE_SOURCE, rule).unwrap();
         assert!(counting as f64 >= 2.5 * proactive as f64, "{rule}");
     }
-    // With a million steps of ours the job is over before counting gets there.
+    // With a million of our steps, the job ends before counting reaches all processors.
     assert_eq!(all(1_000_000, "instantaneous"), None);
     for rule in ["wsap:eta=0.5", "steady"] {
         assert!(all(1_000_000, rule).is_some(), "{rule}");
     }
 }
 
-/// Twice the bound that a greedy schedule keeps, with the processors that the job had in the mean.
+/// Twice the bound of a greedy schedule, with the job's mean number of processors.
 fn greedy_bound(job: &JobOutcome) -> f64 {
     2.0 * (seconds(job.work) / job.mean_allotment + seconds(job.span))
 }
 
 #[test]
 fn complementary_jobs_respond_a_quarter_faster_than_with_half_of_the_machine_each() {
-    // One processor takes as long for the serial phase as the other fifteen take for the parallel one.
+    // The serial phase on one processor takes as long as the parallel phase on the other fifteen.
     let phases = |first| Phases {
         rounds: 1,
         serial: 2_560 * MS,
@@ -107,8 +109,9 @@ fn complementary_jobs_respond_a_quarter_faster_than_with_half_of_the_machine_eac
     };
     let fixed = response(Width::Fixed(PROCESSORS / 2));
     println!("complementary, 8 processors each: mean response {fixed:.3} s");
-    // With a target efficiency of a half WSAP asks for two and four processors in turns for one serial task, three in the
-    // mean, so that the other job has 13 and not 15. That costs it the goal: 23 percent instead of 25.
+    // With a target efficiency of 0.5, WSAP alternates between two and four processors for one
+    // serial task. That is three on average, so the other job gets 13 rather than 15 and misses the
+    // goal: 23 % instead of 25 %.
     for (rule, goal) in [
         ("steady", 0.75),
         ("wsap:eta=0.75", 0.75),

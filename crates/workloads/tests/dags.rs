@@ -1,4 +1,4 @@
-//! The programs' dags against what is known of the programs.
+//! Checks the programs' dags against known properties of the programs.
 
 use tidegate_sim::{Costs, Dag, Extent, Job, Settings, Width, run};
 use tidegate_workloads::factors::cholesky::Cholesky;
@@ -57,7 +57,7 @@ fn knary_has_its_nodes_work_and_a_chain_of_all_children_in_series() {
         let Extent { work, span, .. } = extent(&Knary { n: 5, k, r });
         let nodes: u64 = (0..5).map(|level| u64::from(k).pow(level)).sum();
         assert_eq!(work, nodes * node, "{k} {r}");
-        // Of the children in parallel one counts.
+        // Of the children that run in parallel, one counts.
         let chain = u64::from(r + u32::from(r < k));
         let chain: u64 = (0..5).map(|level| chain.pow(level)).sum();
         assert_eq!(span, chain * node, "{k} {r}");
@@ -182,7 +182,7 @@ fn quicksort_is_the_same_every_time_it_is_unfolded() {
 #[test]
 fn a_transform_passes_all_twice_at_every_level_and_its_chain_does_so_with_what_is_not_forked() {
     let cutoff = 4096;
-    // 14 elements in ten nanoseconds; below the cut-off 12, at each of twelve levels.
+    // 14 elements per 10 ns; below the cutoff 12, at each of twelve levels.
     let (pass, transform) = (2_925, 40_960);
     for levels in 0..5 {
         let leaves = 1 << levels;
@@ -213,7 +213,7 @@ fn lu_multiplies_as_often_as_elimination_does_and_waits_for_its_panels() {
         let seed = 1;
         extent(&Lu { blocks, side, seed })
     };
-    // 5.2 in a nanosecond, and a third of n^3 of them; rows are exchanged beside that.
+    // 5.2 per nanosecond, for n^3 / 3 multiplications in all, plus the row exchanges.
     let Extent { work, span, .. } = lu(32, 32);
     let multiplied = work as f64 * 5.2 / (1024_f64.powi(3) / 3.0);
     assert!((1.0..1.05).contains(&multiplied), "{multiplied}");
@@ -257,7 +257,7 @@ impl SimulatedVisitor for Unfolded {
             costs: Costs::NONE,
             ..Settings::new(1)
         };
-        // What no run tells.
+        // These are not in the report of a run.
         let Extent {
             depth,
             drafts,

@@ -1,4 +1,4 @@
-//! `digest` on a made-up tree of files, against an independent computation.
+//! Runs `digest` on a generated tree of files and compares it with an independent computation.
 #![cfg(unix)]
 
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tidegate_workloads::digest::{Digest, ProblemKind, Report, hex};
 use tidegate_workloads::{Program, Runtime, Serial, Threads, Tidegate};
 
-/// A folder that is removed at the end.
+/// A temporary directory, removed on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -23,7 +23,7 @@ impl Temporary {
         Self(path)
     }
 
-    /// Writes a file and the folders above it.
+    /// Writes a file and creates its parent directories.
     fn write(&self, path: &[u8], contents: &[u8]) {
         let path = self.0.join(OsStr::from_bytes(path));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -33,12 +33,12 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Left behind if it cannot be removed; the test has its result by then.
+        // If the directory can't be removed, it is left behind; the test already has its result.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Files whose names and sizes are likely to go wrong.
+/// File names and sizes that are likely to cause errors.
 const NAMES: &[&[u8]] = &[
     b"empty",
     b"-",
@@ -81,7 +81,7 @@ fn made_up(name: &str) -> Temporary {
     tree
 }
 
-/// The lines from the definition: every file's path and digest, sorted by path.
+/// The lines by definition: every file's path and digest, sorted by path.
 fn expected_lines() -> Vec<u8> {
     let mut names = NAMES.to_vec();
     names.sort_unstable();
@@ -227,7 +227,7 @@ fn an_unreadable_folder_and_file_are_put_down_and_do_not_stop_the_run() {
     for path in &locked {
         fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
     }
-    // Whoever may read everything (root) sees a tree without trouble.
+    // Root may read everything and sees a tree without problems.
     let expected: &[&[u8]] = match fs::read(&locked[1]) {
         Ok(_) => &[],
         Err(_) => &[b"file", b"folder"],

@@ -1,4 +1,4 @@
-//! Every program's body and its dag make as many forks and spawns.
+//! Checks that every program's body and its dag make the same number of forks and spawns.
 
 use std::cell::Cell;
 use std::io;
@@ -10,18 +10,18 @@ use tidegate_workloads::{
     Counted, Given, Runtime, Simulated, SimulatedVisitor, Size, visit_simulated,
 };
 
-/// Forks and spawns, so many of each.
+/// Numbers of forks and spawns.
 type Made = (u64, u64);
 
-/// A program and what it is given.
+/// A program and its parameters.
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)]);
 
 thread_local! {
-    /// What this thread's body has made so far.
+    /// The forks and spawns on this thread so far.
     static MADE: Cell<Made> = Cell::default();
 }
 
-/// Counts what a body makes, all of which runs at once on the calling thread.
+/// Counts a body's forks and spawns and runs everything immediately on the calling thread.
 struct Counting;
 
 struct Scope<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
@@ -68,7 +68,7 @@ impl Runtime for Counting {
     }
 }
 
-/// What a dag makes.
+/// Counts the forks and spawns of a dag.
 fn unfolded(dag: &impl Dag) -> Made {
     let mut tasks = vec![dag.root()];
     let mut made = (0, 0);
@@ -90,7 +90,7 @@ fn unfolded(dag: &impl Dag) -> Made {
     made
 }
 
-/// What a program's body makes, and what its dag does.
+/// Counts the forks and spawns of a program's body and of its dag.
 struct Both;
 
 impl SimulatedVisitor for Both {
@@ -124,7 +124,8 @@ fn agree(cases: &[Case<'_>]) {
 
 #[test]
 fn every_program_and_its_dag_make_as_many_forks_and_spawns() {
-    // Programs of intervals make none of either, and dags of tasks that are put into places are made of drafts.
+    // Programs with intervals make neither forks nor spawns, and dags with places consist of
+    // drafts.
     let placed = ["cachestress", "mergesort", "blockmatmul"];
     let forking =
         |entry: &&Entry| entry.simulated && !entry.intervals && !placed.contains(&entry.name);

@@ -1,7 +1,9 @@
-//! The Java Grande kernels: serial versions against the published figures, and parts in other orders against serial versions.
+//! Checks the Java Grande kernels: serial versions against the published figures, and parts in
+//! other orders against the serial versions.
 //!
-//! At the size for tests each kernel is held against something that is true whatever its figure is. With optimisation, all run at
-//! the benchmark's size A besides; without, only those that take less than about two seconds.
+//! At the test size, each kernel is checked against a property that holds regardless of its figure.
+//! With optimization, all kernels also run at the benchmark's size A; without it, only those that
+//! take less than about 2 s.
 
 use std::ops::Range;
 use std::sync::RwLock;
@@ -17,7 +19,7 @@ use tidegate_workloads::grande::{
     Crypt, Kernel, LuFact, MolDyn, MonteCarlo, RayTracer, Series, Size, Sor,
 };
 
-/// The size of a kernel that takes too long at size A without optimisation.
+/// The size for kernels that take too long at size A without optimization.
 const A_IF_OPTIMISED: Size = if cfg!(debug_assertions) {
     Size::Test
 } else {
@@ -42,7 +44,7 @@ fn serial_versions_reach_the_figures_of_the_references() {
     serial_is_right::<RayTracer>(A_IF_OPTIMISED);
 }
 
-/// With optimisation this takes some ten seconds, without it minutes.
+/// Takes some 10 s with optimization, and minutes without.
 #[test]
 #[cfg(not(debug_assertions))]
 fn largest_size_reaches_the_published_figures() {
@@ -133,7 +135,7 @@ fn lufact_column_by_column_behind_locks_is_the_serial_version() {
 
 #[test]
 fn sor_goes_towards_the_solution() {
-    // The equations say that a cell is the mean of its neighbours.
+    // The equations require every cell to be the mean of its neighbours.
     let wrong = |kernel: &Sor| {
         let cell = |i: usize, j: usize| kernel.colours[(i + j) % 2][i][j / 2];
         let inner =
@@ -154,8 +156,8 @@ fn sor_goes_towards_the_solution() {
     );
 }
 
-/// All rows in all sweeps in an order in which no row waits for more than it must: far ahead at the top while the bottom is still in
-/// the first sweep.
+/// Relaxes all rows in all sweeps as early as possible: rows at the top are far ahead while the
+/// bottom is still in the first sweep.
 #[test]
 fn sor_by_rows_in_an_order_far_from_the_serial_one_gives_the_same_bits() {
     let mut serial = Sor::new(A_IF_OPTIMISED);
@@ -195,7 +197,7 @@ fn series_approximates_the_integrals_but_for_the_point_left_out() {
         let frequency = std::f64::consts::PI * number as f64;
         for (found, wave) in pair.into_iter().zip([f64::cos as fn(f64) -> f64, f64::sin]) {
             let value = |x: f64| function(x) * wave(frequency * x);
-            // By Simpson's rule.
+            // Simpson's rule.
             let at = |step: i32| value(2.0 * f64::from(step) / f64::from(steps));
             let inner: f64 = (1..steps)
                 .map(|step| at(step) * f64::from(2 + step % 2 * 2))
@@ -230,7 +232,7 @@ fn moldyn_keeps_momentum_and_runs_backwards_to_where_it_was() {
             }
         }
     };
-    // The velocities are corrected on the way to the middle, and not after it.
+    // The velocities are corrected before step 20 and never after it.
     run(&mut kernel, 0..20);
     let (positions, velocities) = (kernel.positions.clone(), kernel.velocities.clone());
     run(&mut kernel, 20..STEPS);
@@ -242,13 +244,13 @@ fn moldyn_keeps_momentum_and_runs_backwards_to_where_it_was() {
     assert!(apart(&velocities, &kernel.velocities) < 1e-9);
 }
 
-/// How far the coordinates are apart that are farthest from each other.
+/// The largest difference between corresponding coordinates.
 fn apart(some: &[[f64; 3]], others: &[[f64; 3]]) -> f64 {
     let pairs = some.as_flattened().iter().zip(others.as_flattened());
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// A step with its phases divided among so many parts, each with forces of its own.
+/// Runs a step with its phases divided among several parts, each with its own forces.
 fn step_by_parts(kernel: &mut MolDyn, step: usize, private: &mut [Forces]) {
     let MolDyn {
         cell,
@@ -315,7 +317,8 @@ fn montecarlo_finds_the_drift_that_it_drew_from() {
         *rate = path(kernel.market, number);
     }
     kernel.check(&kernel.figure()).unwrap();
-    // A path's drift is that of the market with the volatility over the root of its years as error.
+    // A path's drift is the market's; its error is the volatility over the square root of its
+    // years.
     let years = 999.0 / 365.0 * kernel.rates.len() as f64;
     let error = kernel.market.volatility / f64::sqrt(years);
     let off = kernel.figure() - kernel.market.drift;
@@ -343,7 +346,7 @@ fn raytracer_sees_a_single_sphere_as_large_as_it_is() {
         radius: 3.0,
         colour: Vector::new(1.0, 1.0, 1.0),
     }];
-    // All that is seen is lit: the only lamp is where the eye is.
+    // Everything visible is lit, because the only lamp is at the eye.
     scene.lights = vec![scene.view.from];
     let rows = 200;
     let pixels = (0..rows).flat_map(|y| scene.row(y, rows));

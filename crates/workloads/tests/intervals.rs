@@ -1,4 +1,5 @@
-//! The programs of intervals: right on any queue and however they are divided, in memory that does not grow with their length.
+//! Checks the programs with intervals: results on every queue and for every division, and bounded
+//! memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +9,7 @@ use tidegate_workloads::intervals::rows::unfold;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
 
-/// The usual one, two that may give a task twice, and one with a lock.
+/// The default queue, two queues that may return a task twice, and a queue with a lock.
 const QUEUES: [Queue; 4] = [
     Queue::Split,
     Queue::IdempotentFifo,
@@ -85,7 +86,7 @@ fn every_kernel_verifies_however_many_pieces_it_is_divided_into() {
             right_on(&pool, name, &[("pieces", pieces)]);
         }
     }
-    // One for each column, row, text block and more than there are.
+    // One piece per column, row or text block, and more pieces than there are of these.
     for name in ["crypt", "lufact", "sor"] {
         right_on(&pool, name, &[("pieces", "100000")]);
     }
@@ -122,17 +123,17 @@ fn programs_of_one_row_one_column_or_nothing_verify() {
     }
 }
 
-/// How many there are, and how many there were at most.
+/// The current and the peak number of live tickets.
 #[derive(Default)]
 struct Live {
     now: AtomicUsize,
     most: AtomicUsize,
 }
 
-/// One of them.
+/// A live ticket.
 struct Ticket<'a>(&'a Live);
 
-// Relaxed: read when all is over.
+// Relaxed: read after everything has ended.
 impl Live {
     fn ticket(&self) -> Ticket<'_> {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,4 +1,5 @@
-//! The programs that share data among tasks: right in every locality, and refused where hints would go unheard.
+//! Checks the programs whose tasks share data: results in every locality, and errors on runtimes
+//! that would ignore hints.
 
 use tidegate_workloads::locality::Locality;
 use tidegate_workloads::{
@@ -22,7 +23,7 @@ fn pool(workers: usize, places: &str, bind: bool) -> Tidegate {
     Tidegate::new(builder.places(places.parse().unwrap()).build().unwrap())
 }
 
-/// Runs a program twice on a pool of several places.
+/// Runs a program twice on a pool with several places.
 struct RightOn<'a>(&'a Tidegate);
 
 impl Visitor for RightOn<'_> {

@@ -1,6 +1,6 @@
-//! Every program, tiny and in each of its forms, on Tidegate pools with every combination of policies, against its serial
-//! version. Nothing is left out, for the whole product takes seconds, but for programs of intervals: they take longer, and have
-//! the usual policies on each queue.
+//! Runs every program at size tiny, in each of its forms, on Tidegate pools with every combination
+//! of policies, and compares it with its serial version. The full product takes only seconds.
+//! Programs with intervals take longer, so they only get the default policies on each queue.
 
 use std::fmt;
 
@@ -18,10 +18,10 @@ const VICTIMS: [Victim; 4] = [
     Victim::Hierarchical,
 ];
 
-/// The parameters that choose among forms of a program.
+/// The parameters that select a program's form.
 const FORMS: [&str; 2] = ["form", "order"];
 
-/// The options of a pool that are policies.
+/// The policy options of a pool.
 #[derive(Clone, Copy)]
 struct Policies {
     idle: Idle,
@@ -32,7 +32,8 @@ struct Policies {
 }
 
 impl Policies {
-    /// Three workers: with two a thief has one victim, and the rule for victims nothing to decide.
+    /// Builds a pool with three workers: with two, a thief has only one victim and the victim
+    /// policy has no effect.
     fn pool(self) -> Tidegate {
         let builder = Pool::builder().workers(3).idle(self.idle);
         let builder = builder.steal(self.amount).victim(self.victim);
@@ -53,7 +54,7 @@ impl fmt::Display for Policies {
     }
 }
 
-/// Each idle policy in the help, and those that take a backoff with each backoff.
+/// Every idle policy in the help, with every backoff if it takes one.
 fn idles() -> Vec<Idle> {
     let is_backoff = |name: &&&str| name.parse::<Backoff>().is_ok();
     let mut idles = Vec::new();
@@ -69,7 +70,8 @@ fn idles() -> Vec<Idle> {
     idles.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// All combinations with this way to wait; other queues than the usual one, which know nothing of the other policies, with the usual ones.
+/// All combinations with this wait policy. Queues other than the default ignore the other policies,
+/// so they get only the default ones.
 fn combinations(wait: Wait) -> Vec<Policies> {
     let mut all = Vec::new();
     for idle in idles() {
@@ -96,14 +98,14 @@ fn combinations(wait: Wait) -> Vec<Policies> {
     all
 }
 
-/// Of these, the usual policies with each queue.
+/// The subset with the default policies, on each queue.
 fn usual(all: &[Policies]) -> Vec<Policies> {
     let usual = (Idle::default(), Amount::default(), Victim::default());
     let kept = |p: &&Policies| (p.idle, p.amount, p.victim) == usual;
     all.iter().filter(kept).copied().collect()
 }
 
-/// Runs a program under each of the policies, on a fresh pool each time.
+/// Runs a program under each of the policies, on a new pool each time.
 struct RightUnder<'a>(&'a [Policies]);
 
 impl Visitor for RightUnder<'_> {
@@ -124,7 +126,7 @@ impl Visitor for RightUnder<'_> {
     }
 }
 
-/// What a program is given: its forms in turns, what it cannot do without, or nothing.
+/// The parameters for a program's runs: each of its forms, its required parameters, or none.
 fn givens(entry: &Entry) -> Vec<Given> {
     let named = |name: &str, value: &str| Given {
         named: vec![(name.to_owned(), value.into())],

@@ -1,4 +1,5 @@
-//! Every program, tiny, on every runtime that has what it needs, against its reference answer.
+//! Runs every program at size tiny on every runtime that supports it, and checks the reference
+//! answer.
 
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{
@@ -15,7 +16,7 @@ impl Visitor for EverywhereIsRight {
         let mut input = program.prepare().unwrap();
         let output = program.serial(&mut input);
         let expected = program.answer(&input, &output);
-        // The other runs would be compared with a wrong one.
+        // The other runs must not be compared with a wrong answer.
         assert!(
             !expected.values().any(|told| *told == false),
             "{expected:?}"
@@ -83,7 +84,7 @@ fn every_program_gives_the_reference_answer_on_every_runtime_that_it_fits() {
 
 #[test]
 fn both_forms_of_a_program_give_the_same_answer() {
-    // Those that are not the preset, which the test above has.
+    // The forms that are not the default; the test above covers the default.
     let joins = ["loopy", "nested", "sortmany", "decompress"];
     let spawns = ["uts", "matmul", "strassen"];
     let forms = [("join", &joins[..]), ("spawn", &spawns)];

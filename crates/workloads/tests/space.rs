@@ -1,4 +1,5 @@
-//! The programs that hold memory: right under every policy, within a budget that is little more than the serial run needs, and of the S1 that their texts say.
+//! Checks the programs that hold memory: their results under every policy, a budget slightly above
+//! what the serial run needs, and the S1 that follows from their code.
 
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +29,8 @@ const POLICIES: [&str; 4] = [
     "dfdeques:k=64KiB",
 ];
 
-/// Whoever leases on a runtime that counts holds this, for the counter is one for all tests of the process.
+/// Tests hold this lock while they lease on a runtime that counts, because the whole process shares
+/// one counter.
 fn counter() -> MutexGuard<'static, ()> {
     static COUNTER: Mutex<()> = Mutex::new(());
     COUNTER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -52,7 +54,7 @@ fn pool(workers: usize, space: &str) -> Tidegate {
     Tidegate::new(builder.space(space).build().unwrap())
 }
 
-/// What a run of that closure answers, and the most that it declares.
+/// The answer of a run, and the peak of what it declares.
 fn counted<P: Program>(program: &P, run: impl FnOnce(&mut P::Input) -> P::Output) -> (Answer, u64) {
     let mut input = program.prepare().unwrap();
     let _alone = counter();
@@ -62,7 +64,7 @@ fn counted<P: Program>(program: &P, run: impl FnOnce(&mut P::Input) -> P::Output
     (program.answer(&input, &output), peak)
 }
 
-/// Runs a program on a runtime that counts.
+/// Runs a program on a runtime that counts declared memory.
 fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u64) {
     let runtime = R::with_workers(workers).unwrap();
     counted(program, |input| {
@@ -70,11 +72,11 @@ fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u6
     })
 }
 
-/// Runs a program everywhere.
+/// Runs a program on every runtime and under every policy.
 struct RightEverywhere;
 
 impl RightEverywhere {
-    /// Twice on a pool, and returns its peak.
+    /// Runs a program twice on a pool and returns the peak.
     fn peak_on<P: Program>(program: &P, pool: &Tidegate, expected: &Answer) -> u64 {
         let mut input = program.prepare().unwrap();
         for _ in 0..2 {
@@ -109,7 +111,8 @@ impl Visitor for RightEverywhere {
         for workers in [1, 2, 4] {
             for policy in POLICIES {
                 let peak = Self::peak_on(&program, &pool(workers, policy), &expected);
-                // All that the serial run holds at its peak lies on one path, and no order takes that apart.
+                // All memory that the serial run holds at its peak is on one path, so every order
+                // must hold all of it at once.
                 assert!(peak >= serial, "{} {policy}: {peak}", P::NAME);
             }
             let peak = Self::peak_on(&program, &pool(workers, &bounded), &expected);
@@ -118,7 +121,7 @@ impl Visitor for RightEverywhere {
     }
 }
 
-/// A program's forms, or nothing if it has one only.
+/// A program's forms, or no parameters if it has only one form.
 fn forms(name: &str) -> Vec<Given> {
     let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
     let form = entry.parameters.iter().find(|p| p.name == "form");
@@ -163,7 +166,7 @@ fn the_serial_run_declares_what_follows_from_the_parameters() {
             counted(&program, |input| program.serial(input)).1
         }
     }
-    // Matrices down to quadrants of 4 rows.
+    // Matrices, divided down to quadrants of 4 rows.
     let elements = 32 * 32 + 16 * 16 + 8 * 8;
     let matrices = [("n", "32"), ("cutoff", "4")];
     let cases: [(_, &Named<'_>, _); 8] = [
@@ -173,11 +176,11 @@ fn the_serial_run_declares_what_follows_from_the_parameters() {
         // An array of n elements, and a sum for each of n tasks.
         ("nested", &[("n", "5"), ("width", "24")], 5 * (24 + 8)),
         ("matmul", &matrices, 8 * elements),
-        // Seven quadrants of products, two of sums.
+        // Seven quadrants for products and two for sums.
         ("strassen", &matrices, 8 * elements * 9 / 4),
-        // One element and its buffer, and the piece's sum.
+        // One element, its buffer, and the piece's sum.
         ("sortmany", &[("pieces", "1"), ("length", "1")], 8 + 8),
-        // Too short for any command: there are only the sums.
+        // Too short for any command, so there are only the sums.
         ("decompress", &[("blocks", "3"), ("length", "5")], 3 * 8),
     ];
     for (name, named, expected) in cases {

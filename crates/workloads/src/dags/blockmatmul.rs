@@ -1,11 +1,11 @@
-//! `blockmatmul` as a dag: each step of a chain drafts the next, beside itself.
+//! `blockmatmul` as a dag: each step of a chain drafts the next one beside itself.
 
 use super::Simulated;
 use crate::locality::blockmatmul::Blockmatmul;
 use crate::matrix;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// How many elements are multiplied and added in a nanosecond.
+/// Multiplications, each with its addition, per nanosecond.
 const A_NANOSECOND: u64 = 8;
 
 /// The tasks of `blockmatmul`.
@@ -14,22 +14,21 @@ pub struct BlockmatmulDag {
     program: Blockmatmul,
 }
 
-/// A task, and what it does next: a block of C, and the number of the pair of blocks that comes next in its chain.
+/// A task and what it does next: a block of C, and the next pair of blocks in its chain.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the first step of this block's chain, then that of the next.
+    /// Drafts the first step of this block's chain, then of the next block's.
     Draft(usize),
-    /// Has the left block of a pair come, and the right one.
+    /// Reads the left block of a pair, then the right one.
     Left(usize, usize),
     Right(usize, usize),
-    /// Multiplies them.
+    /// Multiplies the pair.
     Work(usize, usize),
-    /// Has written its block of C, before this pair.
+    /// Writes its block of C; this pair comes next.
     Write(usize, usize),
-    /// Drafts the step that begins with this pair, which then can go on here.
+    /// Drafts the step that begins with this pair, then releases it, so that it can run here.
     Next(usize, usize),
     Release(usize, usize),
-    /// Is over.
     Over,
 }
 
@@ -61,7 +60,7 @@ impl BlockmatmulDag {
         })
     }
 
-    /// A block of A, of B or of C.
+    /// Touches a block of A, B or C.
     fn touch(&self, matrix: usize, block: usize, writes: bool) -> Step<Task> {
         let grid = &self.program.grid;
         Step::Touch(Touch {
@@ -71,7 +70,7 @@ impl BlockmatmulDag {
         })
     }
 
-    /// After a pair: the next one of the step, or the block of C.
+    /// The task after a pair: the next pair of the step, or writing the block of C.
     fn after(&self, block: usize, pair: usize) -> Task {
         let program = &self.program;
         if pair % program.panel == 0 || pair == program.grid.blocks {

@@ -1,10 +1,11 @@
-//! `cachestress` as a dag: the root drafts a task for each turn with an array, which touches all of it in each pass.
+//! `cachestress` as a dag: the root drafts the tasks, each of which touches all of its array in
+//! each pass.
 
 use super::Simulated;
 use crate::locality::cachestress::Cachestress;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// What 64 elements of a pass take, in nanoseconds: 0.32 each.
+/// Time for 64 elements of a pass, in nanoseconds; each takes 0.32.
 const OF_64: u64 = 21;
 
 /// The tasks of `cachestress`.
@@ -16,13 +17,12 @@ pub struct CachestressDag {
 /// A task, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the task of this number, then the next.
+    /// Drafts the task with this number, then the next.
     Draft(usize),
-    /// Has its array come for a pass, of which so many are left.
+    /// Brings the array into the cache for a pass; the second number is the passes left.
     Touch(usize, u32),
-    /// Reads it.
+    /// Reads the array.
     Read(usize, u32),
-    /// Is over.
     Over,
 }
 

@@ -1,29 +1,30 @@
-//! `cholesky` as a dag: the recursion over the squares that are not zero in the end, which is all that it meets; no numbers.
+//! `cholesky` as a dag: the recursion over the squares that are nonzero in the end, which are the
+//! only ones it visits. It computes no numbers.
 
 use super::Simulated;
 use crate::factors::cholesky::{Cholesky, SIDE};
 use crate::matrix;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// What it takes to factor a block, in nanoseconds.
+/// Time to factor a block, in nanoseconds.
 const FACTOR: Nanos = 490;
 
-/// What it takes to divide a block by a triangle.
+/// Time to divide a block by a triangle, in nanoseconds.
 const DIVIDE: Nanos = 320;
 
-/// What it takes to subtract the product of two blocks.
+/// Time to subtract the product of two blocks, in nanoseconds.
 const SUBTRACT: Nanos = 375;
 
 /// The tasks of `cholesky`.
 #[derive(Clone, Debug)]
 pub struct CholeskyDag {
-    /// How many blocks a row has.
+    /// Blocks per row.
     blocks: usize,
-    /// How many blocks of the factor are not zero among the first ones, in the order of `matrix`.
+    /// How many of the first blocks, in the order of `matrix`, are nonzero in the factor.
     before: Vec<usize>,
 }
 
-/// A square: its first row and column and how many it has, in blocks.
+/// A square: its first row, its first column and its size, all in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Square {
     row: usize,
@@ -34,19 +35,20 @@ pub struct Square {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Factors a square, from this part on.
+    /// Factors a square, starting with this part.
     Factor(Square, usize),
     /// Divides a square by the triangle above it.
     Divide(Square),
-    /// Divides the upper or lower half of a square, the quadrants on its left and right, from this part on.
+    /// Divides the upper or lower half of a square, given its left and right quadrants, starting
+    /// with this part.
     Half(Square, Square, usize),
-    /// Subtracts from a square the product of those of its row and of its column in another column.
+    /// Subtracts a product from a square. The factors are the squares in its row and in the row of
+    /// its transpose, at the given column.
     Subtract(Square, usize),
-    /// The same for two quadrants, the first of which has that number.
+    /// Like `Subtract`, but for two quadrants, the first of which has the given number.
     Pair(Square, usize, usize),
-    /// The same for a quadrant, from this part on.
+    /// Like `Subtract`, but for a quadrant, starting with this part.
     Quadrant(Square, usize, usize),
-    /// Is over.
     Over,
 }
 
@@ -76,7 +78,7 @@ impl Simulated for Cholesky {
     }
 }
 
-/// Which blocks of the factor are not zero, by row and column.
+/// Whether each block of the factor is nonzero, by row and column.
 fn filled(program: &Cholesky, blocks: usize) -> Vec<Vec<bool>> {
     let mut filled = vec![vec![false; blocks]; blocks];
     (0..blocks).for_each(|k| filled[k][k] = true);
@@ -185,7 +187,7 @@ impl Dag for CholeskyDag {
                     .map(|number| Task::Quadrant(square.quadrant(number), column, 0));
                 Step::Fork(one, other)
             }
-            // Above the diagonal nothing is stored.
+            // Nothing is stored above the diagonal.
             Task::Quadrant(square, ..) if square.column > square.row => Step::End,
             Task::Quadrant(square, column, part) => {
                 *task = match part {

@@ -1,18 +1,18 @@
-//! `decompress` as a dag: a task for each block, which holds the block's output; no bytes.
+//! `decompress` as a dag: one task per block, which holds the block's output. It computes no bytes.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
 use crate::space::decompress::Decompress;
 use tidegate_sim::Nanos;
 
-/// What two bytes of output take, with the checksum.
+/// Time per two bytes of output, including the checksum, in nanoseconds.
 const TWO_BYTES: Nanos = 3;
 
 /// The lengths of the outputs.
 #[derive(Clone, Debug)]
 pub struct Outputs(Vec<u64>);
 
-/// All of it, or the block of this number.
+/// The whole program, or the block with this number.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     All,

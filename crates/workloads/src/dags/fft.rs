@@ -1,13 +1,14 @@
-//! `fft` as a dag: at every level the elements are parted, both halves transformed, and the halves combined.
+//! `fft` as a dag: each level splits the elements, transforms both halves, and combines them.
 
 use super::Simulated;
 use crate::fft::Fft;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that are parted or combined in ten nanoseconds.
+/// Elements that are split or combined in 10 ns.
 const PASSED: Nanos = 14;
 
-/// Elements that go through both passes of a level in ten nanoseconds below the cut-off, where they are in a cache.
+/// Elements that go through both passes of a level in 10 ns below the cutoff, where they are in a
+/// cache.
 const CACHED: Nanos = 12;
 
 /// The tasks of `fft`.
@@ -17,18 +18,17 @@ pub struct FftDag {
     cutoff: usize,
 }
 
-/// So many elements and what happens to them next.
+/// A number of elements, and what happens to them next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
     /// They are transformed.
     Transform(usize),
-    /// They were parted.
+    /// They have been split.
     Parted(usize),
-    /// Their halves were transformed.
+    /// Their halves have been transformed.
     Transformed(usize),
-    /// They are parted or combined.
+    /// They are split or combined.
     Pass(usize),
-    /// Nothing.
     Over,
 }
 

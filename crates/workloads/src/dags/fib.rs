@@ -1,10 +1,10 @@
-//! `fib` as a dag: a fork a call.
+//! `fib` as a dag: each call above the leaves forks.
 
 use super::Simulated;
 use crate::fib::Fib;
 use tidegate_sim::{Dag, Step};
 
-/// What a call takes by itself, in nanoseconds; 0.76 were measured.
+/// The time of a call itself, in nanoseconds; 0.76 was measured.
 const CALL: u64 = 1;
 
 /// The tasks of `fib`.
@@ -13,7 +13,7 @@ pub struct FibDag {
     n: u32,
 }
 
-/// A call, and what it does next.
+/// A call and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     n: u32,

@@ -1,4 +1,5 @@
-//! `knary` as a dag: at every node some children in series, then the others by halves.
+//! `knary` as a dag: every node runs some children in series, then the others in parallel, by
+//! halves.
 
 use super::Simulated;
 use crate::knary::{Knary, STEPS};
@@ -9,38 +10,37 @@ use tidegate_sim::{Dag, Nanos, Step};
 #[derive(Clone, Copy, Debug)]
 pub struct KnaryDag {
     tree: Knary,
-    /// What a node takes by itself.
+    /// The time of a node itself.
     node: Nanos,
 }
 
-/// Some of a node's children, or a node, and what it does next.
+/// A node or a range of a node's children, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A node that has done nothing yet, and heads so many levels.
+    /// A node that has not started.
     Node {
-        /// The levels, its own included.
+        /// The number of levels, including its own.
         levels: u32,
     },
-    /// A node that did its own steps and so many children in series.
+    /// A node that has run its own steps and some of its children in series.
     Series {
-        /// The levels, its own included.
+        /// The number of levels, including its own.
         levels: u32,
-        /// How many children were called.
+        /// How many children have been called.
         called: u32,
     },
-    /// So many nodes in parallel.
+    /// Several nodes in parallel.
     Among {
-        /// The levels of each.
+        /// The number of levels of each.
         levels: u32,
-        /// How many there are, at least two.
+        /// The number of nodes, at least two.
         nodes: u32,
     },
-    /// Is over.
     Over,
 }
 
 impl Task {
-    /// So many nodes.
+    /// The task for `nodes` nodes.
     const fn of(nodes: u32, levels: u32) -> Self {
         match nodes {
             1 => Self::Node { levels },
@@ -99,7 +99,7 @@ impl Dag for KnaryDag {
     }
 }
 
-/// So many nodes, at least two, in two halves.
+/// Forks `nodes` nodes, at least two, into two halves.
 const fn halves(nodes: u32, levels: u32) -> Step<Task> {
     let half = nodes / 2;
     Step::Fork(Task::of(half, levels), Task::of(nodes - half, levels))

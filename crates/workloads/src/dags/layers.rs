@@ -1,7 +1,8 @@
-//! `layers` as a dag: a draft an interval, and a release an edge.
+//! `layers` as a dag: one draft per interval and one release per edge.
 //!
-//! The intervals of a layer lie inside of one that drafts them and, beside itself, the next; that one waits for the first interval of the layer, so that layers
-//! unfold one after the other as in the body, but one at a time and not in batches.
+//! The intervals of a layer lie inside another interval, which drafts them and, beside itself, the
+//! interval of the next layer. That interval waits for the first interval of the previous layer. So
+//! layers unfold one after the other, as in the body, but one at a time rather than in batches.
 
 use super::Simulated;
 use crate::intervals::layers::Layers;
@@ -14,7 +15,7 @@ pub struct LayersDag {
     graph: Layers,
 }
 
-/// A task, and what it does next.
+/// A task and what it does next.
 #[derive(Clone, Debug)]
 pub struct Task(Next);
 
@@ -22,13 +23,14 @@ pub struct Task(Next);
 enum Next {
     /// Drafts the first layer.
     Begin,
-    /// Drafts the layer after this one, if there is one, and then its own intervals.
+    /// Drafts the next layer, if any, and then its own intervals.
     Layer(u64),
-    /// Drafts the intervals of a layer from this place on, knowing how many edges lead to each.
+    /// Drafts the intervals of a layer, starting at this place, given the number of edges to each
+    /// interval.
     Drafts(u64, u64, Vec<u32>),
-    /// An interval of a layer that has not worked.
+    /// An interval of a layer that has not worked yet.
     Work(u64, u64),
-    /// One that has, and releases what comes after it by this edge and the later ones.
+    /// An interval that has worked; it releases the targets of its edges, starting with this edge.
     Edges(u64, u64, u64),
     Join,
     End,
@@ -43,7 +45,7 @@ impl Simulated for Layers {
 }
 
 impl LayersDag {
-    /// The name of an interval. Layers have the even ones, intervals the odd ones.
+    /// The name of an interval. Layers have even names, intervals odd ones.
     fn name(&self, layer: u64, place: u64) -> u64 {
         2 * (layer * self.graph.width + place) + 1
     }
@@ -68,7 +70,8 @@ impl LayersDag {
         })
     }
 
-    /// An interval's end by this edge; behind the last one the first interval of a layer lets the next layer unfold.
+    /// Releases the target of this edge. After the last edge, the first interval of a layer
+    /// releases the next layer.
     fn release(&self, layer: u64, place: u64, edge: u64) -> (Next, Step<Task>) {
         let Layers { layers, edges, .. } = self.graph;
         if layer + 1 == layers || edge > edges || (edge == edges && place > 0) {

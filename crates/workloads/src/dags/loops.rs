@@ -5,7 +5,7 @@ use crate::loops::Loops;
 use crate::runtime::HALVING_GRAIN;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Items that take a nanosecond together.
+/// Items per nanosecond.
 const ITEMS_PER_NANO: usize = 8;
 
 /// The tasks of `loops`.
@@ -18,11 +18,10 @@ pub struct LoopsDag {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// So many loops, one after the other.
+    /// This many loops, one after the other.
     Loops(u32),
-    /// So many items.
+    /// This many items.
     Items(usize),
-    /// Is over.
     Over,
 }
 

@@ -1,4 +1,4 @@
-//! `loopy` as a dag: a loop that spawns its subtasks, or halves them.
+//! `loopy` as a dag: a loop that spawns its subtasks or halves them.
 
 use super::Simulated;
 use crate::loopy::Loopy;
@@ -10,7 +10,7 @@ use tidegate_sim::{Dag, Nanos, Step};
 #[derive(Clone, Copy, Debug)]
 pub struct LoopyDag {
     subtasks: usize,
-    /// What a subtask takes.
+    /// The time of a subtask.
     time: Nanos,
     form: Form,
 }
@@ -18,14 +18,13 @@ pub struct LoopyDag {
 /// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Spawns what is left of the loop.
+    /// Spawns the rest of the loop.
     Loop {
         /// How many subtasks are left.
         left: usize,
     },
-    /// Runs so many subtasks, halving them.
+    /// Runs this many subtasks, by halves.
     Halves(usize),
-    /// Is over.
     Over,
 }
 

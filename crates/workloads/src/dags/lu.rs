@@ -1,10 +1,11 @@
-//! `lu` as a dag: panels one after the other, each with the blocks that it changes; no numbers.
+//! `lu` as a dag: one panel after the other, each followed by the blocks that it changes. It
+//! computes no numbers.
 
 use super::Simulated;
 use crate::factors::lu::Lu;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Multiplications, each with its subtraction, in ten nanoseconds.
+/// Multiplications, each with its subtraction, in 10 ns.
 const MULTIPLIED: Nanos = 52;
 
 /// The tasks of `lu`.
@@ -21,13 +22,12 @@ pub enum Task {
     Step(usize),
     /// The later panels of a step.
     Later(usize),
-    /// So many later panels, with so many blocks each.
+    /// This many later panels, with this many blocks each.
     Panels(usize, usize),
-    /// The blocks of a panel that changes, so many.
+    /// This many blocks of a later panel.
     Blocks(usize),
-    /// The panels from the first to before the end, which exchange their rows at last.
+    /// The final row exchanges of a range of panels (the end is exclusive).
     Exchanges(usize, usize),
-    /// Is over.
     Over,
 }
 
@@ -43,22 +43,22 @@ impl Simulated for Lu {
 }
 
 impl LuDag {
-    /// What it takes to subtract a product of two blocks.
+    /// Time to subtract a product of two blocks.
     fn product(&self) -> Nanos {
         self.side.pow(3) * 10 / MULTIPLIED
     }
 
-    /// What it takes to solve for a block.
+    /// Time to solve for a block.
     fn solve(&self) -> Nanos {
         self.product() / 2
     }
 
-    /// What it takes to factor a panel with so many blocks.
+    /// Time to factor a panel of `blocks` blocks.
     fn panel(&self, blocks: usize) -> Nanos {
         self.product() / 3 + (blocks - 1) as Nanos * self.solve()
     }
 
-    /// What it takes to exchange the rows of a panel as so many steps did: a nanosecond an element.
+    /// Time to apply the row exchanges of `steps` steps to a panel: 1 ns per element.
     fn exchange(&self, steps: usize) -> Nanos {
         steps as Nanos * self.side.pow(2)
     }

@@ -1,10 +1,11 @@
-//! `memfib` as a dag: each call declares its memory if it holds any, writes, gives it back if it holds it no longer, and forks.
+//! `memfib` as a dag: each call declares its memory (if it has any), writes to it, gives it back
+//! unless it holds the memory longer, and forks.
 
 use super::Simulated;
 use crate::space::memfib::{Call, Hold, Memfib};
 use tidegate_sim::{Dag, Step};
 
-/// How many bytes are written in a nanosecond, from a cache.
+/// Bytes written to a cache per nanosecond.
 const BYTES_PER_NANO: u64 = 32;
 
 /// The tasks of `memfib`.

@@ -1,12 +1,13 @@
-//! `mergesort` as a dag: a draft for each node of the tree, released by the two below it.
+//! `mergesort` as a dag: one draft per node of the tree, released by the two nodes below it.
 //!
-//! All drafts are there from the beginning; in the body a merger is made when the first of its arrays is.
+//! All drafts exist from the beginning; the body creates a merger when the first of its arrays is
+//! ready.
 
 use super::Simulated;
 use crate::locality::mergesort::Mergesort;
 use tidegate_sim::{Dag, Draft, Place, Step, Touch};
 
-/// What an element takes to be made and sorted with a few others, in nanoseconds, and to be merged.
+/// Nanoseconds per element for generating and sorting it with a few others, and for merging it.
 const SORTED: u64 = 16;
 const MERGED: u64 = 2;
 
@@ -16,21 +17,20 @@ pub struct MergesortDag {
     program: Mergesort,
 }
 
-/// A task, and what it does next. Nodes have the numbers of a heap.
+/// A task and what it does next. Nodes are numbered as in a heap.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Drafts the node of this number, then the next.
+    /// Drafts the node with this number, then the next.
     Draft(usize),
-    /// Has the left array of a merger come, and the right one.
+    /// Reads the left array of a merger, then the right one.
     Left(usize),
     Right(usize),
     /// Sorts or merges.
     Work(usize),
-    /// Has written its array.
+    /// Writes its array.
     Write(usize),
-    /// Tells the merger above.
+    /// Releases the merger above.
     Release(usize),
-    /// Is over.
     Over,
 }
 
@@ -43,7 +43,7 @@ impl Simulated for Mergesort {
 }
 
 impl MergesortDag {
-    /// The sorters below a node: the first, and how many.
+    /// The sorters below a node: the first one, and how many there are.
     fn sorters(&self, node: usize) -> (usize, usize) {
         let height = self.program.sorters.ilog2() - node.ilog2();
         ((node << height) - self.program.sorters, 1 << height)

@@ -1,14 +1,17 @@
 //! The programs as dags, for the simulator.
 //!
-//! A dag has the tasks, forks and spawns of the program's parallel body with the same parameters, and the same order of series
-//! and parallel parts; the time that a task takes by itself is a constant of the program. The constants are what the serial
-//! version took per node, step or item on the machine of `docs/performance.md` in November 2026, rounded to whole numbers of nanoseconds where
-//! they are small: `tidegate run PROGRAM --serial`, best of three.
+//! A dag has the same tasks, forks and spawns as the program's parallel body with the same
+//! parameters, and the same order of series and parallel parts. The time of a task itself is a
+//! constant of the program. The constants are what the serial version took per node, step or item
+//! on the machine of `docs/performance.md` in November 2026 (`tidegate run PROGRAM --serial`, best
+//! of three). Small ones are rounded to whole nanoseconds.
 //!
-//! Two things differ from the body. A spawn runs the child first, as in Cilk, where a scope of the runtime goes on and lets the
-//! child wait; and a parallel loop is halved by joins, where the runtime splits it as thieves ask for work.
+//! A dag differs from the body in two ways. A spawn runs the child first, as in Cilk, whereas a
+//! scope of the runtime continues and queues the child. Joins halve a parallel loop, whereas the
+//! runtime splits it when thieves request work.
 //!
-//! What a dag does not do: compute the answer, except where its course depends on the data, as in `uts` and `quicksort`.
+//! A dag doesn't compute the answer, unless the data determines its execution, as in `uts` and
+//! `quicksort`.
 
 mod blockmatmul;
 mod cachestress;
@@ -63,7 +66,7 @@ use tidegate_sim::Dag;
 
 /// A program that can be simulated.
 pub trait Simulated: Program {
-    /// Its tasks.
+    /// The type of the program's dag.
     type Dag: Dag;
 
     /// The dag of the program with these parameters.

@@ -1,11 +1,11 @@
-//! `nested` as a dag: a loop of loops, with an array for each of the inner ones.
+//! `nested` as a dag: a loop of loops, with an array for each inner loop.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
 use crate::space::nested::Nested;
 use tidegate_sim::Nanos;
 
-/// What five words take that are written, with a step to each.
+/// Time to write five words, with one step for each, in nanoseconds.
 const FIVE_WORDS: Nanos = 8;
 
 const WORD: u64 = size_of::<u64>() as u64;
@@ -21,7 +21,7 @@ impl Simulated for Nested {
     }
 }
 
-/// A loop or a task of the inner one.
+/// A loop, or a task of the inner loop.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     Outer,

@@ -1,4 +1,4 @@
-//! `phases` as a dag: rests and series, and calls of a range that is halved.
+//! `phases` as a dag: rests, serial work, and calls of a range that joins halve.
 
 use super::Simulated;
 use crate::phases::{First, Phases};
@@ -11,10 +11,10 @@ const MILLISECOND: Nanos = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct PhasesDag {
     rounds: u64,
-    /// What a serial phase rests and works.
+    /// How long a serial phase rests, and how long it works.
     rest: Nanos,
     serial: Nanos,
-    /// What a task of a parallel phase takes, and how many there are.
+    /// The time of a task in a parallel phase, and the number of tasks.
     task: Nanos,
     tasks: u64,
     first: First,
@@ -25,11 +25,10 @@ pub struct PhasesDag {
 pub enum Task {
     /// The rounds that are left.
     Rounds(u64),
-    /// A round's parts from this one on, and the rounds that are left after it.
+    /// A round, starting with this part, and the number of rounds left after it.
     Round(u64, usize),
-    /// So many tasks of a parallel phase.
+    /// This many tasks of a parallel phase.
     Among(u64),
-    /// Is over.
     Over,
 }
 
@@ -64,7 +63,7 @@ impl PhasesDag {
         }
     }
 
-    /// This part of a round, after which so many rounds are left.
+    /// This part of a round, with `left` rounds left after it.
     const fn part(&self, task: &mut Task, left: u64, part: usize) -> Step<Task> {
         *task = match part {
             2 => Task::Rounds(left),
@@ -75,7 +74,7 @@ impl PhasesDag {
 
     const fn step(&self, part: Part) -> Step<Task> {
         match part {
-            // A rest of no time would still hand the task to whoever is there.
+            // A rest of zero length would still make the task available to other workers.
             Part::Rest if self.rest == 0 => Step::Join,
             Part::Rest => Step::Rest(self.rest),
             Part::Serial => Step::Work(self.serial),

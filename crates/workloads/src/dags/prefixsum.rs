@@ -1,13 +1,14 @@
-//! `prefixsum` as a dag: the elements are halved by joins down to blocks, twice; no numbers.
+//! `prefixsum` as a dag: in each of two passes, joins halve the elements down to blocks. It
+//! computes no numbers.
 
 use super::Simulated;
 use crate::prefixsum::{Prefixsum, half};
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that the first pass adds up in ten nanoseconds: it only reads.
+/// Elements that the first pass adds up in 10 ns; it only reads.
 const SUMMED: Nanos = 40;
 
-/// Those that the second pass writes, as the serial version does.
+/// Elements that the second pass writes in 10 ns, like the serial version.
 const WRITTEN: Nanos = 33;
 
 /// The tasks of `prefixsum`.
@@ -22,11 +23,10 @@ pub struct PrefixsumDag {
 pub enum Task {
     /// Both passes.
     Both,
-    /// The second one of them.
+    /// The second pass.
     Second,
-    /// A pass that does so many elements in ten nanoseconds, over so many.
+    /// A pass: the number of elements it handles in 10 ns, and how many elements there are.
     Pass(Nanos, usize),
-    /// Is over.
     Over,
 }
 

@@ -1,4 +1,5 @@
-//! `matmul` and `strassen` as dags: products of quadrants into temporaries, and sums of them; no numbers.
+//! `matmul` and `strassen` as dags: products of quadrants into temporaries, and sums of them. They
+//! compute no numbers.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
@@ -7,26 +8,27 @@ use crate::space::product::{Product, Scheme};
 use crate::space::strassen::{FACTORS, RESULT, Sevenfold};
 use tidegate_sim::Nanos;
 
-/// Multiplications, each with its addition, in a nanosecond.
+/// Multiplications, each with its addition, per nanosecond.
 const MULTIPLIED: u64 = 6;
 
-/// Elements that are filled or added in a nanosecond.
+/// Elements filled or added per nanosecond.
 const PASSED: u64 = 5;
 
 const ELEMENT: u64 = size_of::<f64>() as u64;
 
-/// A scheme whose courses do not hang on the numbers.
+/// A scheme whose execution doesn't depend on the numbers.
 pub trait Shape: Scheme + Clone + std::fmt::Debug {
-    /// Quadrants of a call's temporary, and how many products there are.
+    /// The number of quadrants in a call's temporary, and the number of products.
     const QUADRANTS: [u64; 2];
 
-    /// What a product declares before it begins, in quadrants: for each factor that is a sum.
+    /// How many quadrants a product declares before it begins: one for each factor that is a sum.
     fn sums(product: usize) -> usize;
 
-    /// How many elements a product passes over to make its factors, in quadrants.
+    /// How many quadrants a product passes over to compute its factors.
     fn factors(product: usize) -> u64;
 
-    /// How many parts the sums of the result are, for so many blocks, and how many quadrants such a part passes over, in all parts.
+    /// For `blocks` blocks: into how many parts the summing of the result is divided, and how many
+    /// quadrants all parts together pass over.
     fn result(blocks: u64) -> (usize, u64);
 }
 
@@ -57,7 +59,7 @@ impl Shape for Sevenfold {
     fn factors(product: usize) -> u64 {
         let (left, right) = FACTORS[product];
         let sums = [left, right].into_iter().filter(|sum| sum.len() > 1);
-        // One more to make the block, and one to fill it.
+        // One more pass to write the block, and one to fill it.
         sums.map(|sum| sum.len() as u64 + 2).sum()
     }
 
@@ -67,7 +69,8 @@ impl Shape for Sevenfold {
     }
 }
 
-/// A call that multiplies matrices of so many elements, after making its factors, or one that adds up a part of the result.
+/// A call that multiplies matrices of `elements` elements after computing its factors, or a call
+/// that adds up a part of the result.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     Multiply {

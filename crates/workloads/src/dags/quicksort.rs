@@ -1,14 +1,15 @@
-//! `quicksort` as a dag: the elements are partitioned as the tasks unfold, so the parts have their true lengths.
+//! `quicksort` as a dag: elements are partitioned as the tasks unfold, so the parts have their true
+//! lengths.
 
 use super::Simulated;
 use crate::quicksort::{Quicksort, gaussian, partition};
 use std::cell::RefCell;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Elements that a partition passes in ten nanoseconds.
+/// Elements that a partition passes over in 10 ns.
 const PARTITIONED: Nanos = 6;
 
-/// The tasks of `quicksort`, with what they sort.
+/// The tasks of `quicksort`, with the elements.
 #[derive(Clone, Debug)]
 pub struct QuicksortDag {
     original: Vec<u32>,
@@ -16,14 +17,13 @@ pub struct QuicksortDag {
     cutoff: usize,
 }
 
-/// A part of the elements, from the first to before the end, and what happens to it next.
+/// A range of the elements (the end is exclusive), and what happens to it next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
     /// It is partitioned or sorted.
     Part(usize, usize),
-    /// Its sides before and behind the element at the second place are parts.
+    /// Its parts before and after the pivot, whose index comes second, are handled next.
     Sides(usize, usize, usize),
-    /// Is over.
     Over,
 }
 
@@ -39,7 +39,7 @@ impl Simulated for Quicksort {
     }
 }
 
-/// What the standard library's sort takes: a nanosecond an element and halving.
+/// Time of the standard library's sort: 1 ns per element and halving.
 fn sort(length: usize) -> Nanos {
     let halvings = length.max(1).ilog2();
     length as Nanos * Nanos::from(halvings)

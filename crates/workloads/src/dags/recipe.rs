@@ -1,35 +1,36 @@
-//! Dags of programs whose parts become tasks by a [`Way`](crate::way::Way): one after the other, by joins that halve them or by a spawn for each.
+//! Dags of programs whose parts become tasks in a given [`Way`](crate::way::Way): serially, by
+//! joins that halve the range, or by one spawn per part.
 
 use crate::program::Form;
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// What the nodes of a program do, whichever way its parts become tasks.
+/// What the nodes of a program do, no matter how its parts become tasks.
 pub trait Recipe: Sync {
-    /// A call of the recursion.
+    /// A call in the recursion.
     type Node: Copy + Send;
 
     /// The first call.
     fn root(&self) -> Self::Node;
 
-    /// What a call does, act by act.
+    /// The `act`-th act of a call.
     fn act(&self, node: Self::Node, act: usize) -> Act;
 
-    /// The part of this number of the call's loop.
+    /// The `number`-th part of the loop in this act.
     fn part(&self, node: Self::Node, act: usize, number: usize) -> Self::Node;
 }
 
 /// An act of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Declares so many bytes.
+    /// Declares this many bytes.
     Lease(u64),
-    /// Gives back what it has declared last.
+    /// Gives back its most recent declaration.
     Free,
-    /// Computes for so long.
+    /// Computes for this long.
     Work(Nanos),
-    /// Does so many parts, which may become tasks.
+    /// Handles this many parts, which may become tasks.
     Each(usize),
-    /// Is over.
+    /// Ends the call.
     End,
 }
 
@@ -45,11 +46,10 @@ pub struct RecipeDag<R> {
 pub enum Task<N> {
     /// An act of a node.
     Act(N, usize),
-    /// Spawns the parts of an act from this one on; there are so many.
+    /// Spawns the parts of an act, starting with this one; the last field is the number of parts.
     Spawn(N, usize, usize, usize),
-    /// Does the parts of an act from this one up to that one, halving them.
+    /// Handles a range of the parts of an act (the end is exclusive), by halves.
     Halves(N, usize, usize, usize),
-    /// Is over.
     Over,
 }
 
@@ -86,7 +86,7 @@ impl<R: Recipe> Dag for RecipeDag<R> {
 }
 
 impl<R: Recipe> RecipeDag<R> {
-    /// A step of a node, and where it goes on.
+    /// The step for an act of a node, and the task that continues after it.
     fn act(&self, node: R::Node, act: usize) -> (Task<R::Node>, Step<Task<R::Node>>) {
         let next = Task::Act(node, act + 1);
         match (self.recipe.act(node, act), self.form) {

@@ -1,4 +1,4 @@
-//! `seriesparallel` as a dag: a fork or two calls a pair, and a task a part.
+//! `seriesparallel` as a dag: a fork or two calls per pair of parts, and a task per part.
 
 use super::Simulated;
 use crate::seriesparallel::{Part, Seriesparallel, Shape};
@@ -11,7 +11,7 @@ pub struct SeriesparallelDag {
     graph: Seriesparallel,
 }
 
-/// A part, and what it does next.
+/// A part and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task(Next);
 

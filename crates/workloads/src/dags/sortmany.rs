@@ -1,25 +1,26 @@
-//! `sortmany` as a dag: pieces, each of which is loaded, sorted by halves and summed up; no elements.
+//! `sortmany` as a dag: each piece is loaded, sorted by halves, and summed up. It has no elements.
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
 use crate::space::sortmany::Sortmany;
 use tidegate_sim::Nanos;
 
-/// What an element takes to be loaded.
+/// Nanoseconds to load an element.
 const LOAD: Nanos = 3;
 
-/// What it takes in a part that is sorted without recursion, by the logarithm of the part's length.
+/// Nanoseconds to sort an element in a part without recursion, times the logarithm of the part's
+/// length.
 const SORT: Nanos = 1;
 
-/// What it takes to be merged and copied back.
+/// Nanoseconds to merge an element and copy it back.
 const MERGE: Nanos = 2;
 
-/// What it takes to be summed up.
+/// Nanoseconds to add an element to the sum.
 const SUM: Nanos = 1;
 
 const ELEMENT: u64 = size_of::<u32>() as u64;
 
-/// All of it, a piece, or a part of one.
+/// The whole program, a piece, or a part of a piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     All,
@@ -39,7 +40,7 @@ impl Simulated for Sortmany {
 }
 
 impl Sortmany {
-    /// What sorting so many elements begins and ends with, with the halves between them.
+    /// The acts of sorting `length` elements, with the two halves in the middle.
     fn sort(&self, length: u64) -> Vec<Act> {
         match length <= self.cutoff as u64 {
             true => {

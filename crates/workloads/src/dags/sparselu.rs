@@ -1,19 +1,20 @@
-//! `sparselu` as a dag: two loops a step, which spawn a task for each block that is filled by then; no numbers.
+//! `sparselu` as a dag: two loops per step, which spawn a task for each block that is filled by
+//! then. It computes no numbers.
 
 use super::Simulated;
 use crate::factors::sparselu::{Sparselu, is_filled};
 use tidegate_sim::{Dag, Nanos, Step};
 
-/// Multiplications, each with its subtraction, in ten nanoseconds.
+/// Multiplications, each with its subtraction, in 10 ns.
 const MULTIPLIED: Nanos = 80;
 
 /// The tasks of `sparselu`.
 #[derive(Clone, Debug)]
 pub struct SparseluDag {
     blocks: usize,
-    /// From which step on each block is filled, row by row; `usize::MAX` if never.
+    /// The step from which each block is filled, row by row; `usize::MAX` if never.
     since: Vec<usize>,
-    /// What it takes to subtract a product of two blocks.
+    /// Time to subtract a product of two blocks.
     product: Nanos,
 }
 
@@ -22,13 +23,12 @@ pub struct SparseluDag {
 pub enum Task {
     /// A step, which begins with the block on the diagonal.
     Step(usize),
-    /// The loop of a step over the rest of its row and column, from this one on.
+    /// A step's loop over the rest of its row and column, starting with this iteration.
     Solve(usize, usize),
-    /// The loop of a step over the blocks below and behind, from this one on.
+    /// A step's loop over the blocks below and to the right, starting with this iteration.
     Subtract(usize, usize),
-    /// A task that takes so long.
+    /// A task that takes this long.
     Block(Nanos),
-    /// Is over.
     Over,
 }
 
@@ -44,7 +44,7 @@ impl Simulated for Sparselu {
     }
 }
 
-/// From which step on each of so many times as many blocks is filled.
+/// The step from which each of `blocks` by `blocks` blocks is filled.
 fn since(blocks: usize) -> Vec<usize> {
     let mut since = vec![usize::MAX; blocks * blocks];
     for row in 0..blocks {
@@ -64,7 +64,7 @@ fn since(blocks: usize) -> Vec<usize> {
     since
 }
 
-/// Rows and columns of the blocks below and behind the one on the diagonal.
+/// The rows and columns of the blocks below and to the right of a step's diagonal block.
 fn behind(blocks: usize, step: usize) -> impl Iterator<Item = (usize, usize)> {
     let rest = step + 1..blocks;
     rest.clone()
@@ -76,7 +76,7 @@ impl SparseluDag {
         self.since[row * self.blocks + column] <= step
     }
 
-    /// The next iteration of a step's first loop in which there is something to do, if any.
+    /// The next iteration of a step's first loop that has work, if any.
     fn solve(&self, step: usize, from: usize) -> Option<usize> {
         let rest = self.blocks - step - 1;
         (from..2 * rest).find(|&at| {
@@ -88,7 +88,7 @@ impl SparseluDag {
         })
     }
 
-    /// The same of its second loop.
+    /// The next iteration of a step's second loop that has work, if any.
     fn subtract(&self, step: usize, from: usize) -> Option<usize> {
         let rest = self.blocks - step - 1;
         (from..rest * rest).find(|&at| {

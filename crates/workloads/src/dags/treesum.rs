@@ -1,10 +1,10 @@
-//! `treesum` as a dag: a fork a node, leaves included.
+//! `treesum` as a dag: every node forks, including leaves.
 
 use super::Simulated;
 use crate::treesum::Treesum;
 use tidegate_sim::{Dag, Step};
 
-/// What a node takes by itself, in nanoseconds.
+/// The time of a node itself, in nanoseconds.
 const NODE: u64 = 2;
 
 /// The tasks of `treesum`.
@@ -13,7 +13,7 @@ pub struct TreesumDag {
     nodes: usize,
 }
 
-/// What stands at a place of the tree, numbered level by level: a node, or nothing behind the last one.
+/// A position in the tree, numbered level by level; positions after the last node are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     place: usize,

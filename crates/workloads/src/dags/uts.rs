@@ -1,13 +1,14 @@
-//! `uts` as a dag: the tree itself, unfolded by its law as the tasks are.
+//! `uts` as a dag: its law unfolds the tree as the tasks unfold.
 //!
-//! By joins the children of a node are halved down to one; by spawns a loop spawns one after the other.
+//! With joins, the children of a node are halved down to one; with spawns, a loop spawns them in
+//! order.
 
 use super::Simulated;
 use crate::program::Form;
 use crate::uts::{Law, Node, Uts};
 use tidegate_sim::{Dag, Step};
 
-/// What a node takes by itself, in nanoseconds: 66 to 82, by the share of leaves.
+/// The time of a node itself, in nanoseconds: 66 to 82, depending on the share of leaves.
 const NODE: u64 = 75;
 
 /// The tasks of `uts`.
@@ -17,16 +18,15 @@ pub struct UtsDag {
     form: Form,
 }
 
-/// Some of a node's children, or a node, and what it does next.
+/// A node or a range of a node's children, and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// A node that has done nothing yet.
+    /// A node that has not started.
     Node(Node),
-    /// The children of a node, from the first to before the end, by halves.
+    /// A range of a node's children (the end is exclusive), by halves.
     Among(Node, u32, u32),
-    /// A node that spawns its children from this one on.
+    /// A node that spawns its children, starting with this one.
     Loop(Node, u32),
-    /// Is over.
     Over,
 }
 
@@ -42,7 +42,7 @@ impl Simulated for Uts {
 }
 
 impl UtsDag {
-    /// The children of `parent` from `start` to before `end`.
+    /// The task for the children `start..end` of `parent`.
     fn among(&self, parent: &Node, start: u32, end: u32) -> Task {
         match end - start {
             1 => Task::Node(self.law.child(parent, start)),

@@ -1,13 +1,14 @@
-//! `wavefront` as a dag: a draft a block, which waits for those above and to the left.
+//! `wavefront` as a dag: one draft per block, which waits for the blocks above and to the left.
 //!
-//! A block drafts the one to its right, and the first of a row the one below; so what is in memory is the front. The body creates its rows in
-//! batches, which is more at a time and the same order.
+//! Each block drafts the block to its right, and the first block of a row also drafts the block
+//! below. So only the front is in memory. The body creates its rows in batches, which takes more
+//! memory but keeps the order.
 
 use super::Simulated;
 use crate::intervals::wavefront::Wavefront;
 use tidegate_sim::{Dag, Draft, Place, Step};
 
-/// What a cell of the table takes, in nanoseconds; 1.9 were measured.
+/// The time of a cell of the table, in nanoseconds; 1.9 was measured.
 const CELL: u64 = 2;
 
 /// The tasks of `wavefront`.
@@ -16,7 +17,7 @@ pub struct WavefrontDag {
     table: Wavefront,
 }
 
-/// A task, and what it does next.
+/// A task and what it does next.
 #[derive(Clone, Copy, Debug)]
 pub struct Task(Next);
 
@@ -25,9 +26,10 @@ enum Next {
     /// Drafts the first block.
     Begin,
     Join,
-    /// Fills a block, of this row and column.
+    /// Fills the block at this row and column.
     Work(u64, u64),
-    /// Then: drafts the one to its right, in the first row beside it or in another; drafts or releases the one below.
+    /// After `Work`: drafts the block to the right, beside this one; then drafts or releases the
+    /// block below.
     Right(u64, u64),
     Below(u64, u64),
     End,
@@ -42,12 +44,12 @@ impl Simulated for Wavefront {
 }
 
 impl WavefrontDag {
-    /// How many blocks a row has, and a column.
+    /// Blocks per row, and per column.
     fn blocks(&self) -> u64 {
         self.table.n.div_ceil(self.table.block) as u64
     }
 
-    /// How many letters a block has.
+    /// Letters per block.
     fn letters(&self, number: u64) -> u64 {
         let (n, block) = (self.table.n as u64, self.table.block as u64);
         block.min(n - number * block)
@@ -57,7 +59,7 @@ impl WavefrontDag {
         row * self.blocks() + column
     }
 
-    /// A block that waits for as many others beside the one that drafts it.
+    /// Drafts a block that waits for `releases` blocks in addition to the one that drafts it.
     fn block(&self, row: u64, column: u64, releases: u32, place: Place) -> Step<Task> {
         Step::Draft(Draft {
             task: Task(Next::Work(row, column)),

@@ -1,20 +1,20 @@
-//! SHA-256 of every file below a path, and one of the whole tree.
+//! Computes the SHA-256 of every file below a path, and one digest of the whole tree.
 //!
-//! The digest of the tree is SHA-256 over the lines that `sha256sum` would print for its files, their
-//! paths taken from the root and in the order of their bytes. Folders are listed in parallel and files
-//! read in parallel; a single file is read by one task, in pieces, so memory does not grow with the
-//! size of files.
+//! The tree's digest is the SHA-256 of the lines that `sha256sum` would print for its files, with
+//! paths relative to the root and in byte order. Directories are listed in parallel and files are
+//! read in parallel. One task reads a file, in pieces, so memory use doesn't grow with the size of
+//! files.
 //!
-//! Nothing found on the way stops a run. Links are counted and never followed; pipes, sockets and
-//! devices are counted and never opened; what cannot be read or has vanished is put down as a
+//! No entry stops a run. Links are counted but never followed; pipes, sockets and devices are
+//! counted but never opened. Entries that can't be read or have vanished are recorded as a
 //! [`Problem`]. A path too long for the system counts as unreadable.
 //!
-//! Runs over a living tree can differ for good reasons. Every file is read together with what the
-//! system says of it before and after, and [`Program::settle`] takes out what changed.
+//! Runs over a changing tree can legitimately differ. Every file is read together with its metadata
+//! before and after, and [`Program::settle`] removes what changed.
 //!
-//! What it does not do: stay on one file system (pseudo files such as those in `/proc` are read as
-//! they come), or guard against a folder that is replaced by a link between the moment it is looked
-//! at and the moment it is opened.
+//! It doesn't stay on one file system: it reads pseudo files, such as those in `/proc`, like any
+//! others. It doesn't guard against a directory that is replaced by a link between the check and
+//! the open.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -43,7 +43,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Digests what lies below `path`.
+    /// Creates the program for the tree below `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

@@ -1,17 +1,18 @@
-//! Names of files as bytes: which are odd, how a list writes them, how a terminal may see them.
+//! File names as bytes: which are odd, how a checksum list writes them, and how to print them
+//! safely.
 
 use std::ffi::OsStr;
 
-/// Whether a name is not plain text: not UTF-8, or with control characters or a backslash in it.
+/// Whether a name is not plain text: it isn't UTF-8 or contains control characters or a backslash.
 pub(crate) fn is_odd(name: &OsStr) -> bool {
     name.to_str()
         .is_none_or(|name| name.chars().any(|c| c.is_control() || c == '\\'))
 }
 
-/// Appends the line that `sha256sum` prints for a file, so that `sha256sum -c` finds it again.
+/// Appends the line that `sha256sum` prints for a file, in the form that `sha256sum -c` accepts.
 ///
-/// A name with a backslash or a line break is escaped and the line starts with a backslash. The
-/// name `-`, which would stand for standard input, is written as `./-`.
+/// A name with a backslash or a line break is escaped, and its line starts with a backslash. The
+/// name `-`, which would mean standard input, is written as `./-`.
 pub(crate) fn push_line(line: &mut Vec<u8>, digest: &[u8; 32], path: &[u8]) {
     let special = |byte: &u8| matches!(byte, b'\\' | b'\n' | b'\r');
     let escaped = path.iter().any(special);
@@ -44,13 +45,13 @@ fn push_hex(line: &mut Vec<u8>, digest: &[u8; 32]) {
     line.extend(digest.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]));
 }
 
-/// A digest as hexadecimal text.
+/// Formats a digest in hexadecimal.
 pub fn hex(digest: &[u8; 32]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A path fit for a terminal: bytes that are not UTF-8, control characters and backslashes are
-/// escaped as in a Rust string.
+/// Makes a path safe to print on a terminal: bytes that are not UTF-8, control characters and
+/// backslashes are escaped as in a Rust string.
 ///
 /// ```
 /// use tidegate_workloads::digest::printable;

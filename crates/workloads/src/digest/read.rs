@@ -1,4 +1,4 @@
-//! Reading one folder or one file, whatever state it is in.
+//! Reads one directory or file and handles every state in which it may be.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::tree::{Contents, Entry, Folder, Outcome, Stamp, Trouble};
 use crate::program::Progress;
 
-/// How much of a file is in memory at a time, per thread, in bytes.
+/// The size of each thread's read buffer, in bytes.
 const CHUNK: usize = 128 << 10;
 
 thread_local! {
@@ -37,7 +37,7 @@ impl Trouble {
 }
 
 impl Folder {
-    /// Reads what lies in the folder, in order, without looking into it.
+    /// Lists the entries of this directory, in order, without reading them.
     pub fn list(&mut self) {
         if let Err(trouble) = self.try_list() {
             self.trouble = Some(trouble);
@@ -47,7 +47,7 @@ impl Folder {
 
     fn try_list(&mut self) -> Result<(), Trouble> {
         let trouble = |error| Trouble::new(&error);
-        // The folder may have become a link since its own folder was read.
+        // The directory may have become a link since its parent was listed.
         if !fs::symlink_metadata(&self.path).map_err(trouble)?.is_dir() {
             return Err(Trouble::replaced());
         }
@@ -75,8 +75,8 @@ impl Outcome {
     }
 }
 
-/// Opens a file that was a plain one when its folder was read. If it became a link, that is not
-/// followed; if it became a pipe, nobody waits for its other end.
+/// Opens a file that was a regular file when its directory was listed. If it has become a link, the
+/// link is not followed; if it has become a pipe, the open doesn't wait for the other end.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -88,7 +88,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether the error says that there is a link where none may be.
+/// Whether the error means that there is a link, which must not be followed.
 fn is_link(error: &io::Error) -> bool {
     #[cfg(unix)]
     let code = Some(libc::ELOOP);

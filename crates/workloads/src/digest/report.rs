@@ -1,4 +1,4 @@
-//! What a run over a tree of files found: digests, counts, and what went wrong.
+//! The report on a tree of files: digests, counts and problems.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -8,33 +8,32 @@ use sha2::{Digest, Sha256};
 use super::names::{printable, push_line};
 use super::tree::{Entry, Folder, Outcome, Trouble, What};
 
-/// Something about a file or folder that a user should know.
+/// A remark about a file or directory, for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What it is about.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// The path below the root, as bytes; empty for the root itself. See
-    /// [`printable`].
+    /// The path below the root, as bytes; empty for the root itself. See [`printable`].
     pub path: Vec<u8>,
-    /// The system's words, where there are any.
+    /// The system's error message; may be empty.
     pub reason: String,
 }
 
 /// The kinds of [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// It could not be opened or read.
+    /// The file or directory could not be opened or read.
     Unreadable,
-    /// It was listed and was gone when it was to be read.
+    /// The file or directory was listed but had vanished before it was read.
     Vanished,
-    /// Its name is not plain text; it was read all the same.
+    /// The name is not plain text; the file was still read.
     OddName,
-    /// It is a pipe, socket or device and was not opened.
+    /// A pipe, socket or device, which was not opened.
     Special,
 }
 
 impl ProblemKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 4] = [
         Self::Unreadable,
         Self::Vanished,
@@ -42,7 +41,7 @@ impl ProblemKind {
         Self::Special,
     ];
 
-    /// The kind's name, also that of its count in the answer.
+    /// The kind's name, which is also the name of its count in the answer.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unreadable => "unreadable",
@@ -53,19 +52,19 @@ impl ProblemKind {
     }
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Report {
     root: Folder,
-    /// Files that were read.
+    /// Number of files that were read.
     pub files: u64,
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     pub bytes: u64,
-    /// Symbolic links, none of which was followed.
+    /// Number of symbolic links; none was followed.
     pub links: u64,
-    /// SHA-256 over the lines of all files.
+    /// SHA-256 of the lines of all files.
     pub digest: [u8; 32],
-    /// What went wrong or is odd, in the order of the paths.
+    /// Problems and oddities, in path order.
     pub problems: Vec<Problem>,
 }
 
@@ -83,8 +82,8 @@ impl Report {
         report
     }
 
-    /// Calls `take` with the line of every file that was read, in the order of the paths' bytes.
-    /// `sha256sum -c`, started in the root, accepts the lines.
+    /// Calls `take` with the line of every file that was read, in byte order of the paths.
+    /// `sha256sum -c`, run in the root directory, accepts the lines.
     pub fn lines(&self, mut take: impl FnMut(&[u8])) {
         let mut line = Vec::new();
         self.root.walk(&mut Vec::new(), &mut |path, entry| {
@@ -96,17 +95,17 @@ impl Report {
         });
     }
 
-    /// The problems of one kind.
+    /// The problems of this kind.
     pub fn problems_of(&self, kind: ProblemKind) -> impl Iterator<Item = &Problem> {
         self.problems
             .iter()
             .filter(move |problem| problem.kind == kind)
     }
 
-    /// Takes out of both reports, which are of two runs, what changed on disk between or during the
-    /// runs, and returns the paths, fit for a terminal.
+    /// Removes from the reports of two runs everything that changed on disk between or during the
+    /// runs. Returns the removed paths, safe to print on a terminal.
     ///
-    /// What differs though nothing on disk changed stays: it is a fault of a run.
+    /// Differences without a change on disk stay in the reports, because they are bugs.
     pub(crate) fn settle(&mut self, other: &mut Self) -> Vec<String> {
         let mut changed = Vec::new();
         settle(
@@ -135,7 +134,7 @@ impl Report {
     }
 }
 
-/// A report's figures while they are summed up.
+/// Accumulates the figures of a report.
 #[derive(Default)]
 struct Sum {
     files: u64,
@@ -184,7 +183,7 @@ impl Sum {
     }
 }
 
-/// Takes out of two folders, both at `path`, what is not the same thing in both.
+/// Removes from two versions of the directory at `path` the entries that are not the same in both.
 fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mut Vec<String>) {
     let mut ones = std::mem::take(&mut one.entries).into_iter().peekable();
     let mut others = std::mem::take(&mut other.entries).into_iter().peekable();
@@ -209,7 +208,7 @@ fn settle(one: &mut Folder, other: &mut Folder, path: &mut Vec<u8>, changed: &mu
     }
 }
 
-/// The next entry in order, from one side or, if both have it, from both.
+/// Returns the next entry in order, from one side or, if both have it, from both.
 fn next_pair(
     ones: &mut Peekable<IntoIter<Entry>>,
     others: &mut Peekable<IntoIter<Entry>>,
@@ -225,7 +224,7 @@ fn next_pair(
     Some((ones.next_if(|_| take_one), others.next_if(|_| take_other)))
 }
 
-/// Whether two entries of one name are, by what the system says, the same and unchanged.
+/// Whether two entries with the same name are identical and unchanged, according to their metadata.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     let vanished = |trouble: &Option<Trouble>| trouble.as_ref().map(|trouble| trouble.vanished);
     match (&one.what, &other.what) {

@@ -1,8 +1,8 @@
-//! A folder, what lies in it, and what is known of it.
+//! Directories and the known facts about their entries.
 //!
-//! Entries are kept in the order of their bytes, a folder's name counted with the slash that follows
-//! it in a path. Walking folders in that order yields all paths below the root in the order of
-//! their bytes, so nothing needs to be sorted at the end.
+//! Entries are sorted by the bytes of their names; a directory's name includes the slash that
+//! follows it in a path. Walking directories in that order yields all paths below the root in byte
+//! order, so no final sort is needed.
 
 use std::cmp::Ordering;
 use std::ffi::{OsStr, OsString};
@@ -12,18 +12,17 @@ use std::time::SystemTime;
 
 use super::names;
 
-/// A folder and what is known to lie in it.
+/// A directory and its known entries.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
-    /// Where it is.
     pub path: PathBuf,
-    /// What lies in it, in order.
+    /// Sorted with [`Entry::order`].
     pub entries: Vec<Entry>,
-    /// Why it could not be listed to its end.
+    /// Why the listing is incomplete, if it is.
     pub trouble: Option<Trouble>,
 }
 
-/// A name in a folder.
+/// An entry in a directory.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: OsString,
@@ -31,7 +30,7 @@ pub(crate) struct Entry {
     pub what: What,
 }
 
-/// What an entry is.
+/// The type of an entry.
 #[derive(Debug)]
 pub(crate) enum What {
     Folder(Box<Folder>),
@@ -42,33 +41,33 @@ pub(crate) enum What {
     Special,
 }
 
-/// What came of reading a file.
+/// The outcome of reading a file.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It was not read yet.
+    /// Not read yet.
     Unread,
     Read(Contents),
     Failed(Trouble),
 }
 
-/// What a file held.
+/// The digest and size of a file.
 #[derive(Debug)]
 pub(crate) struct Contents {
     pub digest: [u8; 32],
     pub bytes: u64,
-    /// None if the file changed while it was read.
+    /// `None` if the file changed while it was read.
     pub stamp: Option<Stamp>,
 }
 
-/// Why a file or folder could not be read.
+/// Why a file or directory could not be read.
 #[derive(Debug)]
 pub(crate) struct Trouble {
-    /// Whether it was there and is no more.
+    /// Whether it existed and has vanished.
     pub vanished: bool,
     pub reason: String,
 }
 
-/// What the system says of a file and changes whenever the file does.
+/// Metadata that changes whenever the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     bytes: u64,
@@ -76,7 +75,7 @@ pub(crate) struct Stamp {
     changed: Changed,
 }
 
-/// Seconds, nanoseconds and inode of a change that no program can set back.
+/// Seconds and nanoseconds of the change time, which no program can set back, and the inode.
 #[cfg(unix)]
 type Changed = (i64, i64, u64);
 #[cfg(not(unix))]
@@ -102,7 +101,7 @@ fn changed(metadata: &Metadata) -> Changed {
 fn changed(_: &Metadata) -> Changed {}
 
 impl Entry {
-    /// An entry of the folder at `parent`.
+    /// Creates an entry of the directory at `parent`.
     pub fn new(parent: &std::path::Path, name: OsString, kind: FileType) -> Self {
         let what = if kind.is_dir() {
             What::Folder(Box::new(Folder {
@@ -123,7 +122,7 @@ impl Entry {
         }
     }
 
-    /// Where this entry stands among those of its folder.
+    /// Compares two entries of the same directory.
     pub fn order(&self, other: &Self) -> Ordering {
         fn key<'a>(name: &'a OsStr, what: &What) -> impl Iterator<Item = u8> + 'a {
             let slash = matches!(what, What::Folder(_)).then_some(b'/');
@@ -134,10 +133,11 @@ impl Entry {
 }
 
 impl Folder {
-    /// Calls `visit` with every entry below and its path from here, in the order of the paths.
+    /// Calls `visit` with every entry below this directory and its relative path, in path order.
     ///
-    /// `path` is the path of this folder, with a slash at its end unless it is empty. The recursion
-    /// is as deep as folders lie in each other, which the system's longest path limits.
+    /// `path` is the path of this directory, with a trailing slash unless it is empty. The
+    /// recursion is as deep as the directories are nested, which the system's maximum path length
+    /// limits.
     pub fn walk(&self, path: &mut Vec<u8>, visit: &mut impl FnMut(&[u8], &Entry)) {
         let start = path.len();
         for entry in &self.entries {

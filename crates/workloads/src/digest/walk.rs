@@ -1,8 +1,9 @@
-//! The run itself: list all folders, then digest all files, serially or in parallel.
+//! The run itself: it lists all directories, then digests all files, serially or in parallel.
 //!
-//! Folders are listed level by level, all folders of a level in parallel, so the depth of the tree
-//! costs neither stack nor open folders: every task has one folder or one file open, no more.
-//! The files of the whole tree are then one range, halved by joins down to single files.
+//! Directories are listed level by level, and all directories of a level in parallel. So the depth
+//! of the tree costs neither stack space nor open directories: every task has only one directory or
+//! file open. The files of the whole tree then form one range, which joins halve down to single
+//! files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -24,7 +25,6 @@ impl Job<'_> {
     }
 }
 
-/// The serial version.
 pub(crate) fn serial(root: &mut Folder, progress: &Progress) {
     let mut level = vec![&mut *root];
     while !level.is_empty() {
@@ -36,7 +36,6 @@ pub(crate) fn serial(root: &mut Folder, progress: &Progress) {
     }
 }
 
-/// The parallel body.
 pub(crate) fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, root: &mut Folder, progress: &Progress) {
     let mut level = vec![&mut *root];
     while !level.is_empty() {
@@ -46,7 +45,7 @@ pub(crate) fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, root: &mut Folder, pr
     each::<R, _>(fork, &mut jobs(root), &|job| job.run(progress));
 }
 
-/// Calls `body` on every item, a task each.
+/// Calls `body` on every item, with one task per item.
 fn each<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     items: &mut [T],
@@ -66,7 +65,7 @@ fn each<R: Runtime, T: Send>(
     }
 }
 
-/// The folders right below those of a level.
+/// The subdirectories of all directories of a level.
 fn below(level: Vec<&mut Folder>) -> Vec<&mut Folder> {
     level
         .into_iter()
@@ -78,7 +77,7 @@ fn below(level: Vec<&mut Folder>) -> Vec<&mut Folder> {
         .collect()
 }
 
-/// All files below `root`, folder by folder.
+/// All files below `root`, directory by directory.
 fn jobs(root: &mut Folder) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     let mut folders = vec![root];

@@ -1,12 +1,13 @@
-//! What factorizations do with square blocks of numbers, each stored row by row.
+//! Operations on square blocks of numbers, stored row by row, for matrix factorization.
 //!
-//! Every element is worked on in the same order whoever calls, so results are the same to the last bit.
+//! Every operation works on the elements in a fixed order, so results are identical to the last bit
+//! for every caller.
 //!
-//! What it does not do: tile for registers or choose instructions; it is no rival of a library.
+//! It doesn't tile for registers or select instructions, and it doesn't rival a library.
 
 use std::ops::{Div, Mul, SubAssign};
 
-/// A number with a fraction.
+/// A floating-point number.
 pub trait Real:
     Copy + Div<Output = Self> + Into<f64> + Mul<Output = Self> + SubAssign + Send + Sync
 {
@@ -15,7 +16,8 @@ pub trait Real:
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// Brings column `k` to zero below row `k` by multiples of that row, and keeps the multipliers there. There may be any number of rows.
+/// Reduces column `k` to zero below row `k` by subtracting multiples of that row, and stores the
+/// multipliers there. There may be any number of rows.
 pub fn eliminate<T: Real>(side: usize, k: usize, rows: &mut [T]) {
     let (above, below) = rows.split_at_mut((k + 1) * side);
     let row = &above[k * side..];
@@ -26,12 +28,12 @@ pub fn eliminate<T: Real>(side: usize, k: usize, rows: &mut [T]) {
     }
 }
 
-/// Puts L and U in the place of a block L U. L has ones in its diagonal, which are not stored.
+/// Replaces a block L U by L and U. L has ones on its diagonal, which are not stored.
 pub fn factor<T: Real>(side: usize, block: &mut [T]) {
     (0..side).for_each(|k| eliminate(side, k, block));
 }
 
-/// Puts X in the place of a block L X.
+/// Replaces a block L X by X.
 pub fn solve_lower<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     for k in 0..side {
         let (above, below) = block.split_at_mut((k + 1) * side);
@@ -42,7 +44,7 @@ pub fn solve_lower<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     }
 }
 
-/// Puts X in the place of a block X U.
+/// Replaces a block X U by X.
 pub fn solve_upper<T: Real>(side: usize, factors: &[T], block: &mut [T]) {
     for row in block.chunks_exact_mut(side) {
         for (k, upper) in factors.chunks_exact(side).enumerate() {
@@ -72,7 +74,7 @@ fn subtract<T: Real>(factor: T, from: &[T], to: &mut [T]) {
 mod tests {
     use super::*;
 
-    // Row by row, and small enough to be exact.
+    // Stored row by row; the values are small enough for exact arithmetic.
     const LOWER: [f64; 9] = [1.0, 0.0, 0.0, 2.0, 1.0, 0.0, -3.0, 4.0, 1.0];
     const UPPER: [f64; 9] = [2.0, 1.0, -1.0, 0.0, 4.0, 3.0, 0.0, 0.0, -2.0];
     const OTHER: [f64; 9] = [5.0, -1.0, 2.0, 0.0, 3.0, 7.0, 1.0, 1.0, -6.0];
@@ -83,7 +85,7 @@ mod tests {
         c.iter().map(|element| -element).collect()
     }
 
-    /// Both triangles in one block, as they are stored.
+    /// Both triangles in one block, in the form in which they are stored.
     fn factors() -> Vec<f64> {
         let mut block = product(&LOWER, &UPPER);
         factor(3, &mut block);

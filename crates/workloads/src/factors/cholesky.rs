@@ -1,14 +1,20 @@
-//! Cholesky factorization of a sparse matrix in a tree of quadrants.
+//! Cholesky factorization of a sparse matrix stored as a tree of quadrants.
 //!
-//! The matrix is symmetric and positive definite, and only what is on and below its diagonal is stored: a square of zeros is nothing, one of [`SIDE`] rows is a block with all of its
-//! elements, a larger one is its four quadrants. To factor A, factor its first quadrant into L L'; divide the one below by L'; subtract the product of that one with its transpose from the last, and
-//! factor what is left of it. Dividing and subtracting are recursions, too. Where nothing is below the first quadrant, it and the last one are factored in parallel.
+//! The matrix is symmetric and positive definite, and only the elements on and below its diagonal
+//! are stored. A square of zeros takes no memory, a square of [`SIDE`] rows is a dense block, and a
+//! larger square is its four quadrants. To factor A, factor its first quadrant into L L', divide
+//! the quadrant below it by L', subtract the product of the result with its transpose from the last
+//! quadrant, and factor what is left of that. Dividing and subtracting are recursive, too. If the
+//! quadrant below the first is zero, the first and the last quadrant are factored in parallel.
 //!
-//! The program is the one that comes with Cilk (Matteo Frigo, Charles Leiserson and Keith Randall, The Implementation of the Cilk-5 Multithreaded Language, PLDI 1998, section 5), as Siddhartha Sen uses it, Dynamic Processor Allocation for
-//! Adaptively Parallel Work-Stealing Jobs (MIT, 2004), with 2048 rows and 10000 elements at random places. There all quadrants wait for each other between two products; here each waits for its own
-//! first product alone, and the upper half of what is divided not for the lower one.
+//! The program comes with Cilk (Matteo Frigo, Charles Leiserson and Keith Randall, The
+//! Implementation of the Cilk-5 Multithreaded Language, PLDI 1998, section 5). Siddhartha Sen uses
+//! it with 2048 rows and 10000 randomly placed elements (Dynamic Processor Allocation for
+//! Adaptively Parallel Work-Stealing Jobs, MIT, 2004). In the original, all quadrants wait for each
+//! other between two products. Here each quadrant waits only for its own first product, and the
+//! upper half of a division doesn't wait for the lower half.
 //!
-//! What it does not do: order rows so that fewer zeros are filled, which makes random matrices nearly full here.
+//! It doesn't reorder rows to reduce fill-in, so random matrices become nearly full.
 
 use std::io;
 
@@ -19,21 +25,21 @@ use crate::runtime::{Runtime, Serial};
 use crate::steps::{random, uniform};
 use crate::way::{Way, each};
 
-/// Rows and columns of a block.
+/// Rows, and columns, per block.
 pub const SIDE: usize = 16;
 
-/// Elements, column by column.
+/// The elements, column by column.
 type Block = [[f64; SIDE]; SIDE];
 
-/// A square of a matrix. Squares of the same size are trees of the same depth, or zero.
+/// A square part of a matrix. Squares of the same size are zero or trees of the same depth.
 #[derive(Clone, Debug, Default)]
 enum Tree {
-    /// Nothing but zeros.
+    /// All elements are zero.
     #[default]
     Zero,
     /// A square of the smallest size.
     Block(Box<Block>),
-    /// Upper left, upper right, lower left, lower right; not all of them zero.
+    /// Upper left, upper right, lower left and lower right; at least one is not zero.
     Quadrants(Box<[Tree; 4]>),
 }
 
@@ -42,7 +48,7 @@ impl Tree {
         matches!(self, Self::Zero)
     }
 
-    /// The block, if the square is one or zero.
+    /// The block of a square of the smallest size; creates the block if the square is zero.
     fn block(&mut self) -> &mut Block {
         if self.is_zero() {
             *self = Self::Block(Box::new([[0.0; SIDE]; SIDE]));
@@ -53,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// The quadrants, if the square is larger or zero.
+    /// The quadrants of a larger square; creates them if the square is zero.
     fn quadrants(&mut self) -> &mut [Self; 4] {
         if self.is_zero() {
             *self = Self::Quadrants(Box::default());
@@ -64,7 +70,7 @@ impl Tree {
         }
     }
 
-    /// Adds to an element of a square with so many rows.
+    /// Adds `value` to an element of a square with `rows` rows.
     fn add(&mut self, rows: usize, (row, column): (usize, usize), value: f64) {
         if rows == SIDE {
             self.block()[column][row] += value;
@@ -75,7 +81,8 @@ impl Tree {
         quadrant.add(half, (row % half, column % half), value);
     }
 
-    /// Collects the blocks of a square with so many rows that begins there, each of them transposed.
+    /// Collects the blocks of a square with `rows` rows whose first element is at the given
+    /// position. Each block is transposed.
     fn transposed<'a>(
         &'a self,
         rows: usize,
@@ -96,7 +103,7 @@ impl Tree {
     }
 }
 
-/// Puts L in the place of a square L L' with all of its diagonal.
+/// Replaces a square L L', which contains all of its diagonal, by L.
 fn factor<R: Runtime>(mut way: Way<'_, '_, R>, square: &mut Tree) {
     match square {
         Tree::Zero => {}
@@ -116,7 +123,7 @@ fn factor<R: Runtime>(mut way: Way<'_, '_, R>, square: &mut Tree) {
     }
 }
 
-/// Puts X in the place of a square X L'.
+/// Replaces a square X L' by X.
 fn divide<R: Runtime>(way: Way<'_, '_, R>, square: &mut Tree, l: &Tree) {
     match (square, l) {
         (Tree::Block(block), Tree::Block(l)) => divide_block(block, l),
@@ -135,7 +142,8 @@ fn divide<R: Runtime>(way: Way<'_, '_, R>, square: &mut Tree, l: &Tree) {
     }
 }
 
-/// Subtracts from a square the product of one with the transpose of another; of a square on the diagonal, what is above that may be left out.
+/// Subtracts from `square` the product of one factor with the transpose of the other. For a square
+/// on the diagonal, elements above the diagonal may be left out.
 fn subtract<R: Runtime>(
     way: Way<'_, '_, R>,
     square: &mut Tree,
@@ -165,8 +173,9 @@ fn subtract<R: Runtime>(
     }
 }
 
-// A block's work is compiled once, for the serial version and for every runtime: inlined into a recursion it is no longer known that blocks do not overlap, which makes it
-// three times as slow.
+// The operations on blocks are compiled once, for the serial version and every runtime. When they
+// are inlined into a recursion, the compiler no longer knows that blocks don't overlap, and they
+// take three times as long.
 #[inline(never)]
 fn factor_block(block: &mut Block) {
     for j in 0..SIDE {
@@ -209,15 +218,15 @@ fn subtract_column(column: &mut [f64; SIDE], factor: f64, from: &[f64; SIDE]) {
 /// The program `cholesky`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cholesky {
-    /// How many rows and columns.
+    /// Number of rows and columns.
     pub n: usize,
-    /// How many elements below the diagonal get a number; some of them more than once.
+    /// Number of elements below the diagonal that are drawn; some are drawn more than once.
     pub nonzeros: usize,
-    /// From which the matrix is made.
+    /// The seed for the matrix.
     pub seed: u64,
 }
 
-/// The matrix, and a copy to start from again.
+/// The matrix, and a copy from which to restore it.
 #[derive(Debug)]
 pub struct Input {
     original: Tree,
@@ -225,7 +234,7 @@ pub struct Input {
 }
 
 impl Cholesky {
-    /// The places below the diagonal that get a number.
+    /// The positions of the elements drawn below the diagonal.
     pub(crate) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
         let n = self.n as u64;
         let draw = move |seed, number| (random(seed, number) % n) as usize;
@@ -236,7 +245,8 @@ impl Cholesky {
         below.take(self.nonzeros)
     }
 
-    /// A matrix whose diagonal outweighs each row, so that it is positive definite.
+    /// Builds a matrix in which each diagonal element outweighs its row, so that the matrix is
+    /// positive definite.
     fn matrix(&self) -> Tree {
         let mut matrix = Tree::default();
         let mut diagonal = vec![1.0; self.n];
@@ -339,7 +349,7 @@ impl Program for Cholesky {
         let swapped = |(row, column, value)| (column, row, value);
         let matrix = entries(SIDE, &original).flat_map(|entry| {
             let (row, column, _) = entry;
-            // The diagonal occurs once only.
+            // The diagonal must occur only once.
             [entry]
                 .into_iter()
                 .chain((row != column).then(|| swapped(entry)))
@@ -366,7 +376,7 @@ mod tests {
         (program, input)
     }
 
-    /// All elements, zeros included.
+    /// All elements, including zeros.
     fn rows(program: &Cholesky, tree: &Tree) -> Vec<Vec<f64>> {
         let mut rows = vec![vec![0.0; program.n]; program.n];
         for (column, row, value) in entries(SIDE, &program.blocks(tree)) {
@@ -418,7 +428,7 @@ mod tests {
         let blocks = program.blocks(&matrix);
         let below = entries(SIDE, &blocks).filter(|(column, row, _)| row > column);
         let set = below.filter(|(_, _, value)| *value != 0.0).count();
-        // Some places are drawn twice.
+        // Some positions are drawn twice.
         assert!((290..=300).contains(&set), "{set}");
         assert!(entries(SIDE, &blocks).all(|(column, row, value)| row >= column || value == 0.0));
     }

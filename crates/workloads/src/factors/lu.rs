@@ -1,13 +1,17 @@
-//! LU factorization of a dense matrix with partial pivoting, by blocks.
+//! LU factorization of a dense matrix by blocks, with partial pivoting.
 //!
-//! The matrix lies in panels of as many columns as a block has, each of them from the first row to the last. Step k factors panel k below the rows that are done, in series;
-//! then each later panel exchanges its rows as that panel did, solves for its block of U, and subtracts from its other blocks, all of which are independent of each other.
-//! Finished panels exchange their rows at the end. So the panels are the critical path, and the more blocks there are the more parallelism. From Lukas Haselsteiner, Adaptive Work-Stealing
-//! Techniques (TU Wien, 2015), chapter 3, where a matrix of 1024 rows with numbers between -1 and 1 is factored.
+//! The matrix is stored in panels. A panel is as wide as a block and extends from the first row to
+//! the last. Step k serially factors the part of panel k below the finished rows. Each later panel
+//! then exchanges its rows in the same way, solves for its block of U, and subtracts from its other
+//! blocks; all these blocks are independent. Finished panels exchange their rows at the end. So the
+//! panels are the critical path, and more blocks give more parallelism. From Lukas Haselsteiner,
+//! Adaptive Work-Stealing Techniques (TU Wien, 2015), chapter 3, which factors a matrix of 1024
+//! rows with numbers between -1 and 1.
 //!
-//! Joins halve the later panels, and in each of them the blocks.
+//! Joins halve the range of later panels and, within each panel, the range of blocks.
 //!
-//! What it does not do: factor the next panel while others are still at the last step, or factor a panel in parallel.
+//! It doesn't factor the next panel while others still run the previous step, and it doesn't factor
+//! a panel in parallel.
 
 use std::io;
 
@@ -18,26 +22,26 @@ use crate::runtime::{Runtime, Serial};
 use crate::steps::uniform;
 use crate::way::{Way, each};
 
-/// The most rows, for which a matrix has 8 GiB.
+/// The maximum number of rows; such a matrix takes 8 GiB.
 const MOST_ROWS: u64 = 1 << 15;
 
 /// The program `lu`.
 #[derive(Clone, Copy, Debug)]
 pub struct Lu {
-    /// How many blocks in a row.
+    /// Blocks per row.
     pub blocks: usize,
-    /// How many rows and columns a block has.
+    /// Rows, and columns, per block.
     pub side: usize,
-    /// From which the matrix is made.
+    /// The seed for the matrix.
     pub seed: u64,
 }
 
-/// The matrix, and a copy to start from again.
+/// The matrix, and a copy from which to restore it.
 #[derive(Debug)]
 pub struct Input {
     original: Vec<Vec<f64>>,
     panels: Vec<Vec<f64>>,
-    /// Which row took the place of each, counted from the first row of its step.
+    /// For each row, the row it was exchanged with, counted from the first row of its step.
     pivots: Vec<usize>,
 }
 
@@ -81,7 +85,7 @@ impl Lu {
         });
     }
 
-    /// Factors the rows of a panel that are not done yet, and notes which of them were exchanged.
+    /// Factors the unfinished rows of a panel and records the row exchanges in `pivots`.
     fn factor_panel(&self, panel: &mut [f64], pivots: &mut [usize]) {
         for (k, pivot) in pivots.iter_mut().enumerate() {
             *pivot = self.largest(k, panel);
@@ -90,7 +94,7 @@ impl Lu {
         }
     }
 
-    /// The row with the largest number in column `k`, among those from row `k` on.
+    /// The row with the largest absolute value in column `k`, at or below row `k`.
     fn largest(&self, k: usize, panel: &[f64]) -> usize {
         let rows = panel.chunks_exact(self.side).enumerate().skip(k);
         let sizes = rows.map(|(row, values)| (row, values[k].abs()));
@@ -99,7 +103,7 @@ impl Lu {
         sizes.fold((k, 0.0), larger).0
     }
 
-    /// Does in a later panel what follows from the factors of this one and its exchanges.
+    /// Applies the row exchanges and factors of `panel` to a later panel.
     fn update<R: Runtime>(
         &self,
         way: Way<'_, '_, R>,
@@ -116,7 +120,7 @@ impl Lu {
         });
     }
 
-    /// Exchanges the rows of a panel as a step did in its own.
+    /// Applies the row exchanges of a step to another panel.
     fn exchange(&self, pivots: &[usize], panel: &mut [f64]) {
         for (row, &pivot) in pivots.iter().enumerate() {
             self.swap_rows(row, pivot, panel);
@@ -130,7 +134,7 @@ impl Lu {
         }
     }
 
-    /// Where each row of the matrix is after all exchanges.
+    /// The position of each row of the matrix after all exchanges.
     fn places(&self, pivots: &[usize]) -> Vec<usize> {
         let mut rows: Vec<_> = (0..self.rows()).collect();
         for (row, pivot) in pivots.iter().enumerate() {

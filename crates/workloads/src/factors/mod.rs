@@ -1,17 +1,20 @@
-//! Programs that factor a matrix into triangles, by blocks.
+//! Programs that factor a matrix into triangular matrices, by blocks.
 //!
 //! | program | matrix | tasks |
 //! |---|---|---|
 //! | [`cholesky`] | sparse, in a tree of quadrants | a recursion with joins |
-//! | [`lu`] | dense, rows are exchanged | a loop; joins that halve the later columns, and their rows |
-//! | [`sparselu`] | sparse, in a square of blocks | loops with a spawn for each block |
+//! | [`lu`] | dense, with row exchanges | a loop; joins halve the later columns and their rows |
+//! | [`sparselu`] | sparse, in a square of blocks | loops with one spawn per block |
 //!
-//! Serial version and parallel body are one text: the former makes no tasks. Each element is worked on in the same order in both, so the factors are the same to the last bit,
-//! which a checksum shows.
+//! The serial version and the parallel body share one text; the serial version creates no tasks.
+//! Both work on each element in the same order, so the factors are identical to the last bit, as a
+//! checksum shows.
 //!
-//! That they are the right ones is shown by a vector x: L (U x) differs from A x by rounding alone. As long as products are sums of products, in whatever order they are
-//! added, each element of A and L U differs by at most n u (|L| |U|) to first order, where u is the largest relative error of one operation (Nicholas Higham, Accuracy and Stability of Numerical Algorithms, second
-//! edition, 2002, theorems 9.3 and 10.3). It takes about three times as much again to compute both vectors.
+//! A vector x shows that the factors are correct: L (U x) differs from A x only by rounding errors.
+//! If every product is computed as a sum of products, in any order, each element of A and L U
+//! differs by at most n u (|L| |U|) to first order, where u is the largest relative error of one
+//! operation (Nicholas Higham, Accuracy and Stability of Numerical Algorithms, second edition,
+//! 2002, theorems 9.3 and 10.3). Computing both vectors adds about three times that error.
 
 pub(crate) mod block;
 pub mod cholesky;
@@ -22,13 +25,13 @@ use crate::program::{Answer, Field, answer};
 use crate::steps::{checksum, uniform};
 use block::Real;
 
-/// An element of a matrix: row, column and value.
+/// A matrix element: row, column and value.
 type Entry = (usize, usize, f64);
 
-/// A block of a matrix: the row and the column of its first element, and all of them row by row.
+/// A block of a matrix: the row and column of its first element, and its elements row by row.
 type Placed<'a, T> = (usize, usize, &'a [T]);
 
-/// What the programs tell of their result.
+/// The answer fields of these programs.
 const FACTORED: &[Field] = &[
     Field {
         name: "factored",
@@ -40,7 +43,7 @@ const FACTORED: &[Field] = &[
     },
 ];
 
-/// The elements of blocks with that many rows and columns.
+/// The elements of blocks with `side` rows and columns.
 fn entries<'a, T: Real>(
     side: usize,
     blocks: &'a [Placed<'a, T>],
@@ -51,7 +54,8 @@ fn entries<'a, T: Real>(
     })
 }
 
-/// L and U, with `n` rows, from both in one matrix: L has ones in its diagonal, which are not stored.
+/// Extracts L and U, with `n` rows, from one matrix that holds both. L has ones on its diagonal,
+/// which are not stored.
 fn triangles(
     n: usize,
     factors: impl Iterator<Item = Entry> + Clone,
@@ -65,7 +69,8 @@ fn triangles(
     (below.chain(ones), others)
 }
 
-/// What came out of a run that made `lower` and `upper` of a matrix with `n` rows, by operations with a relative error of up to half of `epsilon`.
+/// The answer of a run that factored a matrix with `n` rows into `lower` and `upper`. The relative
+/// error of each operation is at most half of `epsilon`.
 fn factored<M, L, U>(n: usize, epsilon: f64, matrix: M, lower: L, upper: U) -> Answer
 where
     M: Iterator<Item = Entry>,
@@ -86,7 +91,7 @@ where
     L: Iterator<Item = Entry> + Clone,
     U: Iterator<Item = Entry> + Clone,
 {
-    // Positive, so that it is its own absolute value; its seed is of no importance.
+    // Positive, so that x equals its absolute value. The seed doesn't matter.
     let x: Vec<_> = (0..n as u64).map(|i| uniform(0, i) + 2.0).collect();
     let absolute = |(row, column, value): Entry| (row, column, value.abs());
     let expected = times(matrix, &x);
@@ -94,13 +99,13 @@ where
     let sizes = times(lower.map(absolute), &times(upper.map(absolute), &x));
     let most = 2.0 * n as f64 * epsilon;
     let pairs = expected.iter().zip(&found);
-    // Less and not as much: what is infinite or no number is not within any bound.
+    // `<` rather than `<=`, so that infinities and NaN are never within a bound.
     pairs
         .zip(sizes)
         .all(|((expected, found), size)| (expected - found).abs() < most * size)
 }
 
-/// A matrix times a vector.
+/// Multiplies a matrix by a vector.
 fn times(matrix: impl Iterator<Item = Entry>, vector: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; vector.len()];
     for (row, column, value) in matrix {
@@ -113,7 +118,7 @@ fn times(matrix: impl Iterator<Item = Entry>, vector: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Both triangles of the same matrix, 6 3 over 4 7, in a block.
+    /// Whether `factors`, both triangles in one block, are accepted as the factors of `matrix`.
     fn told(matrix: [f64; 4], factors: [f64; 4]) -> bool {
         let (matrix, factors) = ([(0, 0, &matrix[..])], [(0, 0, &factors[..])]);
         let (lower, upper) = triangles(2, entries(2, &factors));

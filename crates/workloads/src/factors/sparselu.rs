@@ -1,14 +1,18 @@
-//! LU factorization of a sparse matrix in a square of blocks, without pivots.
+//! LU factorization of a sparse matrix stored as a square of blocks, without pivoting.
 //!
-//! Step k factors the block on the diagonal, in series; then one loop spawns a task for each block beside it and below it, which solves for that block; then another spawns one for
-//! each pair of them, which subtracts their product from the block where row and column meet, and makes one where there was none. No task spawns another, so all of them
-//! come from one worker.
+//! Step k serially factors the block on the diagonal. One loop then spawns a task for each block to
+//! the right of it or below it, which solves for that block. A second loop spawns a task for each
+//! pair of these blocks, which subtracts their product from the block at the pair's row and column
+//! and creates that block if it was zero. Tasks don't spawn other tasks, so all of them come from
+//! one worker.
 //!
-//! The program of the Barcelona OpenMP Tasks Suite, with its matrix of 50 times 50 blocks of 100 rows (Alejandro Duran, Xavier Teruel, Roger Ferrer, Xavier Martorell and Eduard Ayguadé, Barcelona OpenMP
-//! Tasks Suite, ICPP 2009), as Adnan and Mitsuhisa Sato use it, Dynamic Multiple Work Stealing Strategy for Flexible Load Balancing, 2012. There results may differ by a millionth from the serial
-//! version's; ours do not differ at all.
+//! The program is from the Barcelona OpenMP Tasks Suite, with its matrix of 50 times 50 blocks of
+//! 100 rows (Alejandro Duran, Xavier Teruel, Roger Ferrer, Xavier Martorell and Eduard Ayguadé,
+//! Barcelona OpenMP Tasks Suite, ICPP 2009). Adnan and Mitsuhisa Sato use it in Dynamic Multiple
+//! Work Stealing Strategy for Flexible Load Balancing, 2012. The suite accepts results that differ
+//! from the serial version's by a millionth; ours are identical.
 //!
-//! What it does not do: let a task begin before all of those before its loop have ended.
+//! It doesn't let a task begin before all tasks of the previous loop have ended.
 
 use std::io;
 
@@ -20,23 +24,23 @@ use crate::runtime::{Runtime, Serial};
 /// The program `sparselu`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparselu {
-    /// How many blocks in a row.
+    /// Blocks per row.
     pub blocks: usize,
-    /// How many rows and columns a block has.
+    /// Rows, and columns, per block.
     pub side: usize,
 }
 
-/// Elements, or nothing if all of them are zero.
+/// The elements, or `None` if all are zero.
 type Block = Option<Box<[f32]>>;
 
-/// The matrix row by row, and a copy to start from again.
+/// The matrix row by row, and a copy from which to restore it.
 #[derive(Debug)]
 pub struct Input {
     original: Vec<Block>,
     blocks: Vec<Block>,
 }
 
-/// Whether the suite's matrix has a block in that row and column.
+/// Whether the suite's matrix has a block at this row and column.
 pub(crate) const fn is_filled(row: usize, column: usize) -> bool {
     let distance = row.abs_diff(column);
     let less = if row < column { row } else { column };
@@ -48,7 +52,7 @@ impl Sparselu {
         self.side * self.side
     }
 
-    /// The suite's matrix. Its numbers go on from block to block.
+    /// The suite's matrix. Its sequence of numbers continues from block to block.
     fn matrix(&self) -> Vec<Block> {
         let mut state = 1325;
         let mut element = || {
@@ -75,7 +79,7 @@ impl Sparselu {
         }
     }
 
-    /// Solves for the blocks of row and column `k`.
+    /// Solves for the blocks in row `k` and column `k`.
     fn solve<R: Runtime>(
         &self,
         k: usize,
@@ -94,7 +98,8 @@ impl Sparselu {
         });
     }
 
-    /// Subtracts from the blocks below row `k` and behind column `k` the products of what is there.
+    /// Subtracts the products of the blocks in row `k` and column `k` from the blocks below and to
+    /// the right.
     fn subtract<R: Runtime>(&self, k: usize, beside: &[Block], below: &mut [Block]) {
         R::scope(|scope| {
             for row in below.chunks_exact_mut(self.blocks) {
@@ -265,7 +270,7 @@ mod tests {
         let filled = |blocks: &[Block]| blocks.iter().flatten().count();
         assert_eq!(filled(&input.blocks), 17);
         program.serial(&mut input);
-        // Row 0 has column 4 and rows 1 and 2 have column 0, and the other way round.
+        // Row 0 has column 4, rows 1 and 2 have column 0, and vice versa.
         assert_eq!(filled(&input.blocks), 21);
     }
 }

@@ -1,44 +1,44 @@
-//! Crypt: a text is encrypted and decrypted by IDEA, the international data encryption algorithm.
+//! Crypt: encrypts and decrypts a text with IDEA, the International Data Encryption Algorithm.
 //!
-//! The algorithm is that of Xuejia Lai and James Massey, A Proposal for a New Block Encryption
-//! Standard, EUROCRYPT '90, as they improved it in 1991. Blocks have nothing in common: any division
-//! of the text into pieces of whole blocks is right, and a piece may be decrypted as soon as it has
-//! been encrypted. What it tests is integer arithmetic on bytes.
+//! The algorithm is by Xuejia Lai and James Massey, A Proposal for a New Block Encryption Standard,
+//! EUROCRYPT '90, as improved in 1991. Blocks are independent: the text may be divided into any
+//! pieces of whole blocks, and a piece may be decrypted as soon as it has been encrypted. It tests
+//! integer arithmetic on bytes.
 //!
-//! As in the benchmark, words are stored low byte first, where Lai and Massey have the high one first.
-//! Unlike the benchmark, whose product with 0 is 0, ours is that of the algorithm, so that every text is
-//! restored.
+//! As in the benchmark, words are stored low byte first, whereas Lai and Massey store the high byte
+//! first. In the benchmark, a product with 0 is 0; ours follows the algorithm, so that every text
+//! is restored.
 //!
-//! What it does not do: chain blocks, or keep anything secret.
+//! It doesn't chain blocks, and it isn't secure.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
 
-/// How many bytes a block has; a piece of text that is encrypted has whole blocks.
+/// Bytes per block; a piece of text must consist of whole blocks.
 pub const BLOCK: usize = 8;
 const ROUNDS: usize = 8;
-/// Where the user's key comes from.
+/// The seed for the user's key.
 const SEED: u64 = 136_506_717;
 
-/// Four words of 16 bits: what IDEA works on.
+/// The four 16-bit words on which IDEA operates.
 type Block = [u16; 4];
 
 /// The kernel.
 #[derive(Clone, Debug)]
 pub struct Crypt {
-    /// What to encrypt.
+    /// The text to encrypt.
     pub plain: Vec<u8>,
-    /// What comes of it.
+    /// The encrypted text.
     pub cipher: Vec<u8>,
-    /// What that decrypts to.
+    /// The decrypted text.
     pub restored: Vec<u8>,
-    /// By which to encrypt.
+    /// The key for encryption.
     pub encryption: Key,
-    /// By which to decrypt.
+    /// The key for decryption.
     pub decryption: Key,
 }
 
-/// The words that IDEA mixes into a block, in the order in which it does.
+/// The subkeys that IDEA mixes into a block, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     rounds: [[u16; 6]; ROUNDS],
@@ -46,8 +46,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// What a user's key is expanded to: its words one after the other, again and again, each time
-    /// after the key has been rotated by 25 bits.
+    /// Expands a user's key: its words are taken repeatedly, each time after rotating the whole key
+    /// by 25 bits.
     pub fn encryption(user: [u16; 8]) -> Self {
         let mut bits = user
             .iter()
@@ -69,11 +69,12 @@ impl Key {
         Self { rounds, last }
     }
 
-    /// The key that undoes what this one does.
+    /// The key that inverts this one.
     pub fn inverted(&self) -> Self {
         let invert =
             |[a, b, c, d]: Block| [inverse(a), b.wrapping_neg(), c.wrapping_neg(), inverse(d)];
-        // What round r mixes in before its core: for the one after the last, the last words.
+        // The words that round r mixes in before its core; the round after the last uses the final
+        // words.
         let mixed = |r: usize| match self.rounds.get(r) {
             Some(&[a, b, c, d, ..]) => [a, b, c, d],
             None => self.last,
@@ -81,7 +82,7 @@ impl Key {
         let rounds = std::array::from_fn(|round| {
             let r = ROUNDS - round;
             let [a, b, c, d] = invert(mixed(r));
-            // The rounds exchange the middle words, except around the first and the last mixing.
+            // Rounds swap the middle words, except around the first and the last mixing.
             let (b, c) = if round == 0 { (b, c) } else { (c, b) };
             let [.., e, f] = self.rounds[r - 1];
             [a, b, c, d, e, f]
@@ -112,28 +113,28 @@ impl Key {
     }
 }
 
-/// The product modulo 2^16 + 1, in which 0 stands for 2^16.
+/// The product modulo 2^16 + 1, in which 0 represents 2^16.
 fn product(a: u16, b: u16) -> u16 {
     if a == 0 || b == 0 {
         return 1_u16.wrapping_sub(a).wrapping_sub(b);
     }
     let product = u32::from(a) * u32::from(b);
     let (low, high) = (product as u16, (product >> 16) as u16);
-    // 2^16 is -1.
+    // 2^16 is congruent to -1.
     low.wrapping_sub(high).wrapping_add(u16::from(low < high))
 }
 
-/// What times `a` is 1: a to the power of 2^16 - 1, since 2^16 + 1 is prime.
+/// The multiplicative inverse of `a`: `a` to the power of 2^16 - 1, since 2^16 + 1 is prime.
 fn inverse(a: u16) -> u16 {
     let squares = std::iter::successors(Some(a), |&a| Some(product(a, a)));
     squares.take(16).fold(1, product)
 }
 
-/// Encrypts or decrypts whole blocks, as the key says.
+/// Encrypts or decrypts whole blocks with `key`.
 ///
 /// # Panics
 ///
-/// If there are not as many bytes on both sides.
+/// If the two slices differ in length.
 pub fn crypt(key: &Key, from: &[u8], to: &mut [u8]) {
     assert_eq!(from.len(), to.len(), "a text and its place have one length");
     for (from, to) in from.chunks_exact(BLOCK).zip(to.chunks_exact_mut(BLOCK)) {
@@ -147,7 +148,7 @@ pub fn crypt(key: &Key, from: &[u8], to: &mut [u8]) {
 impl Kernel for Crypt {
     const NAME: &'static str = "crypt";
 
-    /// How many bytes are not what they were.
+    /// The number of bytes that differ from the original.
     type Figure = usize;
 
     fn new(size: Size) -> Self {

@@ -1,15 +1,15 @@
-//! LUFact: a dense system of linear equations by Gaussian elimination with partial pivoting.
+//! LUFact: solves a dense system of linear equations by Gaussian elimination with partial pivoting.
 //!
-//! The Linpack benchmark of Jack Dongarra: factorise a square matrix, stored by columns, and solve
-//! for one right-hand side. Step k has two parts: [`pivot`] makes the multipliers of column k, then
-//! [`eliminate`] applies them to each later column. Column j in step k must wait for the pivot of
-//! step k and for itself in step k - 1; the pivot of step k + 1 needs column k + 1 alone, so it need
-//! not wait for the rest of step k.
+//! This is Jack Dongarra's Linpack benchmark: factor a square matrix, stored by columns, and solve
+//! for one right-hand side. Step k has two parts: [`pivot`] computes the multipliers of column k,
+//! then [`eliminate`] applies them to each later column. Column j in step k must wait for the pivot
+//! of step k and for itself in step k - 1. The pivot of step k + 1 needs only column k + 1, so it
+//! doesn't wait for the rest of step k.
 //!
-//! As in Linpack, rows are exchanged from column k on and not in the multipliers before it, and the
-//! solution follows the exchanges one by one.
+//! As in Linpack, rows are exchanged from column k on but not in the multipliers before it, and the
+//! solver applies the exchanges one by one.
 //!
-//! What it does not do: divide the matrix into blocks, which would be faster.
+//! It doesn't divide the matrix into blocks, which would be faster.
 
 use super::{Kernel, Mismatch, Size};
 
@@ -17,18 +17,19 @@ use super::{Kernel, Mismatch, Size};
 #[derive(Clone, Debug)]
 pub struct LuFact {
     size: Size,
-    /// The matrix by columns; after a run the factors, multipliers below the diagonal.
+    /// The matrix by columns; after a run, its factors, with the multipliers below the diagonal.
     pub columns: Vec<Vec<f64>>,
-    /// Which row took the place of row k in step k.
+    /// The row that was exchanged with row k in step k.
     pub pivots: Vec<usize>,
-    /// The right-hand side; after a run the solution.
+    /// The right-hand side; after a run, the solution.
     pub right: Vec<f64>,
 }
 
-/// Finds the row of column `k` that is to be row `k`, and makes the multipliers below it.
+/// Chooses the row that becomes row `k`, exchanges the two in column `k`, and computes the
+/// multipliers below it.
 ///
-/// A column without a pivot is left as it is, all zeros: the matrix is singular, and the residual
-/// will tell.
+/// A column without a pivot is all zeros and is left unchanged: the matrix is singular, and the
+/// residual will show it.
 pub fn pivot(k: usize, column: &mut [f64]) -> usize {
     let below = column.iter().enumerate().skip(k);
     let largest = below.fold((k, 0.0), |largest, (row, entry)| {
@@ -49,7 +50,7 @@ pub fn pivot(k: usize, column: &mut [f64]) -> usize {
     pivot
 }
 
-/// Exchanges rows `k` and `pivot` in a later column and adds to it the multiples of row `k`.
+/// Exchanges rows `k` and `pivot` in a later column and adds the multiples of row `k` to it.
 pub fn eliminate(k: usize, pivot: usize, multipliers: &[f64], column: &mut [f64]) {
     column.swap(k, pivot);
     add_multiple(column[k], &multipliers[k + 1..], &mut column[k + 1..]);
@@ -61,7 +62,7 @@ fn add_multiple(factor: f64, from: &[f64], to: &mut [f64]) {
     }
 }
 
-/// Turns the right-hand side into the solution.
+/// Replaces the right-hand side by the solution.
 pub fn solve(columns: &[Vec<f64>], pivots: &[usize], right: &mut [f64]) {
     for (k, (multipliers, &pivot)) in columns.iter().zip(pivots).enumerate() {
         eliminate(k, pivot, multipliers, right);
@@ -73,7 +74,7 @@ pub fn solve(columns: &[Vec<f64>], pivots: &[usize], right: &mut [f64]) {
     }
 }
 
-/// The benchmark's matrix by columns; it draws the entries row by row.
+/// The benchmark's matrix by columns; its entries are drawn row by row.
 fn matrix(size: Size) -> Vec<Vec<f64>> {
     let order = size.choose([100, 500, 1000]);
     let mut columns = vec![vec![0.0; order]; order];
@@ -105,7 +106,7 @@ fn largest(entries: &[f64]) -> f64 {
 impl Kernel for LuFact {
     const NAME: &'static str = "lufact";
 
-    /// The largest residual, in units of what rounding may leave.
+    /// The largest residual, in units of the expected rounding error.
     type Figure = f64;
 
     fn new(size: Size) -> Self {
@@ -143,7 +144,7 @@ impl Kernel for LuFact {
         for (column, &solution) in columns.iter().zip(&self.right) {
             add_multiple(-solution, column, &mut residual);
         }
-        // As published: the largest entry, not the largest without its sign.
+        // As published: the largest entry, not the largest absolute value.
         let entry = columns.iter().flatten().copied().fold(0.0, f64::max);
         let unit = columns.len() as f64 * entry * largest(&self.right) * f64::EPSILON;
         largest(&residual) / unit

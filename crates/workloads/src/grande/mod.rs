@@ -1,18 +1,18 @@
-//! The kernels of the Java Grande benchmarks, in parts that a parallel version can put together.
+//! The kernels of the Java Grande benchmarks, in parts that a parallel version can assemble.
 //!
 //! From J. M. Bull, L. A. Smith, M. D. Westhead, D. S. Henty and R. A. Davey, A benchmark suite for
-//! high performance Java, Concurrency: Practice and Experience 12, 2000, and L. A. Smith, J. M. Bull
-//! and J. Obdrzalek, A parallel Java Grande benchmark suite, SC 2001. Thomas Weibel's thesis measures
-//! these seven; each is a module. Problem, constants and sizes are the benchmark's, so that its
-//! reference figures hold; the code is ours.
+//! high performance Java, Concurrency: Practice and Experience 12, 2000, and L. A. Smith, J. M.
+//! Bull and J. Obdrzalek, A parallel Java Grande benchmark suite, SC 2001. Thomas Weibel's thesis
+//! measures these seven; each is a module. Problems, constants and sizes are the benchmark's, so
+//! its reference figures apply; the code is ours.
 //!
-//! A kernel is a type with its data ([`Kernel`]) and plain functions for its parts. Parts take the
-//! slices that they read and write and nothing else, so that tasks can run them on borrowed, disjoint
-//! pieces of the kernel's public fields; where several tasks read what one has written, a lock per
-//! row or column around the *borrow* of it is enough. Which parts must wait for which is said in the
-//! kernel's module. [`Kernel::serial`] is the parts in program order.
+//! A kernel is a type with its data ([`Kernel`]) and plain functions for its parts. A part takes
+//! only the slices that it reads and writes, so tasks can run parts on borrowed, disjoint pieces of
+//! the kernel's public fields. If several tasks read what one task has written, one lock per row or
+//! column around its *borrow* is enough. Each kernel's module describes which parts must wait for
+//! which. [`Kernel::serial`] runs the parts in program order.
 //!
-//! What it does not do: run anything in parallel, or take the time.
+//! This module runs nothing in parallel and doesn't measure time.
 
 use std::fmt;
 
@@ -33,58 +33,59 @@ pub use raytracer::RayTracer;
 pub use series::Series;
 pub use sor::Sor;
 
-/// How large a problem is.
+/// The problem size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Quick enough for a test without optimisation; ours, so no figure is published.
+    /// Fast enough for a test without optimization. The size is ours, so there are no published
+    /// figures.
     Test,
     /// The benchmark's smaller size.
     A,
-    /// The benchmark's larger one.
+    /// The benchmark's larger size.
     B,
-    /// The benchmark's largest one, of [`Crypt`], [`Series`] and [`Sor`] only. It has one of
-    /// [`LuFact`], too, with 2,000 unknowns; but its generator repeats row 0 as row 1,024, so that
-    /// those equations have no single solution, and no result can be checked.
+    /// The benchmark's largest size, only for [`Crypt`], [`Series`] and [`Sor`]. The benchmark also
+    /// has one for [`LuFact`], with 2,000 unknowns. But its generator repeats row 0 as row 1,024,
+    /// so the equations have no unique solution and no result can be checked.
     C,
 }
 
 impl Size {
-    /// The value for this size, of those for each size from [`Size::Test`] on.
+    /// Selects the value for this size from `values`, which start with [`Size::Test`].
     ///
     /// # Panics
-    /// The kernel has no such size.
+    /// If the kernel has no such size.
     fn choose<T, const N: usize>(self, values: [T; N]) -> T {
         let value = values.into_iter().nth(self as usize);
         value.unwrap_or_else(|| panic!("this kernel has no size {self:?}"))
     }
 }
 
-/// A benchmark's data, its serial version, and what must come out.
+/// A benchmark's data, its serial version and its expected result.
 pub trait Kernel: Sized {
     /// The benchmark's name.
     const NAME: &'static str;
 
-    /// What a run comes to.
+    /// The result of a run.
     type Figure: fmt::Debug;
 
-    /// The data as they are before a run.
+    /// Creates the data in their initial state.
     fn new(size: Size) -> Self;
 
-    /// Brings the data back to what `new` made, for another run.
+    /// Restores the data to the state that `new` created, for another run.
     fn reset(&mut self);
 
-    /// All parts in program order.
+    /// Runs all parts in program order.
     fn serial(&mut self) -> Self::Figure;
 
-    /// What a run came to, whoever put its parts together.
+    /// The result of a finished run, serial or parallel.
     fn figure(&self) -> Self::Figure;
 
-    /// Whether `figure` is that of the reference: the published one, or the serial version's where
-    /// none is published.
+    /// Checks that `figure` matches the reference: the published figure or, if none is published,
+    /// the serial version's.
     fn check(&self, figure: &Self::Figure) -> Result<(), Mismatch>;
 }
 
-/// A figure that is not that of the reference.
+/// The error for a figure that doesn't match the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     what: &'static str,
@@ -99,13 +100,13 @@ enum Expected {
 }
 
 impl Mismatch {
-    /// An error unless `found` differs from `value` by no more than `tolerance`.
+    /// Returns an error if `found` differs from `value` by more than `tolerance`.
     fn unless_near(what: &'static str, found: f64, value: f64, tolerance: f64) -> Result<(), Self> {
         let expected = Expected::Near { value, tolerance };
         Self::unless((found - value).abs() <= tolerance, what, found, expected)
     }
 
-    /// An error unless `found` is no more than `bound`.
+    /// Returns an error if `found` is greater than `bound`.
     fn unless_at_most(what: &'static str, found: f64, bound: f64) -> Result<(), Self> {
         Self::unless(found <= bound, what, found, Expected::AtMost(bound))
     }

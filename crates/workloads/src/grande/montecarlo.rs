@@ -1,47 +1,47 @@
-//! MonteCarlo: the return of a share, estimated from many random courses of its price.
+//! MonteCarlo: the return of a share, estimated from many random price paths.
 //!
-//! From a series of daily prices drift and volatility are estimated; then each path draws a course of
-//! as many days as it pleases from a normal distribution of daily returns with these, and estimates
-//! the drift again, from its own prices. The figure is the mean over all paths. A path ([`path`])
-//! depends on its number alone, so any division of [`MonteCarlo::rates`] among tasks is right; the mean
-//! is taken in their order, so that it is the same for all divisions.
+//! Drift and volatility are estimated from a series of daily prices. Each path then draws a
+//! sequence of daily returns from a normal distribution with these parameters and estimates the
+//! drift again, from its own prices. The figure is the mean over all paths. A path ([`path`])
+//! depends only on its number, so [`MonteCarlo::rates`] may be divided among tasks in any way. The
+//! mean is taken in path order, so it is the same for every division.
 //!
-//! **The published figures cannot be compared with ours.** They depend on a file of historic prices
-//! that belongs to the benchmark and is no part of this project. In its place stands a made-up series
-//! ([`history`]), and the reference figures are those of our serial version. That the rest is the
-//! benchmark's can be tested nevertheless: the file enters by two numbers alone, and three figures are
-//! published.
+//! **Our figures can't be compared with the published ones.** Those depend on a file of historic
+//! prices that belongs to the benchmark and isn't part of this project. We use a made-up series
+//! ([`history`]) instead, and the reference figures are our serial version's. The rest can still be
+//! tested against the benchmark, because only two numbers derived from the file affect the result,
+//! and three figures are published.
 //!
-//! What it does not do: keep the paths.
+//! It doesn't keep the paths.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
 
 /// A day, in years.
 const DAY: f64 = 1.0 / 365.0;
-/// How many prices a path has.
+/// Prices per path.
 const PRICES: usize = 1000;
 /// The first price of a path.
 const START: f64 = 100.0;
-/// From one path's seed to the next one's.
+/// The difference between the seeds of consecutive paths.
 const SEED_STEP: u64 = 11;
 
-/// The made-up series: how many prices, and which market they come from.
+/// The number of prices in the made-up series, and its market.
 const HISTORY: usize = 1001;
 const MADE_UP: Market = Market {
     drift: 0.08,
     volatility: 0.2,
 };
 
-/// How near the mean must be, as published.
+/// How far the mean may deviate, as published.
 const TOLERANCE: f64 = 1e-12;
 
-/// What is known of a share, per year.
+/// The yearly parameters of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Market {
     /// The expected rate of return.
     pub drift: f64,
-    /// The deviation of the returns.
+    /// The standard deviation of the returns.
     pub volatility: f64,
 }
 
@@ -49,20 +49,20 @@ pub struct Market {
 #[derive(Clone, Debug)]
 pub struct MonteCarlo {
     size: Size,
-    /// What the paths are drawn from.
+    /// The market from which the paths are drawn.
     pub market: Market,
     /// The drift of each path.
     pub rates: Vec<f64>,
 }
 
 impl Market {
-    /// Mean and deviation of the logarithm of a day's return.
+    /// The mean and standard deviation of the logarithm of a day's return.
     fn daily(self) -> (f64, f64) {
         let mean = (self.drift - 0.5 * self.volatility * self.volatility) * DAY;
         (mean, self.volatility * DAY.sqrt())
     }
 
-    /// What the logarithms of the daily returns between these prices tell.
+    /// Estimates the market from the logarithms of the daily returns between these prices.
     fn estimated(prices: &[f64]) -> Self {
         let days = (prices.len() - 1) as f64;
         let returns: Vec<_> = prices
@@ -79,8 +79,8 @@ impl Market {
     }
 }
 
-/// A series of daily prices whose returns are one deviation above and below their mean in turns, so
-/// that drift and volatility are exactly those that it was made from.
+/// A series of daily prices whose returns alternate between one deviation above and one below their
+/// mean, so that the estimated drift and volatility are exactly those of `market`.
 pub fn history(market: Market, prices: usize) -> Vec<f64> {
     let (mean, deviation) = market.daily();
     let signs = [1.0, -1.0].into_iter().cycle();
@@ -102,14 +102,14 @@ pub fn path(market: Market, number: usize) -> f64 {
         .collect();
     let mut prices = Vec::with_capacity(PRICES);
     prices.push(START);
-    // The benchmark draws a number for the first day too and does not use it.
+    // The benchmark also draws a number for the first day but doesn't use it.
     for (day, fluctuation) in fluctuations.iter().enumerate().skip(1) {
         prices.push(prices[day - 1] * fluctuation.exp());
     }
     Market::estimated(&prices).drift
 }
 
-/// Follows the paths from the `first` on.
+/// Computes the drifts of consecutive paths, starting with number `first`.
 pub fn paths(market: Market, first: usize, rates: &mut [f64]) {
     for (number, rate) in (first..).zip(rates) {
         *rate = path(market, number);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_market_that_two_published_figures_imply_gives_the_third() {
-        // The first two solved for drift and volatility.
+        // Obtained by solving the first two for drift and volatility.
         let implied = Market {
             drift: -0.031_622_656_051_392_91,
             volatility: 0.324_804_823_580_214_06,

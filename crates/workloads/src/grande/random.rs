@@ -1,20 +1,19 @@
-//! The generator that the benchmark's data come from: `java.util.Random`, whose algorithm its
-//! documentation prescribes.
+//! The random number generator for the benchmark's data: `java.util.Random`, whose algorithm is
+//! part of its documentation.
 //!
-//! A linear congruential generator of 48 bits (Donald Knuth, The Art of Computer Programming, volume
-//! 2, section 3.2.1), of which the high bits are used; Gaussian numbers by the polar method of
-//! G. E. P. Box, M. E. Muller and G. Marsaglia (section 3.4.1).
+//! It is a 48-bit linear congruential generator (Donald Knuth, The Art of Computer Programming,
+//! volume 2, section 3.2.1), of which the high bits are used. Gaussian numbers are drawn by the
+//! polar method of G. E. P. Box, M. E. Muller and G. Marsaglia (section 3.4.1).
 //!
-//! What it does not have: the methods that no kernel uses.
+//! Methods that no kernel uses are missing.
 
 const MULTIPLIER: u64 = 0x5_deec_e66d;
 const BITS: u32 = 48;
 const MASK: u64 = (1 << BITS) - 1;
 
-/// The generator's state.
 pub(super) struct Random {
     state: u64,
-    /// The polar method makes two numbers at a time; this one has not been asked for yet.
+    /// The polar method produces two numbers at a time; this is the second one, if unused.
     spare: Option<f64>,
 }
 
@@ -26,13 +25,12 @@ impl Random {
         }
     }
 
-    /// The next so many bits, at most 32.
+    /// The next `count` random bits, at most 32.
     fn bits(&mut self, count: u32) -> u32 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(0xb) & MASK;
         (self.state >> (BITS - count)) as u32
     }
 
-    /// 32 bits.
     pub(super) fn word(&mut self) -> u32 {
         self.bits(32)
     }
@@ -44,7 +42,7 @@ impl Random {
         ((high << 27) + low) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number from the normal distribution with mean 0 and deviation 1.
+    /// A number from the normal distribution with mean 0 and standard deviation 1.
     pub(super) fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -56,8 +54,8 @@ impl Random {
     }
 }
 
-/// A point other than the centre in the disc of radius 1, and the square of its distance from it,
-/// from numbers in [0, 1).
+/// Draws a point other than the centre in the unit disc, from numbers in [0, 1), and returns it
+/// with the square of its distance from the centre.
 pub(super) fn in_disc(mut unit: impl FnMut() -> f64) -> (f64, f64, f64) {
     loop {
         let a = 2.0 * unit() - 1.0;
@@ -79,7 +77,7 @@ mod tests {
         assert_eq!(random.word() as i32, -1_170_105_035);
         assert_eq!(random.word() as i32, 234_785_527);
         assert_eq!(Random::new(42).unit(), 0.727_563_680_032_868_1);
-        // Up to what Java's logarithm may differ from the platform's.
+        // Equal except for the possible difference between Java's logarithm and the platform's.
         let gaussian = Random::new(42).gaussian();
         assert!(
             (gaussian - 1.141_905_315_473_054_7).abs() < 1e-15,

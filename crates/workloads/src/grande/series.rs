@@ -1,26 +1,27 @@
 //! Series: the first coefficients of the Fourier series of (x + 1)^x on the interval from 0 to 2.
 //!
-//! Each coefficient is an integral by the trapezoidal rule, and no two have anything in common: any
-//! division of [`Series::coefficients`] among tasks is right. What it tests is the speed of `powf`,
+//! Each coefficient is an integral computed by the trapezoidal rule. They are independent, so
+//! [`Series::coefficients`] may be divided among tasks in any way. It tests the speed of `powf`,
 //! `sin` and `cos`.
 //!
-//! The benchmark's rule leaves out the last inner point; so does ours, because the published figures
-//! depend on it. They are therefore off the true coefficients by that point's share, about 0.3 %.
+//! The benchmark's rule omits the last inner point. Ours does the same, because the published
+//! figures depend on it. So the figures are off from the true coefficients by that point's share,
+//! about 0.3 %.
 //!
-//! What it does not do: reuse the function's values from one coefficient to the next, which would
-//! leave nothing to measure.
+//! It doesn't reuse the function's values from one coefficient to the next, which would leave
+//! nothing to measure.
 
 use std::f64::consts::PI;
 
 use super::{Kernel, Mismatch, Size};
 
-/// The interval.
+/// The ends of the interval.
 const FROM: f64 = 0.0;
 const TO: f64 = 2.0;
-/// Into how many steps the interval is divided.
+/// The number of steps into which the interval is divided.
 const STEPS: u32 = 1000;
 
-/// The first four coefficients and how near they must be, as published.
+/// The first four coefficients and how far they may deviate, as published.
 const REFERENCE: [[f64; 2]; 4] = [
     [2.872_952_496_483_799_6, 0.0],
     [1.116_104_667_614_788_8, -1.881_969_189_339_802_5],
@@ -28,7 +29,7 @@ const REFERENCE: [[f64; 2]; 4] = [
     [0.152_388_987_025_192_88, -0.814_346_111_304_429_8],
 ];
 const TOLERANCE: f64 = 1e-12;
-/// How many coefficients are computed again to check the others, at most.
+/// The most coefficients that are computed again to check the others.
 const AGAIN: usize = 16;
 
 /// The kernel.
@@ -38,7 +39,7 @@ pub struct Series {
     pub coefficients: Vec<[f64; 2]>,
 }
 
-/// Computes the coefficients from the `first` on.
+/// Computes consecutive coefficients, starting with number `first`.
 pub fn coefficients(first: usize, coefficients: &mut [[f64; 2]]) {
     for (number, pair) in (first..).zip(coefficients) {
         *pair = coefficient(number);
@@ -57,7 +58,7 @@ fn coefficient(number: usize) -> [f64; 2] {
     ]
 }
 
-/// The integral by the trapezoidal rule, less one step as the module says.
+/// The integral by the trapezoidal rule, without one step, as the module's documentation explains.
 fn integral(function: impl Fn(f64) -> f64) -> f64 {
     let step = (TO - FROM) / f64::from(STEPS);
     let mut sum = function(FROM) / 2.0;
@@ -99,7 +100,8 @@ impl Kernel for Series {
         for (&found, &value) in pairs {
             Mismatch::unless_near("coefficient", found, value, TOLERANCE)?;
         }
-        // Nothing is published of the others. Some, the last among them, are computed again; all must be there.
+        // No figures are published for the others. All must be present, and some of them, including
+        // the last, are computed again.
         let count = self.coefficients.len();
         for number in (0..count).rev().step_by(count.div_ceil(AGAIN)) {
             for (&found, value) in self.coefficients[number].iter().zip(coefficient(number)) {

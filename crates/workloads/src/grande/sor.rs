@@ -1,46 +1,47 @@
-//! SOR: successive over-relaxation on a square grid, in the order of a chess board.
+//! SOR: successive over-relaxation on a square grid, in red-black order like a chessboard.
 //!
-//! In each of the sweeps every inner cell of one colour goes towards the mean of its four
-//! neighbours, which have the other colour, and past it; sweeps take the colours in turns. A row
-//! ([`relax`]) is the smallest part: row i may be relaxed in sweep s when the rows i - 1, i and
-//! i + 1 have been in sweep s - 1. Any order that keeps to this gives the same bits.
+//! Each sweep moves every inner cell of one colour towards, and beyond, the mean of its four
+//! neighbours, which have the other colour; sweeps alternate between the colours. A row ([`relax`])
+//! is the smallest part: row i may be relaxed in sweep s once rows i - 1, i and i + 1 have been
+//! relaxed in sweep s - 1. Every order that satisfies this gives identical bits.
 //!
-//! The cells of each colour are rows of their own ([`Sor::colours`]), so that a sweep writes the ones
-//! and reads the others. The benchmark has both in one row, of which one task would have to read cells
-//! while another writes those between them. Arithmetic and result are the same.
+//! The cells of each colour are stored in separate rows ([`Sor::colours`]), so a sweep writes one
+//! set of rows and reads the other. The benchmark stores both colours in one row, so one task would
+//! have to read cells while another writes the cells between them. Arithmetic and result are the
+//! same.
 //!
-//! What it does not do: test for convergence; the number of sweeps is fixed.
+//! It doesn't test for convergence; the number of sweeps is fixed.
 
 use super::random::Random;
 use super::{Kernel, Mismatch, Size};
 
-/// How far towards the mean, and past it.
+/// The relaxation factor; above 1, a cell moves beyond the mean.
 const OMEGA: f64 = 1.25;
-/// How many sweeps: two for each of the benchmark's iterations.
+/// The number of sweeps: two for each of the benchmark's iterations.
 pub const SWEEPS: usize = 200;
-/// Where the grid's cells come from, and what they are less than.
+/// The seed for the grid's cells, and their upper bound (exclusive).
 const SEED: u64 = 10_101_010;
 const LIMIT: f64 = 1e-6;
 
-/// How near the sum must be, as published.
+/// How far the sum may deviate, as published.
 const TOLERANCE: f64 = 1e-12;
 
 /// The kernel.
 #[derive(Clone, Debug)]
 pub struct Sor {
     size: Size,
-    /// The rows of each colour: first the cells whose row and column have an even sum, then those with
-    /// an odd one. A row of one colour has the cells of that colour from left to right.
+    /// The rows of each colour: first the cells whose row and column have an even sum, then those
+    /// with an odd one. A row of one colour has the cells of that colour from left to right.
     pub colours: [Vec<Vec<f64>>; 2],
 }
 
-/// Relaxes the inner cells of a row that have the sweep's colour, which is that of the sweep's number
+/// Relaxes the inner cells of a row that have the sweep's colour, which is the sweep's number
 /// modulo 2. The neighbours have the other colour: `same` are those in the row itself, `above` and
-/// `below` those in the rows beside it.
+/// `below` those in the adjacent rows.
 ///
-/// The first and the last row of a grid have no rows on both sides and are not relaxed.
+/// The first and last rows of a grid lack a neighbouring row and are not relaxed.
 pub fn relax((sweep, row): (usize, usize), cells: &mut [f64], [above, same, below]: [&[f64]; 3]) {
-    // A row that starts with a cell of this colour has it on the border.
+    // If the first cell of the row has this colour, that cell is on the border and is skipped.
     let first = 1 - (sweep + row) % 2;
     let sides = same.windows(2);
     let above_and_below = above[first..].iter().zip(&below[first..]);
@@ -51,7 +52,7 @@ pub fn relax((sweep, row): (usize, usize), cells: &mut [f64], [above, same, belo
     }
 }
 
-/// The benchmark's grid by colours; it draws the cells row by row.
+/// The benchmark's grid by colour; its cells are drawn row by row.
 fn grid(size: Size) -> [Vec<Vec<f64>>; 2] {
     let length = size.choose([100, 1000, 1500, 2000]);
     let mut random = Random::new(SEED);
@@ -67,7 +68,7 @@ fn grid(size: Size) -> [Vec<Vec<f64>>; 2] {
 }
 
 impl Sor {
-    /// How many rows there are; as many columns.
+    /// The number of rows, and of columns.
     pub fn length(&self) -> usize {
         self.colours[0].len()
     }
@@ -129,7 +130,7 @@ impl Kernel for Sor {
 mod tests {
     use super::*;
 
-    /// The rows of a grid with so many columns, by colours.
+    /// The rows of a grid with `length` columns, by colour.
     fn by_colours(length: usize, cell: impl Fn(usize, usize) -> f64) -> [Vec<Vec<f64>>; 2] {
         [0, 1].map(|colour| {
             let of_row = |row| {

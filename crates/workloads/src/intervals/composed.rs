@@ -1,7 +1,7 @@
-//! The Java Grande kernels as programs: what they have in common.
+//! Turns the Java Grande kernels into programs: the code that they share.
 //!
-//! A run is right if its figure is that of the kernel's reference, within the tolerance that the
-//! benchmark allows; the serial version is held against the same.
+//! A run is correct if its figure matches that of the kernel's reference within the benchmark's
+//! tolerance. The serial version is checked in the same way.
 
 use std::io;
 use std::marker::PhantomData;
@@ -11,34 +11,34 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::program::{Answer, Field, Program, Reference, answer};
 use crate::runtime::Runtime;
 
-/// A kernel whose parts intervals put together.
+/// A kernel whose parts are assembled with intervals.
 pub trait Composed: Kernel<Figure: Send> + Send + 'static {
-    /// One line for a list of programs.
+    /// A one-line description for lists of programs.
     const SUMMARY: &'static str;
 
-    /// The sizes that the kernel has.
+    /// The problem sizes that the kernel supports.
     const PROBLEMS: &'static [&'static str] = &["test", "A", "B"];
 
-    /// Into how many pieces a phase is divided at most, at the three sizes.
+    /// The maximum number of pieces per phase, for the three sizes.
     const PIECES: [&'static str; 3] = ["7", "64", "64"];
 
-    /// All parts, each phase in so many pieces.
+    /// Runs all parts, with each phase divided into at most `pieces` pieces.
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize);
 }
 
 /// A kernel as a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Grande<K> {
-    /// How large the problem is.
+    /// The problem size.
     pub size: Size,
-    /// Into how many pieces each phase is divided at most.
+    /// The maximum number of pieces per phase.
     pub pieces: usize,
     kernel: PhantomData<fn() -> K>,
 }
 
-/// The sizes of a kernel that has them all.
+/// The problem sizes of a kernel that supports all of them.
 pub(super) const ALL_PROBLEMS: &[&str] = &["test", "A", "B", "C"];
-/// What an answer says of a figure that is that of the reference.
+/// The text of an answer whose figure matches the reference.
 const REACHED: &str = "that of the reference";
 
 const fn problem(problems: &'static [&'static str]) -> Parameter {
@@ -112,7 +112,7 @@ impl<K: Composed> Program for Grande<K> {
 
     fn parallel<R: Runtime>(&self, kernel: &mut K, fork: &mut R::Fork<'_>) -> K::Figure {
         kernel.run::<R>(fork, self.pieces);
-        // The serial version does so, too.
+        // Computed here because the serial version computes the figure, too.
         kernel.figure()
     }
 

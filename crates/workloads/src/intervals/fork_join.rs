@@ -1,8 +1,8 @@
-//! The kernels whose parts have nothing in common: each piece is an interval, and the inline interval
-//! is the join.
+//! The kernels whose parts are independent: each piece is an interval, and the inline interval is
+//! the join.
 //!
-//! A piece of `crypt` is decrypted as soon as it has been encrypted: two intervals, of which the second
-//! gets what the first has written.
+//! In `crypt`, a piece is decrypted as soon as it has been encrypted: the second of two intervals
+//! receives the output of the first.
 
 use super::composed::ALL_PROBLEMS;
 use super::{Composed, piece};
@@ -73,7 +73,7 @@ impl Composed for RayTracer {
     }
 }
 
-/// Calls `body` on pieces of `items` and the number of the first in each.
+/// Calls `body` with each piece of `items` and the index of the piece's first item.
 fn each_piece<R: Runtime, T: Send>(
     fork: &mut R::Fork<'_>,
     items: &mut [T],

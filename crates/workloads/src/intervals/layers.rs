@@ -1,13 +1,16 @@
-//! A random graph of intervals, layer by layer: each waits for some of the layer before, drawn at random.
+//! A random graph of intervals in layers: each interval waits for randomly drawn ones in the
+//! previous layer.
 //!
-//! Every interval leads to so many of the next layer; two edges may lead to the same one, and to some there leads none. A layer has no
-//! barrier behind it, and paths of all lengths of work run beside each other, as in the layered random graphs on which
-//! schedulers are compared (Takao Tobita and Hironori Kasahara, A standard task graph set for fair evaluation of
-//! multiprocessor scheduling algorithms, Journal of Scheduling 5, 2002).
+//! Every interval has the same number of edges to the next layer. Two edges may have the same
+//! target, and some intervals have no incoming edge. No barrier separates the layers, so paths with
+//! different amounts of work run side by side, as in the layered random graphs that are used to
+//! compare schedulers (Takao Tobita and Hironori Kasahara, A standard task graph set for fair
+//! evaluation of multiprocessor scheduling algorithms, Journal of Scheduling 5, 2002).
 //!
-//! The value of an interval is made of those before it, so one that ran too early would show.
+//! An interval's value depends on those of its predecessors, so the result reveals an interval that
+//! ran too early.
 //!
-//! What it does not do: give the values back before the end; there is one for each interval.
+//! It doesn't free values before the end; there is one per interval.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,21 +22,21 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random, steps};
 
-/// The most intervals of a graph.
+/// The most intervals that a graph may have.
 const MOST: u64 = 1 << 32;
 
 /// The program `layers`.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers {
-    /// How many layers.
+    /// Number of layers.
     pub layers: u64,
-    /// Intervals of a layer.
+    /// Intervals per layer.
     pub width: u64,
-    /// Edges from each of them to the next layer.
+    /// Edges from each interval to the next layer.
     pub edges: u64,
-    /// The most steps of an interval.
+    /// The most steps that an interval takes.
     pub steps: u64,
-    /// From which everything is drawn.
+    /// The seed for all random choices.
     pub seed: u64,
 }
 
@@ -42,24 +45,24 @@ impl Layers {
         layer * self.width + place
     }
 
-    /// Which interval of the next layer this edge leads to.
+    /// The interval of the next layer to which this edge leads.
     pub(crate) fn target(&self, layer: u64, place: u64, edge: u64) -> u64 {
         let number = self.number(layer, place) * self.edges + edge;
         random(self.seed, number) % self.width
     }
 
-    /// Where the edges of an interval lead.
+    /// The targets of an interval's edges.
     fn targets(&self, layer: u64, place: u64) -> impl Iterator<Item = u64> {
         let this = *self;
         (0..self.edges).map(move |edge| this.target(layer, place, edge))
     }
 
-    /// How many steps an interval takes.
+    /// The number of steps of an interval.
     pub(crate) fn length(&self, layer: u64, place: u64) -> u64 {
         1 + random(!self.seed, self.number(layer, place)) % self.steps
     }
 
-    /// How many edges lead to each interval of a layer.
+    /// The number of edges that lead to each interval of a layer.
     pub(crate) fn before(&self, layer: u64) -> Vec<u32> {
         let mut before = vec![0; self.width as usize];
         for place in 0..if layer == 0 { 0 } else { self.width } {
@@ -70,10 +73,11 @@ impl Layers {
         before
     }
 
-    /// Computes an interval's value, and adds it to those behind it.
+    /// Computes an interval's value and adds it to those of its successors.
     fn compute(&self, values: &[AtomicU64], layer: u64, place: u64) {
         let value = |layer, place| &values[self.number(layer, place) as usize];
-        // Relaxed: the order of the intervals lets nobody read before all have added.
+        // Relaxed: the order of the intervals ensures that all predecessors have added their
+        // values.
         let seed = value(layer, place).load(Ordering::Relaxed) | 1;
         let end = steps(seed, self.length(layer, place));
         value(layer, place).store(end, Ordering::Relaxed);

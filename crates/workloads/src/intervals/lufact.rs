@@ -1,7 +1,8 @@
-//! LUFact: the pivot of a step, then pieces of the columns behind it, then the next pivot.
+//! LUFact: the pivot of a step, then pieces of the later columns, then the next pivot.
 //!
-//! A pivot waits for the piece with its column in the step before; a piece waits for its step's pivot
-//! and for itself in the step before. So the next pivot need not wait for the rest of a step.
+//! A pivot waits for the piece that contains its column in the previous step. A piece waits for its
+//! step's pivot and for itself in the previous step. So the next pivot doesn't wait for the rest of
+//! a step.
 
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ use crate::runtime::Runtime;
 impl Composed for LuFact {
     const SUMMARY: &'static str = "Java Grande: linear equations by elimination, column by column";
 
-    // A column in a step is little work.
+    // A column is little work per step.
     const PIECES: [&'static str; 3] = ["7", "16", "32"];
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
@@ -39,17 +40,18 @@ impl Composed for LuFact {
     }
 }
 
-/// What all steps work on.
+/// The data shared by all steps.
 #[derive(Clone, Copy)]
 struct Factors<'a> {
     columns: &'a [RwLock<&'a mut Vec<f64>>],
     pivots: &'a [AtomicUsize],
-    /// Columns of a piece.
+    /// Columns per piece.
     piece: usize,
 }
 
 impl<'a> Factors<'a> {
-    /// Creates step k after what `row` holds of each piece: its part in the step before, or its last pivot.
+    /// Creates step k. For each piece, `row` holds the interval to wait for: the piece in the
+    /// previous step, or its last pivot.
     fn step<'scope, R: Runtime>(
         self,
         body: &Body<'scope, '_>,
@@ -71,7 +73,7 @@ impl<'a> Factors<'a> {
                 (number * self.piece).max(k + 1)..self.columns.len().min((number + 1) * self.piece);
             let next = body.interval(move |_| {
                 let multipliers = read(&self.columns[k]);
-                // Relaxed: the pivot's interval came before.
+                // Relaxed: the pivot's interval ran before this one.
                 let pivot = self.pivots[k].load(Ordering::Relaxed);
                 for column in &self.columns[columns] {
                     eliminate(k, pivot, &multipliers, &mut write(column));
@@ -89,7 +91,7 @@ impl<'a> Factors<'a> {
     }
 
     fn pivot(self, k: usize) {
-        // Relaxed: whoever reads it comes after this interval.
+        // Relaxed: all readers run after this interval.
         self.pivots[k].store(pivot(k, &mut write(&self.columns[k])), Ordering::Relaxed);
     }
 }

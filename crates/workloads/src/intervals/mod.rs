@@ -1,15 +1,15 @@
-//! Programs whose tasks wait for single others: intervals, and an order between their points.
+//! Programs whose tasks wait for specific other tasks: intervals with an order between their
+//! points.
 //!
-//! The seven kernels of [`grande`] are put together as in Tobias Weibel, Implementing
-//! and evaluating intervals, 2010: [`fork_join`] for those whose parts have nothing in common,
-//! [`lufact`] and [`sor`] by edges from part to part, [`moldyn`] by phases. Beside them are
-//! [`pipeline`], [`wavefront`], [`stencil`] and [`layers`], whose graphs are as large as one likes; [`rows`]
-//! unfolds them in bounded memory.
+//! The seven kernels of [`grande`] are assembled as in Tobias Weibel, Implementing and evaluating
+//! intervals, 2010: [`fork_join`] for kernels with independent parts, [`lufact`] and [`sor`] with
+//! edges from part to part, [`moldyn`] with phases. [`pipeline`], [`wavefront`], [`stencil`] and
+//! [`layers`] add graphs of any size; [`rows`] unfolds them in bounded memory.
 //!
-//! Where the parts of a kernel share rows or columns they reach them through locks that are only ever
-//! tried: if the order of the intervals did not keep writers and readers apart, the run would panic.
+//! If the parts of a kernel share rows or columns, they use locks that are only ever tried. The run
+//! panics if the order of the intervals fails to separate writers from readers.
 //!
-//! What they do not do: run on a runtime without intervals, or choose the size of pieces; that is a
+//! They don't run on a runtime without intervals. They don't choose the size of pieces; that is a
 //! parameter.
 
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -46,16 +46,16 @@ pub type Series = Grande<grande::Series>;
 /// The program `sor`.
 pub type Sor = Grande<grande::Sor>;
 
-/// Rows that are created together, where the graph is wide enough that more would not help.
+/// How many rows are created together if the graph is so wide that more would not help.
 const BATCH: u64 = 16;
 
-/// Lets `next`, a draft, wait for the end of `before`.
+/// Makes `next`, a draft, wait for the end of `before`.
 fn follow(before: &Interval<'_>, next: &Interval<'_>) {
     let edge = before.end().before(next.start());
     edge.expect("a draft was created after what it waits for");
 }
 
-/// Puts an interval in its place in a row, which may be the first free one.
+/// Stores an interval at its place in a row, which may be the first free place.
 fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval<'scope>) {
     match row.get_mut(place) {
         Some(before) => *before = interval,
@@ -63,7 +63,8 @@ fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval
     }
 }
 
-/// Schedules a draft in its place in a row, after what stands there, which is of the row before, and after its neighbour to the left.
+/// Schedules a draft and stores it at its place in a row. It runs after the interval stored there,
+/// which belongs to the previous row, and after its neighbour to the left.
 fn after_above_and_left<'scope>(
     row: &mut Vec<Interval<'scope>>,
     place: usize,
@@ -75,17 +76,17 @@ fn after_above_and_left<'scope>(
     put(row, place, next.schedule());
 }
 
-/// To read what nobody writes meanwhile.
+/// Locks for reading; there must be no concurrent writer.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.try_read().expect("writers come before or after")
 }
 
-/// To write what nobody else reads or writes meanwhile.
+/// Locks for writing; there must be no concurrent reader or writer.
 fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.try_write().expect("all others come before or after")
 }
 
-/// The length of pieces into which so many items are divided.
+/// The length of a piece when `items` items are divided into `pieces` pieces.
 fn piece(items: usize, pieces: usize) -> usize {
     items.div_ceil(pieces).max(1)
 }

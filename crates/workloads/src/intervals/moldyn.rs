@@ -1,7 +1,7 @@
-//! MolDyn: phases that wait for all of the one before, each an inline interval of its own.
+//! MolDyn: each phase is an inline interval and waits for the whole previous phase.
 //!
-//! The pieces of a phase are intervals inside of it. Forces are added up in the order of the pieces,
-//! so that the figure depends on their number and not on who ran them.
+//! The pieces of a phase are intervals inside it. Forces are added up in the order of the pieces,
+//! so the figure depends on the number of pieces but not on the schedule.
 
 use super::{Composed, piece};
 use crate::grande::MolDyn;
@@ -11,7 +11,7 @@ use crate::runtime::Runtime;
 impl Composed for MolDyn {
     const SUMMARY: &'static str = "Java Grande: argon atoms in a box, phase by phase";
 
-    // Each piece has forces of its own to be added up.
+    // Each piece has its own copy of the forces, which must be added up.
     const PIECES: [&'static str; 3] = ["5", "16", "16"];
 
     fn run<R: Runtime>(&mut self, fork: &mut R::Fork<'_>, pieces: usize) {
@@ -49,7 +49,7 @@ fn advance<R: Runtime>(fork: &mut R::Fork<'_>, kernel: &mut MolDyn, piece: usize
     });
 }
 
-/// The forces of each piece's particles on themselves and those behind them.
+/// Computes the forces of each piece's particles on themselves and on later particles.
 fn interact<R: Runtime>(
     fork: &mut R::Fork<'_>,
     kernel: &MolDyn,
@@ -70,7 +70,7 @@ fn interact<R: Runtime>(
     });
 }
 
-/// Adds up all forces on each piece's particles and changes their velocities.
+/// Adds up all forces on each piece's particles and updates their velocities.
 fn add_up<R: Runtime>(
     fork: &mut R::Fork<'_>,
     kernel: &mut MolDyn,

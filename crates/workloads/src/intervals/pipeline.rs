@@ -1,11 +1,11 @@
-//! Pipeline: items pass through stages; item i in stage s comes after itself in stage s - 1 and after
-//! item i - 1 in stage s.
+//! Pipeline: items pass through stages. Item i in stage s runs after the same item in stage s - 1
+//! and after item i - 1 in stage s.
 //!
-//! Each stage mixes the item into a state of its own and the state into the item, so that the result
-//! tells whether both orders were kept. No more items are under way than the window says, however many
-//! there are: they are created by those before them, and nothing of them is kept.
+//! Each stage mixes the item into its state and the state into the item, so the result reveals a
+//! violation of either order. The window limits the number of items in progress, however many items
+//! there are: earlier items create later ones, and finished items are not kept.
 //!
-//! What it does not show: stages of unequal length.
+//! It doesn't test stages of unequal length.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,30 +22,30 @@ const SEED: u64 = 1;
 /// The program `pipeline`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipeline {
-    /// How many items.
+    /// Number of items.
     pub items: u64,
-    /// How many stages.
+    /// Number of stages.
     pub stages: usize,
-    /// How many items are under way at most.
+    /// The most items that are in progress at a time.
     pub window: u64,
-    /// Steps of work for each item in each stage.
+    /// Steps of work per item and stage.
     pub work: u64,
 }
 
-/// A stage's state, on a cache line of its own.
+/// A stage's state, on its own cache line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Stage(AtomicU64);
 
-/// An item in a stage: what becomes of both.
+/// Passes an item through a stage; returns the new values of the item and the state.
 fn pass(item: u64, state: u64, work: u64) -> (u64, u64) {
-    // Never 0, which the steps would leave as it is.
+    // Never 0, because the steps would leave 0 unchanged.
     let item = steps((item ^ state.rotate_left(23)) | 1, work);
     (item, random(state, item))
 }
 
 impl Pipeline {
-    /// The parallel body. Each interval holds what `ticket` gives until it has run.
+    /// Runs the parallel body. Each interval holds a result of `ticket` until it has run.
     pub fn run<R: Runtime, T: Send>(
         &self,
         fork: &mut R::Fork<'_>,
@@ -56,7 +56,7 @@ impl Pipeline {
         let items: Vec<_> = (0..2 * batch).map(|_| AtomicU64::new(0)).collect();
         let (states, items, work) = (&states[..], &items[..], self.work);
         let one = move |number: u64, stage: usize| {
-            // Relaxed throughout: who wrote them comes before by the order of intervals.
+            // Relaxed throughout: the order of the intervals puts the writers before this reader.
             let (item, state) = (&items[(number % (2 * batch)) as usize], &states[stage].0);
             let before = match stage {
                 0 => random(SEED, number),
@@ -83,7 +83,7 @@ impl Pipeline {
     }
 }
 
-/// A number that depends on all states and their order.
+/// A checksum that depends on all states and their order.
 fn sum(states: impl Iterator<Item = u64>) -> u64 {
     states.fold(0, random)
 }

@@ -1,16 +1,17 @@
-//! Rows of intervals, one after the other, each waiting for what it says of the one before, in bounded memory.
+//! Creates rows of intervals one after the other in bounded memory; each waits for chosen intervals
+//! of the previous row.
 //!
-//! Rows are created in batches. A batch is an interval whose body creates the rows and, behind them,
-//! drafts for all batches that are left to it: one of one batch, then of two, of four, and so on, each
-//! of which does the same with its own. A draft waits until the first row of the batch right before it
-//! has ended; so two batches are there at a time, if all of a row comes before the end of the next, and drafts and open ancestors as many as the number
-//! of batches has bits, and half of its square at most.
+//! Rows are created in batches. A batch is an interval whose body creates the rows of that batch
+//! and, after them, drafts for all remaining batches that it is responsible for: one draft for one
+//! batch, then one for two, four, and so on. Each draft does the same for its own batches. A draft
+//! waits until the first row of the previous batch has ended. So only two batches exist at a time,
+//! provided that all of a row comes before the end of the next row. There are about as many drafts
+//! and open ancestors as the number of batches has bits, and at most half the square of that.
 //!
-//! Everything is created after what it waits for, and siblings in the order of time, so that no edge
-//! needs a search.
+//! Every interval is created after those it waits for, and siblings are created in time order, so
+//! adding an edge never requires a search.
 //!
-//! What it does not do: let go when a row fails. The drafts that are left are then never freed, and the
-//! failure is what the inline interval returns.
+//! If a row fails, the remaining drafts are never freed; the inline interval returns the failure.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,17 +21,18 @@ use tidegate::interval::{Body, Draft, Interval};
 use super::follow;
 use crate::runtime::Runtime;
 
-/// What passes from batch to batch.
+/// State passed from batch to batch.
 #[derive(Default)]
 struct Passed<'scope> {
-    /// The row that was created last.
+    /// The most recently created row.
     row: Mutex<Vec<Interval<'scope>>>,
-    /// The batches to come, the next one last.
+    /// The batches not yet created; the next one is last.
     later: Mutex<Vec<Draft<'scope>>>,
 }
 
-/// Creates so many rows inside of `body`, in batches of `batch`. `weave` gets a row's number and the
-/// row before, by whatever places it likes, and leaves there what it has created and scheduled.
+/// Creates `rows` rows inside `body`, in batches of `batch` rows. `weave` receives the number of a
+/// row and the previous row, indexed by places of its choice. It replaces the intervals there by
+/// those that it creates and schedules.
 pub fn unfold<'scope, 'env, R, W>(body: &Body<'scope, 'env>, rows: u64, batch: u64, weave: W)
 where
     R: Runtime,
@@ -42,7 +44,7 @@ where
     }
 }
 
-/// The first batch of these rows, and drafts for the others.
+/// Creates the first batch of `rows`, and drafts for the rest.
 fn one_batch<'scope, 'env, R, W>(
     body: &Body<'scope, 'env>,
     rows: Range<u64>,
@@ -78,7 +80,7 @@ fn one_batch<'scope, 'env, R, W>(
     }
 }
 
-/// Nobody leaves a lock's content half changed.
+/// A poisoned lock is fine, because no code panics in the middle of an update.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

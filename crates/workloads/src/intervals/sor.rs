@@ -1,4 +1,4 @@
-//! SOR: bands of rows, each of which waits for itself and its neighbours in the sweep before.
+//! SOR: bands of rows, each of which waits for itself and its neighbours in the previous sweep.
 
 use std::sync::RwLock;
 
@@ -35,16 +35,16 @@ impl Composed for Sor {
     }
 }
 
-/// What all sweeps work on.
+/// The data shared by all sweeps.
 #[derive(Clone, Copy)]
 struct Grid<'a> {
     colours: [&'a [RwLock<&'a mut Vec<f64>>]; 2],
-    /// Rows of a band.
+    /// Rows per band.
     band: usize,
 }
 
 impl<'a> Grid<'a> {
-    /// Creates a sweep after the one before, which `row` holds by bands.
+    /// Creates a sweep. `row` holds the bands of the previous sweep.
     fn sweep<'scope, R: Runtime>(
         self,
         body: &Body<'scope, '_>,

@@ -1,10 +1,11 @@
-//! Stencil: heat in a rod, by blocks, of which each waits for its neighbours and for nobody else.
+//! Stencil: heat in a rod, in blocks, each of which waits only for its neighbours.
 //!
-//! A step makes every cell's next value from its own and those beside it; two buffers take turns. Block
-//! b of step t waits for blocks b - 1, b and b + 1 of step t - 1: they have written what it reads, and
-//! read what it writes over. A barrier after each step would make all blocks wait for the slowest.
+//! Each step computes every cell's next value from the cell and its neighbours; two buffers
+//! alternate. Block b of step t waits for blocks b - 1, b and b + 1 of step t - 1: they have
+//! written what it reads, and have read what it overwrites. A barrier after each step would make
+//! all blocks wait for the slowest one.
 //!
-//! What it does not show: an order that depends on data; every run has the same graph.
+//! It doesn't test an order that depends on data; every run has the same graph.
 
 use std::io;
 use std::sync::RwLock;
@@ -18,27 +19,27 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::{checksum, random};
 
-/// How much of a difference flows to the cell beside in a step.
+/// The fraction of a difference that flows to the neighbouring cell per step.
 const FLOW: f64 = 0.25;
-/// Both ends of the rod are kept this warm.
+/// The temperature at which both ends of the rod are kept.
 const ENDS: f64 = 0.0;
 const SEED: u64 = 1;
 
 /// The program `stencil`.
 #[derive(Clone, Copy, Debug)]
 pub struct Stencil {
-    /// Cells of the rod.
+    /// Cells in the rod.
     pub cells: usize,
-    /// Into how many blocks it is divided.
+    /// Number of blocks.
     pub blocks: usize,
-    /// How many steps.
+    /// Number of steps.
     pub steps: u64,
 }
 
-/// The rod, and a buffer to take turns with.
+/// The rod, and the buffer that it alternates with.
 pub type Rod = [Vec<f64>; 2];
 
-/// The next values of cells between `left` and `right`.
+/// Computes the next values of the cells between `left` and `right`.
 fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
     let beside = |left: f64, own: f64, right: f64| own + FLOW * (left - 2.0 * own + right);
     let last = cells.len() - 1;
@@ -53,8 +54,8 @@ fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
     to[last] = beside(cells[last - 1], cells[last], right);
 }
 
-/// Creates a row of intervals by `draft`, each after those that stand at its place and beside it in the
-/// row before, and leaves it there.
+/// Replaces the intervals in a row by new ones from `draft`. Each waits for the intervals of the
+/// previous row at its own and the neighbouring places.
 pub(super) fn after_neighbours<'scope, 'env>(
     body: &Body<'scope, 'env>,
     row: &mut Vec<Interval<'scope>>,

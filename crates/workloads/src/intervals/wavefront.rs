@@ -1,13 +1,14 @@
-//! Wavefront: the best local alignment of two sequences, by blocks of the table.
+//! Wavefront: the best local alignment of two sequences, in blocks of the table.
 //!
 //! Temple Smith and Michael Waterman, Identification of common molecular subsequences, Journal of
-//! Molecular Biology 147, 1981, with gaps that cost the same for each letter. Cell (i, j) of the table
-//! needs the cells above, to the left, and between; so a block waits for the blocks above and to the
-//! left, and the blocks that can run at a time lie on a diagonal that grows and shrinks.
+//! Molecular Biology 147, 1981, with gaps that cost the same for each letter. Cell (i, j) of the
+//! table needs the cells above, to the left, and diagonally between them. So a block waits for the
+//! blocks above and to the left, and the blocks that can run at a time form a diagonal that grows
+//! and shrinks.
 //!
-//! Of a block only its lowest row and its last column remain, where the next blocks begin.
+//! Only the last row and the last column of a block are kept, for the next blocks.
 //!
-//! What it does not do: keep the way by which the best score was reached.
+//! It doesn't record the path that leads to the best score.
 
 use std::io;
 use std::sync::RwLock;
@@ -23,35 +24,35 @@ use crate::steps::{checksum, random};
 const MATCH: i32 = 2;
 const MISMATCH: i32 = -1;
 const GAP: i32 = -1;
-/// One letter in so many differs between the sequences.
+/// One in `CHANGED` letters differs between the sequences.
 const CHANGED: u64 = 4;
 
 /// The program `wavefront`.
 #[derive(Clone, Copy, Debug)]
 pub struct Wavefront {
-    /// Letters of each sequence.
+    /// Letters per sequence.
     pub n: usize,
-    /// Letters of a block's side.
+    /// Letters per side of a block.
     pub block: usize,
-    /// From which the sequences are made.
+    /// The seed for the sequences.
     pub seed: u64,
 }
 
 /// Two sequences.
 pub type Pair = [Vec<u8>; 2];
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The best score of all alignments.
+    /// The best score of any alignment.
     score: i32,
-    /// A number that depends on the whole last row of the table.
+    /// A checksum that depends on the whole last row of the table.
     checksum: u64,
 }
 
-/// Fills a block of the table and returns its best score. `above` is the row above it and becomes its
-/// lowest one. `left` is the column to its left and becomes its last one; first comes the cell above
-/// that column.
+/// Fills a block of the table and returns its best score. `above` is the row above the block and
+/// becomes its last row. `left` is the column to its left, preceded by the cell above that column,
+/// and becomes its last column.
 fn fill(down: &[u8], across: &[u8], above: &mut [i32], left: &mut [i32]) -> i32 {
     let mut best = 0;
     let corner = above.last().copied().unwrap_or(left[0]);
@@ -145,7 +146,7 @@ impl Program for Wavefront {
                 *changed = letter(number);
             }
         }
-        // What was first comes last, so that the best way lies off the diagonal.
+        // Rotated, so that the best path lies off the diagonal.
         other.rotate_left(self.n / 3);
         Ok([one, other])
     }
@@ -180,7 +181,7 @@ impl Program for Wavefront {
                         let (down, across) = (&down[part(down, i)], &across[part(across, j)]);
                         let score =
                             fill(down, across, &mut write(&above[j]), &mut write(&beside[i]));
-                        // Relaxed: it is read after all intervals.
+                        // Relaxed: read after all intervals have ended.
                         best_yet.fetch_max(score, Ordering::Relaxed);
                     });
                     let next = R::named(next, || format!("block {i}, {j}"));
@@ -207,7 +208,7 @@ impl Program for Wavefront {
 mod tests {
     use super::*;
 
-    /// The whole table, as the recurrence is written.
+    /// Computes the whole table directly from the recurrence.
     fn table(down: &[u8], across: &[u8]) -> Vec<Vec<i32>> {
         let mut table = vec![vec![0; across.len() + 1]; down.len() + 1];
         for i in 1..=down.len() {
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_known_pair_has_its_known_score() {
-        // GTTGAC against GTT-AC: five that match and a gap.
+        // GTTGAC against GTT-AC: five matches and a gap.
         let table = table(b"TGTTGACGG", b"GGTTACTA");
         let score = table.iter().flatten().copied().max();
         assert_eq!(score, Some(5 * MATCH + GAP));

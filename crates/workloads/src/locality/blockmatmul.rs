@@ -1,13 +1,16 @@
-//! Block matrix multiplication: each block of the product is worked on by a chain of tasks.
+//! Block matrix multiplication with one chain of tasks per block of the product.
 //!
-//! A task adds the products of some blocks of a row of A with those of a column of B to its block of C, and hands that on to the next. With
-//! `best` the chains of quadrants 0 and 3 of C stay in one place and those of quadrants 1 and 2 in another; with `worst` each task runs in
-//! another place than the one before it. Weibel 2010, section 5.3.3, where matrices of 2048 rows are divided down to blocks of 32.
+//! A task multiplies some blocks of a row of A with those of a column of B, adds the products to
+//! its block of C, and passes that block to the next task. With `best`, the chains of quadrants 0
+//! and 3 of C stay in one place and those of quadrants 1 and 2 in another. With `worst`, each task
+//! runs in a different place than the previous one. From Weibel 2010, section 5.3.3, where matrices
+//! of 2048 rows are divided down to blocks of 32.
 //!
-//! Serial version and parallel body share the multiplication of blocks and their order. There the products are tasks of their own and are
-//! added afterwards; here they are added as they come, so that no memory is needed for them.
+//! The serial version and the parallel body share the multiplication of blocks and their order. In
+//! Weibel's version the products are tasks of their own and are added afterwards; here they are
+//! added as they are computed, which saves the memory for them.
 //!
-//! What it does not do: pack or tile below the size of a block; it is no rival of a library.
+//! It doesn't pack or tile within a block and doesn't rival a library.
 
 use std::io;
 
@@ -18,17 +21,17 @@ use crate::program::{Answer, Field, Program, answer};
 use crate::runtime::Runtime;
 use crate::steps::checksum;
 
-/// The most rows whose product is exact.
+/// The largest number of rows for which the product is exact.
 const MOST_ROWS: u64 = matrix::most_rows(f32::MANTISSA_DIGITS);
 
 /// The program `blockmatmul`.
 #[derive(Clone, Copy, Debug)]
 pub struct Blockmatmul {
-    /// How many blocks of how many elements a matrix has in a row: a power of two.
+    /// The number of blocks per row, a power of two, and the size of a block.
     pub(crate) grid: Grid,
-    /// How many blocks of a row and a column a task multiplies.
+    /// How many pairs of blocks each task multiplies.
     pub(crate) panel: usize,
-    /// From which the matrices are made.
+    /// The seed for the matrices.
     pub(crate) seed: u64,
     /// Where the tasks run.
     pub(crate) locality: Locality,
@@ -43,12 +46,12 @@ pub struct Input {
 }
 
 impl Blockmatmul {
-    /// Tasks of a chain.
+    /// Tasks per chain.
     pub(crate) fn steps(&self) -> usize {
         self.grid.blocks.div_ceil(self.panel)
     }
 
-    /// What a task does: adds its panel to that block of C.
+    /// The work of one task: adds the products of its panel to a block of C.
     fn step(&self, (a, b): (&[f32], &[f32]), block: usize, step: usize, c: &mut [f32]) {
         let (row, column) = matrix::place(block);
         let first = step * self.panel;
@@ -59,7 +62,7 @@ impl Blockmatmul {
         }
     }
 
-    /// Where a block of C stands when quadrants 0 and 3 come first, and 1 and 2 after them.
+    /// The rank of a block of C if quadrants 0 and 3 come first, followed by 1 and 2.
     pub(crate) fn rank(&self, block: usize) -> usize {
         let quarter = self.grid.count() / 4;
         match block.checked_div(quarter) {
@@ -69,7 +72,7 @@ impl Blockmatmul {
     }
 }
 
-/// A run.
+/// One run of the parallel body.
 struct Chains<'a> {
     program: &'a Blockmatmul,
     hints: Hints,
@@ -95,7 +98,7 @@ impl Chains<'_> {
         });
     }
 
-    /// Does a step of a chain, and what comes after it, as far as it is to be done here.
+    /// Runs the steps of a chain until the next one must run in another place.
     fn go_on<'scope, R: Runtime>(
         &'scope self,
         scope: &R::Scope<'scope>,
@@ -216,7 +219,7 @@ impl Program for Blockmatmul {
     }
 
     fn answer(&self, input: &Input, (): &()) -> Answer {
-        // The elements are whole numbers.
+        // The elements are integers.
         let elements = input.c.iter().map(|element| *element as u64 + 1);
         answer([("checksum", checksum(elements).into())])
     }

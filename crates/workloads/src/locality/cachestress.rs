@@ -1,13 +1,14 @@
-//! Cache stress: arrays as large as a last-level cache, each read over and over by many tasks.
+//! Cache stress: arrays as large as a last-level cache, which many tasks read over and over.
 //!
-//! The tasks take turns with the arrays. With `best` all that read an array run in one place, so that what one of them brings into the cache
-//! the others find there; with `worst` every place reads all arrays. Weibel 2010, sections 3 and 5.3.1, where two arrays of 8 MB are read on
-//! two processors with a cache of 8 MB each.
+//! Tasks use the arrays in turn. With `best`, all tasks that read an array run in one place, so
+//! each finds in the cache what the others have brought in; with `worst`, every place reads all
+//! arrays. From Weibel 2010, sections 3 and 5.3.1, where two processors with an 8 MB cache each
+//! read two arrays of 8 MB.
 //!
-//! Serial version and parallel body share the pass over an array, which adds and multiplies its elements. They are odd, so that no product
-//! vanishes.
+//! The serial version and the parallel body share the pass over an array, which adds and multiplies
+//! its elements. They are odd, so that no product becomes zero.
 //!
-//! What it does not do: write to the arrays.
+//! It doesn't write to the arrays.
 
 use std::hint::black_box;
 use std::io;
@@ -21,21 +22,21 @@ use crate::steps::random;
 /// The program `cachestress`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cachestress {
-    /// How many integers an array has.
+    /// Integers per array.
     pub n: usize,
-    /// How many arrays.
+    /// Number of arrays.
     pub arrays: usize,
-    /// How many tasks, all arrays together.
+    /// Number of tasks, for all arrays together.
     pub tasks: usize,
-    /// How often each of them reads its array.
+    /// How often each task reads its array.
     pub passes: u32,
-    /// From which the arrays are made.
+    /// The seed for the arrays.
     pub seed: u64,
     /// Where the tasks run.
     pub locality: Locality,
 }
 
-/// Sum and product of what was read.
+/// The sum and product of the elements that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     sum: u32,
@@ -73,9 +74,9 @@ impl Cachestress {
         (first..first + self.n as u64).map(move |i| random(seed, i) as u32 | 1)
     }
 
-    /// What a task does with its array.
+    /// Runs all passes of a task over its array.
     fn task(&self, array: &[u32]) -> Read {
-        // Without the black box all passes could become one.
+        // Without the black box, the compiler could merge all passes into one.
         let pass = |read: Read, _| {
             black_box(array)
                 .iter()
@@ -86,7 +87,7 @@ impl Cachestress {
         (0..self.passes).fold(Read::NOTHING, pass)
     }
 
-    /// The number of a task's array, and how many tasks had it before.
+    /// The number of a task's array, and how many tasks use that array before it.
     pub(crate) fn turn(&self, task: usize) -> (usize, usize) {
         (task % self.arrays, task / self.arrays)
     }

@@ -1,14 +1,16 @@
-//! Merge sort from the bottom up: many sorters of small arrays, and a tree of mergers of two arrays each.
+//! Bottom-up merge sort: many sorters of small arrays, and a tree of mergers of two arrays each.
 //!
-//! A sorter makes its array and sorts it by the standard library; a merger makes one array out of those of its two predecessors when both are
-//! done. With `best` a merger runs in the place of its left predecessor, and the sorters are divided among the places in the order of their
-//! arrays; with `worst` every merger runs in another place than its left predecessor. Weibel 2010, section 5.3.2, where 65,536 sorters sort
-//! 4,194,304 integers.
+//! A sorter generates its array and sorts it with the standard library. A merger merges the arrays
+//! of its two predecessors when both are done. With `best`, a merger runs in the place of its left
+//! predecessor, and the sorters are divided among the places in array order; with `worst`, every
+//! merger runs in a different place than its left predecessor. From Weibel 2010, section 5.3.2,
+//! where 65,536 sorters sort 4,194,304 integers.
 //!
-//! Serial version and parallel body share sorter and merger. The serial one runs them as a recursion would, so that a merger finds its arrays
-//! in the cache.
+//! The serial version and the parallel body share the sorter and the merger. The serial version
+//! runs them recursively, so a merger finds its arrays in the cache.
 //!
-//! What it does not do: merge in parallel, so its parallelism ends with the last mergers; or spare memory: each array is a vector of its own.
+//! It doesn't merge in parallel, so the last mergers have little parallelism. It doesn't save
+//! memory either: each array is a separate vector.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -23,18 +25,18 @@ use crate::steps::random;
 /// The program `mergesort`.
 #[derive(Clone, Copy, Debug)]
 pub struct Mergesort {
-    /// How many elements.
+    /// Number of elements.
     pub n: usize,
-    /// How many sorters, a power of two.
+    /// Number of sorters, a power of two.
     pub sorters: usize,
-    /// From which the elements are made.
+    /// The seed for the elements.
     pub seed: u64,
     /// Where the tasks run.
     pub locality: Locality,
 }
 
 impl Mergesort {
-    /// The sorted array of a sorter.
+    /// Generates and sorts the array of a sorter.
     fn sorted(&self, sorter: usize) -> Vec<u32> {
         let start = |sorter| sorter * self.n / self.sorters;
         let range = start(sorter) as u64..start(sorter + 1) as u64;
@@ -43,7 +45,7 @@ impl Mergesort {
         elements
     }
 
-    /// What is below a node of the tree; see [`Tree`].
+    /// Computes the sorted array of a node and everything below it; see [`Tree`].
     fn below(&self, node: usize) -> Vec<u32> {
         if node >= self.sorters {
             return self.sorted(node - self.sorters);
@@ -52,12 +54,12 @@ impl Mergesort {
     }
 }
 
-/// Both, which are sorted, as one.
+/// Merges two sorted arrays.
 fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let (mut l, mut r) = (0, 0);
     while l < left.len() && r < right.len() {
-        // No branch on the comparison: nobody can foresee it.
+        // No branch on the comparison, because it would be unpredictable.
         let from_left = left[l] <= right[r];
         merged.push(if from_left { left[l] } else { right[r] });
         l += usize::from(from_left);
@@ -68,11 +70,13 @@ fn merge(left: &[u32], right: &[u32]) -> Vec<u32> {
     merged
 }
 
-/// A run. Nodes have the numbers of a heap: the root is 1, below node `i` are `2i` and `2i + 1`, and the sorters come last.
+/// One run of the parallel body. Nodes are numbered as in a heap: the root is 1, the nodes below
+/// `i` are `2i` and `2i + 1`, and the sorters come last.
 struct Tree<'a> {
     program: &'a Mergesort,
     hints: Hints,
-    /// For each node the array of the predecessor that was done first; for node 0 that of the root.
+    /// For each node, the array of the predecessor that finished first; for node 0, the root's
+    /// array.
     arrays: Vec<Mutex<Option<Vec<u32>>>>,
 }
 
@@ -85,7 +89,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Leaves an array for a node, or takes the one that was left there. Nobody panics while a lock is held.
+    /// Leaves an array for a node, or takes the array that the other predecessor left there. No
+    /// code panics while it holds a lock.
     fn exchange(&self, node: usize, array: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let slot = &self.arrays[node];
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,12 +116,13 @@ impl<'a> Tree<'a> {
     fn place(&self, node: usize) -> Option<tidegate::PlaceId> {
         let sorters = self.program.sorters;
         let height = sorters.ilog2() - node.ilog2();
-        // The place of the leftmost sorter below it, and as many turns later.
+        // The place of the leftmost sorter below the node, with the node's height as the turn.
         let sorter = (node << height) - sorters;
         self.hints.place((sorter, sorters), height as usize, node)
     }
 
-    /// Goes on from a node whose array is there: to its successor, if the other predecessor is done, too, and so on.
+    /// Continues from a node whose array is ready to its successor, as long as the other
+    /// predecessor is done as well.
     fn climb<'scope, R: Runtime>(
         &'scope self,
         scope: &R::Scope<'scope>,

@@ -1,20 +1,22 @@
-//! Programs whose tasks share data, with hints of where to run them.
+//! Programs whose tasks share data, with hints about where to run them.
 //!
-//! From Thomas Weibel, An Advanced Scheduler for Intervals (ETH Zurich, 2010), chapters 3 to 5: [`cachestress`], [`mergesort`] and
-//! [`blockmatmul`], each in four localities. A task is put into a *place* ([`Runtime::places`]) that follows from where the tasks before it
-//! touched the same data:
+//! From Thomas Weibel, An Advanced Scheduler for Intervals (ETH Zurich, 2010), chapters 3 to 5:
+//! [`cachestress`], [`mergesort`] and [`blockmatmul`], each in four localities. The locality
+//! determines the *place* ([`Runtime::places`], a cache domain) into which a task is put, given
+//! where the tasks before it touched the same data:
 //!
 //! | locality | a task's place |
 //! |---|---|
-//! | `best` | the one of the tasks before it |
-//! | `ignorant` | none: where the runtime takes it |
-//! | `random` | drawn |
-//! | `worst` | always another one than that of the task before it |
+//! | `best` | the place of the tasks before it |
+//! | `ignorant` | none: the runtime chooses |
+//! | `random` | drawn at random |
+//! | `worst` | always another place than that of the task before it |
 //!
-//! The tasks are the same in all of them. One that a task makes ready and that may run right there does so at once; one for another place
-//! goes through that place's queue. So the tasks have to be long beside a queue's cost, or `random` and `worst` show that cost as well.
+//! The tasks are the same in all localities. A task that becomes ready and may run in the current
+//! place runs immediately; a task for another place goes through that place's queue. So tasks must
+//! take long compared with a queue operation, or `random` and `worst` measure that cost as well.
 //!
-//! What they do not do: make places strict. A worker that has nothing else to do takes tasks of other places, as in the thesis.
+//! Places are not strict: an idle worker takes tasks of other places, as in the thesis.
 
 pub mod blockmatmul;
 pub mod cachestress;
@@ -27,21 +29,21 @@ use crate::parameter::{Kind, Parameter, ParameterError, Preset, Values};
 use crate::runtime::Runtime;
 use crate::steps::random;
 
-/// Where a task is put, with regard to the data that it touches.
+/// Where a task runs relative to the data that it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locality {
-    /// Where the tasks before it touched them.
+    /// Where the previous tasks touched the data.
     Best,
-    /// Nowhere in particular.
+    /// Wherever the runtime chooses.
     Ignorant,
-    /// Anywhere.
+    /// In a random place.
     Random,
-    /// Always elsewhere than the task before it.
+    /// Always in a different place than the previous task.
     Worst,
 }
 
 impl Locality {
-    /// Every locality, in the order of their names.
+    /// Every locality, in the order of the parameter's values.
     pub const ALL: [Self; 4] = [Self::Best, Self::Ignorant, Self::Random, Self::Worst];
 
     const NAMES: &'static [&'static str] = &["best", "ignorant", "random", "worst"];
@@ -68,12 +70,12 @@ impl Locality {
         Ok(named.expect("the parameter allows no other names"))
     }
 
-    /// The locality as a parameter takes it.
+    /// The locality's name as a parameter value.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// Where a task of a simulated run is put; see [`Hints::place`].
+    /// Where a simulated run puts a task; see [`Hints::place`].
     pub(crate) fn put(
         self,
         seed: u64,
@@ -91,7 +93,7 @@ impl Locality {
         Some(Put { part, parts, turn })
     }
 
-    /// How many places it needs.
+    /// The number of places it needs.
     fn places(self) -> usize {
         match self {
             Self::Ignorant => 0,
@@ -100,7 +102,7 @@ impl Locality {
         }
     }
 
-    /// Refuses a runtime that has too few places.
+    /// Rejects a runtime with too few places.
     fn fits<R: Runtime>(self, runtime: &R) -> Result<(), ParameterError> {
         if self == Self::Ignorant {
             return Ok(());
@@ -124,7 +126,7 @@ impl Locality {
     }
 }
 
-/// Where the tasks of a run go.
+/// Chooses the places for the tasks of a run.
 #[derive(Debug)]
 struct Hints {
     locality: Locality,
@@ -133,10 +135,10 @@ struct Hints {
 }
 
 impl Hints {
-    /// The hints for a run, from inside of it.
+    /// Creates the hints for a run. Call this inside the run.
     ///
     /// # Panics
-    /// The runtime has too few places; see [`Program::fits`](crate::Program::fits).
+    /// If the runtime has too few places; see [`Program::fits`](crate::Program::fits).
     fn new<R: Runtime>(locality: Locality, seed: u64) -> Self {
         let places = R::places();
         if let Err(refusal) = locality.enough::<R>(places.len()) {
@@ -149,21 +151,22 @@ impl Hints {
         }
     }
 
-    /// The place of the `number`-th task, which is the `turn`-th one to touch its data: part `part` of `parts`, which are divided evenly among
-    /// the places. None if it is to go nowhere in particular.
+    /// The place of the `number`-th task, which is the `turn`-th task to touch its data. The data
+    /// is part `part` of `parts`, and the parts are divided evenly among the places. `None` means
+    /// any place.
     fn place(&self, (part, parts): (usize, usize), turn: usize, number: usize) -> Option<PlaceId> {
         let count = self.places.len();
         let chosen = match self.locality {
             Locality::Ignorant => return None,
             Locality::Best => part * count / parts,
             Locality::Worst => (part * count / parts + turn) % count,
-            // Another seed than that of the data, so that neither depends on the other.
+            // A different seed than the data's, so that the two are independent.
             Locality::Random => (random(!self.seed, number as u64) % count as u64) as usize,
         };
         Some(self.places[chosen])
     }
 
-    /// Whether a task that is to run in `place` may do so right here.
+    /// Whether a task for `place` may run in the current place.
     fn is_here<R: Runtime>(place: Option<PlaceId>) -> bool {
         place.is_none_or(|place| R::place() == Some(place))
     }

@@ -1,7 +1,7 @@
-//! The body on chili, whose scope is handed from task to task.
+//! The adapter for chili, which passes its scope from task to task.
 //!
-//! chili's own threads have the standard library's default stack, too small for deep trees;
-//! `RUST_MIN_STACK` enlarges it.
+//! chili's threads have the standard library's default stack size, which is too small for deep
+//! trees; `RUST_MIN_STACK` enlarges it.
 
 use std::io;
 use std::num::NonZero;
@@ -9,7 +9,7 @@ use std::num::NonZero;
 use super::threads::on_thread;
 use super::{Inline, Runtime};
 
-/// A chili thread pool of its own. A thread started by `install` is one of its workers.
+/// A private chili thread pool. The thread that `install` starts is one of its workers.
 #[derive(Debug)]
 pub struct Chili(chili::ThreadPool);
 

@@ -1,15 +1,15 @@
-//! Memory that bodies declare on runtimes that take no notice of it: it is counted, and that is all.
+//! Counts the memory that bodies declare, for runtimes that otherwise ignore declarations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static DECLARED: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
 
-/// So many bytes are declared until this is dropped.
+/// A number of bytes that count as declared until this is dropped.
 #[derive(Debug)]
 pub struct Counted(u64);
 
-// Relaxed throughout: a sum and a maximum, read when all that adds to them has ended.
+// Relaxed throughout: a sum and a maximum, read only after everything that updates them has ended.
 impl Counted {
     pub(super) fn new(bytes: usize) -> Self {
         let bytes = bytes as u64;
@@ -20,7 +20,7 @@ impl Counted {
         Self(bytes)
     }
 
-    /// The most bytes that were declared at a time, by all bodies on such runtimes together, since the last call.
+    /// The peak of the declared bytes since the last call, summed over all bodies on such runtimes.
     #[must_use]
     pub fn take_peak() -> u64 {
         PEAK.swap(DECLARED.load(Ordering::Relaxed), Ordering::Relaxed)

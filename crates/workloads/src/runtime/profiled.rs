@@ -1,7 +1,10 @@
-//! Work and span of a program: its parallel body in the order of the serial run, with notes of what could have run beside what.
+//! Measures the work and span of a program. It runs the parallel body in serial order and tracks
+//! which pieces could have run in parallel.
 //!
-//! The span is the longest chain of pieces that have to run one after the other, in time and in actions. An action is a fork, the end of a join or scope, or a
-//! lease; a lease of more than `k` bytes is one for each `k`, as in the bounds of depth-first schedulers.
+//! The span is the longest chain of pieces that must run one after the other, measured in seconds
+//! and in actions. An action is a fork, the end of a join or scope, or a lease. A lease of more
+//! than `k` bytes counts as one more action for each `k` bytes, as in the bounds for depth-first
+//! schedulers.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -12,7 +15,7 @@ use std::time::Instant;
 
 use super::{Counted, Runtime};
 
-/// How long a chain is.
+/// The length of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Length {
     /// In seconds.
@@ -22,7 +25,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// The longer one of each.
+    /// The maximum of each field separately.
     fn max(self, other: Self) -> Self {
         Self {
             seconds: self.seconds.max(other.seconds),
@@ -32,16 +35,16 @@ impl Length {
 }
 
 thread_local! {
-    /// How long the chain is up to here.
+    /// The length of the chain that ends here, up to `SINCE`.
     static SO_FAR: Cell<Length> = Cell::default();
-    /// Since when time was not added to it.
+    /// When time was last added to `SO_FAR`.
     static SINCE: RefCell<Option<Instant>> = const { RefCell::new(None) };
 }
 
-/// So many bytes of a lease are an action.
+/// A lease counts as one more action for each `K` bytes.
 static K: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// So many actions more happen here. How long the chain is now.
+/// Adds the elapsed time and `actions` to the current chain, and returns its length.
 fn act(actions: u64) -> Length {
     let now = Instant::now();
     let before = SINCE.replace(Some(now));
@@ -52,14 +55,15 @@ fn act(actions: u64) -> Length {
     here
 }
 
-/// A runtime that runs everything in order on the calling thread, and measures the span.
+/// A runtime that runs everything in order on the calling thread and measures the span.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Profiled;
 
 impl Profiled {
-    /// Calls `f`, a parallel body. What it gives, and its span; `k` bytes of a lease are an action.
+    /// Calls `f`, a parallel body, and returns its result and its span. A lease counts as one more
+    /// action for each `k` bytes.
     pub fn span_of<T>(k: u64, f: impl FnOnce() -> T) -> (T, Length) {
-        // Relaxed: read by this very thread.
+        // Relaxed: only this thread reads it.
         K.store(k.max(1), Ordering::Relaxed);
         SO_FAR.set(Length::default());
         SINCE.replace(None);
@@ -69,7 +73,7 @@ impl Profiled {
     }
 }
 
-/// A scope: the longest chain of its tasks.
+/// A scope, with the longest chain among its tasks.
 #[derive(Debug, Default)]
 pub struct Chains<'scope> {
     longest: Mutex<Length>,
@@ -159,7 +163,7 @@ mod tests {
                 Profiled::spawn(scope, |_| ());
             });
         });
-        // The first spawn, and a lease of ten times k and one; then the end.
+        // The first spawn, a lease of 10 k bytes (1 + 10 actions), and the end of the scope.
         assert_eq!(span.actions, 1 + 11 + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The body on rayon.
+//! The adapter for rayon.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use super::Runtime;
 
-/// A rayon thread pool of its own.
+/// A private rayon thread pool.
 #[derive(Debug)]
 pub struct Rayon(rayon::ThreadPool);
 

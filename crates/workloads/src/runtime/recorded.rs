@@ -1,4 +1,5 @@
-//! The body on Tidegate with notes taken of its intervals, for a picture. All else is done as without.
+//! The adapter for Tidegate that also records intervals, for a picture. Everything else is
+//! forwarded to the plain adapter.
 
 use std::io;
 use std::time::Duration;
@@ -8,14 +9,14 @@ use tidegate::interval::{Body, Draft, Graph, Recording};
 
 use super::{Runtime, Tidegate};
 
-/// A pool and what was noted of the intervals that ran on it.
+/// A pool and the recording of the intervals that ran on it.
 pub struct Recorded {
     pool: Tidegate,
     recording: Recording,
 }
 
 impl Recorded {
-    /// Takes notes of programs that run on `pool`.
+    /// Records programs that run on `pool`.
     pub fn new(pool: Tidegate) -> Self {
         Self {
             pool,
@@ -23,7 +24,7 @@ impl Recorded {
         }
     }
 
-    /// What was noted.
+    /// Ends the recording and returns its graph.
     pub fn end(self) -> Graph {
         self.recording.end()
     }

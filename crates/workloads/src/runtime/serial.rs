@@ -1,6 +1,7 @@
-//! No parallelism: the parallel bodies run in program order on the calling thread.
+//! A runtime without parallelism: it runs the parallel bodies in program order on the calling
+//! thread.
 //!
-//! Beside a program's own serial version this shows what the parallel body costs by itself.
+//! Comparing it with a program's serial version shows what the parallel body itself costs.
 
 use std::io;
 use std::marker::PhantomData;
@@ -11,7 +12,7 @@ use super::Runtime;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serial;
 
-/// The scope of a runtime that has none: a spawned body runs at once.
+/// The scope of a runtime without scopes: a spawned body runs immediately.
 #[derive(Debug)]
 pub struct Inline<'scope>(PhantomData<fn(&'scope ()) -> &'scope ()>);
 

@@ -1,20 +1,20 @@
-//! What plain threads give: one thread per worker over a static split of the first forks.
+//! The baseline of plain threads: one thread per worker, with a static split of the first forks.
 //!
-//! A task holds a budget of threads. A fork hands half of it to a fresh scoped thread and keeps the
-//! rest; a task whose budget is one runs in order. There is no balancing after that.
+//! Each task has a budget of threads. A fork gives half of it to a new scoped thread and keeps the
+//! rest; a task with a budget of one runs serially. There is no load balancing after that.
 
 use std::io;
 use std::thread;
 
 use super::{Inline, Runtime};
 
-/// `std::thread::scope`, with as many threads as workers.
+/// Runs on `std::thread::scope`, with one thread per worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads {
     workers: usize,
 }
 
-/// How many threads, its own included, a task may still use.
+/// How many threads a task may still use, including its own.
 #[derive(Debug)]
 pub struct Budget(usize);
 
@@ -72,7 +72,7 @@ impl Runtime for Threads {
     }
 }
 
-/// Runs `b` on a new thread with half of the `threads`, `a` here with the others.
+/// Runs `b` on a new thread with half of the `threads`, and `a` on this one with the rest.
 #[cold]
 fn split<A, B, RA, RB>(threads: usize, a: A, b: B) -> (RA, RB)
 where
@@ -89,7 +89,7 @@ where
     (a, b)
 }
 
-/// Runs `there` on a new thread with a deep stack and, meanwhile, `here` on this one.
+/// Runs `there` on a new thread with a large stack while `here` runs on this one.
 pub(super) fn on_thread<T: Send, H>(
     there: impl FnOnce() -> T + Send,
     here: impl FnOnce() -> H,

@@ -1,4 +1,4 @@
-//! The body on Tidegate, whose worker is found in thread-local storage.
+//! The adapter for Tidegate, which finds its worker in thread-local storage.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -10,16 +10,16 @@ use tidegate::space::{self, Lease};
 
 use super::Runtime;
 
-/// A Tidegate pool of its own.
+/// A private Tidegate pool.
 pub struct Tidegate(tidegate::Pool);
 
 impl Tidegate {
-    /// Runs programs on `pool`, whatever its options.
+    /// Runs programs on `pool`, with any options.
     pub fn new(pool: tidegate::Pool) -> Self {
         Self(pool)
     }
 
-    /// The pool, to ask for its statistics or change its workers.
+    /// The pool, for reading its statistics or changing its number of workers.
     pub fn pool(&self) -> &tidegate::Pool {
         &self.0
     }
@@ -64,7 +64,8 @@ impl Runtime for Tidegate {
 
     #[track_caller]
     fn lease(bytes: usize) -> Lease {
-        // Whoever runs the program finds the error in the payload, and tells it once and not once for each task.
+        // The caller that runs the program finds the error in the payload and reports it once,
+        // rather than once per task.
         space::lease(bytes).unwrap_or_else(|error| resume_unwind(Box::new(error)))
     }
 

@@ -1,20 +1,25 @@
-//! Compressed blocks, each of which becomes a task's memory: as a stage of a pipeline decompresses what comes in.
+//! Decompresses blocks, each in the memory of a task, like a pipeline stage that decompresses its
+//! input.
 //!
-//! Most blocks become a little longer (`USUAL`); one in so many, drawn, very much (`BURST`). A task holds its block's output from before decompressing to the end of the checksum, so
-//! several workers that meet long blocks at once need many times the usual memory, and then for a while almost none.
+//! Most blocks grow a little (`USUAL`); a randomly drawn fraction of them grows very much
+//! (`BURST`). A task holds its block's output from before decompression until the end of the
+//! checksum. So several workers that process long blocks at the same time need many times the usual
+//! memory, and later almost none.
 //!
-//! A compressed block is a row of commands of a scheme of our own, after the idea of Jacob Ziv and Abraham Lempel (A Universal Algorithm for Sequential Data Compression, 1977):
+//! A compressed block is a sequence of commands in our own format, after the idea of Jacob Ziv and
+//! Abraham Lempel (A Universal Algorithm for Sequential Data Compression, 1977):
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 1 | how many bytes follow that stand for themselves |
-//! | so many | these |
-//! | 2, the lower one first | how many bytes to repeat after them |
-//! | 2, the lower one first | how far back they begin, which may be so near that they repeat themselves |
+//! | 1 | length of the literal bytes that follow |
+//! | that many | the literal bytes |
+//! | 2, little-endian | how many bytes to repeat after them |
+//! | 2, little-endian | how far back the repetition starts; it may overlap its own output |
 //!
-//! The blocks are made up command by command, in memory, before the run; the length of the output is known with each block.
+//! The blocks are generated command by command, in memory, before the run; each block's output
+//! length is known.
 //!
-//! What it does not do: compress, check commands (its own are right), or share work within a block.
+//! It doesn't compress, check commands (its own are valid), or share the work within a block.
 
 use std::array;
 use std::io;
@@ -27,47 +32,47 @@ use crate::program::{Answer, Field, Form, Program, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::{checksum, random};
 
-/// How much longer a usual block becomes.
+/// The expansion factor of a usual block.
 const USUAL: usize = 2;
 
-/// How much longer one of a burst becomes.
+/// The expansion factor of a burst block.
 const BURST: usize = 100;
 
-/// The most bytes of a command that stand for themselves.
+/// The most literal bytes in a command.
 const PLAIN: usize = 32;
 
-/// The bytes of a command beside those.
+/// The bytes in a command other than the literal bytes.
 const COMMAND: usize = 5;
 
-/// How far back repeated bytes begin at most.
+/// The farthest distance back at which a repetition starts.
 const WINDOW: usize = 1 << 12;
 
 /// The program `decompress`.
 #[derive(Clone, Copy, Debug)]
 pub struct Decompress {
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: usize,
-    /// The most bytes of a block before.
+    /// The most bytes in a compressed block.
     pub length: usize,
-    /// One in how many blocks is of a burst.
+    /// One in `burst` blocks is a burst block.
     pub burst: u64,
-    /// From which the blocks are made.
+    /// The seed for the blocks.
     pub seed: u64,
-    /// How the parallel body makes its tasks.
+    /// How the parallel body creates its tasks.
     pub form: Form,
 }
 
-/// A command of a block, as it is drawn.
+/// A randomly drawn command of a block.
 struct Drawn {
     drawn: u64,
-    /// How many bytes stand for themselves.
+    /// Number of literal bytes.
     plain: usize,
-    /// How many are repeated after them.
+    /// Number of bytes repeated after them.
     repeated: usize,
 }
 
 impl Drawn {
-    /// The commands of a block of at most so many bytes with an output of so many times its length.
+    /// The commands of a block of at most `length` bytes whose output is `factor` times as long.
     fn all(length: usize, factor: usize, seed: u64) -> impl Iterator<Item = Self> {
         let commands = (0..).map(move |draw| {
             let drawn = random(seed, draw);
@@ -90,12 +95,12 @@ impl Drawn {
 #[derive(Debug, Default)]
 pub struct Compressed {
     commands: Vec<u8>,
-    /// The length of the output.
+    /// Length of the output, in bytes.
     length: usize,
 }
 
 impl Compressed {
-    /// A block of at most so many bytes with an output of so many times its length.
+    /// Generates a block of at most `length` bytes whose output is `factor` times as long.
     fn random(length: usize, factor: usize, seed: u64) -> Self {
         let mut made = Self::default();
         for command in Drawn::all(length, factor, seed) {
@@ -129,7 +134,8 @@ impl Compressed {
             let number = |i| usize::from(u16::from_le_bytes([numbers[i], numbers[i + 1]]));
             let (end, from) = (at + number(0), at - number(2));
             while at < end {
-                // No more than is there already; it grows as they repeat themselves.
+                // Copies only bytes that already exist; their number grows if the repetition
+                // overlaps itself.
                 let some = (at - from).min(end - at);
                 output.copy_within(from..from + some, at);
                 at += some;
@@ -153,7 +159,7 @@ impl Decompress {
         Compressed::random(self.length, factor, seed)
     }
 
-    /// How long the output of this block is.
+    /// Length of this block's output, in bytes.
     pub(crate) fn output_length(&self, number: usize) -> usize {
         let (factor, seed) = self.drawn(number);
         let commands = Drawn::all(self.length, factor, seed);
@@ -162,7 +168,7 @@ impl Decompress {
             .sum()
     }
 
-    /// By how much this block becomes longer, and from which its commands are made.
+    /// The expansion factor of a block, and the seed for its commands.
     fn drawn(&self, number: usize) -> (usize, u64) {
         let drawn = random(self.seed, number as u64);
         let factor = match drawn % self.burst {
@@ -173,11 +179,11 @@ impl Decompress {
     }
 }
 
-/// What a task does.
+/// The work of one task.
 fn one<R: Runtime>(input: &Compressed) -> u64 {
     let mut output = block::<R, u8>(0, input.length);
     input.decompress(&mut output.values);
-    // One more: zeros count, too.
+    // Adding one makes zeros count.
     checksum(output.values.iter().map(|byte| u64::from(*byte) + 1))
 }
 

@@ -1,12 +1,14 @@
-//! Matrix multiplication by eight products of quadrants, all at once: four go into the result, four into a temporary that is then added to it.
+//! Matrix multiplication by eight parallel products of quadrants: four go into the result, and four
+//! into a temporary that is then added to it.
 //!
-//! A well-known example of memory that buys parallelism, and a usual one for Cilk: without the temporary four of the products would have to wait for the other four.
-//! The serial run holds a temporary for each level, 4/3 of a matrix; eight times as many tasks are ready on each further level, with twice the memory of the level before in
-//! all of them together.
+//! This is a well-known example of buying parallelism with memory, often used with Cilk: without
+//! the temporary, four of the products would have to wait for the other four. The serial run holds
+//! one temporary per level, 4/3 of a matrix. Each further level has eight times as many ready
+//! tasks, and all of them together need twice the memory of the previous level.
 //!
-//! An element is a sum of products, one for each row, so it is exact (`matrix::most_rows`).
+//! Each element is a sum with one product per row, so it is exact (`matrix::most_rows`).
 //!
-//! What it does not do: pack or tile below the cut-off; it is no rival of a library.
+//! It doesn't pack or tile below the cutoff and doesn't rival a library.
 
 use std::array;
 
@@ -20,7 +22,7 @@ pub type Matmul = Product<Eightfold>;
 
 const _: () = assert!(MOST_ROWS <= matrix::most_rows(f64::MANTISSA_DIGITS));
 
-/// Eight products of quadrants.
+/// The scheme with eight products of quadrants.
 #[derive(Clone, Copy, Debug)]
 pub struct Eightfold;
 
@@ -45,7 +47,7 @@ impl Scheme for Eightfold {
         let into = c.chunks_exact_mut(quarter);
         let mut into = into.chain(rest.values.chunks_exact_mut(quarter));
         let mut products: [_; 8] = array::from_fn(|number| {
-            // Quadrants have the numbers 0 and 1 in the upper row, 2 and 3 in the lower one.
+            // Quadrants 0 and 1 are in the upper row, 2 and 3 in the lower row.
             let (middle, row, column) = (number / 4, number / 2 % 2, number % 2);
             let into = into.next().expect("two matrices have eight quadrants");
             let a = &a[(2 * row + middle) * quarter..][..quarter];

@@ -1,10 +1,14 @@
-//! Fibonacci numbers by double recursion, where each call holds memory: for as long as it lasts, or until it calls others.
+//! Fibonacci numbers by double recursion, in which each call holds memory until it returns or until
+//! it makes further calls.
 //!
-//! With `hold call` the serial run holds the memory of one path, `n` blocks, and a run that begins calls in another order more. With `hold itself` it holds one block, and a parallel one as many as
-//! calls are written at once. With `mix` below 1 only that part of the calls holds memory, and the others write as many
-//! bytes into a small buffer of their own: a scheduler may prefer these while memory is short. Which calls those are
-//! depends on where a call is in the recursion, and on nothing else. From the slides "Narlikar and hybrid
-//! schedulers for Cilk", which give such a function as their benchmark ("modified fib") without its text; sizes are our own.
+//! With `hold call`, the serial run holds the memory of one path, `n` blocks; a run that begins
+//! calls in another order holds more. With `hold itself`, the serial run holds one block, and a
+//! parallel run as many as there are calls writing at the same time. If `mix` is less than 1, only
+//! that fraction of the calls holds memory, and the others write as many bytes into a small buffer:
+//! a scheduler may prefer these while memory is scarce. Only a call's position in the recursion
+//! determines whether it holds memory. From the slides "Narlikar and hybrid schedulers for Cilk",
+//! which use such a function as their benchmark ("modified fib") but don't show its code; the sizes
+//! are our own.
 
 use std::hint::black_box;
 use std::io;
@@ -20,17 +24,18 @@ use crate::steps::uniform;
 /// The program `memfib`.
 #[derive(Clone, Copy, Debug)]
 pub struct Memfib {
-    /// Which number.
+    /// The index of the Fibonacci number.
     pub n: u32,
-    /// How much each call holds.
+    /// Bytes that each call holds.
     pub bytes: usize,
-    /// For how long.
+    /// How long each call holds them.
     pub hold: Hold,
-    /// Which part of the calls does so, from 0 to 1.
+    /// The fraction of the calls that hold memory, from 0 to 1.
     pub mix: f64,
 }
 
-/// A call, and where it is in the recursion: the first call is 1, and call `p` calls `2p` and `2p + 1`.
+/// A call and its position in the recursion: the first call is 1, and call `p` makes calls `2p` and
+/// `2p + 1`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub(crate) n: u32,
@@ -42,7 +47,7 @@ impl Call {
         Self { n, position: 1 }
     }
 
-    /// The calls that it makes.
+    /// The two calls that this call makes.
     pub(crate) const fn calls(self) -> [Self; 2] {
         let position = 2 * self.position;
         [
@@ -57,18 +62,18 @@ impl Call {
         ]
     }
 
-    /// Whether it holds memory, where this part of the calls does.
+    /// Whether this call is in the fraction `mix` of the calls that hold memory.
     pub(crate) fn holds(self, mix: f64) -> bool {
         uniform(0, self.position) < 2.0 * mix - 1.0
     }
 }
 
-/// For how long a call holds its memory.
+/// How long a call holds its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// For as long as it lasts.
+    /// Until the call returns.
     Call,
-    /// Until it calls others.
+    /// Until it makes further calls.
     Itself,
 }
 
@@ -76,10 +81,10 @@ impl Hold {
     const NAMES: &'static [&'static str] = &["call", "itself"];
 }
 
-/// What a call without memory writes into.
+/// The buffer size of a call without memory, in bytes.
 const BUFFER: usize = 4 << 10;
 
-/// Writes so many bytes, and holds them over `inside` or not so long.
+/// Writes the call's bytes, then runs `inside`, during which the memory may still be held.
 fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64) -> u64 {
     if !call.holds(memfib.mix) {
         write_again(memfib.bytes);
@@ -93,8 +98,8 @@ fn holding<R: Runtime>(memfib: &Memfib, call: Call, inside: impl FnOnce() -> u64
     value
 }
 
-/// Writes so many bytes into a buffer.
-// Not inlined, for the buffer would be in the frame of every call.
+/// Writes `bytes` bytes into a buffer, over and over.
+// Not inlined, because the buffer would then be in the frame of every call.
 #[inline(never)]
 fn write_again(bytes: usize) {
     let mut buffer = [0_u8; BUFFER];
@@ -104,7 +109,6 @@ fn write_again(bytes: usize) {
     }
 }
 
-/// The serial version.
 fn serial(memfib: &Memfib, call: Call) -> u64 {
     holding::<Serial>(memfib, call, || {
         if call.n < 2 {
@@ -115,7 +119,7 @@ fn serial(memfib: &Memfib, call: Call) -> u64 {
     })
 }
 
-/// The parallel body: a fork a call.
+/// Runs the parallel body; each call above the leaves forks.
 fn parallel<R: Runtime>(fork: &mut R::Fork<'_>, memfib: &Memfib, call: Call) -> u64 {
     holding::<R>(memfib, call, || {
         if call.n < 2 {
@@ -214,7 +218,7 @@ impl Program for Memfib {
 mod tests {
     use super::*;
 
-    /// How many of all calls hold memory, and how many there are.
+    /// How many calls hold memory, and how many calls there are.
     fn counted(call: Call, mix: f64) -> [u32; 2] {
         let own = [call.holds(mix).into(), 1];
         if call.n < 2 {

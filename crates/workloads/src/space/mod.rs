@@ -1,18 +1,20 @@
-//! Programs whose memory depends on the order in which their tasks run.
+//! Programs whose memory use depends on the order in which their tasks run.
 //!
-//! Each declares what it allocates for its own use ([`Runtime::lease`]) right before it does, and gives it back right after. Serial versions do
-//! so, too: the most that they declare is the S1 of the bounds. Inputs and products are there before and after a run, whatever its order, and are not declared.
+//! Each program declares the memory for its own use ([`Runtime::lease`]) right before it allocates
+//! it, and gives it back right after freeing it. Serial versions do the same; the peak of what they
+//! declare is the S1 in the bounds. Inputs and products exist before and after a run, independent
+//! of its order, and are not declared.
 //!
-//! | program | a task holds |
+//! | program | what a task holds |
 //! |---|---|
-//! | [`memfib`] | the same, whatever its size |
-//! | [`nested`] | an array, for all tasks inside of it |
-//! | [`matmul`], [`strassen`] | a temporary of its matrix's size: a quarter of its parent's |
-//! | [`sortmany`] | what it sorts, and while it sorts as much again |
-//! | [`decompress`] | mostly a little, now and then very much |
+//! | [`memfib`] | always the same amount |
+//! | [`nested`] | an array, for all tasks inside it |
+//! | [`matmul`], [`strassen`] | a temporary of its matrix's size, a quarter of its parent's |
+//! | [`sortmany`] | what it sorts and, while sorting, the same amount again |
+//! | [`decompress`] | usually a little, occasionally very much |
 //!
-//! All but the first are one text for the serial version and both forms of the parallel body: a [`Way`] to make tasks is handed down, and that of the serial version
-//! makes none.
+//! In all but the first, the serial version and both forms of the parallel body share one text:
+//! callers pass down a [`Way`] to create tasks, and the serial version's `Way` creates none.
 
 pub mod decompress;
 pub mod matmul;
@@ -25,15 +27,15 @@ pub mod strassen;
 use crate::runtime::Runtime;
 use crate::way::{Way, each};
 
-/// Memory of a task, with its lease.
+/// A task's memory and its lease.
 #[derive(Debug)]
 struct Block<L, T> {
-    // Freed before the lease is given back.
+    // Declared first, so that the memory is freed before the lease is given back.
     values: Vec<T>,
     _lease: L,
 }
 
-/// So many values that are all the same.
+/// Leases and allocates `length` copies of `value`.
 #[track_caller]
 fn block<R: Runtime, T: Clone>(value: T, length: usize) -> Block<R::Lease, T> {
     let lease = R::lease(length.saturating_mul(size_of::<T>()));

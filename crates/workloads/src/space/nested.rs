@@ -1,12 +1,14 @@
-//! Two loops of tasks, one inside the other: each task of the outer loop holds an array on which its own tasks work.
+//! Two nested loops of tasks: each task of the outer loop holds an array for its inner tasks.
 //!
-//! From the example of the slides "Narlikar and hybrid schedulers for Cilk": `F(i)`, for each `i` up to n, has an array of n elements and spawns `G(i, j)` for each of them. Run
-//! all of the outer loop first, and n arrays are there at once: memory in the order of n^2. Run the inner loop first, and it is one array for each worker. The slides leave
-//! open what `G` does; here it fills its element with numbers, and `F` adds up the last of each.
+//! From the example in the slides "Narlikar and hybrid schedulers for Cilk": `F(i)`, for each `i`
+//! up to n, has an array of n elements and spawns `G(i, j)` for each element. A run that starts the
+//! whole outer loop first holds n arrays at a time, so its memory is of order n^2. A run that does
+//! the inner loop first holds one array per worker. The slides don't specify `G`; here it fills its
+//! element with numbers, and `F` adds up the last number of each element.
 //!
-//! With `form join`, for runtimes without a scope, both ranges are halved by joins.
+//! With `form join`, for runtimes without scopes, joins halve both ranges.
 //!
-//! What it does not show: imbalance, or memory that is held while nothing works on it.
+//! It doesn't test imbalance or memory that is held while no task uses it.
 
 use std::io;
 
@@ -23,13 +25,13 @@ const WORD: usize = size_of::<u64>();
 /// The program `nested`.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested {
-    /// How many tasks either loop has.
+    /// Tasks in each loop.
     pub n: usize,
-    /// How many bytes an element has, a multiple of a word's.
+    /// Bytes per element, a multiple of the word size.
     pub width: usize,
-    /// How many steps it takes to the next word of an element.
+    /// Steps to compute the next word of an element.
     pub steps: u64,
-    /// How the parallel body makes its tasks.
+    /// How the parallel body creates its tasks.
     pub form: Form,
 }
 
@@ -42,7 +44,7 @@ impl Nested {
         total(sums.values.iter())
     }
 
-    /// `F`.
+    /// Runs `F(i)`.
     fn outer<R: Runtime>(&self, way: Way<'_, '_, R>, i: usize) -> u64 {
         let words = self.width / WORD;
         let mut array = block::<R, u64>(0, self.n * words);
@@ -52,7 +54,7 @@ impl Nested {
         total(array.values.iter().skip(words - 1).step_by(words))
     }
 
-    /// `G`.
+    /// Runs `G(i, j)`.
     fn inner(&self, i: usize, j: usize, element: &mut [u64]) {
         let mut state = random(i as u64, j as u64);
         for word in element {

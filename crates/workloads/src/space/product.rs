@@ -1,10 +1,13 @@
-//! What the programs that multiply matrices by recursion into quadrants have in common: all but the recursion.
+//! Everything but the recursion for programs that multiply matrices by recursion into quadrants.
 //!
-//! The matrices lie as in `matrix`, so a quadrant is a quarter of a slice. Their elements are small whole numbers, and so is whatever a [`Scheme`] makes of them: it
-//! is exact in an `f64` and does not depend on the order of additions.
+//! The matrices are laid out as in `matrix`, so a quadrant is a quarter of a slice. Their elements
+//! are small integers, and so is everything that a [`Scheme`] computes from them: results are exact
+//! in an `f64` and don't depend on the order of additions.
 //!
-//! The checksum weighs each element of the product by a number for its row and one for its column. So it is known beforehand: with weights r and s it is (r A)(B s), for
-//! which nothing but matrices and vectors are multiplied (after Rūsiņš Freivalds, Probabilistic Machines Can Use Less Running Time, 1977).
+//! The checksum weights each element of the product by a number for its row and one for its column.
+//! So it is known in advance: with weights r and s, it is (r A)(B s), which takes only products of
+//! matrices and vectors (after Rūsiņš Freivalds, Probabilistic Machines Can Use Less Running Time,
+//! 1977).
 
 use std::io;
 use std::marker::PhantomData;
@@ -16,32 +19,33 @@ use crate::program::{Answer, Field, Form, Program, Reference, answer};
 use crate::runtime::{Runtime, Serial};
 use crate::steps::random;
 
-/// More make no sense; all that is computed with so many is exact, as the schemes say.
+/// A practical limit; with this many rows, all results are exact, as each scheme explains.
 pub(super) const MOST_ROWS: u64 = 1 << 16;
 
-/// A recursion that multiplies.
+/// A recursive multiplication.
 pub trait Scheme: Sized + Send + Sync + 'static {
     /// The program's name.
     const NAME: &'static str;
-    /// One line for a list of programs.
+    /// A one-line description for lists of programs.
     const SUMMARY: &'static str;
-    /// How many rows the matrices of the sizes have.
+    /// The default number of rows for each size.
     const ROWS: [&'static str; 3];
 
-    /// Makes `c` the product of `a` and `b`, which have blocks of the grid's size, but perhaps fewer of them.
+    /// Sets `c` to the product of `a` and `b`. Blocks have the grid's size, but there may be fewer
+    /// of them.
     fn multiply<R: Runtime>(way: Way<'_, '_, R>, grid: Grid, c: &mut [f64], a: &[f64], b: &[f64]);
 }
 
-/// A program that multiplies by a scheme.
+/// A program that multiplies with a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<S> {
-    /// How many rows and columns, a power of two.
+    /// Number of rows and columns, a power of two.
     pub n: usize,
-    /// Up to how many rows are multiplied without recursion.
+    /// Up to this many rows are multiplied without recursion.
     pub cutoff: usize,
-    /// From which the matrices are made.
+    /// The seed for the matrices.
     pub seed: u64,
-    /// How the parallel body makes its tasks.
+    /// How the parallel body creates its tasks.
     pub form: Form,
     scheme: PhantomData<S>,
 }
@@ -67,12 +71,12 @@ impl<S> Product<S> {
         self.grid().random(self.seed.wrapping_add(number))
     }
 
-    /// The weight of a row, or, with another `side`, of a column.
+    /// The weight of a row or, with another `side`, of a column.
     fn weight(&self, side: u64, number: usize) -> u64 {
         random(!self.seed.wrapping_add(side), number as u64)
     }
 
-    /// Each element of a matrix with its row and column.
+    /// The elements of a matrix with their rows and columns.
     fn elements<'a>(&self, matrix: &'a [f64]) -> impl Iterator<Item = (usize, usize, u64)> + 'a {
         let grid = self.grid();
         let blocks = matrix.chunks_exact(grid.area()).enumerate();
@@ -205,7 +209,7 @@ impl<S: Scheme> Program for Product<S> {
     }
 }
 
-/// Compares what a scheme makes of small matrices with rows times columns.
+/// Compares a scheme's results on small matrices with the direct computation.
 #[cfg(test)]
 pub(super) fn is_the_plain_product<S: Scheme>() {
     for (n, cutoff) in [(1, 1), (2, 1), (4, 3), (8, 1), (16, 4), (16, 100)] {
@@ -217,7 +221,7 @@ pub(super) fn is_the_plain_product<S: Scheme>() {
             scheme: PhantomData,
         };
         let mut input = program.prepare().unwrap();
-        // A scheme has to overwrite what is there.
+        // A scheme must overwrite the old values.
         input.c.fill(7.0);
         program.serial(&mut input);
         let rows = |matrix| {

@@ -1,12 +1,16 @@
-//! Many pieces of different lengths, each of which is loaded, sorted and summed up: the first phase of sorting what does not fit in memory.
+//! Loads, sorts and sums many pieces of different lengths, like the first phase of an external
+//! sort.
 //!
-//! A piece is in memory from its loading to its end, and merge sort needs as much again while it sorts. Whoever begins all pieces before ending one has all data in memory,
-//! which is what such a program is there to avoid. The pieces are made and not read, and of the sorted ones only a checksum is kept, so that no disk is measured.
+//! A piece is in memory from loading until its sum is computed, and merge sort needs the same
+//! amount again while it sorts. A run that begins all pieces before it finishes any has all data in
+//! memory, which such a program exists to avoid. Pieces are generated rather than read, and only a
+//! checksum of the sorted pieces is kept, so that no disk is measured.
 //!
-//! With `form spawn` there is a task for each piece, and in it one for either half, down to the cut-off; with `form join`, for runtimes without a scope, the
-//! pieces are halved by joins, too.
+//! With `form spawn` there is one task per piece, which spawns one task per half, down to the
+//! cutoff. With `form join`, for runtimes without scopes, joins also halve the range of pieces.
 //!
-//! What it does not do: merge in parallel, which the number of pieces makes up for, or merge the sorted pieces.
+//! It doesn't merge in parallel, which the number of pieces compensates for, and it doesn't merge
+//! the sorted pieces.
 
 use std::io;
 
@@ -22,15 +26,15 @@ use crate::steps::{checksum, random};
 /// The program `sortmany`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sortmany {
-    /// How many pieces.
+    /// Number of pieces.
     pub pieces: usize,
-    /// The most elements of a piece.
+    /// The most elements in a piece.
     pub length: usize,
-    /// Up to how many elements are sorted without recursion.
+    /// Up to this many elements are sorted without recursion.
     pub cutoff: usize,
-    /// From which lengths and elements are made.
+    /// The seed for the lengths and elements.
     pub seed: u64,
-    /// How the parallel body makes its tasks.
+    /// How the parallel body creates its tasks.
     pub form: Form,
 }
 
@@ -85,11 +89,11 @@ fn sort<R: Runtime>(
     elements.copy_from_slice(buffer);
 }
 
-/// Both, which are sorted, as one.
+/// Merges two sorted slices into `merged`.
 fn merge(left: &[u32], right: &[u32], merged: &mut [u32]) {
     let (mut l, mut r) = (0, 0);
     while l < left.len() && r < right.len() {
-        // No branch on the comparison: nobody can foresee it.
+        // No branch on the comparison, because it would be unpredictable.
         let from_left = left[l] <= right[r];
         merged[l + r] = if from_left { left[l] } else { right[r] };
         l += usize::from(from_left);

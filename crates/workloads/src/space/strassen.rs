@@ -1,14 +1,18 @@
-//! Strassen's multiplication of matrices: seven products of sums of quadrants in place of eight (Volker Strassen, Gaussian Elimination is not Optimal, Numerische Mathematik 13,
-//! 1969).
+//! Strassen's matrix multiplication: seven products of sums of quadrants instead of eight products
+//! (Volker Strassen, Gaussian Elimination is not Optimal, Numerische Mathematik 13, 1969).
 //!
-//! A level holds its seven products until the last is done, and each product the sums that it multiplies. The serial run holds three matrices in all; all seven products of
-//! each level at once need 7/4 times the memory of the level before.
+//! A level holds its seven products until the last one is done, and each product holds the sums
+//! that it multiplies. The serial run holds three matrices in all. If all seven products of each
+//! level run at once, each level needs 7/4 times the memory of the previous one.
 //!
-//! Every number that occurs is whole. A sum of two quadrants is at most twice what is in them, so d levels down a factor's elements have grown by 2^d, and their products, of
-//! n / 2^d rows, by n 2^d; the sums of two factors and of four products make that eight times as much. As 2^d is at most n, nothing exceeds 8 n^2 times the product of two
-//! elements, and all of it is exact, minuses and all, in whatever order tasks run.
+//! All numbers are integers. A sum of two quadrants is at most twice as large as their elements. So
+//! d levels down, the elements of a factor have grown by 2^d, and those of a product, which has n /
+//! 2^d rows, by n 2^d. The sums of two factors and of four products make that eight times as large.
+//! Since 2^d is at most n, no number exceeds 8 n^2 times the product of two elements. So
+//! everything, including subtractions, is exact, in whatever order tasks run.
 //!
-//! What it does not do: add in parallel within a quadrant, reuse a temporary for the next product, as versions do that spare memory, or rival a library.
+//! It doesn't add in parallel within a quadrant or rival a library. Unlike versions that save
+//! memory, it doesn't reuse a temporary for the next product.
 
 use super::product::{MOST_ROWS, Product, Scheme};
 use super::{Block, Way, block, each};
@@ -20,14 +24,14 @@ pub type Strassen = Product<Sevenfold>;
 
 const _: () = assert!(8 * MOST_ROWS.pow(2) <= matrix::most_rows(f64::MANTISSA_DIGITS));
 
-/// Seven products of sums of quadrants.
+/// The scheme with seven products of sums of quadrants.
 #[derive(Clone, Copy, Debug)]
 pub struct Sevenfold;
 
-/// A sum: parts by their numbers, each with its sign.
+/// A sum: the indices of its terms, with their signs.
 pub(crate) type Sum = &'static [(usize, f64)];
 
-/// What each product multiplies, as quadrants of either factor.
+/// The factors of each product, as sums of quadrants.
 pub(crate) const FACTORS: [(Sum, Sum); 7] = [
     (&[(0, 1.0), (3, 1.0)], &[(0, 1.0), (3, 1.0)]),
     (&[(2, 1.0), (3, 1.0)], &[(0, 1.0)]),
@@ -38,7 +42,7 @@ pub(crate) const FACTORS: [(Sum, Sum); 7] = [
     (&[(1, 1.0), (3, -1.0)], &[(2, 1.0), (3, 1.0)]),
 ];
 
-/// What each quadrant of the result adds up, as products.
+/// The quadrants of the result, as sums of products.
 pub(crate) const RESULT: [Sum; 4] = [
     &[(0, 1.0), (3, 1.0), (4, -1.0), (6, 1.0)],
     &[(2, 1.0), (4, 1.0)],
@@ -46,7 +50,7 @@ pub(crate) const RESULT: [Sum; 4] = [
     &[(0, 1.0), (1, -1.0), (2, 1.0), (5, 1.0)],
 ];
 
-/// Something to multiply.
+/// A factor: a quadrant as it is, or a computed sum.
 enum Factor<'a, L> {
     Quadrant(&'a [f64]),
     Sum(Block<L, f64>),

@@ -1,14 +1,14 @@
-//! A tree changed by parameters, and which of them count for its type.
+//! Applies parameters to a tree and knows which parameters matter for each type of tree.
 
 use super::tree::{Shape, Tree, Type};
 use crate::parameter::{ParameterError, Values};
 
-/// The types of trees, as a parameter takes them.
+/// The types of trees, as parameter values.
 pub(super) const TYPES: &[&str] = &["binomial", "geometric", "hybrid", "balanced"];
-/// The shapes of geometric trees, as a parameter takes them.
+/// The shapes of geometric trees, as parameter values.
 pub(super) const SHAPES: &[&str] = &["linear", "exp-decrease", "cyclic", "fixed"];
 
-/// Whether a tree of this type is another one when this parameter changes.
+/// Whether this parameter affects trees of this type.
 pub(super) fn depends_on(kind: Type, parameter: &str) -> bool {
     match parameter {
         "shape" => matches!(kind, Type::Geometric | Type::Hybrid),
@@ -18,7 +18,7 @@ pub(super) fn depends_on(kind: Type, parameter: &str) -> bool {
     }
 }
 
-/// An error if a parameter was given that says nothing about a tree of this type.
+/// Rejects parameters that have no effect on trees of this type.
 fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
     let of_trees = ["shape", "b0", "depth", "q", "m", "seed"];
     let (used, ignored): (Vec<_>, Vec<_>) = of_trees
@@ -34,7 +34,7 @@ fn refuse_ignored(kind: Type, values: &Values) -> Result<(), ParameterError> {
     }
 }
 
-/// `tree` with the parameters that were given.
+/// Applies the given parameters to `tree`.
 pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, ParameterError> {
     if values.has("type") {
         tree.kind = match values.choice("type")? {
@@ -68,7 +68,7 @@ pub(super) fn changed(mut tree: Tree, values: &Values) -> Result<Tree, Parameter
         tree.seed = values.integer("seed")? as u32;
     }
     refuse_ignored(tree.kind, values)?;
-    // A named tree is known to end, even where its expected size has no bound.
+    // A named tree is known to be finite, even if its expected size is unbounded.
     let unknown = ["type", "q", "m"].iter().any(|name| values.has(name));
     let branches = matches!(tree.kind, Type::Binomial | Type::Hybrid);
     if unknown && branches && tree.q * f64::from(tree.m) >= 1.0 {

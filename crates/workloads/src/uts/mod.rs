@@ -1,16 +1,16 @@
-//! Unbalanced tree search: counts a tree that unfolds as it is walked and that nobody can foresee.
+//! Unbalanced tree search: counts the nodes of a tree that unfolds unpredictably as it is walked.
 //!
-//! The benchmark is that of Stephen Olivier, Jun Huan, Jinze Liu, Jan Prins, James Dinan,
-//! P. Sadayappan and Chau-Wen Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006. The state
-//! of a node is SHA-1 of its parent's state and its number ([`State`]); how many children it has
-//! follows from state and depth ([`Law`]). A node costs about one SHA-1 block, so the tree is a
-//! test of balancing small tasks of unforeseeable size.
+//! The benchmark is by Stephen Olivier, Jun Huan, Jinze Liu, Jan Prins, James Dinan, P. Sadayappan
+//! and Chau-Wen Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006. A node's state is the
+//! SHA-1 of its parent's state and its own number ([`State`]); its state and depth determine how
+//! many children it has ([`Law`]). A node costs about one SHA-1 block, so the tree tests how well a
+//! runtime balances small tasks of unpredictable size.
 //!
-//! Two parallel bodies share the serial version's kernel: `form join` halves the children of a node
-//! by joins, `form spawn` spawns one task per child in a scope per node. Both recurse as deep as the
-//! tree, as the serial version does.
+//! Two parallel bodies share the serial version's kernel. With `form join`, joins halve the
+//! children of a node; with `form spawn`, each node has a scope and spawns one task per child. Both
+//! recurse as deeply as the tree, like the serial version.
 //!
-//! What it does not do: cut off, or store the tree.
+//! It has no cutoff and doesn't store the tree.
 
 use std::io;
 
@@ -35,12 +35,12 @@ pub use walk::{Counts, by_joins, by_spawns, serial};
 pub struct Uts {
     /// Which tree.
     pub tree: Tree,
-    /// How the parallel body makes its tasks.
+    /// How the parallel body creates its tasks.
     pub form: Form,
 }
 
 impl Uts {
-    /// The named tree, by joins; none if no tree has that name.
+    /// The tree with this name, walked with joins, or `None` if no tree has that name.
     pub fn named(name: &str) -> Option<Self> {
         let named = TREES.iter().find(|named| named.name == name)?;
         Some(Self {

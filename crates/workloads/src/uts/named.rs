@@ -1,26 +1,26 @@
-//! Trees with a name, and how many nodes they have.
+//! Named trees and their node counts.
 //!
 //! Names, parameters and sizes are those of the sample trees of the UTS benchmark (Olivier, Huan,
 //! Liu, Prins, Dinan, Sadayappan and Tseng, UTS: An Unbalanced Tree Search Benchmark, LCPC 2006);
 //! the tiny ones are ours. `BOTS-tiny` is the input `tiny` of the Barcelona OpenMP Tasks Suite, and
 //! the larger tree of Adnan and Sato, "Dynamic multiple work stealing strategy for flexible load
-//! balancing", 2012. Both print 30,399,116 nodes, one less than the tree has with its root.
+//! balancing", 2012. Both report 30,399,116 nodes, one less than the tree has with its root.
 
 use super::tree::{Shape, Tree, Type};
 use super::walk::Counts;
 
-/// A tree whose counts are known.
+/// A named tree with known counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// The name by which a user asks for it.
+    /// The tree's name, as a parameter value.
     pub name: &'static str,
-    /// Its parameters.
+    /// The tree's parameters.
     pub tree: Tree,
-    /// Its counts.
+    /// The tree's counts.
     pub counts: Counts,
 }
 
-/// The benchmark's own defaults, for parameters that a named tree does not set.
+/// The benchmark's own defaults for parameters that a named tree doesn't set.
 const PLAIN: Tree = Tree {
     kind: Type::Geometric,
     shape: Shape::Linear,
@@ -100,7 +100,7 @@ pub const TREES: &[Named] = &[
     named("tiny-binomial", binomial(0.12, 8, 42), 62_689, 124, 55_102),
 ];
 
-/// Their names, as a parameter takes them.
+/// The names of all named trees, as parameter values.
 pub const NAMES: &[&str] = &[
     "T1",
     "T3",
@@ -120,7 +120,7 @@ mod tests {
     use crate::uts::{Law, serial};
     use std::thread;
 
-    /// Enough for the deepest tree that the tests count, without optimisation.
+    /// Enough for the deepest tree that the tests count, even without optimization.
     const STACK: usize = 64 << 20;
 
     fn counts(named: &Named) -> Counts {

@@ -1,8 +1,8 @@
-//! The 20-byte state of a node: SHA-1 over its parent's state and its own number.
+//! A node's 20-byte state: the SHA-1 of its parent's state and its own number.
 
 use sha1::block_api::compress;
 
-/// What SHA-1 starts from (FIPS 180-4, section 5.3.1).
+/// The initial hash value of SHA-1 (FIPS 180-4, section 5.3.1).
 const START: [u32; 5] = [
     0x6745_2301,
     0xefcd_ab89,
@@ -28,14 +28,14 @@ impl State {
         Self(digest([a, b, c, d, e, number]))
     }
 
-    /// The node's random number, 31 bits.
+    /// The node's 31-bit random number.
     #[inline]
     pub fn rand(&self) -> u32 {
         self.0[4] & 0x7fff_ffff
     }
 }
 
-/// SHA-1 of a message of `N` words, which with its padding fills one block.
+/// The SHA-1 of a message of `N` words, which with its padding must fit one block.
 #[inline]
 fn digest<const N: usize>(message: [u32; N]) -> [u32; 5] {
     const { assert!(N <= 13) };

@@ -1,6 +1,6 @@
-//! The laws by which a tree unfolds: four types of tree, four shapes of geometric ones.
+//! The laws by which a tree unfolds: four types of trees and four shapes of geometric trees.
 //!
-//! A law says how many children a node has from its depth and its random number alone, so a tree
+//! A law computes a node's number of children from its depth and its random number alone, so a tree
 //! can be counted without being stored.
 
 use std::f64::consts::TAU;
@@ -10,54 +10,55 @@ use super::state::State;
 /// No node has more children than this, except the root of a binomial tree.
 const MOST_CHILDREN: u32 = 100;
 
-/// Up to where in its depth, as a part of `depth`, a hybrid tree is geometric.
+/// The fraction of `depth` down to which a hybrid tree is geometric.
 const HYBRID_SHIFT: f64 = 0.5;
 
-/// How many depths of a geometric tree are worked out beforehand.
+/// The number of depths of a geometric tree that are computed in advance.
 const KNOWN_DEPTHS: u32 = 256;
 
-/// What kind of tree.
+/// The type of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `m` children with probability `q`, else none; the root has `b0`.
+    /// `m` children with probability `q`, otherwise none; the root has `b0`.
     Binomial,
     /// A geometric distribution whose mean depends on the depth.
     Geometric,
-    /// Geometric down to half of `depth`, binomial below.
+    /// Geometric down to half of `depth`, binomial below that.
     Hybrid,
-    /// `b0` children down to `depth`.
+    /// `b0` children at every depth less than `depth`.
     Balanced,
 }
 
 /// How the mean of a geometric tree depends on the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// It falls linearly, to nothing at `depth`.
+    /// It falls linearly and reaches zero at `depth`.
     Linear,
-    /// It falls with a power of the depth, to one at `depth`.
+    /// It falls as a power of the depth and reaches one at `depth`.
     ExpDecrease,
-    /// It swings with a period of `depth` for five periods.
+    /// It oscillates with a period of `depth` for five periods.
     Cyclic,
-    /// It is `b0` down to `depth`.
+    /// It is `b0` at every depth less than `depth`.
     Fixed,
 }
 
 /// The parameters of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tree {
-    /// What kind of tree.
+    /// The type of the tree.
     pub kind: Type,
-    /// How a geometric tree's mean depends on the depth.
+    /// How the mean of a geometric tree depends on the depth.
     pub shape: Shape,
-    /// Children of a binomial root, mean of a geometric tree, children in a balanced one.
+    /// Children of a binomial root, mean of a geometric tree, or children per node of a balanced
+    /// tree.
     pub b0: f64,
-    /// Scale of a geometric tree's depth, depth of a balanced one.
+    /// Depth scale of a geometric tree, or depth of a balanced tree.
     pub depth: u32,
-    /// Probability that a binomial node has children.
+    /// The probability that a binomial node has children.
     pub q: f64,
-    /// How many it has then.
+    /// The number of children of a binomial node that has any.
     pub m: u32,
-    /// From which the root's state is made.
+    /// The seed for the root's state.
     pub seed: u32,
 }
 
@@ -78,7 +79,7 @@ impl Tree {
         }
     }
 
-    /// ln(1 - p) of a geometric node, p being the chance of no child.
+    /// ln(1 - p) for a geometric node, where p is the probability of no child.
     fn log_failure(&self, depth: u32) -> f64 {
         let p = 1.0 / (1.0 + self.mean(depth));
         (1.0 - p).ln()
@@ -97,13 +98,13 @@ impl Tree {
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     state: State,
-    /// How many steps below the root it is.
+    /// Number of levels below the root.
     pub depth: u32,
-    /// How many children it has.
+    /// Number of children.
     pub children: u32,
 }
 
-/// A tree's law with what depends on the depth alone worked out.
+/// A tree's law, with the values that depend only on the depth computed in advance.
 #[derive(Clone, Debug)]
 pub struct Law {
     tree: Tree,
@@ -111,7 +112,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// The law of `tree`.
+    /// Creates the law of `tree`.
     pub fn new(tree: Tree) -> Self {
         let log_failures = (0..KNOWN_DEPTHS)
             .take_while(|&depth| tree.is_geometric_at(depth))
@@ -126,7 +127,7 @@ impl Law {
     }
 
     /// The `number`-th child of `parent`.
-    // Not inlined, for its locals would be in the frame of every level of a walk.
+    // Not inlined, because its locals would then be in the frame of every level of a walk.
     #[inline(never)]
     pub fn child(&self, parent: &Node, number: u32) -> Node {
         self.node(parent.state.child(number), parent.depth + 1)
@@ -142,7 +143,7 @@ impl Law {
         }
     }
 
-    /// How many children a node has that drew `probability`.
+    /// The number of children of a node that drew `probability`.
     #[inline]
     fn children(&self, probability: f64, depth: u32) -> u32 {
         if let Some(&log_failure) = self.log_failures.get(depth as usize) {
@@ -181,7 +182,7 @@ mod tests {
         seed: 0,
     };
 
-    /// The children of a node at `depth`, for three probabilities.
+    /// The number of children of a node at `depth`, for three probabilities.
     fn children(tree: Tree, depth: u32) -> [u32; 3] {
         let law = Law::new(tree);
         [0.3, 0.6, 0.98].map(|probability| law.children(probability, depth))

@@ -1,20 +1,21 @@
-//! Counting a tree: serially, by joins, and by spawns.
+//! Counts a tree serially, with joins, or with spawns.
 
 use super::tree::{Law, Node};
 use crate::runtime::Runtime;
 
-/// What is counted below a node, itself included.
+/// The counts for a subtree, including its root.
 ///
-/// In this order and of one size on purpose: were the two sums neighbours, or one field narrower, the compiler would load
-/// two fields at once that were stored one by one just before, and at every node the processor would wait for that.
+/// The order and the equal size of the fields are deliberate. If the two sums were adjacent, or if
+/// one field were narrower, the compiler would load two fields at once right after they were stored
+/// separately, and the CPU would stall on that at every node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u64,
-    /// Depth of the deepest node, the tree's root having depth 0.
+    /// Depth of the deepest node; the tree's root has depth 0.
     pub depth: u64,
-    /// Nodes without children.
+    /// Number of nodes without children.
     pub leaves: u64,
 }
 
@@ -46,7 +47,7 @@ impl Counts {
     }
 }
 
-/// The serial version.
+/// Runs the serial version.
 pub fn serial(law: &Law, node: &Node) -> Counts {
     if node.children == 0 {
         return Counts::leaf(node.depth);
@@ -57,7 +58,7 @@ pub fn serial(law: &Law, node: &Node) -> Counts {
         .with_parent()
 }
 
-/// The parallel body by joins: the children of a node are halved down to one.
+/// Runs the parallel body with joins, which halve the children of a node down to one.
 #[inline]
 pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> Counts {
     match node.children {
@@ -66,10 +67,10 @@ pub fn by_joins<R: Runtime>(fork: &mut R::Fork<'_>, law: &Law, node: &Node) -> C
     }
 }
 
-/// Counts the children of `parent` from `start` to before `end`.
+/// Counts the children `start..end` of `parent`.
 ///
-/// A leaf is counted in the half that it is, without a call, and closures take what they need by
-/// value: they and this frame are what a level of the tree costs on the stack.
+/// Each half that is a single child is counted in place, without another call, and closures capture
+/// by value: the closures and this frame determine how much stack a level of the tree takes.
 fn among<R: Runtime>(
     fork: &mut R::Fork<'_>,
     law: &Law,
@@ -103,17 +104,18 @@ fn half<R: Runtime>(
     }
 }
 
-/// So many children leave their counts in their parent's frame, more of them in a vector.
+/// Up to this many children write their counts into their parent's frame; more use a vector.
 const FEW: usize = 8;
 
-/// The parallel body by spawns: a scope for every node that has children, a spawn for every child.
+/// Runs the parallel body with spawns: a scope for every inner node, a spawn for every child.
 pub fn by_spawns<R: Runtime>(law: &Law, node: &Node) -> Counts {
     let mut counts = Counts::default();
     spawn_below::<R>(law, node, &mut counts);
     counts
 }
 
-/// Counts into the place where the sum is wanted, which a value on its way through several frames would reach by copies.
+/// Writes the counts directly to their destination; a return value would be copied through several
+/// frames.
 #[inline]
 fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
     match node.children as usize {
@@ -125,7 +127,8 @@ fn spawn_below<R: Runtime>(law: &Law, node: &Node, counts: &mut Counts) {
     }
 }
 
-/// Counts the children of `parent`, each into its place in `children`.
+/// Counts the children of `parent`, each into its element of `children`, and adds them up in
+/// `counts`.
 fn spawn_children<R: Runtime>(
     law: &Law,
     parent: &Node,

@@ -1,22 +1,23 @@
-//! The box, and the forces in it: the Lennard-Jones potential, cut off at a distance.
+//! The box and the forces in it: the Lennard-Jones potential with a cutoff distance.
 
 use std::ops::Range;
 
 use super::{CORRECTED, DENSITY, STEP, TEMPERATURE, Vector};
 
-/// A cube that goes on on its other side, filled with a lattice of cubes of four particles.
+/// A cube with periodic boundaries, filled with a lattice of smaller cubes with four particles
+/// each.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
-    /// How many cubes lie along an edge.
+    /// Number of small cubes along an edge.
     pub(super) along: usize,
-    /// How long an edge is.
+    /// Length of an edge.
     pub(super) side: f64,
-    /// Up to which square of the distance particles notice each other.
+    /// The square of the distance up to which particles interact.
     reach: f64,
 }
 
-/// What particles do to each other, as far as it has been added up, without the potential's factor of
-/// 4 and the force's of 48.
+/// The partial sums of the interactions between particles, without the factors of 4 for the
+/// potential and 48 for the force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forces {
     /// The force on each particle.
@@ -33,24 +34,24 @@ impl Cell {
         let cutoff = along as f64 / 4.0;
         Self {
             along,
-            // As published: a third to seven places.
+            // As published: a third, to seven places.
             side: (particles / DENSITY).powf(0.333_333_3),
             reach: cutoff * cutoff,
         }
     }
 
-    /// How many particles.
+    /// Number of particles.
     pub fn particles(&self) -> usize {
         4 * self.along.pow(3)
     }
 
-    /// The temperature of a particle's share of a kinetic energy.
+    /// The temperature per unit of kinetic energy.
     pub(super) fn temperature(&self) -> f64 {
         16.0 / (self.particles() as f64 - 1.0)
     }
 
-    /// Moves particles by a step and changes their velocities by the half of what the forces do that
-    /// [`super::kick`] did not.
+    /// Moves particles by one step and changes their velocities by half of the forces' effect; the
+    /// other half was [`super::kick`]'s.
     pub fn advance(&self, positions: &mut [Vector], velocities: &mut [Vector], forces: &[Vector]) {
         let of_particles = positions.iter_mut().zip(velocities).zip(forces);
         for ((position, velocity), force) in of_particles {
@@ -68,7 +69,7 @@ impl Cell {
         }
     }
 
-    /// Adds the forces between the particles of a range and all those behind each.
+    /// Adds the forces between each particle of a range and all later particles.
     pub fn interact(&self, positions: &[Vector], range: Range<usize>, forces: &mut Forces) {
         for number in range {
             let behind = number + 1;
@@ -99,7 +100,7 @@ impl Cell {
         }
     }
 
-    /// The way from `to` to `from`, over the box's border if that is shorter.
+    /// The vector from `to` to `from`, across the box's border if that is shorter.
     fn nearest(&self, from: Vector, to: Vector) -> Vector {
         let half = 0.5 * self.side;
         std::array::from_fn(|axis| {
@@ -114,8 +115,8 @@ impl Cell {
         })
     }
 
-    /// By which factor velocities are to be changed after a step, if they are; the kinetic energy is
-    /// the wanted one then.
+    /// The factor by which to scale velocities after this step, if this is the correction step. In
+    /// that case, sets `kinetic` to the target value.
     pub fn correction(&self, step: usize, kinetic: &mut f64) -> Option<f64> {
         (step + 1 == CORRECTED).then(|| {
             let factor = (TEMPERATURE / (self.temperature() * *kinetic)).sqrt();
@@ -124,7 +125,7 @@ impl Cell {
         })
     }
 
-    /// The factor that brings velocities, in space per unit of time, to the wanted temperature and to
+    /// The factor that scales velocities in space per unit of time to the target temperature and to
     /// space per step; `kinetic` is the sum of their squares.
     pub(super) fn first_factor(&self, kinetic: f64) -> f64 {
         STEP * (TEMPERATURE / (self.temperature() * kinetic)).sqrt()
@@ -132,7 +133,7 @@ impl Cell {
 }
 
 impl Forces {
-    /// None, on so many particles.
+    /// Zero forces on this many particles.
     pub fn new(particles: usize) -> Self {
         Self {
             each: vec![[0.0; 3]; particles],
@@ -141,14 +142,15 @@ impl Forces {
         }
     }
 
-    /// Makes all of them none.
+    /// Resets all forces to zero.
     pub fn clear(&mut self) {
         self.each.fill([0.0; 3]);
         self.potential = 0.0;
         self.virial = 0.0;
     }
 
-    /// Adds the forces on the particles from the `first` on to others on the same.
+    /// Adds the forces on the particles from number `first` on to `others`, which hold forces on
+    /// the same particles.
     pub fn add_to(&self, first: usize, others: &mut [Vector]) {
         for (sum, force) in others.iter_mut().zip(&self.each[first..]) {
             for (sum, force) in sum.iter_mut().zip(force) {
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
     use crate::grande::{Kernel, MolDyn, Size};
 
-    /// A state in which particles have come near each other, and the forces in it.
+    /// A state in which some particles have come close to each other, and the forces in it.
     fn state() -> (MolDyn, Forces) {
         let mut state = MolDyn::new(Size::Test);
         (0..20).for_each(|step| state.step(step));
@@ -194,7 +196,7 @@ mod tests {
                     potential
                 };
                 let slope = (potential_at(h) - potential_at(-h)) / (2.0 * h);
-                // The potential lacks its factor of 4, the force that of 48.
+                // The potential lacks its factor of 4, and the force its factor of 48.
                 let force = -12.0 * forces_there.each[number][axis];
                 assert!((slope - force).abs() < 1e-3, "{slope} {force}");
             }

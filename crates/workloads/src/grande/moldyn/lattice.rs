@@ -1,10 +1,10 @@
-//! How a run begins: a face-centred cubic lattice, and velocities from a normal distribution.
+//! The initial state: a face-centred cubic lattice, and normally distributed velocities.
 
 use super::forces::Cell;
 use super::{Vector, rescale};
 use crate::grande::random::in_disc;
 
-/// The lattice.
+/// The positions of the particles in the lattice.
 pub fn positions(cell: &Cell) -> Vec<Vector> {
     let edge = cell.side / cell.along as f64;
     let half = edge * 0.5;
@@ -29,7 +29,7 @@ pub fn positions(cell: &Cell) -> Vec<Vector> {
     positions
 }
 
-/// Velocities with no momentum and the wanted temperature.
+/// Velocities with zero total momentum and the target temperature.
 pub fn velocities(cell: &Cell) -> Vec<Vector> {
     let particles = cell.particles();
     let mut generator = Generator(1);
@@ -55,10 +55,10 @@ pub fn velocities(cell: &Cell) -> Vec<Vector> {
     velocities
 }
 
-/// The benchmark's own generator: a product by halves, in 32 bits.
+/// The benchmark's own generator, which computes a 32-bit product in halves.
 ///
 /// It is meant to be that of Stephen Park and Keith Miller, Random Number Generators: Good Ones Are
-/// Hard to Find, 1988, without its long product, and differs from it in what it does with the halves.
+/// Hard to Find, 1988, without the long product, but it combines the halves differently.
 struct Generator(i32);
 
 impl Generator {

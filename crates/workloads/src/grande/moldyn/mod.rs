@@ -1,18 +1,18 @@
-//! MolDyn: argon atoms that attract and repel each other in a box that goes on on its other side.
+//! MolDyn: argon atoms that attract and repel each other in a box with periodic boundaries.
 //!
-//! Each of the steps has phases that must wait for each other: all particles move ([`Cell::advance`]);
-//! the forces between all pairs that are near enough are added up ([`Cell::interact`]); with them the
-//! velocities change and the kinetic energy is known ([`kick`]); once, the velocities are brought to
-//! the wanted temperature ([`Cell::correction`], [`rescale`]). Moves and velocities may be divided
-//! among tasks as one likes. The forces of a range of particles act on all particles behind it too, so
-//! each task needs [`Forces`] of its own, which are then added up ([`Forces::add_to`]). Ranges of equal
-//! length are not equally much work: particle i is paired with those behind it.
+//! Each step has phases that must run in order. All particles move ([`Cell::advance`]). The forces
+//! between all pairs that are close enough are added up ([`Cell::interact`]). They change the
+//! velocities, which gives the kinetic energy ([`kick`]). Once, the velocities are scaled to the
+//! target temperature ([`Cell::correction`], [`rescale`]). Moves and velocities may be divided
+//! among tasks in any way. The forces of a range of particles also act on all later particles, so
+//! each task needs its own [`Forces`], which are then added up ([`Forces::add_to`]). Ranges of
+//! equal length are not equal work: particle i is paired with the particles after it.
 //!
-//! Forces are added up in another order then, so the figure of a parallel version differs from the
-//! serial one's in its last digits.
+//! Forces are then added up in another order, so a parallel version's figure differs from the
+//! serial version's in its last digits.
 //!
-//! What it does not do: lists of neighbours, or the mean speed and the pressure, which the benchmark
-//! works out and does not check.
+//! It has no neighbour lists. It doesn't compute the mean speed and the pressure, which the
+//! benchmark computes but doesn't check.
 
 use super::{Kernel, Mismatch, Size};
 pub use forces::{Cell, Forces};
@@ -24,39 +24,39 @@ mod lattice;
 /// Three coordinates.
 pub type Vector = [f64; 3];
 
-/// How many steps.
+/// Number of steps.
 pub const STEPS: usize = 50;
-/// After which step the velocities are corrected.
+/// The step after which the velocities are corrected.
 const CORRECTED: usize = 10;
-/// How long a step takes, and its square.
+/// The length of a step, and its square.
 const STEP: f64 = 0.064;
 const SQUARE: f64 = STEP * STEP;
-/// How many particles there are in a unit of space.
+/// Particles per unit of space.
 const DENSITY: f64 = 0.83134;
-/// The wanted temperature.
+/// The target temperature.
 const TEMPERATURE: f64 = 0.722;
 
-/// How near the energy must be, as published.
+/// How far the energy may deviate, as published.
 const TOLERANCE: f64 = 1e-10;
 
 /// The kernel.
 #[derive(Clone, Debug)]
 pub struct MolDyn {
     size: Size,
-    /// The box and its laws.
+    /// The box and its parameters.
     pub cell: Cell,
-    /// Where the particles are.
+    /// The positions of the particles.
     pub positions: Vec<Vector>,
-    /// How far they go in a step.
+    /// The distance that each particle moves per step.
     pub velocities: Vec<Vector>,
-    /// What pulls at them.
+    /// The forces on the particles.
     pub forces: Forces,
     /// The kinetic energy after the last step, in units of the temperature.
     pub kinetic: f64,
 }
 
 impl MolDyn {
-    /// One step, of which `step` were before.
+    /// Runs step number `step`, counting from 0.
     pub fn step(&mut self, step: usize) {
         let everywhere = 0..self.positions.len();
         self.cell
@@ -71,8 +71,8 @@ impl MolDyn {
     }
 }
 
-/// Changes velocities by half of what the forces do in a step, turns the forces into this change, which
-/// the next move needs again, and returns the sum of the velocities' squares.
+/// Changes velocities by half of the forces' effect in a step and returns the sum of the
+/// velocities' squares. Replaces the forces by this change, which the next move needs again.
 pub fn kick(velocities: &mut [Vector], forces: &mut [Vector]) -> f64 {
     let mut sum = 0.0;
     for (velocity, force) in velocities.iter_mut().zip(forces) {
@@ -86,12 +86,12 @@ pub fn kick(velocities: &mut [Vector], forces: &mut [Vector]) -> f64 {
     sum
 }
 
-/// The kinetic energy for the sum of the velocities' squares.
+/// Converts the sum of the velocities' squares to the kinetic energy.
 pub fn kinetic(squares: f64) -> f64 {
     squares / SQUARE
 }
 
-/// Changes velocities by a factor.
+/// Scales velocities by a factor.
 pub fn rescale(velocities: &mut [Vector], factor: f64) {
     for speed in velocities.as_flattened_mut() {
         *speed *= factor;

@@ -1,9 +1,9 @@
-//! RayTracer: a picture of 64 spheres that mirror each other.
+//! RayTracer: a picture of 64 spheres that reflect each other.
 //!
-//! Rows have nothing in common ([`row`]): any division of [`RayTracer::checksums`] among tasks is right.
-//! They are not equally long, since rays that hit nothing cost little.
+//! Rows are independent ([`row`]), so [`RayTracer::checksums`] may be divided among tasks in any
+//! way. Rows take different times, because rays that hit nothing are cheap.
 //!
-//! What it does not do: keep the picture; only the sum of its colours is asked for.
+//! It doesn't keep the picture, because only the sum of its colours is needed.
 
 use super::{Kernel, Mismatch, Size};
 use scene::Ray;
@@ -20,14 +20,14 @@ pub use vector::Vector;
 #[derive(Clone, Debug)]
 pub struct RayTracer {
     size: Size,
-    /// What to draw.
+    /// The scene to draw.
     pub scene: Scene,
-    /// For each row the sum of its pixels' colours. There are as many pixels in a row as rows.
+    /// For each row, the sum of its pixels' colours. The picture is square.
     pub checksums: Vec<u64>,
 }
 
 impl Scene {
-    /// The colours of row `y` of a picture with so many rows: red, green and blue up to 255.
+    /// The colours in row `y` of a picture with `rows` rows: red, green and blue, up to 255.
     pub fn row(&self, y: usize, rows: usize) -> impl Iterator<Item = [u8; 3]> {
         let View { from, at, angle } = self.view;
         let forward = (at - from).unit();
@@ -35,20 +35,20 @@ impl Scene {
         let up = (vertical - forward * vertical.dot(forward)).unit();
         let left = vertical.cross(forward).unit();
         let half = angle.tan();
-        // From -1 to 1; rows go from the top to the bottom.
+        // From -1 to 1; rows go from top to bottom.
         let place = move |number: usize| 2.0 * number as f64 / rows as f64 - 1.0;
         let row = up * -half * place(y);
         let mut tracer = Tracer::new(self);
         (0..rows).map(move |x| {
             let towards = (left * half * place(x) + row + forward).unit();
             let colour = tracer.trace(0, &Ray { from, towards });
-            // A cast stops at 255, the brightest.
+            // The cast saturates at 255, the brightest value.
             [colour.x, colour.y, colour.z].map(|part| (part * 255.0) as u8)
         })
     }
 }
 
-/// Draws row `y` of a picture with so many rows and returns the sum of its colours.
+/// Draws row `y` of a picture with `rows` rows and returns the sum of its colours.
 pub fn row(scene: &Scene, y: usize, rows: usize) -> u64 {
     let parts = scene.row(y, rows).flatten();
     parts.map(u64::from).sum()

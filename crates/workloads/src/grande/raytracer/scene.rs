@@ -1,4 +1,4 @@
-//! What there is to see: spheres, lights and the eye.
+//! The scene: spheres, lights and the eye.
 
 use super::vector::Vector;
 
@@ -8,18 +8,18 @@ use super::vector::Vector;
 )]
 const ANGLE: f64 = 35.0 * 3.141_592_65 / 180.0;
 
-/// All that a picture is made from.
+/// Everything that a picture is made from.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// What is seen.
+    /// The spheres.
     pub spheres: Vec<Sphere>,
-    /// By which it is seen.
+    /// The positions of the lights.
     pub lights: Vec<Vector>,
-    /// From where it is seen.
+    /// The position and direction of the eye.
     pub view: View,
 }
 
-/// A sphere, half mirror and half glass with the refraction of air.
+/// A sphere, half mirror and half glass with the refractive index of air.
 #[derive(Clone, Copy, Debug)]
 pub struct Sphere {
     /// Its centre.
@@ -30,18 +30,18 @@ pub struct Sphere {
     pub colour: Vector,
 }
 
-/// The eye, and what it looks at.
+/// The eye and what it looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// Where it is.
+    /// The position of the eye.
     pub from: Vector,
-    /// What is in the middle of the picture.
+    /// The point in the middle of the picture.
     pub at: Vector,
-    /// Half the angle that the picture takes, in radians.
+    /// Half the angle of view, in radians.
     pub angle: f64,
 }
 
-/// From where, and in which direction of length 1.
+/// A ray: its origin and its direction, a vector of length 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ray {
     pub(super) from: Vector,
@@ -88,7 +88,7 @@ impl Scene {
         }
     }
 
-    /// The sphere that a ray comes to first, and at which distance.
+    /// The first sphere that a ray hits, and its distance.
     pub(super) fn first_hit(&self, ray: &Ray) -> Option<(f64, &Sphere)> {
         let hits = self
             .spheres
@@ -97,16 +97,16 @@ impl Scene {
         hits.reduce(|first, hit| if hit.0 < first.0 { hit } else { first })
     }
 
-    /// Whether a ray comes to any sphere. As in the benchmark, it looks for the first here too.
+    /// Whether a ray hits any sphere. Like the benchmark, this finds the first hit.
     pub(super) fn is_hit(&self, ray: &Ray) -> bool {
         self.first_hit(ray).is_some()
     }
 }
 
 impl Sphere {
-    /// At which distance a ray comes to the surface, if it does, from outside or inside.
+    /// The distance at which a ray hits the surface, from outside or inside, if it does.
     fn hit(&self, ray: &Ray) -> Option<f64> {
-        /// What is nearer is where the ray starts.
+        /// Closer hits are the point where the ray starts.
         const NEAR: f64 = 1e-6;
         let to_centre = self.centre - ray.from;
         let along = to_centre.dot(ray.towards);

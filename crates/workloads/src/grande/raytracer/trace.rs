@@ -1,28 +1,29 @@
-//! Which colour a ray brings back.
+//! Computes the colour that a ray returns.
 //!
-//! A ray that hits a sphere brings the light of each lamp that is seen from there, diffuse and
-//! mirrored, and half of what a reflected and half of what a refracted ray bring, down to a depth.
+//! A ray that hits a sphere returns the diffuse and mirrored light of each lamp visible from there,
+//! plus half of what a reflected ray returns and half of what a refracted ray returns, down to a
+//! maximum depth.
 //!
-//! The benchmark keeps one ray that all depths use, so when the refracted ray is traced it starts where
-//! the rays of the reflection got to, not where it should. The published checksums depend on it, so
-//! [`Tracer::start`] is that ray's start.
+//! The benchmark uses one ray object at all depths. So the refracted ray starts at the last point
+//! that the reflected rays reached, which is a bug. The published checksums depend on it, so
+//! [`Tracer::start`] reproduces that ray's start.
 
 use super::scene::{Ray, Scene, Sphere};
 use super::vector::Vector;
 
-/// The deepest ray that is followed, that from the eye having depth 0.
+/// The maximum depth of a ray; a ray from the eye has depth 0.
 const DEEPEST: u32 = 6;
-/// What reflection and refraction have of the light each.
+/// The fraction of the light that reflection and refraction contribute each.
 const SHARE: f64 = 0.5;
-/// How narrow the mirrored image of a lamp is.
+/// How narrow a lamp's mirrored image is.
 const SHINE: f64 = 15.0;
-/// Less than this of a mirrored lamp is not seen.
+/// A lamp's mirrored image below this intensity is ignored.
 const FAINT: f64 = 1e-6;
 
-/// A picture's state while a pixel is computed.
+/// The state for computing one pixel.
 pub(super) struct Tracer<'a> {
     scene: &'a Scene,
-    /// The last point where a ray hit, of those that were followed for this pixel.
+    /// The last point that any ray hit for this pixel.
     start: Vector,
 }
 
@@ -32,7 +33,7 @@ impl<'a> Tracer<'a> {
         Self { scene, start }
     }
 
-    /// The colour that a ray brings back, with 1 for full light of each colour or more.
+    /// The colour that a ray returns; 1 or more is full intensity.
     pub(super) fn trace(&mut self, depth: u32, ray: &Ray) -> Vector {
         if depth > DEEPEST {
             return Vector::default();
@@ -57,7 +58,7 @@ impl<'a> Tracer<'a> {
         colour
     }
 
-    /// The light of the lamps.
+    /// The direct light of the lamps.
     fn lit(&self, sphere: &Sphere, point: Vector, normal: Vector, mirrored: Vector) -> Vector {
         let mut colour = Vector::default();
         for &lamp in &self.scene.lights {
@@ -87,7 +88,7 @@ fn reflected(towards: Vector, normal: Vector) -> Vector {
     (towards * (1.0 / towards.dot(normal).abs()) + normal * 2.0).unit()
 }
 
-/// Where a ray goes on to inside a sphere whose glass refracts as air does: straight on.
+/// The direction of a refracted ray in a sphere whose glass refracts like air: straight on.
 fn refracted(towards: Vector, normal: Vector) -> Vector {
     let cosine = -towards.dot(normal);
     let inside = (1.0 - (1.0 - cosine * cosine)).sqrt();

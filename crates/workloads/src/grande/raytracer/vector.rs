@@ -14,7 +14,7 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// A vector from its parts.
+    /// Creates a vector from its components.
     pub const fn new(x: f64, y: f64, z: f64) -> Self {
         Self { x, y, z }
     }
@@ -32,7 +32,7 @@ impl Vector {
         }
     }
 
-    /// In the same direction, with length 1.
+    /// The vector of length 1 in the same direction.
     pub(super) fn unit(self) -> Self {
         let length = self.dot(self).sqrt();
         Self {
