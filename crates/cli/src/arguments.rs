@@ -203,9 +203,9 @@ JSON: workload, parameters, workers, options (null with --serial), result (its f
 verified (whether every run had the answer that reference names), reference (null if there was none to compare \
 with), changed (what was left out because it changed between the runs), repetitions, seconds {min, median, \
 max} of a run, serial_seconds, cpu_seconds of all runs, peak_rss_bytes until their end, peak_declared_bytes \
-(by leases), and of the pool: memory_sleeps (for leases), \
+(by reservations), and of the pool: memory_sleeps (for reservations), \
 allotment (how many workers other jobs left to it when the runs ended), and for all runs: counters, breakdown \
-(seconds by activity, summed and per worker: threads of the pool, spare ones and guests), slotless (seconds without a slot by reason).
+(seconds by activity, summed and per worker: threads of the pool, spare ones and guests), waiting (seconds without a slot by reason).
 
 The run for --dot and --svg is checked like the others, and in no figure. Every interval is drawn: ask for few.
 
@@ -242,7 +242,7 @@ JSON of a program: workload, parameters, processors, topology and costs (the fil
 seconds of simulated time t1 (the work of all tasks), tinf (the longest chain of tasks that wait for each \
 other), t (the run), all_procs_seconds (until every processor has had work; null if one never had), \
 asleep_seconds (of all workers, for lack of work), held_up_seconds (by estimates of the desire); p_mean (processors allotted in the mean), p_trimmed (without the tinf of time with the most processors, as the bounds count them), tasks, attempts \
-(to steal), steals, partly_failed, purely_failed, peak_bytes (declared at most), touched_bytes (by tasks that \
+(to steal), steals, failed_lost_race, failed_empty, peak_bytes (declared at most), touched_bytes (by tasks that \
 say so) and of these missed_bytes (not in their place's cache), sleeps and refusals (of requests for memory), \
 bounds (by name the value, the limit, whether it holds, of what theory promises of this run, and in tells \
 whether any run could break it), waste (seconds of searching, beside what a good scheduler may waste), events (moments that the \

@@ -41,7 +41,7 @@ mod tunables;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
-use tidegate::space::LeaseError;
+use tidegate::memory::ReservationError;
 
 use arguments::{Cli, Command, ShareCommand};
 use tidegate_command::arguments::run;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 fn carry_out(command: Command) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(|| choose(command))).unwrap_or_else(|panic| {
         let error = panic
-            .downcast::<LeaseError>()
+            .downcast::<ReservationError>()
             .unwrap_or_else(|other| resume_unwind(other));
         Err(Failure::from(*error))
     })

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// Names of every kind: plain, with a space, escaped by `sha256sum`, not UTF-8, fit to fool a terminal.
 const NAMES: [&[u8]; 7] = [
     b"plain",
-    b"with space",
+    b"with memory",
     b"back\\slash",
     b"line\nbreak",
     b"\xff\xfe",

@@ -71,7 +71,7 @@ const OPTIONS: [&str; 12] = [
     "victim",
     "wait",
     "queue",
-    "space",
+    "memory",
     "places",
     "bind",
     "share",
@@ -81,22 +81,22 @@ const OPTIONS: [&str; 12] = [
 ];
 
 const COUNTERS: [&str; 16] = [
-    "tasks",
+    "dispatched",
     "stolen_joins",
     "takes",
     "failed_takes",
     "attempts",
     "steals",
-    "partly_failed",
-    "purely_failed",
+    "failed_lost_race",
+    "failed_empty",
     "tasks_per_steal",
     "sleeps",
     "asleep_seconds",
     "wakes",
     "handovers",
     "max_depth",
-    "overcommits",
-    "helped_any",
+    "overcommitted",
+    "rescues",
 ];
 
 #[test]
@@ -123,7 +123,7 @@ fn the_json_of_a_run_has_every_field() {
         "allotment",
         "counters",
         "breakdown",
-        "slotless",
+        "waiting",
     ];
     assert_eq!(keys(&found), expected);
     assert_eq!(found["result"]["nodes"], 3987);
@@ -140,7 +140,13 @@ fn the_json_of_a_run_has_every_field() {
     assert!(0.0 < min && min <= median && median <= max);
     assert!(found["serial_seconds"].as_f64().unwrap() > 0.0);
     assert_eq!(keys(&found["counters"]), COUNTERS);
-    let split = ["busy", "stealing", "asleep", "switching", "per_worker"];
+    let split = [
+        "busy",
+        "stealing",
+        "asleep",
+        "ready_not_running",
+        "per_worker",
+    ];
     assert_eq!(keys(&found["breakdown"]), split);
     assert!(found["breakdown"]["per_worker"].as_array().unwrap().len() >= 2);
 }
@@ -157,7 +163,12 @@ fn the_serial_version_runs_alone_and_without_a_pool() {
 
 #[test]
 fn the_serial_version_refuses_the_options_of_pools() {
-    for option in ["--workers 2", "--idle yield", "--share off", "--space none"] {
+    for option in [
+        "--workers 2",
+        "--idle yield",
+        "--share off",
+        "--memory none",
+    ] {
         let told = complaint(&mut tidegate(&format!("run fib 15 --serial {option}")), 2);
         let name = option.split(' ').next().unwrap();
         assert!(
@@ -335,8 +346,8 @@ fn options_that_exclude_each_other_are_named_as_flags() {
             "--steal: half beside --queue, chase-lev, from which a thief takes one task at a time; allowed: one",
         ),
         (
-            "run memfib 10 --steal half --space dfdeques:k=64",
-            "--steal: half beside --space, dfdeques:k=64, under which a thief takes one task at a time",
+            "run memfib 10 --steal half --memory dfdeques:k=64",
+            "--steal: half beside --memory, dfdeques:k=64, under which a thief takes one task at a time",
         ),
     ] {
         let text = complaint(&mut tidegate(arguments), 2);
@@ -422,17 +433,21 @@ fn the_serial_peak_of_a_program_is_a_budget_that_it_keeps_to() {
     let s1 = serial["peak_declared_bytes"].as_u64().unwrap();
     assert_eq!(s1, 10 << 10);
     assert!(serial["memory_sleeps"].is_null());
-    let line = format!("run memfib --size tiny --workers 2 --space budget:{s1},serial={s1} --json");
+    let line =
+        format!("run memfib --size tiny --workers 2 --memory budget:{s1},serial={s1} --json");
     let found = json(&mut tidegate(&line));
     assert_eq!(found["verified"], true);
     assert_eq!(found["peak_declared_bytes"], s1);
-    assert_eq!(found["options"]["space"], "budget:bytes=10KiB,serial=10KiB");
+    assert_eq!(
+        found["options"]["memory"],
+        "budget:bytes=10KiB,serial=10KiB"
+    );
 }
 
 #[test]
 fn a_budget_below_the_serial_peak_is_refused() {
     let told = complaint(
-        &mut tidegate("run memfib --space budget:1KiB,serial=2KiB"),
+        &mut tidegate("run memfib --memory budget:1KiB,serial=2KiB"),
         2,
     );
     assert!(
@@ -448,10 +463,10 @@ fn a_program_that_does_not_fit_into_its_budget_says_so_once() {
             "nested --size tiny",
             "larger than the whole budget of 16 bytes",
         ),
-        ("memfib --size tiny", "a lease of 1KiB is larger than"),
+        ("memfib --size tiny", "a reservation of 1KiB is larger than"),
     ];
     for (program, what) in cases {
-        let line = format!("run {program} --workers 2 --space budget:16,serial=8");
+        let line = format!("run {program} --workers 2 --memory budget:16,serial=8");
         let told = complaint(&mut tidegate(&line), 3);
         assert!(told.contains(what), "{told}");
         assert!(told.contains("tidegate run PROGRAM --serial"), "{told}");
@@ -462,7 +477,7 @@ fn a_program_that_does_not_fit_into_its_budget_says_so_once() {
         .unwrap();
     let serial = String::from_utf8(serial.stdout).unwrap();
     assert!(serial.contains("for a budget: serial=10KiB"), "{serial}");
-    let line = "run memfib --size tiny --workers 2 --space budget:9KiB,serial=9KiB";
+    let line = "run memfib --size tiny --workers 2 --memory budget:9KiB,serial=9KiB";
     let told = complaint(&mut tidegate(line), 3);
     assert!(
         told.contains("the serial run needs more than serial=9KiB"),

@@ -182,7 +182,7 @@ const SIM: &[&str] = &[
     "sim fib 20 --arrivals at:1ms",
     "sim fib 20 --instances 1 --arrivals poisson:1ms",
     "sim fib 20 --instances 2 --allot equi",
-    "sim wavefront --size tiny --space depth-first",
+    "sim wavefront --size tiny --memory depth-first",
     "sim fib 12 --desire wsap --est-cycle 2s",
     "sim fib 12 --job nothing",
     "sim fib 12 --job digest",
@@ -195,6 +195,6 @@ const SIM: &[&str] = &[
     "sim fib 12 --allotments 0ms:17",
     "sim fib 12 --allotments random:0ms",
     "sim fib 12 --allotments 0ms:2 --pinned",
-    "sim fib 12 --allotments 0ms:2 --space dfdeques",
+    "sim fib 12 --allotments 0ms:2 --memory dfdeques",
     "sim nothing",
 ];

@@ -11,7 +11,7 @@ const OPTIONS: [&str; 10] = [
     "steal",
     "victim",
     "place_deques",
-    "space",
+    "memory",
     "pinned",
     "desire",
     "est_cycle",
@@ -39,8 +39,8 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         "tasks",
         "attempts",
         "steals",
-        "partly_failed",
-        "purely_failed",
+        "failed_lost_race",
+        "failed_empty",
         "asleep_seconds",
         "held_up_seconds",
         "peak_bytes",
@@ -62,7 +62,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
         let number = |name: &str| found[name].as_f64().unwrap();
         assert!(number("t") >= number("tinf") && number("t") >= number("t1") / 4.0);
         assert_eq!(number("p_mean"), 4.0);
-        let failed = number("partly_failed") + number("purely_failed");
+        let failed = number("failed_lost_race") + number("failed_empty");
         assert_eq!(number("attempts"), number("steals") + failed);
         assert!(number("events") > 0.0 && number("tasks") > 0.0);
         let bounds = found["bounds"].as_object().unwrap();
@@ -71,7 +71,7 @@ fn every_program_that_can_be_simulated_has_its_work_done_within_the_bounds_and_e
             assert_eq!(bound["holds"], true, "{}: {name}: {bound}", entry.name);
         }
         let declares = number("peak_bytes") > 0.0;
-        assert_eq!(bounds.contains_key("space"), declares, "{}", entry.name);
+        assert_eq!(bounds.contains_key("memory"), declares, "{}", entry.name);
     }
 }
 
@@ -238,8 +238,8 @@ const FIGURES: [&str; 14] = [
     "tasks",
     "asleep_seconds",
     "held_up_seconds",
-    "partly_failed",
-    "purely_failed",
+    "failed_lost_race",
+    "failed_empty",
     "touched_bytes",
     "missed_bytes",
     "sleeps",

@@ -106,7 +106,7 @@ fn a_bad_program_is_named() {
         assert!(text.contains(expected), "{other}: {text}");
     }
     let text = complaint(
-        &mut mix("--space depth-first", &["wavefront --size tiny"]),
+        &mut mix("--memory depth-first", &["wavefront --size tiny"]),
         2,
     );
     assert!(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use tidegate::space::LeaseError;
+use tidegate::memory::ReservationError;
 use tidegate_workloads::ParameterError;
 
 /// Why a command was not carried out to a right answer.
@@ -35,8 +35,8 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<LeaseError> for Failure {
-    fn from(error: LeaseError) -> Self {
+impl From<ReservationError> for Failure {
+    fn from(error: ReservationError) -> Self {
         Self::Impossible(format!(
             "{error}; what the serial run of PROGRAM declares at most is told by: tidegate run PROGRAM --serial"
         ))

@@ -11,7 +11,11 @@ use clap::builder::TypedValueParser;
 use serde_json::{Value, json};
 use tidegate::machine::Machine;
 use tidegate::{
-    Amount, BuildError, Desire, Idle, ParseError, PlaceBy, Pool, Queue, Share, Space, Victim, Wait,
+    BuildError, Pool,
+    policy::{
+        DesirePolicy, IdlePolicy, MemoryPolicy, ParseError, PlaceBy, QueueKind, SharePolicy,
+        StealAmount, VictimPolicy, WaitPolicy,
+    },
 };
 use tidegate_policy::tunables::{self, Allowed, Setting, Tunable};
 use tidegate_policy::{Nanos, show_time};
@@ -27,7 +31,7 @@ pub const OF_POOLS: [&str; 13] = [
     "victim",
     "wait",
     "queue",
-    "space",
+    "memory",
     "places",
     "bind",
     "share",
@@ -43,17 +47,17 @@ pub struct Flags {
     #[arg(long, value_name = "N", global = true, value_parser = workers(), allow_negative_numbers = true, help = help(&tunables::WORKERS))]
     workers: Option<usize>,
     #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::IDLE))]
-    idle: Option<Idle>,
+    idle: Option<IdlePolicy>,
     #[arg(long, value_name = "AMOUNT", global = true, help = help(&tunables::STEAL))]
-    steal: Option<Amount>,
+    steal: Option<StealAmount>,
     #[arg(long, value_name = "RULE", global = true, help = help(&tunables::VICTIM))]
-    victim: Option<Victim>,
+    victim: Option<VictimPolicy>,
     #[arg(long, value_name = "RULE", global = true, help = help(&tunables::WAIT))]
-    wait: Option<Wait>,
+    wait: Option<WaitPolicy>,
     #[arg(long, value_name = "QUEUE", global = true, help = help(&tunables::QUEUE))]
-    queue: Option<Queue>,
+    queue: Option<QueueKind>,
     #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::SPACE))]
-    space: Option<Space>,
+    memory: Option<MemoryPolicy>,
     #[arg(long, value_name = "WHAT", global = true, help = help(&tunables::PLACES))]
     places: Option<PlaceBy>,
     #[arg(long, value_name = "on|off", global = true, value_parser = switch, help = help(&tunables::BIND))]
@@ -67,11 +71,11 @@ pub struct Flags {
 #[command(next_help_heading = "Runtime options")]
 pub struct SharingFlags {
     #[arg(long, value_name = "HOW", global = true, help = help(&tunables::SHARE))]
-    share: Option<Share>,
+    share: Option<SharePolicy>,
     #[arg(long, value_name = "N", global = true, value_parser = weight(), allow_negative_numbers = true, help = help(&tunables::WEIGHT))]
     weight: Option<usize>,
     #[arg(long, value_name = "POLICY", global = true, help = help_of_policy(&tunables::DESIRE))]
-    desire: Option<Desire>,
+    desire: Option<DesirePolicy>,
     #[arg(long, value_name = "TIME", global = true, value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE))]
     est_cycle: Option<Nanos>,
 }
@@ -148,17 +152,17 @@ pub struct Options {
     pub why: String,
     /// What the flag says. The pool finds the rest by itself, so that it knows the reason, too.
     flag: Option<usize>,
-    idle: Idle,
-    steal: Amount,
-    victim: Victim,
-    wait: Wait,
-    queue: Queue,
-    space: Space,
+    idle: IdlePolicy,
+    steal: StealAmount,
+    victim: VictimPolicy,
+    wait: WaitPolicy,
+    queue: QueueKind,
+    memory: MemoryPolicy,
     places: PlaceBy,
     bind: bool,
-    share: Share,
+    share: SharePolicy,
     weight: usize,
-    desire: Desire,
+    desire: DesirePolicy,
     est_cycle: Nanos,
     /// Whether the pool takes notes; no flag of all pools.
     pub trace: bool,
@@ -178,7 +182,7 @@ impl Options {
             victim: value(flags.victim, &tunables::VICTIM)?,
             wait: value(flags.wait, &tunables::WAIT)?,
             queue: value(flags.queue, &tunables::QUEUE)?,
-            space: value(flags.space, &tunables::SPACE)?,
+            memory: value(flags.memory, &tunables::SPACE)?,
             places: value(flags.places, &tunables::PLACES)?,
             bind: value(flags.bind, &tunables::BIND)?,
             share: value(sharing.share, &tunables::SHARE)?,
@@ -198,7 +202,7 @@ impl Options {
             .victim(self.victim)
             .wait(self.wait)
             .queue(self.queue)
-            .space(self.space)
+            .memory(self.memory)
             .places(self.places)
             .bind(self.bind)
             .share(self.share)
@@ -206,7 +210,7 @@ impl Options {
             .desire(self.desire)
             .est_cycle(Duration::from_nanos(self.est_cycle))
             .trace(self.trace)
-            // What the panic hook has not told is a lease that was refused, of which one is enough.
+            // What the panic hook has not told is a reservation that was refused, of which one is enough.
             .on_panic(|_, _| ());
         if let Some(workers) = self.flag {
             builder = builder.workers(workers);
@@ -222,7 +226,7 @@ impl Options {
             "victim": self.victim.to_string(),
             "wait": self.wait.to_string(),
             "queue": self.queue.to_string(),
-            "space": self.space.to_string(),
+            "memory": self.memory.to_string(),
             "places": self.places.to_string(),
             "bind": self.bind,
             "share": self.share.to_string(),

@@ -22,15 +22,15 @@ mod reproduce;
 
 use std::process::ExitCode;
 
-use tidegate::space::Counting;
+use tidegate::memory::CountingAllocator;
 use tidegate_command::arguments::run;
 use tidegate_command::failure::Failure;
 
 use arguments::{Cli, Command};
 
-/// Counts in the jobs of `bench space`, and nowhere else.
+/// Counts in the jobs of `bench memory`, and nowhere else.
 #[global_allocator]
-static ALLOCATOR: Counting = Counting::system().paused();
+static ALLOCATOR: CountingAllocator = CountingAllocator::system().paused();
 
 fn main() -> ExitCode {
     run(|cli: Cli| carry_out(cli.command))

@@ -5,7 +5,7 @@ mod support;
 
 use serde_json::Value;
 use support::{complaint, json, keys, lab, rewrite_runs};
-use tidegate_policy::Queue;
+use tidegate_policy::QueueKind;
 use tidegate_workloads::registry::ENTRIES;
 
 const NUMBERS: &[&str] = &[
@@ -166,7 +166,7 @@ fn what_each_queue_costs_and_each_program_of_intervals_takes_on_it_is_told_in_ro
         .iter()
         .filter_map(|row| row["queue"].as_str())
         .collect();
-    let queues = Queue::ALL.iter().map(|queue| queue.name());
+    let queues = QueueKind::ALL.iter().map(|queue| queue.name());
     let expected: Vec<_> = queues.chain(["crossbeam"]).collect();
     assert_eq!(names, expected);
     for row in rows {
@@ -308,7 +308,7 @@ fn every_program_has_a_row_for_every_queue(rows: &[Value]) {
             .filter(|row| row["program"] == program)
             .collect();
         let names = rows.iter().filter_map(|row| row["queue"].as_str());
-        assert!(names.eq(Queue::ALL.iter().map(|queue| queue.name())));
+        assert!(names.eq(QueueKind::ALL.iter().map(|queue| queue.name())));
         for row in rows {
             for figure in ["seconds", "ratio_to_default"] {
                 assert!(row[figure].as_f64().unwrap() > 0.0, "{row}");
@@ -373,8 +373,8 @@ fn a_job_on_a_runtime_without_intervals_refuses_a_program_that_needs_them() {
 }
 
 #[test]
-fn every_program_that_leases_has_a_row_for_every_policy_and_number_of_workers() {
-    let found = json(&mut lab("bench space --size tiny --repeat 1 --json"));
+fn every_program_that_reserve_has_a_row_for_every_policy_and_number_of_workers() {
+    let found = json(&mut lab("bench memory --size tiny --repeat 1 --json"));
     let rows = found.as_array().expect("a list");
     assert_eq!(rows.len(), 6 * 6 * 4);
     for row in rows {

@@ -147,8 +147,8 @@ fn an_experiment_on_this_machine_and_a_simulated_one_are_parts_of_a_page_that_ne
 
 #[test]
 fn memory_is_shown_for_every_scheduler_and_none_exceeds_its_budget() {
-    let page = reproduced("space", "--sim");
-    assert_eq!(page, reproduced("space", "--sim"));
+    let page = reproduced("memory", "--sim");
+    assert_eq!(page, reproduced("memory", "--sim"));
     let sections = page["sections"].as_array().unwrap();
     // Seven programs, what they have in common, and the sweep of parameters.
     assert_eq!(sections.len(), 9);
@@ -193,7 +193,7 @@ fn intervals_judge_localities_and_queues_by_size() {
 
 #[test]
 fn contradictions_say_why() {
-    let others = ["two-level", "multi-steal", "space"];
+    let others = ["two-level", "multi-steal", "memory"];
     let others = others.map(|experiment| reproduced(experiment, "--sim"));
     for page in others.iter().chain([simulated()]) {
         for finding in page["findings"].as_array().unwrap() {

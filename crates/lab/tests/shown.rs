@@ -22,7 +22,7 @@ fn helps() {
         "bench queues",
         "bench places",
         "bench intervals",
-        "bench space",
+        "bench memory",
         "bench rayon-programs",
         "bench calibrate",
     ] {
@@ -40,7 +40,7 @@ fn bad_values() {
         "bench queues --repeat -1",
         "bench two-level --processors -1",
         "bench two-level --only nothing",
-        "bench space --csv --wide",
+        "bench memory --csv --wide",
         "bench share --csv",
         "bench rayon-programs --repeat 0",
         "bench rayon-programs none",

@@ -19,14 +19,14 @@ use core::str::FromStr;
 /// How many of a victim's waiting tasks one steal takes.
 ///
 /// ```
-/// use tidegate_policy::Amount;
+/// use tidegate_policy::StealAmount;
 ///
-/// let fixed: Amount = "fixed:20".parse()?;
+/// let fixed: StealAmount = "fixed:20".parse()?;
 /// assert_eq!((fixed.take(19), fixed.take(21)), (0, 20));
 /// # Ok::<(), tidegate_policy::ParseError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Amount {
+pub enum StealAmount {
     /// One task.
     One,
     /// So many tasks, or none when fewer wait. A victim whose tasks thieves cannot all reach at the moment gives what they can.
@@ -35,7 +35,7 @@ pub enum Amount {
     Half,
 }
 
-impl Amount {
+impl StealAmount {
     pub(crate) const NAMES: &'static [&'static str] = &["one", "half", "fixed:N"];
 
     /// How many tasks to take from a victim with `waiting` tasks that have not started. Never more than `waiting`.
@@ -73,23 +73,23 @@ impl Amount {
 }
 
 table! {
-    STEAL: Amount = choice("steal", Amount::NAMES, Amount::One).set_by("TIDEGATE_STEAL"),
+    STEAL: StealAmount = choice("steal", StealAmount::NAMES, StealAmount::One).set_by("TIDEGATE_STEAL"),
         "How many tasks a steal takes; after a steal of one the thief's deque holds descendants of that task alone, so a \
          join may rob it. More than one needs the split deque.", Basis::Published("Haselsteiner 2015, section 2.2");
     STEAL_FIXED: usize = count("steal.fixed", "tasks", 1, 65_536, 2),
         "How many tasks a steal of a fixed number takes; the number must be given, 2 suited most programs.", Basis::Published("Adnan and Sato 2012");
 }
 
-choices!(Amount);
+choices!(StealAmount);
 
-impl Default for Amount {
+impl Default for StealAmount {
     /// [`STEAL`].
     fn default() -> Self {
         STEAL.default
     }
 }
 
-impl fmt::Display for Amount {
+impl fmt::Display for StealAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::One => f.write_str("one"),
@@ -99,7 +99,7 @@ impl fmt::Display for Amount {
     }
 }
 
-impl FromStr for Amount {
+impl FromStr for StealAmount {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {

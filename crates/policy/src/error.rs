@@ -41,7 +41,7 @@ impl ParseError {
     /// The same error, found inside `outer`, for instance in an environment variable.
     ///
     /// ```
-    /// let error = "both".parse::<tidegate_policy::Amount>().unwrap_err();
+    /// let error = "both".parse::<tidegate_policy::StealAmount>().unwrap_err();
     /// assert!(error.within("TIDEGATE_STEAL").to_string().starts_with("TIDEGATE_STEAL: "));
     /// ```
     #[must_use]

@@ -11,7 +11,7 @@
 //! * [`slots`]: who may run, and to whom a slot goes,
 //! * [`desire`]: how many processors a job could put to good use,
 //! * [`allot`]: how many of the machine's each job is entitled to,
-//! * [`space`](mod@space): which task may have memory, and which waits for it,
+//! * [`memory`](mod@memory): which task may have memory, and which waits for it,
 //! * [`trace`]: what a run asked of the rules, and whether they decide the same again,
 //! * [`tunables`]: every number that could be another one, with its range, its default and the reason for it,
 //! * [`rng`]: a generator for the random draws.
@@ -24,11 +24,11 @@
 //! Every option type has a text form that parses back to the same value:
 //!
 //! ```
-//! use tidegate_policy::{Amount, Idle};
+//! use tidegate_policy::{StealAmount, IdlePolicy};
 //!
-//! let idle: Idle = "linear:min=10us,step=20us".parse()?;
+//! let idle: IdlePolicy = "linear:min=10us,step=20us".parse()?;
 //! assert_eq!(idle.to_string(), "linear:step=20us"); // 10us is the default
-//! assert_eq!("half".parse::<Amount>()?.take(5), 3);
+//! assert_eq!("half".parse::<StealAmount>()?.take(5), 3);
 //! # Ok::<(), tidegate_policy::ParseError>(())
 //! ```
 #![no_std]
@@ -43,6 +43,7 @@ pub mod desire;
 mod error;
 pub mod idle;
 mod limits;
+pub mod memory;
 mod parameters;
 mod place_by;
 pub mod places;
@@ -51,7 +52,6 @@ pub mod rng;
 pub mod search;
 pub mod share;
 pub mod slots;
-pub mod space;
 mod text;
 pub mod trace;
 mod tunable;
@@ -60,21 +60,21 @@ pub mod victim;
 pub mod wait;
 
 pub use allot::{Allot, AllotState};
-pub use amount::Amount;
+pub use amount::StealAmount;
 pub use cpu_slots::CpuSlots;
-pub use desire::{Desire, DesireState};
+pub use desire::{DesirePolicy, DesireState};
 pub use error::ParseError;
-pub use idle::{Idle, IdleState, Rest};
+pub use idle::{IdlePolicy, IdleState, Rest};
+pub use memory::MemoryPolicy;
 pub use place_by::PlaceBy;
 pub use places::PlaceTree;
-pub use queue::Queue;
+pub use queue::QueueKind;
 pub use rng::Rng;
-pub use share::Share;
-pub use space::Space;
+pub use share::SharePolicy;
 pub use text::{show_size, show_time};
 pub use tunables::Tunable;
-pub use victim::{Candidates, Census, Peers, PlaceOrder, Victim, VictimState};
-pub use wait::Wait;
+pub use victim::{Candidates, Census, Peers, PlaceOrder, VictimPolicy, VictimState};
+pub use wait::WaitPolicy;
 
 /// A time or a length of time in nanoseconds.
 pub type Nanos = u64;

@@ -10,7 +10,7 @@ use core::str::FromStr;
 
 /// A queue of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Queue {
+pub enum QueueKind {
     /// The split deque, in whose private part the owner needs neither fence nor compare-and-swap.
     Split,
     /// The slots say what was taken; the owner learns of thefts late.
@@ -35,12 +35,12 @@ pub enum Queue {
     Multiplicity,
 }
 
-use Queue::{
+use QueueKind::{
     Blocks, ChaseLev, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo, IdempotentLifo, Lazy,
     Multiplicity, Shared, Split,
 };
 
-impl Queue {
+impl QueueKind {
     /// Every queue.
     pub const ALL: &'static [Self] = &[
         Split,
@@ -80,27 +80,27 @@ impl Queue {
 }
 
 table! {
-    QUEUE: Queue = choice("queue", Queue::NAMES, Queue::Split).set_by("TIDEGATE_QUEUE"),
+    QUEUE: QueueKind = choice("queue", QueueKind::NAMES, QueueKind::Split).set_by("TIDEGATE_QUEUE"),
         "In which queue a worker keeps its tasks; the owner of a split deque needs neither fence nor compare-and-swap for what nobody steals.",
         Basis::Measured;
 }
 
-choices!(Queue);
+choices!(QueueKind);
 
-impl Default for Queue {
+impl Default for QueueKind {
     /// [`QUEUE`].
     fn default() -> Self {
         QUEUE.default
     }
 }
 
-impl fmt::Display for Queue {
+impl fmt::Display for QueueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Queue {
+impl FromStr for QueueKind {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {

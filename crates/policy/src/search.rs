@@ -146,7 +146,7 @@ const fn elapsed(since: Nanos, now: Nanos) -> Nanos {
 
 /// Why a thread that could run has no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slotless {
+pub enum Waiting {
     /// It waited, was blocked or waited for memory, and no slot is free now.
     Owed,
     /// It had to leave its slot to others, for the how many-th time in a row.
@@ -162,7 +162,7 @@ pub const fn is_in_a_row(last: Nanos, now: Nanos) -> bool {
     elapsed(last, now) < 4 * PREEMPTED_GRACE_MAX.default
 }
 
-impl Slotless {
+impl Waiting {
     /// How long the thread waits for a slot before it runs without one ([`OWED_GRACE`], [`PREEMPTED_GRACE`]). For one that is
     /// preempted again and again it is four times as long each time, up to [`PREEMPTED_GRACE_MAX`].
     #[must_use]
@@ -353,8 +353,8 @@ mod tests {
     fn a_thread_that_was_preempted_waits_longer_than_one_that_is_owed_a_slot() {
         assert_eq!(
             (
-                Slotless::Owed.grace(),
-                Slotless::Preempted { before: 0 }.grace()
+                Waiting::Owed.grace(),
+                Waiting::Preempted { before: 0 }.grace()
             ),
             (2_000_000, 10_000_000)
         );

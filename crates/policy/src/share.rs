@@ -1,6 +1,6 @@
 //! Whether a job divides the machine with others, and what it does about its allotment.
 //!
-//! [`Share`] is the user's wish. From it and from what the table of jobs says follows how many slots a job may use
+//! [`SharePolicy`] is the user's wish. From it and from what the table of jobs says follows how many slots a job may use
 //! ([`slots`]). Reading the table and moving slots is the runtime's; who gets how many is [`allot`](crate::allot).
 
 pub(crate) mod tunables;
@@ -16,7 +16,7 @@ use tunables::{
 
 /// Whether a job divides the processors with other jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Share {
+pub enum SharePolicy {
     /// It takes no part.
     Off,
     /// It divides them while there are other jobs; alone it has all that it may use.
@@ -25,7 +25,7 @@ pub enum Share {
     On,
 }
 
-impl Share {
+impl SharePolicy {
     pub(crate) const NAMES: &'static [&'static str] = &["off", "auto", "on"];
 
     /// Whether programs that take no part are to be left room, with `others` jobs in the table beside this one.
@@ -39,16 +39,16 @@ impl Share {
     }
 }
 
-choices!(Share);
+choices!(SharePolicy);
 
-impl Default for Share {
+impl Default for SharePolicy {
     /// [`SHARE`].
     fn default() -> Self {
         SHARE.default
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for SharePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "off",
@@ -58,7 +58,7 @@ impl fmt::Display for Share {
     }
 }
 
-impl FromStr for Share {
+impl FromStr for SharePolicy {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -75,14 +75,14 @@ impl FromStr for Share {
 /// `others` that do. One at least: a job with work may always use one processor.
 ///
 /// ```
-/// use tidegate_policy::share::{Share, slots};
+/// use tidegate_policy::share::{SharePolicy, slots};
 ///
-/// assert_eq!(slots(Share::Auto, 8, 3, 1), 3);
-/// assert_eq!(slots(Share::Auto, 8, 3, 0), 8); // alone
-/// assert_eq!(slots(Share::On, 8, 3, 0), 3);
+/// assert_eq!(slots(SharePolicy::Auto, 8, 3, 1), 3);
+/// assert_eq!(slots(SharePolicy::Auto, 8, 3, 0), 8); // alone
+/// assert_eq!(slots(SharePolicy::On, 8, 3, 0), 3);
 /// ```
 #[must_use]
-pub const fn slots(share: Share, limit: usize, allotment: usize, others: usize) -> usize {
+pub const fn slots(share: SharePolicy, limit: usize, allotment: usize, others: usize) -> usize {
     let slots = if share.leaves_room(others) {
         allotment
     } else {
@@ -102,13 +102,13 @@ pub const fn slots(share: Share, limit: usize, allotment: usize, others: usize) 
 /// [`ALONE_CYCLE`], or `est_cycle` if that is longer.
 ///
 /// ```
-/// use tidegate_policy::share::{Share, cycle};
+/// use tidegate_policy::share::{SharePolicy, cycle};
 ///
-/// let cycles = [0, 4, 8, 1_000].map(|calm| cycle(Share::Auto, 1, calm, 5_000_000));
+/// let cycles = [0, 4, 8, 1_000].map(|calm| cycle(SharePolicy::Auto, 1, calm, 5_000_000));
 /// assert_eq!(cycles, [5_000_000, 10_000_000, 20_000_000, 20_000_000]);
 /// ```
 #[must_use]
-pub fn cycle(share: Share, others: usize, calm: usize, est_cycle: Nanos) -> Nanos {
+pub fn cycle(share: SharePolicy, others: usize, calm: usize, est_cycle: Nanos) -> Nanos {
     if !share.leaves_room(others) {
         est_cycle.max(ALONE_CYCLE.default)
     } else if calm < CALM_CYCLES.default {
@@ -226,13 +226,13 @@ mod tests {
         let Allowed::Between(_, longest) = EST_CYCLE.allowed else {
             panic!("a time has a longest value");
         };
-        let slowest = cycle(Share::Auto, 1, usize::MAX, longest);
+        let slowest = cycle(SharePolicy::Auto, 1, usize::MAX, longest);
         assert!(slowest < TABLE_STALL.default / 2, "{slowest}");
     }
 
     #[test]
     fn a_job_has_at_least_one_slot_and_at_most_its_limit() {
-        for share in [Share::Off, Share::Auto, Share::On] {
+        for share in [SharePolicy::Off, SharePolicy::Auto, SharePolicy::On] {
             for others in [0, 1] {
                 assert_eq!(slots(share, 4, 9, others), 4);
                 let obeys = share.leaves_room(others);
@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn a_job_alone_never_has_shorter_cycles_than_beside_others() {
-        let cycles = |est_cycle| [0, 1].map(|others| cycle(Share::Auto, others, 0, est_cycle));
+        let cycles =
+            |est_cycle| [0, 1].map(|others| cycle(SharePolicy::Auto, others, 0, est_cycle));
         assert_eq!(cycles(MS), [ALONE_CYCLE.default, MS]);
         assert_eq!(cycles(S), [S, S]);
     }

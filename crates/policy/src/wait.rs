@@ -17,33 +17,33 @@ use core::str::FromStr;
 
 /// Which tasks a worker may run while one of its joins waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wait {
+pub enum WaitPolicy {
     /// Only tasks that the join waits for, directly or not.
     Descendants,
     /// Any task.
     HelpAny,
 }
 
-impl Wait {
+impl WaitPolicy {
     pub(crate) const NAMES: &'static [&'static str] = &["descendants", "help-any"];
 }
 
 table! {
-    WAIT: Wait = choice("wait", Wait::NAMES, Wait::Descendants).set_by("TIDEGATE_WAIT"),
+    WAIT: WaitPolicy = choice("wait", WaitPolicy::NAMES, WaitPolicy::Descendants).set_by("TIDEGATE_WAIT"),
         "What a waiting join runs; descendants only, so that no unrelated lock is taken on top of a waiting frame.",
         Basis::Guessed;
 }
 
-choices!(Wait);
+choices!(WaitPolicy);
 
-impl Default for Wait {
+impl Default for WaitPolicy {
     /// [`WAIT`].
     fn default() -> Self {
         WAIT.default
     }
 }
 
-impl fmt::Display for Wait {
+impl fmt::Display for WaitPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Descendants => "descendants",
@@ -52,7 +52,7 @@ impl fmt::Display for Wait {
     }
 }
 
-impl FromStr for Wait {
+impl FromStr for WaitPolicy {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {

@@ -1,11 +1,11 @@
 //! How many tasks a steal takes.
 
-use tidegate_policy::Amount;
+use tidegate_policy::StealAmount;
 
 #[test]
 fn one_takes_a_task_where_there_is_one() {
     assert_eq!(
-        [0, 1, 2, 100].map(|waiting| Amount::One.take(waiting)),
+        [0, 1, 2, 100].map(|waiting| StealAmount::One.take(waiting)),
         [0, 1, 1, 1]
     );
 }
@@ -13,18 +13,18 @@ fn one_takes_a_task_where_there_is_one() {
 #[test]
 fn half_counts_the_task_that_the_victim_runs() {
     assert_eq!(
-        [0, 1, 2, 3, 4, 5, 99].map(|waiting| Amount::Half.take(waiting)),
+        [0, 1, 2, 3, 4, 5, 99].map(|waiting| StealAmount::Half.take(waiting)),
         [0, 1, 1, 2, 2, 3, 50]
     );
     for tasks in 1..1_000 {
-        assert_eq!(Amount::Half.take(tasks - 1), tasks / 2);
+        assert_eq!(StealAmount::Half.take(tasks - 1), tasks / 2);
     }
 }
 
 #[test]
 fn a_fixed_number_is_taken_whole_or_not_at_all() {
     assert_eq!(
-        [0, 19, 20, 21].map(|waiting| Amount::Fixed(20).take(waiting)),
+        [0, 19, 20, 21].map(|waiting| StealAmount::Fixed(20).take(waiting)),
         [0, 0, 20, 20]
     );
 }
@@ -32,11 +32,11 @@ fn a_fixed_number_is_taken_whole_or_not_at_all() {
 #[test]
 fn no_rule_takes_more_than_waits() {
     let amounts = [
-        Amount::One,
-        Amount::Half,
-        Amount::Fixed(1),
-        Amount::Fixed(7),
-        Amount::Fixed(usize::MAX),
+        StealAmount::One,
+        StealAmount::Half,
+        StealAmount::Fixed(1),
+        StealAmount::Fixed(7),
+        StealAmount::Fixed(usize::MAX),
     ];
     for amount in amounts {
         for waiting in (0..200).chain([usize::MAX - 1, usize::MAX]) {
@@ -48,7 +48,7 @@ fn no_rule_takes_more_than_waits() {
 #[test]
 fn the_last_waiting_task_can_be_stolen_under_one_and_half() {
     assert_eq!(
-        [Amount::One, Amount::Half].map(|amount| amount.take(1)),
+        [StealAmount::One, StealAmount::Half].map(|amount| amount.take(1)),
         [1, 1]
     );
 }

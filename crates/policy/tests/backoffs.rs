@@ -1,7 +1,7 @@
 //! The sleeps of the backoffs, step by step, and the rests of the policies that keep no time.
 
 use tidegate_policy::idle::{CustomBackoff, LONGEST_SLEEP};
-use tidegate_policy::{Idle, IdleState, Nanos, Rest, Rng};
+use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
 
 fn state(idle: &str) -> IdleState {
     IdleState::new(&idle.parse().unwrap()).unwrap()
@@ -284,7 +284,7 @@ fn an_elastic_thief_without_time_to_search_parks_at_once() {
 #[test]
 fn only_the_elastic_policy_parks() {
     let mut rng = Rng::new(9);
-    for name in Idle::names() {
+    for name in IdlePolicy::names() {
         let mut state = state(&name.replace("BACKOFF", "exponential"));
         let mut now = 0;
         let mut parks = 0;
@@ -307,7 +307,7 @@ fn only_the_elastic_policy_parks() {
 
 #[test]
 fn a_worker_that_never_fails_reads_no_clock_and_draws_nothing() {
-    for name in Idle::names() {
+    for name in IdlePolicy::names() {
         let mut state = state(&name.replace("BACKOFF", "combination"));
         for _ in 0..1_000 {
             state.steal_succeeded(no_clock);

@@ -6,12 +6,12 @@ mod soak;
 use programs::{Step, body, serial};
 use std::collections::VecDeque;
 use tidegate_policy::Rng;
-use tidegate_policy::space::book::{Answer, Book, Lease, Scope, Task, Until};
+use tidegate_policy::memory::book::{Answer, Book, Reservation, Scope, Task, Until};
 
 /// A body under way: in a task, one on top of the other.
 struct Frame {
     steps: std::vec::IntoIter<Step>,
-    leases: Vec<Lease>,
+    reservations: Vec<Reservation>,
     /// Those around, the innermost last, which is its own.
     scopes: Vec<Scope>,
     /// The same, until all in it has ended.
@@ -26,7 +26,7 @@ struct Run {
     able: Vec<(Task, Vec<Frame>)>,
     asleep: Vec<(Task, Vec<Frame>)>,
     unstarted: Vec<(Task, Vec<Step>, Vec<Scope>)>,
-    kept: Vec<Lease>,
+    kept: Vec<Reservation>,
 }
 
 impl Run {
@@ -34,7 +34,7 @@ impl Run {
         let own = self.book.open();
         Frame {
             steps: steps.into_iter(),
-            leases: vec![],
+            reservations: vec![],
             scopes: around.iter().copied().chain([own]).collect(),
             own: Some(own),
             half: None,
@@ -55,17 +55,18 @@ impl Run {
         let frame = frames.last_mut().expect("a task that has not ended");
         let scopes = frame.scopes.clone();
         match frame.steps.next() {
-            Some(Step::Lease(bytes)) => match self.book.ask(name, bytes) {
-                Answer::Granted(lease) => frame.leases.push(lease),
+            Some(Step::Reservation(bytes)) => match self.book.ask(name, bytes) {
+                Answer::Granted(reservation) => frame.reservations.push(reservation),
                 Answer::Later => return self.asleep.push((name, frames)),
                 Answer::Refused => panic!("refused"),
             },
             Some(Step::Free) => {
-                let lease = frame.leases.pop();
-                self.book.give_back(lease.expect("one that was leased"));
+                let reservation = frame.reservations.pop();
+                self.book
+                    .give_back(reservation.expect("one that was reserved"));
             }
             Some(Step::Pause(_) | Step::Stranger(..)) => {}
-            Some(Step::Keep) => self.kept.extend(frame.leases.pop()),
+            Some(Step::Keep) => self.kept.extend(frame.reservations.pop()),
             Some(Step::Join(one, other)) => {
                 let half = self.book.half(name);
                 self.unstarted.push((half, other.clone(), scopes.clone()));
@@ -95,8 +96,8 @@ impl Run {
             self.book.go_on(name);
             self.book.close(own);
             frame.own = None;
-            let leases = frame.leases.drain(..);
-            leases.for_each(|lease| self.book.give_back(lease));
+            let reservations = frame.reservations.drain(..);
+            reservations.for_each(|reservation| self.book.give_back(reservation));
         }
         if let Some((half, steps)) = frame.half.take() {
             let at = self.unstarted.iter().position(|task| task.0 == half);
@@ -127,10 +128,10 @@ impl Run {
         while let Some((name, answer)) = self.book.settle() {
             let at = self.asleep.iter().position(|(other, _)| *other == name);
             let (name, mut frames) = self.asleep.swap_remove(at.expect("it sleeps"));
-            let Answer::Granted(lease) = answer else {
+            let Answer::Granted(reservation) = answer else {
                 panic!("{answer:?}");
             };
-            frames.last_mut().unwrap().leases.push(lease);
+            frames.last_mut().unwrap().reservations.push(reservation);
             self.able.push((name, frames));
         }
         let (book, mut still) = (&mut self.book, vec![]);
@@ -174,7 +175,8 @@ fn every_program_ends_within_a_budget_that_its_serial_run_fits_in() {
             run.asleep.len()
         );
         let kept = std::mem::take(&mut run.kept);
-        kept.into_iter().for_each(|lease| run.book.give_back(lease));
+        kept.into_iter()
+            .for_each(|reservation| run.book.give_back(reservation));
         assert_eq!(run.book.declared(), 0);
         assert!(run.book.peak() <= budget);
     }
@@ -253,9 +255,9 @@ fn begun(book: &mut Book, task: Task) -> Task {
     task
 }
 
-fn granted(answer: Answer) -> Lease {
+fn granted(answer: Answer) -> Reservation {
     match answer {
-        Answer::Granted(lease) => lease,
+        Answer::Granted(reservation) => reservation,
         other => panic!("{other:?}"),
     }
 }
@@ -307,10 +309,10 @@ fn what_would_overflow_is_refused_even_without_a_budget() {
     let mut book = Book::new(u64::MAX, 0);
     let root = book.root();
     let task = begun(&mut book, root);
-    let leases = [0; 2].map(|_| granted(book.ask(task, i64::MAX as u64)));
+    let reservations = [0; 2].map(|_| granted(book.ask(task, i64::MAX as u64)));
     assert_eq!(book.ask(task, i64::MAX as u64), Answer::Refused);
-    for lease in leases {
-        book.give_back(lease);
+    for reservation in reservations {
+        book.give_back(reservation);
     }
     assert_eq!(book.declared(), 0);
 }

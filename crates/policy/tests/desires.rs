@@ -1,13 +1,13 @@
 //! The estimators against the check values of their sources, and what holds for all of them.
 
 use tidegate_policy::DesireState;
-use tidegate_policy::desire::{ADeque, ASteal, Desire, Dws, Palirria, Seen, Steady, Wsap};
+use tidegate_policy::desire::{ADeque, ASteal, DesirePolicy, Dws, Palirria, Seen, Steady, Wsap};
 
 /// The length of a cycle in these tests.
 const LENGTH: u64 = 5_000_000;
 
 fn state(desire: &str) -> DesireState {
-    let desire: Desire = desire.parse().unwrap();
+    let desire: DesirePolicy = desire.parse().unwrap();
     DesireState::new(&desire).unwrap()
 }
 
@@ -28,7 +28,7 @@ fn searching(allotment: usize, used: usize, pure_percent: u64) -> Seen<'static> 
     Seen {
         usage: allotment,
         attempts: 1_000,
-        purely_failed: 10 * pure_percent,
+        failed_empty: 10 * pure_percent,
         searching: (allotment - used) as u64 * LENGTH,
         ..parked(allotment, used)
     }
@@ -80,7 +80,7 @@ fn no_estimator_fails_on_the_largest_or_smallest_numbers() {
         allotment: 4_096,
         usage: usize::MAX,
         attempts: u64::MAX,
-        purely_failed: u64::MAX,
+        failed_empty: u64::MAX,
         lengths_seen: u64::MAX,
         working: u64::MAX,
         searching: u64::MAX,
@@ -275,7 +275,7 @@ fn dws_takes_free_processors_then_its_own_and_never_more() {
 #[test]
 fn dws_gives_back_the_processors_of_workers_that_fail_often() {
     let seen = |failed| Seen {
-        purely_failed: failed,
+        failed_empty: failed,
         ..searching(8, 2, 0)
     };
     let mut state = state("dws:t-sleep=16");
@@ -290,12 +290,12 @@ fn dws_counts_parked_thieves_as_gone_whatever_its_threshold() {
         let state = || state(&format!("dws:t-sleep={threshold}"));
         let failed = 1_000;
         let parked = Seen {
-            purely_failed: failed,
+            failed_empty: failed,
             ..parked(8, 2)
         };
         assert_eq!(state().next(&parked), 2);
         let searching = Seen {
-            purely_failed: failed,
+            failed_empty: failed,
             ..searching(8, 2, 0)
         };
         let kept = if threshold == "1" { 2 } else { 8 };
@@ -337,29 +337,29 @@ fn palirria_begins_with_the_source_alone() {
 #[test]
 fn every_estimator_shown_parses_back_to_itself() {
     for text in ALL {
-        assert_eq!(text.parse::<Desire>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<DesirePolicy>().unwrap().to_string(), text);
     }
-    assert_eq!(Desire::names(), ALL);
+    assert_eq!(DesirePolicy::names(), ALL);
     let changed = [
-        Desire::Steady(Steady {
+        DesirePolicy::Steady(Steady {
             high: 0.75,
             target: 0.25,
             memory: 9,
         }),
-        Desire::Wsap(Wsap { eta: 0.75 }),
-        Desire::ASteal(ASteal {
+        DesirePolicy::Wsap(Wsap { eta: 0.75 }),
+        DesirePolicy::ASteal(ASteal {
             delta: 0.8,
             rho: 1.5,
         }),
-        Desire::ADeque(ADeque { beta: 0.5 }),
-        Desire::Palirria(Palirria { threshold: 3 }),
-        Desire::Dws(Dws { t_sleep: 16 }),
+        DesirePolicy::ADeque(ADeque { beta: 0.5 }),
+        DesirePolicy::Palirria(Palirria { threshold: 3 }),
+        DesirePolicy::Dws(Dws { t_sleep: 16 }),
     ];
     for desire in changed {
         assert_eq!(desire.to_string().parse(), Ok(desire));
     }
     assert_eq!(changed[1].to_string(), "wsap:eta=0.75");
-    assert_eq!(Desire::default().to_string(), "steady");
+    assert_eq!(DesirePolicy::default().to_string(), "steady");
 }
 
 #[test]
@@ -394,8 +394,8 @@ fn an_estimator_that_cannot_be_used_says_what_is_allowed() {
             "steady: memory: 0 is out of range; allowed: 1 to 1000",
         ),
     ] {
-        let error = text.parse::<Desire>().expect_err(text).to_string();
+        let error = text.parse::<DesirePolicy>().expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
-    assert!(DesireState::new(&Desire::Wsap(Wsap { eta: f64::NAN })).is_err());
+    assert!(DesireState::new(&DesirePolicy::Wsap(Wsap { eta: f64::NAN })).is_err());
 }

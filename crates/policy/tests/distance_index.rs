@@ -1,7 +1,9 @@
 //! A thief with an index of the candidates tries the same victims as a thief that looks at every worker.
 
 use std::collections::BTreeSet;
-use tidegate_policy::{Candidates, Census, Peers, PlaceOrder, PlaceTree, Rng, Victim, VictimState};
+use tidegate_policy::{
+    Candidates, Census, Peers, PlaceOrder, PlaceTree, Rng, VictimPolicy, VictimState,
+};
 
 /// Workers, some of which are candidates.
 struct Pool {
@@ -90,7 +92,11 @@ fn consecutive_groups_give_the_same_victims_as_a_scan() {
     for workers in [1, 2, 7, 63, 64, 65, 150] {
         for sizes in [[2, 8], [3, 6], [1, 150], [10, 70]] {
             let mut pool = Pool::new(workers, tree(workers, sizes, |worker| worker));
-            for rule in [Victim::Random, Victim::LastVictim, Victim::Hierarchical] {
+            for rule in [
+                VictimPolicy::Random,
+                VictimPolicy::LastVictim,
+                VictimPolicy::Hierarchical,
+            ] {
                 let thief = rng.below(workers as u64 + 2) as usize;
                 let mut scanning = VictimState::new(rule, thief);
                 let mut indexed = scanning.clone();
@@ -119,7 +125,7 @@ fn scattered_groups_give_each_victim_the_same_chance() {
     (0..workers).for_each(|worker| pool.set(worker, worker % 5 != 0));
     for thief in 0..workers {
         let round = |draw: u64| -> Vec<usize> {
-            let mut state = VictimState::new(Victim::Hierarchical, thief);
+            let mut state = VictimState::new(VictimPolicy::Hierarchical, thief);
             std::iter::from_fn(|| state.next(&Indexed(&pool), || draw)).collect()
         };
         let mut asked = vec![0; workers];

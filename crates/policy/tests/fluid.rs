@@ -174,7 +174,7 @@ fn allotments(
             usage: if parks { used } else { allotment },
             attempts: if parks { 0 } else { 1_000 * idle as u64 },
             // Of the other workers, so many have nothing.
-            purely_failed: if parks || idle == 0 {
+            failed_empty: if parks || idle == 0 {
                 0
             } else {
                 1_000 * idle as u64 * (idle as u64 - 1) / (allotment as u64 - 1)

@@ -4,7 +4,7 @@ use tidegate_policy::idle::{
     Backoff, Combination, Elastic, Exponential, ExponentialLinear, Inefficient, Linear,
     LinearExponential, LongQuanta, PheetOriginal, Quanta, Randomness,
 };
-use tidegate_policy::{Amount, Idle, Rng, Victim, Wait};
+use tidegate_policy::{IdlePolicy, Rng, StealAmount, VictimPolicy, WaitPolicy};
 
 /// Draws values inside the ranges; whole microseconds now and then, so that all units are shown.
 struct Values(Rng);
@@ -83,7 +83,7 @@ impl Values {
         }
     }
 
-    fn idle(&mut self) -> Idle {
+    fn idle(&mut self) -> IdlePolicy {
         let length = self.time(1_000, 1_000_000_000);
         let (max, insert) = (
             self.time(1, 1_000_000_000),
@@ -92,11 +92,11 @@ impl Values {
         let (threshold, c) = (self.ratio(0.0, 1.0), self.ratio(0.0, 100.0));
         let (s1, s2) = (self.ratio(0.0, 100.0), self.ratio(0.0, 100.0));
         match self.0.below(8) {
-            0 => Idle::Elastic(Elastic { search: length }),
-            1 => self.one_of(&[Idle::None, Idle::Yield, Idle::AbpYield]),
-            2 | 3 => Idle::Backoff(self.backoff()),
-            4 => Idle::YieldThen(self.backoff()),
-            5 | 6 => Idle::Quanta(Quanta {
+            0 => IdlePolicy::Elastic(Elastic { search: length }),
+            1 => self.one_of(&[IdlePolicy::None, IdlePolicy::Yield, IdlePolicy::AbpYield]),
+            2 | 3 => IdlePolicy::Backoff(self.backoff()),
+            4 => IdlePolicy::YieldThen(self.backoff()),
+            5 | 6 => IdlePolicy::Quanta(Quanta {
                 length,
                 threshold,
                 s1,
@@ -114,7 +114,7 @@ impl Values {
                     Inefficient::Mean,
                 ];
                 let inefficient = self.one_of(&all);
-                Idle::LongQuanta(LongQuanta {
+                IdlePolicy::LongQuanta(LongQuanta {
                     length,
                     long,
                     threshold,
@@ -172,23 +172,23 @@ fn no_shown_parameter_can_be_left_out() {
 
 #[test]
 fn defaults_are_shown_by_name_alone() {
-    for name in Idle::names() {
+    for name in IdlePolicy::names() {
         let name = name.replace("BACKOFF", "linear-exponential");
-        assert_eq!(name.parse::<Idle>().unwrap().to_string(), name);
+        assert_eq!(name.parse::<IdlePolicy>().unwrap().to_string(), name);
     }
-    assert_eq!(Idle::default().to_string(), "elastic");
+    assert_eq!(IdlePolicy::default().to_string(), "elastic");
 }
 
 #[test]
 fn parameters_come_in_any_order_and_every_unit_of_time() {
-    let linear: Idle = "linear:max=0.5ms,step=50us,min=10000ns".parse().unwrap();
+    let linear: IdlePolicy = "linear:max=0.5ms,step=50us,min=10000ns".parse().unwrap();
     assert_eq!(linear.to_string(), "linear");
-    let other: Idle = "linear:max=1s,step=0.02ms,min=0ns".parse().unwrap();
+    let other: IdlePolicy = "linear:max=1s,step=0.02ms,min=0ns".parse().unwrap();
     assert_eq!(other.to_string(), "linear:min=0ns,step=20us,max=1s");
-    let nested: Idle = "yield-then-linear:min=20us".parse().unwrap();
+    let nested: IdlePolicy = "yield-then-linear:min=20us".parse().unwrap();
     assert_eq!(
         nested,
-        Idle::YieldThen(Backoff::Linear(Linear {
+        IdlePolicy::YieldThen(Backoff::Linear(Linear {
             min: 20_000,
             ..Linear::default()
         }))
@@ -197,17 +197,17 @@ fn parameters_come_in_any_order_and_every_unit_of_time() {
 
 #[test]
 fn a_parameter_that_follows_another_is_shown_only_where_it_differs() {
-    let followed: Idle = "exponential-linear:threshold=50us".parse().unwrap();
+    let followed: IdlePolicy = "exponential-linear:threshold=50us".parse().unwrap();
     assert_eq!(followed.to_string(), "exponential-linear:threshold=50us");
-    let set: Idle = "exponential-linear:threshold=50us,resume=60us"
+    let set: IdlePolicy = "exponential-linear:threshold=50us,resume=60us"
         .parse()
         .unwrap();
     assert_eq!(
         set.to_string(),
         "exponential-linear:threshold=50us,resume=60us"
     );
-    let short: Idle = "elastic:search=5us".parse().unwrap();
-    assert_eq!(short, Idle::Elastic(Elastic { search: 5_000 }));
+    let short: IdlePolicy = "elastic:search=5us".parse().unwrap();
+    assert_eq!(short, IdlePolicy::Elastic(Elastic { search: 5_000 }));
 }
 
 /// Text that is no idle policy, and what the error says.
@@ -311,7 +311,7 @@ const REFUSED: &[(&str, &str)] = &[
 #[test]
 fn an_idle_policy_that_cannot_be_used_says_where_what_and_what_is_allowed() {
     for (text, message) in REFUSED {
-        let error = text.parse::<Idle>().expect_err(text).to_string();
+        let error = text.parse::<IdlePolicy>().expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
 }
@@ -336,7 +336,7 @@ fn a_combined_backoff_whose_parts_overlap_is_refused() {
             "min=200us is above threshold=100us",
         ),
     ] {
-        let error = text.parse::<Idle>().expect_err(text).to_string();
+        let error = text.parse::<IdlePolicy>().expect_err(text).to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
 }
@@ -347,16 +347,17 @@ fn a_policy_made_in_code_is_checked_like_one_that_was_read() {
         threshold: 300_000,
         ..ExponentialLinear::default()
     };
-    let error =
-        tidegate_policy::IdleState::new(&Idle::Backoff(Backoff::ExponentialLinear(overlapping)))
-            .unwrap_err();
+    let error = tidegate_policy::IdleState::new(&IdlePolicy::Backoff(Backoff::ExponentialLinear(
+        overlapping,
+    )))
+    .unwrap_err();
     assert!(
         error
             .to_string()
             .contains("threshold=300us is above resume=200us"),
         "{error}"
     );
-    let steep = Idle::YieldThen(Backoff::Exponential(Exponential {
+    let steep = IdlePolicy::YieldThen(Backoff::Exponential(Exponential {
         r: f64::NAN,
         ..Exponential::default()
     }));
@@ -367,31 +368,35 @@ fn a_policy_made_in_code_is_checked_like_one_that_was_read() {
             .to_string()
             .contains("out of range; allowed: 1 to 16")
     );
-    assert!(Amount::Fixed(0).check().is_err());
+    assert!(StealAmount::Fixed(0).check().is_err());
 }
 
 #[test]
 fn amounts_victims_and_waits_shown_parse_back_to_themselves() {
     for amount in [
-        Amount::One,
-        Amount::Half,
-        Amount::Fixed(1),
-        Amount::Fixed(65_536),
+        StealAmount::One,
+        StealAmount::Half,
+        StealAmount::Fixed(1),
+        StealAmount::Fixed(65_536),
     ] {
         assert_eq!(amount.to_string().parse(), Ok(amount));
     }
-    for victim in [Victim::Random, Victim::LastVictim, Victim::Hierarchical] {
+    for victim in [
+        VictimPolicy::Random,
+        VictimPolicy::LastVictim,
+        VictimPolicy::Hierarchical,
+    ] {
         assert_eq!(victim.to_string().parse(), Ok(victim));
     }
-    for wait in [Wait::Descendants, Wait::HelpAny] {
+    for wait in [WaitPolicy::Descendants, WaitPolicy::HelpAny] {
         assert_eq!(wait.to_string().parse(), Ok(wait));
     }
-    assert_eq!(Amount::Fixed(20).to_string(), "fixed:20");
+    assert_eq!(StealAmount::Fixed(20).to_string(), "fixed:20");
 }
 
 #[test]
 fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
-    let amount = |text: &str| text.parse::<Amount>().unwrap_err().to_string();
+    let amount = |text: &str| text.parse::<StealAmount>().unwrap_err().to_string();
     assert_eq!(
         amount("two"),
         "unknown amount to steal \"two\"; allowed: one, half, fixed:N"
@@ -408,12 +413,12 @@ fn amounts_victims_and_waits_that_do_not_exist_are_refused() {
         amount("fixed:x"),
         "fixed: \"x\" cannot be read; allowed: a whole number, 1 to 65536"
     );
-    let victim = "near".parse::<Victim>().unwrap_err().to_string();
+    let victim = "near".parse::<VictimPolicy>().unwrap_err().to_string();
     assert_eq!(
         victim,
         "unknown rule for victims \"near\"; allowed: random, round-robin, last-victim, hierarchical"
     );
-    let wait = "help".parse::<Wait>().unwrap_err().to_string();
+    let wait = "help".parse::<WaitPolicy>().unwrap_err().to_string();
     assert_eq!(
         wait,
         "unknown way to wait \"help\"; allowed: descendants, help-any"

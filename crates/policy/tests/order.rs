@@ -1,7 +1,7 @@
 //! The order-maintenance list against a plain one.
 
 use tidegate_policy::Rng;
-use tidegate_policy::space::order::{Item, Order};
+use tidegate_policy::memory::order::{Item, Order};
 
 /// Where a new item goes, given how many there are: before or behind which.
 type Place = fn(u64, usize) -> (usize, bool);

@@ -5,25 +5,25 @@ mod programs;
 mod soak;
 
 use machine::{Machine, State};
-use programs::{Step, body, serial, span, with_strangers, without_leases};
+use programs::{Step, body, serial, span, with_strangers, without_reservations};
 use soak::soak;
 use tidegate_policy::Rng;
 
 /// What becomes of a random program: its peak.
-fn run(space: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &mut Rng) -> u64 {
-    let mut machine = Machine::new(space.parse().unwrap(), slots, most, programs);
+fn run(memory: &str, slots: usize, most: usize, programs: Vec<Vec<Step>>, rng: &mut Rng) -> u64 {
+    let mut machine = Machine::new(memory.parse().unwrap(), slots, most, programs);
     let mut steps = 0;
     while machine.step(rng) {
         steps += 1;
-        assert!(steps < 1_000_000, "{space} on {slots}: it does not end");
+        assert!(steps < 1_000_000, "{memory} on {slots}: it does not end");
     }
     for (number, thread) in machine.threads.iter().enumerate() {
         let State::Idle = thread.state else {
             panic!("thread {number} is left: {:?}", thread.state);
         };
     }
-    for (lease, bytes) in machine.kept.drain(..) {
-        machine.plan.give_back(None, lease, bytes);
+    for (reservation, bytes) in machine.kept.drain(..) {
+        machine.plan.give_back(None, reservation, bytes);
     }
     assert_eq!(machine.plan.book().declared(), 0);
     machine.peak
@@ -34,7 +34,7 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
     let slots = [1, 2, 4, 16, 64];
     let seeds = soak(
         50,
-        "random programs with leases, each on 1 to 64 slots under each policy",
+        "random programs with reservations, each on 1 to 64 slots under each policy",
     );
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
@@ -58,7 +58,7 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
                 let bound = budget.unwrap_or_else(|| s1 + premature());
                 let mut programs = vec![program];
                 if rng.below(2) == 0 {
-                    let other = without_leases(body(&mut rng, 3));
+                    let other = without_reservations(body(&mut rng, 3));
                     programs.insert(rng.below(2) as usize, other);
                 }
                 let peak = run(&rule, slots, most, programs, &mut rng);
@@ -73,7 +73,7 @@ fn every_random_program_ends_within_its_bound_on_any_number_of_slots() {
 
 #[test]
 fn requests_beyond_all_measure_wait_for_nobody_where_all_have_one() {
-    let huge = || vec![Step::Lease(1 << 50)];
+    let huge = || vec![Step::Reservation(1 << 50)];
     for policy in ["depth-first:k=1024", "dfdeques:k=1024"] {
         let program = vec![Step::Join(huge(), huge())];
         run(policy, 2, usize::MAX, vec![program], &mut Rng::new(1));

@@ -1,7 +1,7 @@
 //! The hybrid's clock and sleepers.
 
-use tidegate_policy::space::rounds::{Rounds, pass_for_absent};
-use tidegate_policy::space::{Hybrid, SleepFunction};
+use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
+use tidegate_policy::memory::{Hybrid, SleepFunction};
 
 #[test]
 fn the_sleep_grows_with_the_allocation_and_falls_with_the_workers() {

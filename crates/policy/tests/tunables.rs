@@ -50,7 +50,7 @@ fn the_variables_are_those_of_the_options_and_each_belongs_to_one_row() {
         "TIDEGATE_SHARE",
         "TIDEGATE_WEIGHT",
         "TIDEGATE_EST_CYCLE",
-        "TIDEGATE_SPACE",
+        "TIDEGATE_MEMORY",
     ];
     assert_eq!(variables, expected);
 }
@@ -140,7 +140,7 @@ fn good_values_are_read() {
     assert_eq!(tunables::FLAG_PATIENCE.parse("20us"), Ok(20_000));
     assert_eq!(
         tunables::WAIT.parse("help-any"),
-        Ok(tidegate_policy::Wait::HelpAny)
+        Ok(tidegate_policy::WaitPolicy::HelpAny)
     );
 }
 

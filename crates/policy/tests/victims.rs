@@ -1,7 +1,7 @@
 //! Whom thieves ask: everyone, in the right order, and nobody who is not there.
 
 use std::collections::BTreeSet;
-use tidegate_policy::{Peers, PlaceTree, Rng, Victim, VictimState};
+use tidegate_policy::{Peers, PlaceTree, Rng, VictimPolicy, VictimState};
 
 /// Peers that a test can change.
 struct Pool {
@@ -54,13 +54,17 @@ impl Peers for Pool {
     }
 }
 
-const RULES: [Victim; 4] = [
-    Victim::Random,
-    Victim::RoundRobin,
-    Victim::LastVictim,
-    Victim::Hierarchical,
+const RULES: [VictimPolicy; 4] = [
+    VictimPolicy::Random,
+    VictimPolicy::RoundRobin,
+    VictimPolicy::LastVictim,
+    VictimPolicy::Hierarchical,
 ];
-const CIRCLES: [Victim; 3] = [Victim::Random, Victim::RoundRobin, Victim::LastVictim];
+const CIRCLES: [VictimPolicy; 3] = [
+    VictimPolicy::Random,
+    VictimPolicy::RoundRobin,
+    VictimPolicy::LastVictim,
+];
 
 /// The victims of one round in which no worker has a task.
 fn round(state: &mut VictimState, pool: &Pool, rng: &mut Rng) -> Vec<usize> {
@@ -93,7 +97,11 @@ fn a_round_by_numbers_asks_every_candidate_once() {
 #[test]
 fn the_first_victim_is_equally_often_each_of_the_others() {
     let mut rng = Rng::new(22);
-    for rule in [Victim::Random, Victim::LastVictim, Victim::Hierarchical] {
+    for rule in [
+        VictimPolicy::Random,
+        VictimPolicy::LastVictim,
+        VictimPolicy::Hierarchical,
+    ] {
         let (pool, mut asked) = (Pool::new(4), [0; 4]);
         for _ in 0..3_000 {
             asked[VictimState::new(rule, 1)
@@ -114,7 +122,7 @@ fn the_first_victim_is_equally_often_each_of_the_others() {
 fn the_last_victim_is_asked_first_and_only_once_a_round() {
     let mut rng = Rng::new(23);
     let pool = Pool::new(5);
-    for rule in [Victim::LastVictim, Victim::Hierarchical] {
+    for rule in [VictimPolicy::LastVictim, VictimPolicy::Hierarchical] {
         let mut state = VictimState::new(rule, 0);
         state.stolen_from(3);
         assert_eq!(state.last_victim(), Some(3));
@@ -133,7 +141,7 @@ fn the_last_victim_is_asked_first_and_only_once_a_round() {
 #[test]
 fn a_random_thief_does_not_prefer_its_last_victim() {
     let mut rng = Rng::new(24);
-    let mut state = VictimState::new(Victim::Random, 0);
+    let mut state = VictimState::new(VictimPolicy::Random, 0);
     state.stolen_from(3);
     let first: BTreeSet<usize> = (0..100)
         .map(|_| round(&mut state, &Pool::new(5), &mut rng)[0])
@@ -145,7 +153,7 @@ fn a_random_thief_does_not_prefer_its_last_victim() {
 fn a_round_robin_thief_goes_on_after_the_last_it_asked() {
     let never = || panic!("nothing is drawn");
     let pool = Pool::new(5);
-    let mut state = VictimState::new(Victim::RoundRobin, 1);
+    let mut state = VictimState::new(VictimPolicy::RoundRobin, 1);
     let mut next = || state.next(&pool, never);
     assert_eq!([next(), next()], [Some(2), Some(3)]);
     state.stolen_from(3);
@@ -164,7 +172,7 @@ fn after_a_victim_without_work_its_own_last_victim_is_asked() {
     let mut pool = Pool::new(4);
     pool.last = vec![None, Some(2), Some(3), Some(0)];
     let asked = round(
-        &mut VictimState::new(Victim::LastVictim, 0),
+        &mut VictimState::new(VictimPolicy::LastVictim, 0),
         &pool,
         &mut rng,
     );
@@ -185,7 +193,7 @@ fn a_last_victim_that_is_gone_is_passed_over() {
     let mut pool = Pool::new(4);
     pool.candidates[3] = false;
     pool.last = vec![None, Some(3), Some(77), None];
-    for rule in [Victim::LastVictim, Victim::Hierarchical] {
+    for rule in [VictimPolicy::LastVictim, VictimPolicy::Hierarchical] {
         for last in [3, 99] {
             let mut state = VictimState::new(rule, 0);
             state.stolen_from(last);
@@ -202,7 +210,7 @@ fn a_last_victim_that_is_gone_is_passed_over() {
 fn hierarchical_asks_one_victim_at_each_distance_near_ones_first() {
     let mut rng = Rng::new(27);
     let pool = Pool::eight();
-    let mut state = VictimState::new(Victim::Hierarchical, 5);
+    let mut state = VictimState::new(VictimPolicy::Hierarchical, 5);
     for _ in 0..100 {
         let asked = round(&mut state, &pool, &mut rng);
         let distances: Vec<u32> = asked
@@ -217,7 +225,7 @@ fn hierarchical_asks_one_victim_at_each_distance_near_ones_first() {
 fn hierarchical_returns_to_the_nearest_after_a_success() {
     let mut rng = Rng::new(28);
     let mut pool = Pool::eight();
-    let mut state = VictimState::new(Victim::Hierarchical, 5);
+    let mut state = VictimState::new(VictimPolicy::Hierarchical, 5);
     assert_eq!(state.next(&pool, || rng.draw()), Some(4));
     let second = state.next(&pool, || rng.draw()).unwrap();
     assert_eq!(pool.distance(5, second), 2);
@@ -233,7 +241,7 @@ fn hierarchical_passes_over_distances_where_nobody_is() {
     pool.candidates = vec![false, true, false, false, false, true, false, false];
     assert_eq!(
         round(
-            &mut VictimState::new(Victim::Hierarchical, 5),
+            &mut VictimState::new(VictimPolicy::Hierarchical, 5),
             &pool,
             &mut rng
         ),
@@ -323,7 +331,7 @@ fn alone_a_thief_has_nobody_to_ask() {
 fn one_call_draws_at_most_once_and_a_round_of_the_circle_once() {
     let pool = Pool::new(6);
     let mut draws = 0;
-    let mut state = VictimState::new(Victim::LastVictim, 0);
+    let mut state = VictimState::new(VictimPolicy::LastVictim, 0);
     while state
         .next(&pool, || {
             draws += 1;
@@ -366,7 +374,7 @@ fn a_thief_that_knows_that_all_are_alike_asks_whom_it_would_ask_after_looking_at
             let mut pool = Pool::new(workers);
             let mut alike = Alike(Pool::new(workers));
             let mut rng = Rng::new(31);
-            let mut looks = VictimState::new(Victim::Hierarchical, thief);
+            let mut looks = VictimState::new(VictimPolicy::Hierarchical, thief);
             let mut knows = looks.clone();
             for _ in 0..200 {
                 let draw = rng.draw();

@@ -5,7 +5,7 @@
 //! * `stealing-time`: the same for work stealing, with a constant before the span: the least that fits, against [`STEALING_TIME`].
 //! * `steals`: the steals in units of P times the steps of the longest chain, against [`STEALS`]. Both constants are expected values in Blumofe and Leiserson,
 //!   "Scheduling multithreaded computations by work stealing", J. ACM 46(5), 1999, theorems 11 and 13, which name no number.
-//! * `space`: what is declared at most. Work stealing P S1 (the same, theorem 3), depth-first and DFDeques S1 + k P D, a budget itself.
+//! * `memory`: what is declared at most. Work stealing P S1 (the same, theorem 3), depth-first and DFDeques S1 + k P D, a budget itself.
 //! * `allotments`: how many promises of the rule that shares processors out were broken, against none; not judged where jobs are given less than their shares.
 //!
 //! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief, which slept where thieves park, and join; so much is
@@ -24,7 +24,7 @@ use crate::costs::Costs;
 use crate::extent::Extent;
 use crate::outcome::{JobOutcome, Outcome};
 use crate::settings::{Deques, Settings, Width};
-use tidegate_policy::{Amount, Idle, Nanos, Space};
+use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount};
 
 /// The most that `stealing-time` may be: more than twice what was seen in 10,000 random runs.
 pub const STEALING_TIME: f64 = 2.0;
@@ -60,7 +60,7 @@ impl Bound {
 }
 
 /// The bounds of the run of one job: its number in `outcome`, how many processors it had, and its dag's extent, with the `k` of its
-/// [policy](Settings::space), where that is known.
+/// [policy](Settings::memory), where that is known.
 #[must_use]
 pub fn bounds(
     settings: &Settings,
@@ -81,8 +81,8 @@ pub fn bounds(
         }
         bounds.push(steals(job, processors, &settings.costs));
     }
-    let space = extent.and_then(|extent| space(settings, processors, job, extent));
-    bounds.extend(space);
+    let memory = extent.and_then(|extent| memory(settings, processors, job, extent));
+    bounds.extend(memory);
     if width.desire().is_some() && settings.allotments.is_none() {
         bounds.push(Bound {
             name: "allotments",
@@ -113,31 +113,34 @@ pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
 fn is_greedy(settings: &Settings) -> bool {
     let Settings { steal, costs, .. } = settings;
     let idle = settings.built_in_idle();
-    let parks_at_once = matches!(idle, Some(Idle::Elastic(rules)) if rules.search == 0);
+    let parks_at_once = matches!(idle, Some(IdlePolicy::Elastic(rules)) if rules.search == 0);
     let costs = Costs {
         slice: Costs::NONE.slice,
         ..*costs
     };
-    parks_at_once && costs == Costs::NONE && settings.space == Space::None && takes_last(*steal)
+    parks_at_once
+        && costs == Costs::NONE
+        && settings.memory == MemoryPolicy::None
+        && takes_last(*steal)
 }
 
 /// Whether a thief takes the last task that waits.
-fn takes_last(steal: Amount) -> bool {
-    !matches!(steal, Amount::Fixed(least) if least > 1)
+fn takes_last(steal: StealAmount) -> bool {
+    !matches!(steal, StealAmount::Fixed(least) if least > 1)
 }
 
 /// Whether thieves may sleep while there is work, as under a user's backoff.
 fn naps(settings: &Settings) -> bool {
     !matches!(
         settings.built_in_idle(),
-        Some(Idle::Elastic(_) | Idle::None | Idle::Yield | Idle::AbpYield)
+        Some(IdlePolicy::Elastic(_) | IdlePolicy::None | IdlePolicy::Yield | IdlePolicy::AbpYield)
     )
 }
 
 /// Whether the bounds of work stealing hold for such thieves.
 fn is_work_stealing(settings: &Settings) -> bool {
-    settings.space == Space::None
-        && settings.steal == Amount::One
+    settings.memory == MemoryPolicy::None
+        && settings.steal == StealAmount::One
         && settings.deques == Deques::Worker
 }
 
@@ -160,7 +163,7 @@ fn step(settings: &Settings) -> f64 {
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
     let woken = match settings.built_in_idle() {
         // A user's backoff may park, too.
-        Some(Idle::Elastic(_)) | None => {
+        Some(IdlePolicy::Elastic(_)) | None => {
             costs.sleep + costs.wake + costs.wake_call + costs.handover
         }
         _ => 0,
@@ -205,7 +208,7 @@ pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
 
 /// What may be declared at a time under the settings' policy; none where no bound is known.
 #[must_use]
-pub fn space(
+pub fn memory(
     settings: &Settings,
     processors: usize,
     job: &JobOutcome,
@@ -214,20 +217,20 @@ pub fn space(
     let s1 = extent.peak_bytes as f64;
     let processors = processors as f64;
     let premature = |k: usize| s1 + k as f64 * processors * extent.depth as f64;
-    let limit = match settings.space {
-        Space::None if extent.rests || extent.drafts || !is_work_stealing(settings) => {
+    let limit = match settings.memory {
+        MemoryPolicy::None if extent.rests || extent.drafts || !is_work_stealing(settings) => {
             return None;
         }
-        Space::None => processors * s1,
-        Space::Hybrid(_) => return None,
-        Space::DepthFirst(policy) => premature(policy.k),
-        Space::DfDeques(policy) => premature(policy.k),
-        Space::Budget(policy) => policy.bytes as f64,
+        MemoryPolicy::None => processors * s1,
+        MemoryPolicy::Hybrid(_) => return None,
+        MemoryPolicy::DepthFirst(policy) => premature(policy.k),
+        MemoryPolicy::DfDeques(policy) => premature(policy.k),
+        MemoryPolicy::Budget(policy) => policy.bytes as f64,
     };
     Some(Bound {
-        name: "space",
+        name: "memory",
         value: job.peak_bytes as f64,
         limit,
-        worst: extent.leased_bytes as f64,
+        worst: extent.reserved_bytes as f64,
     })
 }

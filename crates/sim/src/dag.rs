@@ -17,7 +17,7 @@
 //! "An advanced scheduler for intervals", 2010, chapter 1). A graph unfolds lazily if each draft is made by one of those that it waits for, beside that one and not inside:
 //! then what is in memory is the frontier.
 //!
-//! A task may declare memory. What it has to wait for then is the machine's [policy](tidegate_policy::Space); under one that keeps the depth-first order a
+//! A task may declare memory. What it has to wait for then is the machine's [policy](tidegate_policy::MemoryPolicy); under one that keeps the depth-first order a
 //! spawned task waits in the deque and the spawner goes on, as in the runtime.
 //!
 //! A task may touch data by a name: what of them its place's [cache](crate::Settings::cache) does not hold takes time to come. A draft may be
@@ -61,7 +61,7 @@ pub enum Step<T> {
     /// Releases the draft of this name, once.
     Release(u64),
     /// Declares so many bytes, and goes on when it may have them. They are the task's until it gives them back, at the latest when it is over.
-    Lease(u64),
+    Reservation(u64),
     /// Gives back what it has declared last.
     Free,
     /// Reads or writes data that have to be in the cache of its place, and goes on when they are.

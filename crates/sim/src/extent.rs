@@ -19,7 +19,7 @@ pub struct Extent {
     pub work: Nanos,
     /// The time that the longest chain takes of tasks that wait for each other, rests included.
     pub span: Nanos,
-    /// How many actions the longest chain has: steps, and one more for every `k` bytes of a lease, as in the bounds of depth-first schedulers.
+    /// How many actions the longest chain has: steps, and one more for every `k` bytes of a reservation, as in the bounds of depth-first schedulers.
     pub depth: u64,
     /// Whether a task rests.
     pub rests: bool,
@@ -28,7 +28,7 @@ pub struct Extent {
     /// The most that is declared at a time in this order, S1.
     pub peak_bytes: u64,
     /// All that is declared, whether given back or not.
-    pub leased_bytes: u64,
+    pub reserved_bytes: u64,
 }
 
 /// A walk on its way.
@@ -39,18 +39,18 @@ struct Walk<'a> {
     ready: Vec<FrameId>,
     drafts: Drafts,
     declared: u64,
-    /// For how many bytes of a lease an action counts.
+    /// For how many bytes of a reservation an action counts.
     k: u64,
     extent: Extent,
 }
 
 impl Extent {
-    /// Walks the whole of `dag`, in series and depth first; a lease is one action. What is never released is left out, and so is what waits for it.
+    /// Walks the whole of `dag`, in series and depth first; a reservation is one action. What is never released is left out, and so is what waits for it.
     pub fn of<D: AnyDag + ?Sized>(dag: &D) -> Self {
         Self::with_k(dag, u64::MAX)
     }
 
-    /// The same; a lease is an action more for every `k` bytes of it.
+    /// The same; a reservation is an action more for every `k` bytes of it.
     pub fn with_k<D: AnyDag + ?Sized>(dag: &D, k: u64) -> Self {
         Walk::new(dag.unfold(), k).run()
     }
@@ -93,10 +93,10 @@ impl<'a> Walk<'a> {
             }
             // There is no cache to miss.
             Step::Touch(_) => {}
-            Step::Lease(bytes) => self.lease(id, bytes),
+            Step::Reservation(bytes) => self.reserve(id, bytes),
             Step::Free => {
-                let lease = frame.space().leases.pop();
-                self.declared -= lease.map_or(0, |(bytes, _)| bytes);
+                let reservation = frame.memory().reservations.pop();
+                self.declared -= reservation.map_or(0, |(bytes, _)| bytes);
             }
             Step::Fork(first, second) => {
                 frame.pending += 2;
@@ -139,12 +139,12 @@ impl<'a> Walk<'a> {
         Some(id)
     }
 
-    fn lease(&mut self, id: FrameId, bytes: u64) {
+    fn reserve(&mut self, id: FrameId, bytes: u64) {
         let frame = self.frames.get(id);
         frame.chain.actions += bytes / self.k;
-        frame.space().leases.push((bytes, None));
+        frame.memory().reservations.push((bytes, None));
         self.declared += bytes;
-        self.extent.leased_bytes += bytes;
+        self.extent.reserved_bytes += bytes;
         self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
     }
 
@@ -160,8 +160,8 @@ impl<'a> Walk<'a> {
         self.extent.tasks += 1;
         let frame = self.frames.get(id);
         self.dag.end(frame.task);
-        let leases = frame.take_leases();
-        self.declared -= leases.iter().map(|(bytes, _)| bytes).sum::<u64>();
+        let reservations = frame.take_reservations();
+        self.declared -= reservations.iter().map(|(bytes, _)| bytes).sum::<u64>();
         match self.frames.end(id) {
             Ended::Last { parent } => Some(parent),
             Ended::NotLast => None,

@@ -9,7 +9,7 @@
 use crate::chain::Chain;
 use crate::dag::Place;
 use crate::unfold::TaskId;
-use tidegate_policy::space::book::{Lease, Scope, Task};
+use tidegate_policy::memory::book::{Reservation, Scope, Task};
 
 /// The number of a frame.
 pub(crate) type FrameId = u32;
@@ -30,14 +30,14 @@ pub(crate) struct Frame {
     /// The longest chain that ends in a task that it started.
     pub(crate) longest: Chain,
     /// What few tasks have, kept apart so that the others are small.
-    space: Option<Box<Space>>,
+    memory: Option<Box<Memory>>,
 }
 
 /// What a task has declared, and its place in the plan of a job that keeps the depth-first order.
 #[derive(Default)]
-pub(crate) struct Space {
-    /// How much, and the lease's name in the plan.
-    pub(crate) leases: Vec<(u64, Option<Lease>)>,
+pub(crate) struct Memory {
+    /// How much, and the reservation's name in the plan.
+    pub(crate) reservations: Vec<(u64, Option<Reservation>)>,
     /// On whose stack it lies.
     pub(crate) thread: usize,
     pub(crate) role: Role,
@@ -52,7 +52,7 @@ pub(crate) struct Space {
     pub(crate) scope: Option<Scope>,
 }
 
-impl Space {
+impl Memory {
     /// The second half, if another thread runs it or nobody does.
     pub(crate) fn unfinished_half(&self) -> Option<Task> {
         self.half.filter(|_| !self.half_is_over)
@@ -74,15 +74,15 @@ pub(crate) enum Role {
 impl Frame {
     /// What the task has declared, and its place in the plan.
     #[inline]
-    pub(crate) fn space(&mut self) -> &mut Space {
-        self.space.get_or_insert_default()
+    pub(crate) fn memory(&mut self) -> &mut Memory {
+        self.memory.get_or_insert_default()
     }
 
     /// What it has declared and not given back, which is no longer its own.
     #[inline]
-    pub(crate) fn take_leases(&mut self) -> Vec<(u64, Option<Lease>)> {
-        let space = self.space.as_mut();
-        space.map_or_else(Vec::new, |space| std::mem::take(&mut space.leases))
+    pub(crate) fn take_reservations(&mut self) -> Vec<(u64, Option<Reservation>)> {
+        let memory = self.memory.as_mut();
+        memory.map_or_else(Vec::new, |memory| std::mem::take(&mut memory.reservations))
     }
 
     /// Whether all that the task started is over; if not, it waits.
@@ -120,7 +120,7 @@ impl Frames {
             waits: false,
             chain,
             longest: Chain::default(),
-            space: None,
+            memory: None,
         };
         match self.free.pop() {
             Some(id) => {
@@ -154,7 +154,7 @@ impl Frames {
     #[inline]
     pub(crate) fn end(&mut self, id: FrameId) -> Ended {
         let Frame { parent, chain, .. } = self.frames[id as usize];
-        self.frames[id as usize].space = None;
+        self.frames[id as usize].memory = None;
         self.free.push(id);
         if parent == NONE {
             return Ended::Root { chain };

@@ -17,9 +17,9 @@ pub struct Counters {
     /// Steals by which a thief woke a worker asleep with work and fell asleep in its place.
     pub swaps: u64,
     /// Attempts that failed on a victim that had work itself.
-    pub partly_failed: u64,
+    pub failed_lost_race: u64,
     /// Attempts that failed on a victim that was out of work.
-    pub purely_failed: u64,
+    pub failed_empty: u64,
     /// The length of the victim's deque, summed over all attempts.
     pub lengths_seen: u64,
     /// How often a thief slept for a while, by its idle policy.

@@ -3,11 +3,12 @@
 use crate::allotments::{Allotments, Course};
 use crate::costs::Costs;
 use std::fmt;
-use tidegate_policy::desire::Desire;
+use tidegate_policy::desire::DesirePolicy;
 use tidegate_policy::idle::BackoffFactory;
 use tidegate_policy::tunables::{EST_CYCLE, SIM_PROCESSORS};
 use tidegate_policy::{
-    Allot, Amount, Idle, IdleState, Nanos, ParseError, PlaceTree, Space, Victim,
+    Allot, IdlePolicy, IdleState, MemoryPolicy, Nanos, ParseError, PlaceTree, StealAmount,
+    VictimPolicy,
 };
 
 /// The machine and the rules that hold on it.
@@ -18,18 +19,18 @@ pub struct Settings {
     /// From which all random draws come.
     pub seed: u64,
     /// How thieves rest.
-    pub idle: Idle,
+    pub idle: IdlePolicy,
     /// A user's own backoff in place of `idle`, made for each worker with its number in its job. Its sleeps are
     /// limited as in the runtime, and its panics reach the caller of the run.
     pub backoff: Option<BackoffFactory>,
     /// How much a steal takes.
-    pub steal: Amount,
+    pub steal: StealAmount,
     /// Whom a thief asks.
-    pub victim: Victim,
+    pub victim: VictimPolicy,
     /// Who shares a deque.
     pub deques: Deques,
     /// Which task may have memory, and which waits for it.
-    pub space: Space,
+    pub memory: MemoryPolicy,
     /// How far the workers of a job are from each other, by their numbers.
     pub places: PlaceTree,
     /// How many bytes the cache of each [place](PlaceTree::places) holds; 0 is a machine on which data are near everywhere.
@@ -58,12 +59,12 @@ impl Settings {
         Self {
             processors,
             seed: 0,
-            idle: Idle::default(),
+            idle: IdlePolicy::default(),
             backoff: None,
-            steal: Amount::default(),
-            victim: Victim::default(),
+            steal: StealAmount::default(),
+            victim: VictimPolicy::default(),
             deques: Deques::Worker,
-            space: Space::None,
+            memory: MemoryPolicy::None,
             places: PlaceTree::flat(processors),
             cache: 0,
             pinned: false,
@@ -76,7 +77,7 @@ impl Settings {
     }
 
     /// The idle policy, unless a user's backoff takes its place.
-    pub(crate) fn built_in_idle(&self) -> Option<Idle> {
+    pub(crate) fn built_in_idle(&self) -> Option<IdlePolicy> {
         self.backoff.is_none().then_some(self.idle)
     }
 
@@ -92,14 +93,14 @@ impl Settings {
     pub(crate) fn check<D>(&self, jobs: &[Job<D>]) -> Result<(), Refusal> {
         SIM_PROCESSORS.check(self.processors)?;
         self.steal.check()?;
-        self.space.check()?;
+        self.memory.check()?;
         EST_CYCLE
             .check(self.cycle)
             .map_err(|error| error.alone().within(EST_CYCLE.name))?;
-        if self.deques == Deques::Place && self.space.keeps_order() {
+        if self.deques == Deques::Place && self.memory.keeps_order() {
             return Err(Refusal(format!(
                 "deques of places beside {}, which has no deques; allowed: the policies none and hybrid",
-                self.space
+                self.memory
             )));
         }
         if self.deques == Deques::Place && self.steal.take(1) == 0 {
@@ -123,10 +124,10 @@ impl Settings {
                     "job {number} has a desire, and its workers are pinned, also to processors that are other jobs' share; allowed: a fixed number of processors"
                 )));
             }
-            if job.width.desire().is_some() && self.space.keeps_order() {
+            if job.width.desire().is_some() && self.memory.keeps_order() {
                 return Err(Refusal(format!(
                     "job {number} has a desire beside {}; allowed: a fixed number of processors",
-                    self.space
+                    self.memory
                 )));
             }
             if let Some(limit) = job.width.limit() {
@@ -157,10 +158,10 @@ impl Settings {
         if self.pinned {
             return Err(Refusal("allotments beside pinned workers, which cannot use the processors that are left; allowed: one of the two".into()));
         }
-        if self.space.keeps_order() {
+        if self.memory.keeps_order() {
             return Err(Refusal(format!(
                 "allotments beside {}, which has no workers asleep amid a task; allowed: the policies none and hybrid",
-                self.space
+                self.memory
             )));
         }
         allotments.check(self.processors)
@@ -194,15 +195,15 @@ pub enum Width {
     /// These, all the time, however many others there are.
     Fixed(usize),
     /// One at first, then what it desires by this rule and the others leave to it.
-    Desired(Desire),
+    Desired(DesirePolicy),
     /// The same, but never more than so many.
-    Limited(Desire, usize),
+    Limited(DesirePolicy, usize),
 }
 
 impl Width {
     /// The rule by which it desires more or fewer.
     #[must_use]
-    pub const fn desire(&self) -> Option<&Desire> {
+    pub const fn desire(&self) -> Option<&DesirePolicy> {
         match self {
             Self::Fixed(_) => None,
             Self::Desired(desire) | Self::Limited(desire, _) => Some(desire),

@@ -88,7 +88,7 @@ impl<D: Dag> Unfold for Unfolded<'_, D> {
                 put,
             }),
             Step::Release(name) => Step::Release(name),
-            Step::Lease(bytes) => Step::Lease(bytes),
+            Step::Reservation(bytes) => Step::Reservation(bytes),
             Step::Free => Step::Free,
             Step::Touch(touch) => Step::Touch(touch),
             Step::End => Step::End,

@@ -4,7 +4,7 @@
 mod support;
 
 use support::{Phases, Random, greedy};
-use tidegate_policy::Desire;
+use tidegate_policy::DesirePolicy;
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{Dag, Job, JobOutcome, Nanos, Settings, Width, run};
 
@@ -91,7 +91,7 @@ fn times_count_from_the_arrival_of_each_job() {
 fn a_job_with_a_desire_has_the_smaller_of_both() {
     let wide = || Phases(vec![(3_000, 100 * US)]);
     let serial = || Phases(vec![(1, 300 * MS)]);
-    for rule in Desire::names() {
+    for rule in DesirePolicy::names() {
         let width = Width::Desired(rule.parse().unwrap());
         let of = |allotments, dag| alone(&given(allotments, Settings::new(16)), dag, width);
         let few = of("0ms:3", wide());
@@ -179,7 +179,7 @@ fn what_cannot_be_given_is_refused() {
     };
     assert!(refused(pinned).contains("pinned"));
     let ordered = Settings {
-        space: "depth-first".parse().unwrap(),
+        memory: "depth-first".parse().unwrap(),
         ..given("0ms:8", Settings::new(8))
     };
     assert!(refused(ordered).contains("allowed: the policies none and hybrid"));

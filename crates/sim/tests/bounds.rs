@@ -4,8 +4,8 @@ mod support;
 
 use std::collections::BTreeMap;
 use support::{Random, whole};
-use tidegate_policy::{Desire, Rng, Space};
-use tidegate_sim::bounds::{bounds, greedy, space, stealing_time, waste};
+use tidegate_policy::{DesirePolicy, MemoryPolicy, Rng};
+use tidegate_sim::bounds::{bounds, greedy, memory, stealing_time, waste};
 use tidegate_sim::{
     Allotments, Bound, Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run,
 };
@@ -42,7 +42,7 @@ fn machine(rng: &mut Rng) -> Settings {
     let steal = of(&["one", "one", "one", "half", "fixed:2"]);
     let victim = of(&["random", "round-robin", "last-victim", "hierarchical"]);
     let allot = of(&["dp", "deq", "equi", "max-min"]);
-    let space = of(&[
+    let memory = of(&[
         "none",
         "none",
         "none",
@@ -59,7 +59,7 @@ fn machine(rng: &mut Rng) -> Settings {
         steal: steal.parse().unwrap(),
         victim: victim.parse().unwrap(),
         allot: allot.parse().unwrap(),
-        space: space.parse().unwrap(),
+        memory: memory.parse().unwrap(),
         costs: if free { Costs::NONE } else { Costs::default() },
         cycle: 100_000 + rng.below(500_000),
         ..Settings::new(processors)
@@ -72,14 +72,14 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
     let work = [50_000, 100, 100][rng.below(3) as usize];
     // Of few tasks every bound holds.
     let mut dag = || Random {
-        leases: true,
+        reservations: true,
         forks: 9,
         levels: 1 + rng.below(2) as u32,
         work,
-        lease: 999,
+        reservation: 999,
         ..Random::new(rng.draw())
     };
-    let count = if settings.space.keeps_order() {
+    let count = if settings.memory.keeps_order() {
         0
     } else {
         dag().seed % 4
@@ -87,7 +87,7 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
     if count == 0 {
         return vec![whole(dag(), settings)];
     }
-    let rule = Desire::names()[dag().seed as usize % Desire::names().len()];
+    let rule = DesirePolicy::names()[dag().seed as usize % DesirePolicy::names().len()];
     let width = Width::Desired(rule.parse().unwrap());
     (0..count)
         .map(|_| Job {
@@ -101,14 +101,14 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
 /// Every third job is given random numbers of processors, if its memory has no order.
 fn allotments(seed: u64, settings: &Settings) -> Option<Allotments> {
     let every = [20_000, 100_000, 1_000_000][seed as usize / 3 % 3];
-    let given = seed % 3 == 0 && !settings.space.keeps_order();
+    let given = seed % 3 == 0 && !settings.memory.keeps_order();
     given.then_some(Allotments::Random(every))
 }
 
-fn k_of(space: Space) -> u64 {
-    match space {
-        Space::DepthFirst(policy) => policy.k as u64,
-        Space::DfDeques(policy) => policy.k as u64,
+fn k_of(memory: MemoryPolicy) -> u64 {
+    match memory {
+        MemoryPolicy::DepthFirst(policy) => policy.k as u64,
+        MemoryPolicy::DfDeques(policy) => policy.k as u64,
         _ => u64::MAX,
     }
 }
@@ -125,7 +125,7 @@ fn every_random_run_keeps_every_bound_that_it_has() {
         settings.allotments = allotments(seed, &settings);
         let outcome = run(&settings, &jobs).unwrap();
         for (number, job) in jobs.iter().enumerate() {
-            let extent = Extent::with_k(&job.dag, k_of(settings.space));
+            let extent = Extent::with_k(&job.dag, k_of(settings.memory));
             for bound in bounds(&settings, &outcome, (number, job.width), Some(&extent)) {
                 assert!(
                     bound.holds(),
@@ -229,20 +229,20 @@ fn thieves_that_take_nothing_break_the_bound_of_work_stealing() {
 #[test]
 fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
     let dag = Random {
-        leases: true,
+        reservations: true,
         levels: 7,
         ..Random::new(2)
     };
     let extent = Extent::with_k(&dag, 1);
     let sleepy = Settings {
-        space: "hybrid:alpha=1,beta=0".parse().unwrap(),
+        memory: "hybrid:alpha=1,beta=0".parse().unwrap(),
         ..Settings::new(1)
     };
     let (job, _) = support::alone(&sleepy, dag);
     let budget = format!("budget:bytes={0},serial={0}", extent.peak_bytes);
     for policy in ["none", &budget] {
         let claims = Settings {
-            space: policy.parse().unwrap(),
+            memory: policy.parse().unwrap(),
             ..Settings::new(1)
         };
         let bound = claimed(&claims, &job, &extent);
@@ -252,7 +252,7 @@ fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
 
 /// The bound of these settings, for a run of others on one processor.
 fn claimed(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Bound {
-    space(settings, 1, job, extent).expect("it has one")
+    memory(settings, 1, job, extent).expect("it has one")
 }
 
 /// Spawns so many tasks, each of which declares so many bytes.
@@ -271,7 +271,7 @@ impl Dag for Wide {
             (0, step) if step <= self.0 => Step::Spawn((step, 0)),
             (0, step) if step == self.0 + 1 => Step::Join,
             (0, _) => Step::End,
-            (_, 1 | 2) => Step::Lease(self.1 / 2),
+            (_, 1 | 2) => Step::Reservation(self.1 / 2),
             (_, 3) => Step::Work(1_000),
             _ => Step::End,
         }
@@ -281,9 +281,9 @@ impl Dag for Wide {
 #[test]
 fn sleepers_that_keep_what_they_hold_break_the_bounds_of_depth_first_orders() {
     let dag = || Wide(1_000, 1 << 20);
-    let peak = |space: &str| {
+    let peak = |memory: &str| {
         let settings = Settings {
-            space: space.parse().unwrap(),
+            memory: memory.parse().unwrap(),
             ..Settings::new(1)
         };
         support::alone(&settings, dag()).0
@@ -291,10 +291,10 @@ fn sleepers_that_keep_what_they_hold_break_the_bounds_of_depth_first_orders() {
     let extent = Extent::with_k(&dag(), 1_024);
     for policy in ["depth-first:k=1KiB", "dfdeques:k=1KiB"] {
         let claims = Settings {
-            space: policy.parse().unwrap(),
+            memory: policy.parse().unwrap(),
             ..Settings::new(1)
         };
-        let bound = |space| claimed(&claims, &peak(space), &extent);
+        let bound = |memory| claimed(&claims, &peak(memory), &extent);
         let (right, wrong) = (bound(policy), bound("hybrid:alpha=1,beta=0"));
         assert!(right.holds() && right.tells(), "{policy}: {right:?}");
         assert!(!wrong.holds(), "{policy}: {wrong:?}");

@@ -132,9 +132,9 @@ fn no_task_begins_before_its_releases_and_the_run_finds_what_a_walk_and_a_count_
         assert_eq!(extent.span, graph.span());
         assert!(extent.drafts);
         for processors in [1, 2, 7, 64] {
-            for (space, steal) in [("none", "one"), ("none", "half"), ("hybrid", "one")] {
+            for (memory, steal) in [("none", "one"), ("none", "half"), ("hybrid", "one")] {
                 let settings = Settings {
-                    space: space.parse().unwrap(),
+                    memory: memory.parse().unwrap(),
                     steal: steal.parse().unwrap(),
                     seed,
                     ..Settings::new(processors)
@@ -199,9 +199,9 @@ fn drafts_that_nobody_releases_end_the_run_with_an_error_however_thieves_rest() 
 
 #[test]
 fn an_order_that_knows_of_no_drafts_refuses_them() {
-    for space in ["depth-first", "dfdeques", "budget:bytes=10,serial=10"] {
+    for memory in ["depth-first", "dfdeques", "budget:bytes=10,serial=10"] {
         let settings = Settings {
-            space: space.parse().unwrap(),
+            memory: memory.parse().unwrap(),
             ..Settings::new(4)
         };
         let error = run(&settings, &[whole(Graph::new(3), &settings)]).unwrap_err();

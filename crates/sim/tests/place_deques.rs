@@ -148,7 +148,7 @@ fn what_needs_deques_of_workers_is_refused() {
         refused.to_string()
     };
     let ordered = Settings {
-        space: "dfdeques".parse().unwrap(),
+        memory: "dfdeques".parse().unwrap(),
         ..pairs(4)
     };
     let of_several = Settings {

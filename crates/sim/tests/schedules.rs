@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Phases, Random, alone, greedy, whole};
-use tidegate_policy::Amount;
+use tidegate_policy::StealAmount;
 use tidegate_sim::{
     Dag, Extent, Job, JobOutcome, Outcome, Settings, Step, Width, run, run_telling,
 };
@@ -101,7 +101,7 @@ fn check(settings: &Settings, dag: Random, width: Width) {
         (counters.tasks, work, span),
         (extent.tasks, extent.work, extent.span)
     );
-    let failed = counters.partly_failed + counters.purely_failed;
+    let failed = counters.failed_lost_race + counters.failed_empty;
     assert_eq!(counters.attempts, counters.steals + failed);
 }
 
@@ -157,7 +157,7 @@ fn a_task_that_rests_leaves_its_processor_to_others() {
 
 #[test]
 fn a_steal_takes_as_much_as_its_rule_says() {
-    for (steal, tasks) in [(Amount::One, 1..=1), (Amount::Fixed(3), 3..=3)] {
+    for (steal, tasks) in [(StealAmount::One, 1..=1), (StealAmount::Fixed(3), 3..=3)] {
         let settings = Settings {
             steal,
             ..Settings::new(4)

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Phases, Random, greedy};
-use tidegate_policy::{Allot, Desire};
+use tidegate_policy::{Allot, DesirePolicy};
 use tidegate_sim::{Costs, Extent, Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
 
 const MS: Nanos = 1_000_000;
@@ -29,7 +29,7 @@ fn least(outcome: &Outcome, processors: usize) -> Nanos {
 #[test]
 fn jobs_that_come_and_go_are_done_to_the_last_task_under_every_estimator_and_every_rule() {
     let mut swaps = 0;
-    for rule in Desire::names() {
+    for rule in DesirePolicy::names() {
         for allot in Allot::names() {
             for (processors, idle) in [(2, "elastic"), (6, "linear"), (16, "yield")] {
                 let settings = Settings {

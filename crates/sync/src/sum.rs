@@ -25,7 +25,7 @@ impl Sum {
         self.0.fetch_add(n, Ordering::Relaxed).wrapping_add(n)
     }
 
-    /// Subtracts `n`.
+    /// Subtracts `n` from the sum.
     pub fn take(&self, n: u64) {
         self.0.fetch_sub(n, Ordering::Relaxed);
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use tidegate::Pool;
-use tidegate::space::{self, LeaseError};
+use tidegate::memory::{self, ReservationError};
 
 struct Image {
     width: usize,
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let serial = images.iter().map(Image::pixels).max().unwrap_or(0) * size_of::<u32>();
     let budget = serial + serial / 2;
     let policy = format!("budget:{budget},serial={serial}").parse()?;
-    let pool = Pool::builder().space(policy).build()?;
+    let pool = Pool::builder().memory(policy).build()?;
 
     let sum = pool.install(|| {
         tidegate::map_reduce(
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let mean = sum.unwrap_or(Ok(0))? / images.len() as u64;
 
-    let peak = pool.stats().space.peak;
+    let peak = pool.stats().memory.peak;
     println!("mean {mean}, at most {peak} of {budget} bytes");
     assert!(peak <= budget as u64);
 
@@ -56,9 +56,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The mean of all pixels.
-fn brightness(image: &Image) -> Result<u64, LeaseError> {
+fn brightness(image: &Image) -> Result<u64, ReservationError> {
     // Waits until the budget has room for this image.
-    let mut pixels = space::vec::<u32>(image.pixels())?;
+    let mut pixels = memory::vec::<u32>(image.pixels())?;
     pixels.extend(image.decode());
     let sum: u64 = pixels.iter().map(|&pixel| u64::from(pixel)).sum();
     Ok(sum / pixels.len() as u64)

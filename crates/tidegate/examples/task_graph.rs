@@ -30,7 +30,7 @@ fn build(units: &[Unit]) -> Result<String, Failure> {
         let mut objects: Vec<Interval<'_, String>> = Vec::new();
         for unit @ (name, _, needs) in units {
             let inputs: Vec<_> = needs.iter().map(|&i| objects[i].clone()).collect();
-            let object = s.attempt(move |_| compile(unit, &inputs)).named(*name);
+            let object = s.try_interval(move |_| compile(unit, &inputs)).named(*name);
             for &i in *needs {
                 let edge = objects[i].end().before(object.start());
                 edge.expect("a new interval can wait for an older one");

@@ -21,26 +21,26 @@ pub(crate) fn undeclare(bytes: u64) {
 /// Counts what a program allocates; to be made its global allocator.
 ///
 /// ```
-/// use tidegate::space::{Counting, allocated};
+/// use tidegate::memory::{CountingAllocator, stats};
 ///
 /// #[global_allocator]
-/// static ALLOCATOR: Counting = Counting::system();
+/// static ALLOCATOR: CountingAllocator = CountingAllocator::system();
 ///
-/// let before = allocated().live;
+/// let before = stats().live;
 /// let buffer = vec![0_u8; 1 << 20];
-/// assert!(allocated().live >= before + (1 << 20));
+/// assert!(stats().live >= before + (1 << 20));
 /// # drop(buffer);
 /// ```
 ///
 /// Each allocation and each free costs an atomic addition to a word that all threads share; while nothing is counted, a load.
 #[derive(Debug)]
-pub struct Counting<A = System> {
+pub struct CountingAllocator<A = System> {
     allocator: A,
     /// Whether it counts: 0 or 1.
     counts: Sum,
 }
 
-impl Counting {
+impl CountingAllocator {
     /// Over the system's allocator.
     #[must_use]
     pub const fn system() -> Self {
@@ -48,7 +48,7 @@ impl Counting {
     }
 }
 
-impl<A> Counting<A> {
+impl<A> CountingAllocator<A> {
     /// Over another allocator.
     #[must_use]
     pub const fn over(allocator: A) -> Self {
@@ -86,10 +86,10 @@ impl<A> Counting<A> {
     }
 }
 
-/// What a program has allocated through [`Counting`], in bytes; all 0 where that is not its global allocator.
+/// What a program has allocated through [`CountingAllocator`], in bytes; all 0 where that is not its global allocator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Allocated {
+pub struct AllocatorStats {
     /// What is allocated now.
     pub live: u64,
     /// The most that ever was.
@@ -105,8 +105,8 @@ fn floored(sum: u64) -> u64 {
 
 /// What the program has allocated so far.
 #[must_use]
-pub fn allocated() -> Allocated {
-    Allocated {
+pub fn stats() -> AllocatorStats {
+    AllocatorStats {
         live: floored(LIVE.get()),
         peak: PEAK.get(),
         undeclared_peak: UNDECLARED.get(),
@@ -114,7 +114,7 @@ pub fn allocated() -> Allocated {
 }
 
 // SAFETY: every call goes on to the allocator below as it came, and what that answers is the answer; counting neither allocates nor unwinds.
-unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
+unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's duties are those of the allocator below.
         let block = unsafe { self.allocator.alloc(layout) };

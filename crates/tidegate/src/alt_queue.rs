@@ -14,7 +14,7 @@ use tidegate_deque::{
     Blocks, ChaseLev, Cursor, Duplicating, Dynamic, IdempotentDeque, IdempotentFifo,
     IdempotentLifo, Lazy, Miss, Multiplicity,
 };
-use tidegate_policy::Queue;
+use tidegate_policy::QueueKind;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 
@@ -24,7 +24,7 @@ pub(crate) enum AltQueue {
     Own(Own),
     /// In the pool's.
     Shared,
-    /// In the plan of a pool that keeps their order, see [`crate::space`].
+    /// In the plan of a pool that keeps their order, see [`crate::memory`].
     Planned,
 }
 
@@ -114,19 +114,19 @@ impl Own {
 
 impl AltQueue {
     /// That of a worker of a pool with this queue.
-    pub(crate) fn of(queue: Queue) -> Option<Self> {
+    pub(crate) fn of(queue: QueueKind) -> Option<Self> {
         Some(Self::Own(match queue {
-            Queue::Split => return None,
-            Queue::Shared => return Some(Self::Shared),
-            Queue::Lazy => Own::new::<Lazy<_>>(),
-            Queue::ChaseLev => Own::new::<ChaseLev<_>>(),
-            Queue::Dynamic => Own::new::<Dynamic<_>>(),
-            Queue::Blocks => Own::new::<Blocks<_>>(),
-            Queue::IdempotentDeque => Own::new::<IdempotentDeque<_>>(),
-            Queue::IdempotentFifo => Own::new::<IdempotentFifo<_>>(),
-            Queue::IdempotentLifo => Own::new::<IdempotentLifo<_>>(),
-            Queue::Duplicating => Own::new::<Duplicating<_>>(),
-            Queue::Multiplicity => Own::new::<Multiplicity<_>>(),
+            QueueKind::Split => return None,
+            QueueKind::Shared => return Some(Self::Shared),
+            QueueKind::Lazy => Own::new::<Lazy<_>>(),
+            QueueKind::ChaseLev => Own::new::<ChaseLev<_>>(),
+            QueueKind::Dynamic => Own::new::<Dynamic<_>>(),
+            QueueKind::Blocks => Own::new::<Blocks<_>>(),
+            QueueKind::IdempotentDeque => Own::new::<IdempotentDeque<_>>(),
+            QueueKind::IdempotentFifo => Own::new::<IdempotentFifo<_>>(),
+            QueueKind::IdempotentLifo => Own::new::<IdempotentLifo<_>>(),
+            QueueKind::Duplicating => Own::new::<Duplicating<_>>(),
+            QueueKind::Multiplicity => Own::new::<Multiplicity<_>>(),
         }))
     }
 

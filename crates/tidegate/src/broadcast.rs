@@ -5,11 +5,11 @@
 //! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one when it has nothing else left in
 //! its deque; one that was preempted when its task waits or is over.
 
+use crate::memory;
 use crate::pool::PoolInner;
 use crate::pool::members;
 use crate::scope;
 use crate::scope::Scope;
-use crate::space;
 use crate::spawn;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) fn broadcast<R: Send>(
                     let result = f(number, threads);
                     slots.lock()[number] = Some(result);
                 };
-                space::expect(pool, scope.core());
+                memory::expect(pool, scope.core());
                 scope.task(part, WorkerThread::get())
             }
         });
@@ -64,7 +64,7 @@ impl<'scope> Scope<'scope> {
             move |number| {
                 let f = f.clone();
                 let part = move |scope: &Self| f(scope, number, threads);
-                space::expect(self.pool(), self.core());
+                memory::expect(self.pool(), self.core());
                 self.task(part, WorkerThread::get())
             }
         });

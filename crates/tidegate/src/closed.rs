@@ -27,7 +27,7 @@ use crate::yield_now;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use tidegate_policy::Share;
+use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
 
 /// Why a closed pool could not be made.
@@ -83,7 +83,7 @@ impl ClosedPool {
         };
         if with_caller {
             // That thread has a slot for good and does as it likes: it cannot be asked for it.
-            builder = builder.share(Share::Off);
+            builder = builder.share(SharePolicy::Off);
         }
         let options = Options::of(builder).map_err(Refused::Options)?;
         let pool = Pool::start_by(options, with_caller, start).map_err(Refused::Thread)?;
@@ -266,7 +266,7 @@ mod tests {
                 breadth_first: false,
                 forgiving: false,
             };
-            let builder = Pool::builder().workers(2).share(Share::Auto);
+            let builder = Pool::builder().workers(2).share(SharePolicy::Auto);
             let start = |thread: UnstartedThread| thread.start("closed".into());
             ClosedPool::build(builder, closed, with_caller, start).unwrap()
         };

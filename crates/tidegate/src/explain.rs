@@ -9,7 +9,7 @@
 
 use crate::options::{IdleRule, Options, Sharing, Source, machine};
 use crate::pool::PoolInner;
-use tidegate_policy::Share;
+use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
@@ -55,7 +55,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     differing.extend(difference(options.victim, &tunables::VICTIM));
     differing.extend(difference(options.wait, &tunables::WAIT));
     differing.extend(difference(options.queue, &tunables::QUEUE));
-    differing.extend(difference(options.space, &tunables::SPACE));
+    differing.extend(difference(options.memory, &tunables::SPACE));
     differing.extend(difference(options.places, &tunables::PLACES));
     differing.extend(difference(options.bind, &tunables::BIND));
     if options.max_threads_from != Source::Default && options.kind.closed().is_none() {
@@ -89,7 +89,10 @@ fn explanation(options: &Options, workers: usize) -> String {
 /// How the pool shares the machine, where that differs. What is the default for others is none for a closed pool.
 fn sharing(options: &Options) -> Vec<String> {
     let closed = options.kind.closed().is_some();
-    let share = options.share.as_ref().map_or(Share::Off, |by| by.share);
+    let share = options
+        .share
+        .as_ref()
+        .map_or(SharePolicy::Off, |by| by.share);
     let mut differing = Vec::new();
     differing.extend(match (closed, options.share_from) {
         (true, Source::Default) => Some("share=off (TIDEGATE_SHARE is not set)".to_owned()),
@@ -170,10 +173,10 @@ mod tests {
     fn how_a_pool_shares_is_told_where_it_differs() {
         let differing = |builder| explanation(&Options::of(builder).unwrap(), 1);
         let builder = || Pool::builder().workers(1);
-        let shares = builder().share(Share::On).weight(300);
+        let shares = builder().share(SharePolicy::On).weight(300);
         let shares = shares.desire("wsap:eta=0.75".parse().unwrap());
         assert!(differing(shares).ends_with(", share=on weight=300 desire=wsap:eta=0.75"));
-        assert!(differing(builder().share(Share::Off).weight(300)).ends_with(", share=off"));
+        assert!(differing(builder().share(SharePolicy::Off).weight(300)).ends_with(", share=off"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::broadcast;
 use crate::explain;
-use crate::interval::{self, Body, Failure};
+use crate::interval::{self, Failure};
+use crate::memory;
 use crate::options::{BuildError, Builder, Options};
 use crate::place;
 use crate::place::PlaceId;
@@ -11,7 +12,6 @@ use crate::pool::{PoolInner, UnstartedThread, observe};
 use crate::scope;
 use crate::scope::Scope;
 use crate::share_controller;
-use crate::space;
 use crate::spawn::{self, Handle};
 use crate::stats::Stats;
 use crate::trace::Trace;
@@ -192,7 +192,7 @@ impl Pool {
     /// As there.
     pub fn interval<'env, R, F>(&self, f: F) -> Result<R, Failure>
     where
-        F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
+        F: for<'scope> FnOnce(&interval::Scope<'scope, 'env>) -> R + Send,
         R: Send,
     {
         enter::take_part(self.used(), |current| interval::inline(current, None, f))
@@ -244,7 +244,7 @@ impl Pool {
         self.shared().set_workers(workers)
     }
 
-    /// Changes the budget for declared memory while the pool runs, see [`Builder::space`].
+    /// Changes the budget for declared memory while the pool runs, see [`Builder::memory`].
     ///
     /// What is declared above a smaller one stays so until it is given back. Until what others than the leftmost path hold fits beside the reserve, that path is granted
     /// what it asks for up to the old budget: nothing else could make room.
@@ -252,7 +252,7 @@ impl Pool {
     /// # Errors
     /// The pool has no budget, or the serial run needs more; nothing changes then.
     pub fn set_budget(&self, bytes: usize) -> Result<(), BuildError> {
-        space::set_budget(self.shared(), bytes).map_err(BuildError::new)
+        memory::set_budget(self.shared(), bytes).map_err(BuildError::new)
     }
 
     /// Finishes the tasks that were spawned into the pool and joins its threads, as dropping it does.

@@ -3,7 +3,7 @@
 //! An [`Interval`] is the slice of time in which one task and all intervals that it creates run; what it starts by [`spawn`](fn@crate::spawn) does not
 //! count. Its two points, [start](Interval::start) and
 //! [end](Interval::end), may be ordered with those of others ([`Point::before`]): whatever the order demands, and nothing else, waits. An interval may
-//! hold [locks](Draft::lock) while it lasts, run at a [place](Draft::at), leave a [value](Interval::value) to those after it, and fail; then what
+//! hold [locks](IntervalBuilder::lock) while it lasts, run at a [place](IntervalBuilder::at), leave a [value](Interval::value) to those after it, and fail; then what
 //! comes after it does not run. No worker ever waits for a point or a lock.
 //!
 //! ```
@@ -37,9 +37,9 @@ mod ready;
 mod record;
 mod tree;
 
-pub use failure::{Failure, Misuse, Wrong};
+pub use failure::{Failure, UsageError, UsageErrorKind};
 pub use lock::{Lock, Locked};
-pub use record::{Edge, Graph, Ran, Recorded, Recording};
+pub use record::{Edge, Graph, Recorder, Recording, Span};
 
 use crate::handle::global;
 use crate::place::{self, PlaceId};
@@ -51,7 +51,7 @@ use edges::Place;
 use failure::{BoxError, Cause};
 use node::{Core, Which, mark};
 use ready::Ready;
-use record::Recorder;
+use record::Log;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::error::Error;
@@ -66,10 +66,10 @@ use tree::Tree;
 /// Runs `f` as an *inline interval*, one whose call returns when it and all intervals inside of it have ended; in the pool whose task calls this, else in
 /// the global one.
 ///
-/// Inside, `f` creates intervals by the [`Body`] that it gets. They may borrow what outlives this call.
+/// Inside, `f` creates intervals by the [`Scope`] that it gets. They may borrow what outlives this call.
 ///
-/// In the body of another interval use [`Body::inline`]: this call knows nothing of what is around it. If an interval inside requests a
-/// [lock](Draft::lock) that one around holds, it waits for ever.
+/// In the body of another interval use [`Scope::inline`]: this call knows nothing of what is around it. If an interval inside requests a
+/// [lock](IntervalBuilder::lock) that one around holds, it waits for ever.
 ///
 /// # Errors
 /// The first failure of an interval inside, a panic of `f` among them; or the intervals have come to wait for each other.
@@ -102,16 +102,16 @@ use tree::Tree;
 /// ```
 pub fn run<'env, R, F>(f: F) -> Result<R, Failure>
 where
-    F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
+    F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
     R: Send,
 {
     run_in(None, f)
 }
 
 /// With notes taken by `recorder`, if by any.
-fn run_in<'env, R, F>(recorder: Option<Arc<Recorder>>, f: F) -> Result<R, Failure>
+fn run_in<'env, R, F>(recorder: Option<Arc<Log>>, f: F) -> Result<R, Failure>
 where
-    F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
+    F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
     R: Send,
 {
     let inside = |current: WorkerThread<'_>| inline_in(current, Tree::new(None, recorder), f);
@@ -124,28 +124,28 @@ where
 /// Inside of the body of `around`, if of any.
 pub(crate) fn inline<'env, R, F>(
     current: WorkerThread<'_>,
-    around: Option<&Body<'_, '_>>,
+    around: Option<&Scope<'_, '_>>,
     f: F,
 ) -> Result<R, Failure>
 where
-    F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R,
+    F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R,
 {
     inline_in(current, Tree::new(around.map(|body| body.node), None), f)
 }
 
 fn inline_in<'env, R, F>(current: WorkerThread<'_>, tree: Tree, f: F) -> Result<R, Failure>
 where
-    F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R,
+    F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R,
 {
     let (result, root) = scope::scope(current, |scope| {
         let core = scope.core();
         // SAFETY: 1. the scope ends before this function does.
         unsafe { tree.hang_on(core) };
-        let unused = |_: &Body<'_, '_>| Ok::<(), BoxError>(());
+        let unused = |_: &Scope<'_, '_>| Ok::<(), BoxError>(());
         let scope = NonNull::from(core);
         // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.
         let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
-        let body = Body::of(root, current);
+        let body = Scope::of(root, current);
         let recorder = tree.recorder().map(|recorder| (recorder, clock::now()));
         if let Some((recorder, _)) = recorder {
             // SAFETY: the body that calls us.
@@ -208,7 +208,7 @@ impl Drop for Handle {
 }
 
 /// An interval from inside: what its closure gets, to create subintervals with.
-pub struct Body<'scope, 'env: 'scope> {
+pub struct Scope<'scope, 'env: 'scope> {
     node: NonNull<Core>,
     runner: FrameWorker,
     children: Cell<u32>,
@@ -216,7 +216,7 @@ pub struct Body<'scope, 'env: 'scope> {
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
-impl<'scope, 'env> Body<'scope, 'env> {
+impl<'scope, 'env> Scope<'scope, 'env> {
     /// For the worker that runs this node.
     fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
         Self {
@@ -237,33 +237,33 @@ impl<'scope, 'env> Body<'scope, 'env> {
     }
 
     /// Drafts an interval inside of this one. It begins when everything before its start has occurred, but not before its draft is
-    /// [scheduled](Draft::schedule) or dropped.
+    /// [scheduled](IntervalBuilder::schedule) or dropped.
     ///
     /// A panic of `f` fails the interval.
     #[inline]
-    pub fn interval<T, F>(&self, f: F) -> Draft<'scope, T>
+    pub fn interval<T, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
-        F: FnOnce(&Body<'scope, 'env>) -> T + Send + 'scope,
+        F: FnOnce(&Scope<'scope, 'env>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.draft(move |body: &Body<'scope, 'env>| Ok(f(body)))
+        self.draft(move |body: &Scope<'scope, 'env>| Ok(f(body)))
     }
 
     /// The same with an `f` that may fail. Then nothing runs that comes after the interval's end, and the inline interval returns the error.
     #[inline]
-    pub fn attempt<T, E, F>(&self, f: F) -> Draft<'scope, T>
+    pub fn try_interval<T, E, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
-        F: FnOnce(&Body<'scope, 'env>) -> Result<T, E> + Send + 'scope,
+        F: FnOnce(&Scope<'scope, 'env>) -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        self.draft(move |body: &Body<'scope, 'env>| f(body).map_err(Into::into))
+        self.draft(move |body: &Scope<'scope, 'env>| f(body).map_err(Into::into))
     }
 
     #[inline]
-    fn draft<T, F>(&self, f: F) -> Draft<'scope, T>
+    fn draft<T, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
-        F: FnOnce(&Body<'scope, 'env>) -> Result<T, BoxError> + Send + 'scope,
+        F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError> + Send + 'scope,
         T: Send + 'scope,
     {
         let number = self.children.get() + 1;
@@ -280,7 +280,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
             recorder.create(handle.core(), Some(self.core()));
         }
         let marker = PhantomData;
-        Draft(Some(Interval { handle, marker }))
+        IntervalBuilder(Some(Interval { handle, marker }))
     }
 
     /// Runs `f` as an interval right here, and returns when it and all intervals inside of it have ended. Its points are ordered with those of
@@ -290,7 +290,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
     /// As [`run`].
     pub fn inline<'inner, R, F>(&self, f: F) -> Result<R, Failure>
     where
-        F: for<'s> FnOnce(&Body<'s, 'inner>) -> R,
+        F: for<'s> FnOnce(&Scope<'s, 'inner>) -> R,
     {
         // SAFETY: 1. the runner calls the closure that has this body, which stays on that thread and in frames above.
         let current = unsafe { self.runner.current() };
@@ -313,16 +313,16 @@ impl<'scope, 'env> Body<'scope, 'env> {
     }
 }
 
-impl fmt::Debug for Body<'_, '_> {
+impl fmt::Debug for Scope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Body").field(&self.name()).finish()
+        f.debug_tuple("Scope").field(&self.name()).finish()
     }
 }
 
 /// An interval that is not scheduled yet: what is to come before it can be said safely. Dropping it schedules it.
-pub struct Draft<'scope, T = ()>(Option<Interval<'scope, T>>);
+pub struct IntervalBuilder<'scope, T = ()>(Option<Interval<'scope, T>>);
 
-impl<'scope, T> Draft<'scope, T> {
+impl<'scope, T> IntervalBuilder<'scope, T> {
     /// Lets the interval begin when all before its start has occurred.
     pub fn schedule(mut self) -> Interval<'scope, T> {
         let interval = self.0.take().expect("until it is scheduled");
@@ -356,14 +356,14 @@ impl<'scope, T> Draft<'scope, T> {
     ///
     /// # Errors
     /// It has requested the lock already, or an interval has inside of which it is, or that one has requested a lock that was made later.
-    pub fn lock(&mut self, lock: &Lock) -> Result<(), Misuse> {
+    pub fn lock(&mut self, lock: &Lock) -> Result<(), UsageError> {
         lock.check(self.core())?;
         lock.add_to(self.core());
         Ok(())
     }
 }
 
-impl<'scope, T> Deref for Draft<'scope, T> {
+impl<'scope, T> Deref for IntervalBuilder<'scope, T> {
     type Target = Interval<'scope, T>;
 
     fn deref(&self) -> &Self::Target {
@@ -371,7 +371,7 @@ impl<'scope, T> Deref for Draft<'scope, T> {
     }
 }
 
-impl<T> Drop for Draft<'_, T> {
+impl<T> Drop for IntervalBuilder<'_, T> {
     fn drop(&mut self) {
         if let Some(interval) = self.0.take() {
             life::schedule(interval.handle.0);
@@ -379,9 +379,11 @@ impl<T> Drop for Draft<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for Draft<'_, T> {
+impl<T> fmt::Debug for IntervalBuilder<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Draft").field(&self.core().name()).finish()
+        f.debug_tuple("IntervalBuilder")
+            .field(&self.core().name())
+            .finish()
     }
 }
 
@@ -433,11 +435,11 @@ impl<'scope, T> Interval<'scope, T> {
     /// The body is not of the same inline interval, or what it creates comes before this interval. `f` does not run then.
     pub fn then<'env, U, F>(
         &self,
-        body: &Body<'scope, 'env>,
+        body: &Scope<'scope, 'env>,
         f: F,
-    ) -> Result<Draft<'scope, U>, Misuse>
+    ) -> Result<IntervalBuilder<'scope, U>, UsageError>
     where
-        F: FnOnce(&Body<'scope, 'env>, &T) -> U + Send + 'scope,
+        F: FnOnce(&Scope<'scope, 'env>, &T) -> U + Send + 'scope,
         T: Send + Sync + 'scope,
         U: Send + 'scope,
     {
@@ -494,8 +496,8 @@ impl<'a> Point<'a> {
     /// edge would close a cycle.
     ///
     /// # Errors
-    /// The order cannot be kept; see [`Wrong`]. Nothing has changed then.
-    pub fn before(self, later: Point<'_>) -> Result<(), Misuse> {
+    /// The order cannot be kept; see [`UsageErrorKind`]. Nothing has changed then.
+    pub fn before(self, later: Point<'_>) -> Result<(), UsageError> {
         // SAFETY: 1. points borrow from handles, or from a body that runs.
         unsafe { edges::add(self.place, later.place) }
     }

@@ -29,12 +29,12 @@
 //!
 //! # Waiting
 //!
-//! What a call waits for is all that runs meanwhile on its stack: under [`Wait::Descendants`], the default, a worker that waits
+//! What a call waits for is all that runs meanwhile on its stack: under [`WaitPolicy::Descendants`](policy::WaitPolicy::Descendants), the default, a worker that waits
 //! in a join, a scope or for a loop runs only tasks that descend from what it waits for. When there are none it gives its place to
 //! another thread and sleeps. So a task that holds a lock over a join never meets, on its own stack, a stranger that wants the
 //! same lock, and no stack gets deeper than the program's own recursion. Two things may run on top of any waiting
 //! call: a part of a [`broadcast`], which has to run on that very thread; and, when every thread of a pool waits and none may
-//! be started, whatever keeps the pool from standing still for ever ([`Counters::helped_any`] counts these).
+//! be started, whatever keeps the pool from standing still for ever ([`Counters::rescues`] counts these).
 //!
 //! Two halves of a join that wait for each other make progress on two workers. Idle workers sleep, and use no time of any
 //! processor.
@@ -64,7 +64,7 @@
 //! # Other programs
 //!
 //! Programs of one user that use this crate divide the machine's processors: each pool keeps to its share while others have work, and has
-//! all its workers while none has ([`Share::Auto`]; [`Builder::share`] says more). [`Stats::allotment`] is how many workers it has at the
+//! all its workers while none has ([`SharePolicy::Auto`](policy::SharePolicy::Auto); [`Builder::share`] says more). [`Stats::allotment`] is how many workers it has at the
 //! moment, `tidegate jobs` shows everybody's. A pool that cannot find the others runs as if it were alone; under `TIDEGATE_EXPLAIN=1` it says
 //! why.
 //!
@@ -81,7 +81,7 @@
 //! | `TIDEGATE_VICTIM` | [`Builder::victim`] | `last-victim` |
 //! | `TIDEGATE_WAIT` | [`Builder::wait`] | `help-any` |
 //! | `TIDEGATE_QUEUE` | [`Builder::queue`] | `chase-lev` |
-//! | `TIDEGATE_SPACE` | [`Builder::space`] | `budget:64MiB,serial=8MiB` |
+//! | `TIDEGATE_MEMORY` | [`Builder::memory`] | `budget:64MiB,serial=8MiB` |
 //! | `TIDEGATE_PLACES` | [`Builder::places`] | `package` |
 //! | `TIDEGATE_BIND` | [`Builder::bind`] | `on` |
 //! | `TIDEGATE_SPARE_THREADS` | [`Builder::spare_threads`] | `0` |
@@ -97,7 +97,7 @@
 //!
 //! A bad value is an error of [`Builder::build`] that names the variable and what is allowed. The global pool, which nobody
 //! builds, reports it in a line on standard error and goes on with the default. It does the same if `TIDEGATE_WAIT` or
-//! `TIDEGATE_QUEUE` contradicts `TIDEGATE_SPACE`, which wins, or if thieves cannot take what `TIDEGATE_STEAL`
+//! `TIDEGATE_QUEUE` contradicts `TIDEGATE_MEMORY`, which wins, or if thieves cannot take what `TIDEGATE_STEAL`
 //! says from the queue in use: then they take one task.
 //!
 //! # After `fork`
@@ -140,18 +140,19 @@ pub mod interval;
 mod job;
 mod latch;
 mod layout;
+pub mod memory;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
 mod panics;
 mod parallel_for;
 mod place;
+pub mod policy;
 mod pool;
 mod queue;
 mod scope;
 mod share_controller;
 mod sleep;
-pub mod space;
 mod spawn;
 mod stats;
 pub mod trace;
@@ -167,12 +168,9 @@ pub use parallel_for::{Items, for_each, map_reduce};
 pub use place::PlaceId;
 pub use scope::Scope;
 pub use spawn::Handle;
-pub use stats::{Breakdown, Counters, Slotless, SpaceStats, Stats, WorkerStats};
+pub use stats::{Breakdown, Counters, MemoryStats, Stats, Waiting, WorkerStats};
 #[doc(inline)]
 pub use tidegate_machine as machine;
-pub use tidegate_policy::{
-    Amount, Desire, Idle, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait, desire, idle,
-};
 pub use worker::WorkerLocal;
 pub use worker_id::{WorkerId, current_worker};
 
@@ -367,7 +365,7 @@ pub fn broadcast<R: Send>(f: impl Fn(usize) -> R + Sync) -> Vec<R> {
 /// let (a, b) = tidegate::join(|| 1, || 2);
 /// let stats = tidegate::stats();
 /// assert_eq!(a + b, 3);
-/// println!("{} tasks on {} workers", stats.counters.tasks, stats.workers);
+/// println!("{} tasks on {} workers", stats.counters.dispatched, stats.workers);
 /// ```
 #[must_use]
 pub fn stats() -> Stats {

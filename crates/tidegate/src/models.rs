@@ -251,10 +251,10 @@ fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
 #[test]
 fn loom_calls_a_request_that_waits_is_granted_when_the_other_half_gives_back() {
     check_part(|| {
-        let space = "budget:bytes=2,serial=2".parse().expect("a policy");
-        let pool = Pool::builder().workers(2).max_threads(2).space(space);
+        let memory = "budget:bytes=2,serial=2".parse().expect("a policy");
+        let pool = Pool::builder().workers(2).max_threads(2).memory(memory);
         let pool = pool.build().expect("valid options");
-        let asks = || drop(crate::space::lease(2).expect("the serial run has it"));
+        let asks = || drop(crate::memory::reserve(2).expect("the serial run has it"));
         let begun = Parker::new();
         pool.install(|| {
             let stolen = || {

@@ -26,7 +26,8 @@ use std::time::Duration;
 use tidegate_machine::{CpuList, Machine, Topology};
 use tidegate_policy::tunables::{self, Tunable};
 use tidegate_policy::{
-    Amount, Desire, DesireState, Nanos, ParseError, PlaceBy, Queue, Share, Space, Victim, Wait,
+    DesirePolicy, DesireState, MemoryPolicy, Nanos, ParseError, PlaceBy, QueueKind, SharePolicy,
+    StealAmount, VictimPolicy, WaitPolicy,
 };
 use tidegate_sync::OnceBox;
 
@@ -49,11 +50,11 @@ pub(crate) struct Options {
     pub(crate) max_threads_from: Source,
     pub(crate) max_blocking_threads: usize,
     pub(crate) idle: IdleRule,
-    pub(crate) amount: Amount,
-    pub(crate) victim: Victim,
-    pub(crate) wait: Wait,
-    pub(crate) queue: Queue,
-    pub(crate) space: Space,
+    pub(crate) amount: StealAmount,
+    pub(crate) victim: VictimPolicy,
+    pub(crate) wait: WaitPolicy,
+    pub(crate) queue: QueueKind,
+    pub(crate) memory: MemoryPolicy,
     pub(crate) places: PlaceBy,
     /// Where the workers stand, and in which places.
     pub(crate) layout: Layout,
@@ -79,9 +80,9 @@ pub(crate) struct Options {
 pub(crate) struct Sharing {
     /// What the job is called in the table.
     pub(crate) job: String,
-    pub(crate) share: Share,
+    pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
-    pub(crate) desire: Desire,
+    pub(crate) desire: DesirePolicy,
     /// The state in which the estimate begins.
     pub(crate) desire_state: DesireState,
     /// The time between two estimates.
@@ -129,7 +130,7 @@ impl Options {
             victim,
             wait,
             queue,
-            space,
+            memory,
             places,
             bind,
             topology,
@@ -137,7 +138,7 @@ impl Options {
             ..
         } = builder;
         let (victim, _) = environment.option("Builder::victim", victim, &tunables::VICTIM)?;
-        let orders = Orders::of((amount, wait, queue, space), is_closed, environment)?;
+        let orders = Orders::of((amount, wait, queue, memory), is_closed, environment)?;
         let (places, _) = environment.option("Builder::places", places, &tunables::PLACES)?;
         let within = |error: ParseError| error.within("Builder::places");
         let places = places.check().map_err(within)?;
@@ -156,7 +157,7 @@ impl Options {
             victim,
             wait: orders.wait,
             queue: orders.queue,
-            space: orders.space,
+            memory: orders.memory,
             places,
             layout: ground.layout(workers, places),
             bind: bind && Ground::KNOWN,
@@ -204,7 +205,7 @@ impl Sharing {
             .0;
         // What a closed pool promises about its threads is the caller's business; it shares only where somebody says so.
         let wished = builder.closed.is_none() || from != Source::Default;
-        let sharing = (share != Share::Off && wished && Self::POSSIBLE).then(|| Self {
+        let sharing = (share != SharePolicy::Off && wished && Self::POSSIBLE).then(|| Self {
             job: job(builder),
             share,
             weight,
@@ -220,7 +221,7 @@ impl Options {
     /// Whether thieves count how much their victims have.
     pub(crate) fn counts_lengths(&self) -> bool {
         let desire = self.share.as_ref().map(|sharing| sharing.desire);
-        matches!(desire, Some(Desire::ADeque(_)))
+        matches!(desire, Some(DesirePolicy::ADeque(_)))
     }
 }
 
@@ -386,12 +387,12 @@ impl Ground {
     fn of(
         given: Option<Topology>,
         workers: usize,
-        (places, victim): (PlaceBy, Victim),
+        (places, victim): (PlaceBy, VictimPolicy),
         bind: bool,
     ) -> Result<Self, BuildError> {
         // One worker stands alone wherever it stands, two are as far from each other as from anybody in one place, and reading the
         // machine takes a millisecond.
-        let near = victim == Victim::Hierarchical && workers > 2;
+        let near = victim == VictimPolicy::Hierarchical && workers > 2;
         let grouped = places != PlaceBy::Machine && workers > 1;
         let asked = given.is_some() || bind || near || grouped;
         if !asked || !Self::KNOWN {
@@ -459,7 +460,7 @@ mod tests {
                 "Builder::stack_size: 1KiB is out of range; allowed: 64KiB to 64GiB",
             ),
             (
-                two().steal(Amount::Fixed(0)),
+                two().steal(StealAmount::Fixed(0)),
                 "Builder::steal: fixed: 0 is out of range; allowed: 1 to 65536",
             ),
             (
@@ -522,7 +523,7 @@ mod tests {
         let options = Options::of(two()).unwrap();
         assert_eq!(options.max_threads, 2 * tunables::THREADS_PER_SLOT.default);
         assert_eq!(options.max_threads_from, Source::Default);
-        let many = Pool::builder().workers(4_096).victim(Victim::Random);
+        let many = Pool::builder().workers(4_096).victim(VictimPolicy::Random);
         let options = Options::of(many).unwrap();
         assert_eq!(
             options.max_threads,

@@ -25,10 +25,10 @@ pub(crate) use take::{take_here, take_of, take_queued, take_unserved};
 
 use crate::job::Task;
 use crate::layout::Layout;
+use crate::memory;
 use crate::pool::PoolInner;
 use crate::pool::enter;
 use crate::sleep::wake;
-use crate::space;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
 use tidegate_policy::slots::Wake;
@@ -39,7 +39,7 @@ use tidegate_sync::barrier;
 ///
 /// From [`Pool::places`](crate::Pool::places) or [`current_place`](fn@crate::current_place). A task
 /// that is put there ([`Scope::spawn_at`](crate::Scope::spawn_at),
-/// [`Pool::install_at`](crate::Pool::install_at), [`Draft::at`](crate::interval::Draft::at)) is run
+/// [`Pool::install_at`](crate::Pool::install_at), [`IntervalBuilder::at`](crate::interval::IntervalBuilder::at)) is run
 /// by a worker of the place, or by another one that has nothing else to do.
 ///
 /// ```
@@ -138,7 +138,7 @@ pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_ma
 /// Puts a task where `place` says. A task of a scope has been counted there.
 pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     if let Some(scope) = task.scope() {
-        space::expect(pool, scope);
+        memory::expect(pool, scope);
     }
     let group = group(pool, place);
     // Every worker belongs to the group of all, with a CPU slot or without.

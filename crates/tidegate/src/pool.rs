@@ -14,13 +14,13 @@ use crate::cells::Hint;
 use crate::controller_handle::ControllerHandle;
 use crate::job::Task;
 use crate::layout::Layout;
+use crate::memory::Memory;
 use crate::options::{BuildError, Kind, Options, Source};
 use crate::panics::PanicReporter;
 use crate::place::Places;
 use crate::queue::Queue;
 use crate::sleep::Sleep;
 use crate::sleep::wake;
-use crate::space::Memory;
 use crate::trace::{Notes, recorder};
 use crate::worker::Worker;
 use end::Stage;
@@ -115,7 +115,7 @@ impl PoolInner {
                     .with_cpu_slots(options.layout.cpu_slots()),
                 slots,
             ),
-            memory: Memory::new(options.space, options.workers, recorder(&options)),
+            memory: Memory::new(options.memory, options.workers, recorder(&options)),
             places: Places::new(&options.layout),
             workers: (0..room).map(|_| OnceBox::new()).collect(),
             worker_count: AtomicUsize::new(0),

@@ -8,7 +8,7 @@
 use crate::job::{Header, Task};
 use crate::latch::Latch;
 use std::collections::VecDeque;
-use tidegate_policy::Queue as QueueKind;
+use tidegate_policy::QueueKind;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 

@@ -21,6 +21,7 @@ mod task;
 
 use crate::job::Task;
 use crate::latch::Latch;
+use crate::memory;
 use crate::place;
 use crate::place::PlaceId;
 use crate::pool::PoolInner;
@@ -28,7 +29,6 @@ use crate::pool::enter;
 use crate::queue::Queue;
 use crate::sleep;
 use crate::sleep::wake;
-use crate::space;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::Event;
 use crate::worker::WorkerThread;
@@ -39,7 +39,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 pub(crate) use task::Scoped;
-use tidegate_policy::Wait;
+use tidegate_policy::WaitPolicy;
 use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -159,7 +159,7 @@ impl ScopeCore {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
         }
-        space::close(self.pool(), self);
+        memory::close(self.pool(), self);
         let panic = self.panic.take();
         match (result, panic) {
             (Ok(result), None) => result,
@@ -371,7 +371,7 @@ impl ScopeCore {
     /// Where a thread from outside pushes a prepared task that has a count of its own.
     pub(crate) fn outside(&self) -> OutsideQueue {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
-        space::expect(&pool, self);
+        memory::expect(&pool, self);
         OutsideQueue { queue, pool }
     }
 
@@ -484,12 +484,12 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
 /// Whether this worker runs unrelated tasks while it waits. In a child made by `fork` those are the parent's.
 fn helps_any(worker: WorkerThread<'_>) -> bool {
     let shared = worker.shared();
-    shared.options.wait == Wait::HelpAny && !shared.is_inherited()
+    shared.options.wait == WaitPolicy::HelpAny && !shared.is_inherited()
 }
 
 /// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
 pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
-    space::begin(worker, &task);
+    memory::begin(worker, &task);
     let Some(scope) = task.scope().map(NonNull::from) else {
         // A half says itself that it has ended, before its joiner goes on.
         let says_so = task.header().latch.is_half();
@@ -497,7 +497,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
         task.run(worker.as_runner());
         worker.set_context(outer);
         if !says_so {
-            space::end(worker);
+            memory::end(worker);
         }
         return;
     };
@@ -511,7 +511,7 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     }
     drain(worker, core);
     worker.set_context(outer);
-    space::end(worker);
+    memory::end(worker);
     // SAFETY: 1. that count, given back here.
     unsafe { end_context(scope, worker) };
 }

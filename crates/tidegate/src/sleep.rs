@@ -14,12 +14,12 @@ pub(crate) use state::Sleep;
 use crate::events;
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State};
+use crate::memory::{self, Round};
 use crate::place;
 use crate::pool::PoolInner;
 use crate::pool::end;
 use crate::pool::signal;
 use crate::scope::ScopeCore;
-use crate::space::{self, Round};
 use crate::stats::Phase;
 use crate::worker::give;
 use crate::worker::inbox;
@@ -27,10 +27,10 @@ use crate::worker::wait::Awaited;
 use crate::worker::{Worker, WorkerThread};
 use looks::{Asked, Looks};
 use std::time::Duration;
-use tidegate_policy::search::Slotless;
+use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
-use tidegate_policy::{Nanos, Wait};
+use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::{barrier, clock};
 
 /// The latch of `joiner`, a worker of this pool, was opened and the joiner sleeps: it gets a free slot, or this worker's own.
@@ -46,8 +46,8 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
 /// becomes public anyway. `false`: the pool ends, and this thread must call its exit handler or leave.
 pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     let shared = worker.shared();
-    space::leave(worker);
-    let _ = space::wake_sleeper(worker, Round::Skipped);
+    memory::leave(worker);
+    let _ = memory::wake_sleeper(worker, Round::Skipped);
     if worker.must_stop() {
         // What is left here is for whoever has a slot; this thread has no frames and is owed none.
         give::pass_all_on(worker);
@@ -188,7 +188,7 @@ pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
         }
         None => asleep(),
     }
-    resume_running(worker, Slotless::Owed);
+    resume_running(worker, Waiting::Owed);
 }
 
 /// Parks until what is awaited is over or a slot was given.
@@ -220,7 +220,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
                 .park_timeout(Duration::from_nanos(SPACE_STALL.default));
             if clock::now() - since >= SPACE_STALL.default {
                 silent = None;
-                space::report_stall(worker);
+                memory::report_stall(worker);
             }
         } else {
             looks.park(shared, &worker.sleeper.parker, None);
@@ -241,7 +241,7 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
 /// Asks the workers that have what this waiter may run to publish at their next push. A slot is free now, too.
 fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
-    if shared.options.wait == Wait::HelpAny || awaited.scope().is_some() {
+    if shared.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
         let _ = wake::raise_hunger(shared, &shared.ledger());
     } else if let Some(State::Taken(thief)) = awaited.latch().map(Latch::state) {
         worker.waiting.set_thief(Some(thief));
@@ -261,7 +261,7 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
             .places
             .offers(ledger, !worker.position.unpinned.get(), |_| true)
     };
-    if shared.options.wait == Wait::HelpAny {
+    if shared.options.wait == WaitPolicy::HelpAny {
         return look::sees_unplaced(shared) || placed();
     }
     let unstarted = |scope: &ScopeCore| {
@@ -293,7 +293,7 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
 }
 
 /// Runs again: at once if a slot is free, else when one is handed over or the grace is over.
-pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
+pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     let shared = worker.shared();
     let mut ledger = shared.ledger();
     let has_slot = ledger.ready(worker.index);
@@ -307,7 +307,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Slotless) {
 }
 
 /// Gives the slot up although this worker could continue.
-pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Slotless) {
+pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Waiting) {
     give::expose(worker);
     stop_running(worker, Status::Owed);
     wake::rouse(worker.shared());
@@ -317,11 +317,11 @@ pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Slotless) {
 /// What was run on top of the caller's frame may have opened a latch, and the slot went along: waits for another.
 pub(crate) fn regain_slot(worker: WorkerThread<'_>) {
     if worker.must_stop() {
-        sleep_owed(worker, Slotless::Owed);
+        sleep_owed(worker, Waiting::Owed);
     }
 }
 
-fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
+fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
     let shared = worker.shared();
     let until = clock::now() + why.grace();
     loop {
@@ -330,14 +330,14 @@ fn park_owed(worker: WorkerThread<'_>, why: Slotless) {
             .sleeper
             .parker
             .park_timeout(Duration::from_nanos(left.max(1)));
-        if why == Slotless::Owed {
+        if why == Waiting::Owed {
             // On top of a call that waits. A preempted thread is in the middle of a task, which may hold a lock that its part of a broadcast needs.
             inbox::run_asleep(worker, Status::Owed);
         }
         let mut ledger = shared.ledger();
         if left == 0 && ledger.overcommit(worker.index) {
             // To be paid back when its next task begins or waits.
-            worker.tally.overcommits.add(1);
+            worker.tally.overcommitted.add(1);
             worker
                 .sleeper
                 .set_unasked_until(Some(clock::now() + why.spell()));
@@ -404,7 +404,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     if must {
         let before = worker.add_preemption();
         let outer = worker.sleeper.is_preempted.replace(true);
-        sleep_owed(worker, Slotless::Preempted { before });
+        sleep_owed(worker, Waiting::Preempted { before });
         worker.sleeper.is_preempted.replace(outer);
     }
 }

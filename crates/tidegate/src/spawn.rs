@@ -131,7 +131,7 @@ impl<T: Send> Handle<T> {
         }
     }
 
-    /// Runs the task if nobody has begun to and the caller is in its pool or can be its guest: there its own joins and leases are.
+    /// Runs the task if nobody has begun to and the caller is in its pool or can be its guest: there its own joins and reservations are.
     fn begin(&self, packet: &Packet<T>) {
         let run = || packet.run(&self.pool);
         if self.pool.is_inherited() {

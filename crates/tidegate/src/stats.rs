@@ -121,12 +121,12 @@ pub(crate) struct Tally {
     pub(crate) failed_takes: Count,
     pub(crate) steals: Count,
     pub(crate) stolen_tasks: Count,
-    pub(crate) partly_failed: Count,
-    pub(crate) purely_failed: Count,
+    pub(crate) failed_lost_race: Count,
+    pub(crate) failed_empty: Count,
     pub(crate) sleeps: Count,
     pub(crate) handovers: Count,
-    pub(crate) overcommits: Count,
-    pub(crate) helped_any: Count,
+    pub(crate) overcommitted: Count,
+    pub(crate) rescues: Count,
     pub(crate) max_depth: Count,
     pub(crate) phases: Phases,
 }
@@ -136,7 +136,7 @@ pub(crate) struct Tally {
 #[non_exhaustive]
 pub struct Counters {
     /// Tasks that went through a scheduler loop; the half of a join that its own worker runs is not counted.
-    pub tasks: u64,
+    pub dispatched: u64,
     /// Joins whose second half was stolen.
     pub stolen_joins: u64,
     /// Attempts of workers to take a task out of their own queue, where that is not the split deque
@@ -150,9 +150,9 @@ pub struct Counters {
     /// Attempts that succeeded.
     pub steals: u64,
     /// Attempts that failed on a victim that had work of its own, or was lost to another thief.
-    pub partly_failed: u64,
+    pub failed_lost_race: u64,
     /// Attempts that failed on a victim that was itself out of work.
-    pub purely_failed: u64,
+    pub failed_empty: u64,
     /// Tasks taken per successful attempt; 0 if there was none.
     pub tasks_per_steal: f64,
     /// How often a worker slept.
@@ -166,9 +166,9 @@ pub struct Counters {
     /// The most forks that were open at once on one stack.
     pub max_depth: u64,
     /// How often a thread ran without a slot because its grace was over.
-    pub overcommits: u64,
+    pub overcommitted: u64,
     /// Unrelated tasks that ran on top of a waiting frame because no other thread could run them.
-    pub helped_any: u64,
+    pub rescues: u64,
 }
 
 /// Where the time went, in seconds.
@@ -182,18 +182,18 @@ pub struct Breakdown {
     /// Asleep, for any reason.
     pub asleep: f64,
     /// Able to go on and not yet running: woken, or without a slot because the pool's share of the machine is used up.
-    pub switching: f64,
+    pub ready_not_running: f64,
 }
 
 /// Time without a slot, in seconds, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Slotless {
+pub struct Waiting {
     /// There was nothing to do.
     pub no_work: f64,
     /// A latch was shut: the worker waited for a task.
     pub latch: f64,
-    /// The task had asked for memory, and waited for it or for its turn ([`Space`](crate::Space)).
+    /// The task had asked for memory, and waited for it or for its turn ([`MemoryPolicy`](crate::policy::MemoryPolicy)).
     pub memory: f64,
     /// The task had declared a blocking call.
     pub blocked: f64,
@@ -210,18 +210,18 @@ pub struct WorkerStats {
     /// Its time.
     pub breakdown: Breakdown,
     /// Its time without a slot.
-    pub slotless: Slotless,
+    pub waiting: Waiting,
 }
 
-/// What tasks have declared with [`space::lease`](crate::space::lease), in bytes.
+/// What tasks have declared with [`memory::reserve`](crate::memory::reserve), in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SpaceStats {
-    /// By all leases that there are.
+pub struct MemoryStats {
+    /// By all reservations that there are.
     pub declared: u64,
     /// The most that it was.
     pub peak: u64,
-    /// How often somebody has slept for a lease.
+    /// How often somebody has slept for a reservation.
     pub sleeps: u64,
 }
 
@@ -238,7 +238,7 @@ pub struct Stats {
     /// The sum over workers.
     pub breakdown: Breakdown,
     /// The sum over workers.
-    pub slotless: Slotless,
+    pub waiting: Waiting,
     /// Panics that no join, scope or handle could carry.
     pub panics: u64,
     /// How often a task was ready and a slot was free, but every thread that could have run it was in a
@@ -246,7 +246,7 @@ pub struct Stats {
     /// [`max_blocking_threads`](crate::Builder::max_blocking_threads).
     pub blocking_limit_hits: u64,
     /// The declared memory.
-    pub space: SpaceStats,
+    pub memory: MemoryStats,
     /// Each worker that there has been: threads of the pool, spare ones and guests.
     pub per_worker: Vec<WorkerStats>,
 }
@@ -282,40 +282,40 @@ impl WorkerStats {
     pub(crate) fn of(tally: &Tally, wakes: u64, deepest: u64) -> Self {
         let steals = tally.steals.get();
         let counters = Counters {
-            tasks: tally.tasks.get(),
+            dispatched: tally.tasks.get(),
             stolen_joins: tally.stolen_joins.get(),
             takes: tally.takes.get(),
             failed_takes: tally.failed_takes.get(),
             attempts: tally.attempts.get(),
             steals,
-            partly_failed: tally.partly_failed.get(),
-            purely_failed: tally.purely_failed.get(),
+            failed_lost_race: tally.failed_lost_race.get(),
+            failed_empty: tally.failed_empty.get(),
             tasks_per_steal: ratio(tally.stolen_tasks.get(), steals),
             sleeps: tally.sleeps.get(),
             asleep_seconds: tally.asleep(),
             wakes,
             handovers: tally.handovers.get(),
             max_depth: tally.max_depth.get().max(deepest),
-            overcommits: tally.overcommits.get(),
-            helped_any: tally.helped_any.get(),
+            overcommitted: tally.overcommitted.get(),
+            rescues: tally.rescues.get(),
         };
         let breakdown = Breakdown {
             busy: tally.phases.seconds(Phase::Busy),
             stealing: tally.phases.seconds(Phase::Stealing),
             asleep: counters.asleep_seconds,
-            switching: tally.phases.seconds(Phase::Switching),
+            ready_not_running: tally.phases.seconds(Phase::Switching),
         };
-        let slotless = Slotless {
+        let waiting = Waiting {
             no_work: tally.phases.seconds(Phase::NoWork),
             latch: tally.phases.seconds(Phase::Latch),
             memory: tally.phases.seconds(Phase::Memory),
             blocked: tally.phases.seconds(Phase::Blocked),
-            ready: breakdown.switching,
+            ready: breakdown.ready_not_running,
         };
         Self {
             counters,
             breakdown,
-            slotless,
+            waiting,
         }
     }
 }
@@ -328,7 +328,7 @@ impl Counters {
     pub(crate) fn add(&mut self, other: &Self) {
         let stolen =
             self.tasks_per_steal * self.steals as f64 + other.tasks_per_steal * other.steals as f64;
-        self.tasks += other.tasks;
+        self.dispatched += other.dispatched;
         self.stolen_joins += other.stolen_joins;
         self.takes += other.takes;
         self.failed_takes += other.failed_takes;
@@ -339,14 +339,14 @@ impl Counters {
         } else {
             stolen / self.steals as f64
         };
-        self.partly_failed += other.partly_failed;
-        self.purely_failed += other.purely_failed;
+        self.failed_lost_race += other.failed_lost_race;
+        self.failed_empty += other.failed_empty;
         self.sleeps += other.sleeps;
         self.asleep_seconds += other.asleep_seconds;
         self.wakes += other.wakes;
         self.handovers += other.handovers;
         self.max_depth = self.max_depth.max(other.max_depth);
-        self.overcommits += other.overcommits;
-        self.helped_any += other.helped_any;
+        self.overcommitted += other.overcommitted;
+        self.rescues += other.rescues;
     }
 }

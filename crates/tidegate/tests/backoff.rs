@@ -5,8 +5,8 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Gate, Tally, built, fib, until, watched};
-use tidegate::idle::{BackoffFactory, CustomBackoff, Rest};
-use tidegate::{Pool, Queue};
+use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
+use tidegate::{Pool, policy::QueueKind};
 
 /// What the backoffs of a pool have seen.
 #[derive(Default)]
@@ -49,7 +49,7 @@ fn pool_with<B: CustomBackoff + 'static>(
     let builder = Pool::builder().workers(WORKERS).spare_threads(0);
     built(
         builder
-            .queue(Queue::Split)
+            .queue(QueueKind::Split)
             .backoff(BackoffFactory::new(make)),
     )
 }

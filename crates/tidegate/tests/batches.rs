@@ -8,7 +8,10 @@ mod support;
 use std::sync::Mutex;
 use std::thread::current;
 use support::{Gate, Tally, built, fill, watched};
-use tidegate::{Amount, Pool, Queue, Scope};
+use tidegate::{
+    Pool, Scope,
+    policy::{QueueKind, StealAmount},
+};
 
 /// How many tasks of the scope lie under the half, and so in the same batch.
 const STRANGERS: usize = 2;
@@ -84,25 +87,25 @@ fn tried(pool: &Pool, strangers: usize) {
     }
 }
 
-fn two_workers(amount: Amount) -> Pool {
+fn two_workers(amount: StealAmount) -> Pool {
     // Other queues than this give one task at a time, and some hide what their owner does not.
-    let builder = Pool::builder().queue(Queue::Split).steal(amount);
+    let builder = Pool::builder().queue(QueueKind::Split).steal(amount);
     built(builder.workers(2).spare_threads(0))
 }
 
 #[test]
 fn a_joiner_takes_its_half_back_from_a_batch_whose_youngest_task_waits_for_it() {
     watched(|| {
-        tried(&two_workers(Amount::Fixed(2)), 0);
-        tried(&two_workers(Amount::Half), 0);
+        tried(&two_workers(StealAmount::Fixed(2)), 0);
+        tried(&two_workers(StealAmount::Half), 0);
     });
 }
 
 #[test]
 fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
     watched(|| {
-        tried(&two_workers(Amount::Fixed(STRANGERS + 2)), STRANGERS);
-        tried(&two_workers(Amount::Half), STRANGERS);
+        tried(&two_workers(StealAmount::Fixed(STRANGERS + 2)), STRANGERS);
+        tried(&two_workers(StealAmount::Half), STRANGERS);
     });
 }
 
@@ -110,7 +113,7 @@ fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
 #[test]
 fn a_scope_s_waiter_takes_its_task_back_from_a_thief_that_waits_for_it() {
     watched(|| {
-        let pool = two_workers(Amount::Half);
+        let pool = two_workers(StealAmount::Half);
         for _ in 0..20 {
             let (occupied, laden, blocked) = (Gate::new(), Gate::new(), Gate::new());
             let (lock, ran) = (Mutex::new(()), Tally::new());

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use support::children::{child, is_child, succeeds};
 use support::{AMOUNTS, Gate, Tally, at_most_at_once, bare_pool, built, fib, meet, pool, watched};
-use tidegate::{Pool, Queue};
+use tidegate::{Pool, policy::QueueKind};
 
 #[test]
 fn another_task_runs_on_the_slot_of_one_that_blocks() {
@@ -214,7 +214,7 @@ fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
         for workers in [1, 2] {
             let pool = built(
                 Pool::builder()
-                    .queue(Queue::Split)
+                    .queue(QueueKind::Split)
                     .workers(workers)
                     .spare_threads(2 * BLOCKED),
             );
@@ -255,7 +255,7 @@ fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
 
 /// What one who is back from a blocking call does while another has the only slot: `round` again and again.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
-    let pool = built(Pool::builder().queue(Queue::Split).workers(1));
+    let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
     let (occupied, done) = (Gate::new(), Gate::new());
     pool.scope(|s| {
         // Holds the slot from before the other is back until it has finished.
@@ -270,7 +270,7 @@ fn overcommits_of(round: impl Fn() + Sync) -> u64 {
             done.open();
         });
     });
-    pool.stats().counters.overcommits
+    pool.stats().counters.overcommitted
 }
 
 #[test]
@@ -283,8 +283,8 @@ fn one_who_runs_without_a_slot_waits_for_its_grace_once() {
             ("a handle", &|| tidegate::spawn(|| ()).join()),
         ];
         for (what, round) in rounds {
-            let overcommits = overcommits_of(round);
-            assert!((1..10).contains(&overcommits), "{what}: {overcommits}");
+            let overcommitted = overcommits_of(round);
+            assert!((1..10).contains(&overcommitted), "{what}: {overcommitted}");
         }
     });
 }
@@ -397,7 +397,7 @@ mod many_blocked_threads {
     fn are_not_blamed_for_a_task_that_waits_for_a_start_handler() {
         watched(|| {
             let builder = Pool::builder().workers(3).max_threads(4);
-            let builder = builder.share(tidegate::Share::Off);
+            let builder = builder.share(tidegate::policy::SharePolicy::Off);
             let builder = builder.on_start(|_| support::let_others_sleep());
             let pool = built(builder.max_blocking_threads(1));
             let elsewhere = Arc::new(support::bare_pool(2));

@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread::JoinHandle;
 use support::{Gate, Tally, fib, watched};
 use tidegate::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
-use tidegate::{Pool, Queue};
+use tidegate::{Pool, policy::QueueKind};
 
 /// A closed pool whose threads are joined, which it does not do by itself.
 struct Joined {
@@ -208,7 +208,7 @@ fn a_broadcast_comes_after_the_deque_and_reaches_every_thread_from_anywhere() {
 #[test]
 fn on_request_one_task_runs_on_top_even_if_it_is_the_half_of_a_frame_below() {
     watched(|| {
-        let joined = Joined::build(Pool::builder().queue(Queue::Split), 1);
+        let joined = Joined::build(Pool::builder().queue(QueueKind::Split), 1);
         let order = Mutex::new(Vec::new());
         let note = |i| order.lock().unwrap().push(i);
         joined.entry().inside(|member| {
@@ -317,7 +317,7 @@ fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
         };
         // Nobody is nearer to one than the other, so the machine is not read.
         let builder = Pool::builder().workers(3);
-        let builder = builder.victim(tidegate::Victim::Random);
+        let builder = builder.victim(tidegate::policy::VictimPolicy::Random);
         let refused = ClosedPool::build(builder, closed, false, |thread| {
             if thread.index() == 2 {
                 return Err(std::io::Error::other("no more"));

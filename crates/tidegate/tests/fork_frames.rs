@@ -196,7 +196,7 @@ mod with_all_at_hand {
     use super::*;
     use std::sync::atomic::AtomicI32;
     use support::bare_pool;
-    use tidegate::{Queue, interval};
+    use tidegate::{interval, policy::QueueKind};
 
     /// What [`Forking`] holds before it forks, and in the child.
     const NOT_YET: i32 = -1;
@@ -364,7 +364,7 @@ mod with_all_at_hand {
     #[test]
     fn a_blocking_call_ends() {
         // With a spare thread, or it would be a plain call.
-        let pool = built(Pool::builder().queue(Queue::Split).workers(1));
+        let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
         goes_on_in(&pool, |forking| {
             tidegate::blocking(|| forking.now());
             let (a, b) = tidegate::join(|| fib(5), || fib(6));
@@ -406,7 +406,7 @@ mod with_all_at_hand {
 
     #[test]
     fn helpers_leave_detached_tasks_to_the_parent() {
-        let builder = Pool::builder().queue(Queue::Split).workers(1);
+        let builder = Pool::builder().queue(QueueKind::Split).workers(1);
         let helps_any = "help-any".parse().expect("a policy");
         leaves_detached_tasks_to_the_parent(&built(builder.spare_threads(0).wait(helps_any)));
     }

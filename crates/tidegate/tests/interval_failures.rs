@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
-use tidegate::interval::{Body, Interval, Lock, Wrong};
+use tidegate::interval::{Interval, Lock, Scope, UsageErrorKind};
 
 /// A chain a -> b -> c of which the one called so fails, and d beside it; who ran.
 fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {
@@ -11,12 +11,12 @@ fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<S
     let result = pool(2).interval(|s| {
         let make = |name: &'static str| {
             let (log, fails) = (&log, name == failing);
-            let body = move |_: &Body<'_, '_>| {
+            let body = move |_: &Scope<'_, '_>| {
                 log.note(name);
                 assert!(!(fails && panics), "no more");
                 if fails { Err("no more") } else { Ok(()) }
             };
-            s.attempt(body).named(name)
+            s.try_interval(body).named(name)
         };
         let (a, b, c, d) = (make("a"), make("b"), make("c"), make("d"));
         a.end().before(b.start()).unwrap();
@@ -60,7 +60,8 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
             .interval(|s| {
                 let outer = s.interval(|s| {
                     let inner = s.interval(|s| {
-                        s.attempt(|_| Err::<(), _>("too late")).named("innermost");
+                        s.try_interval(|_| Err::<(), _>("too late"))
+                            .named("innermost");
                     });
                     inner.named("inner");
                 });
@@ -88,7 +89,8 @@ fn a_failure_inside_stops_what_comes_after_the_outer_interval_and_names_the_way(
 #[test]
 fn a_failure_of_an_inline_interval_may_be_the_error_of_the_one_around_it() {
     let failure = pool(2).interval(|s| {
-        let outer = s.attempt(|s| s.inline(|s| drop(s.attempt(|_| Err::<(), _>("deep")))));
+        let outer =
+            s.try_interval(|s| s.inline(|s| drop(s.try_interval(|_| Err::<(), _>("deep")))));
         outer.named("outer");
     });
     assert_eq!(
@@ -103,7 +105,7 @@ fn an_interval_that_has_failed_inside_has_no_value() {
         let own = pool(2);
         own.interval(|s| {
             let outer = s.interval(|s| {
-                s.attempt(|_| Err::<(), _>("inside"));
+                s.try_interval(|_| Err::<(), _>("inside"));
                 5
             });
             let outer = outer.schedule();
@@ -176,7 +178,7 @@ fn what_can_never_start_is_told_and_does_not_hang() {
 fn a_failure_that_leaves_others_waiting_is_told_once() {
     watched(|| {
         let failure = pool(2).interval(|s| {
-            s.attempt(|_| Err::<(), _>("no more"));
+            s.try_interval(|_| Err::<(), _>("no more"));
             std::mem::forget(s.interval(|_| ()));
         });
         let failure = failure.unwrap_err();
@@ -194,7 +196,7 @@ fn an_edge_from_what_has_failed_in_another_family_skips_what_waits() {
         let ran = Tally::new();
         let failure = own.interval(|s| {
             let (over, seen) = (Gate::new(), &ran);
-            let failing = s.attempt(|_| Err::<(), _>("early")).schedule();
+            let failing = s.try_interval(|_| Err::<(), _>("early")).schedule();
             while !failing.end().has_occurred() {
                 std::thread::yield_now();
             }
@@ -204,7 +206,7 @@ fn an_edge_from_what_has_failed_in_another_family_skips_what_waits() {
                 failing.end().before(next.start()).unwrap();
                 assert_eq!(
                     s.end().before(next.start()).unwrap_err().wrong(),
-                    Wrong::Cycle
+                    UsageErrorKind::Cycle
                 );
                 let follower = failing.then(s, move |_, ()| seen.come()).unwrap();
                 drop((next, follower));

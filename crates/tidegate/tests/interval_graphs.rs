@@ -4,8 +4,11 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use support::{built, soak, watched};
-use tidegate::interval::{Draft, Lock, Wrong};
-use tidegate::{PlaceBy, Pool, Share};
+use tidegate::interval::{IntervalBuilder, Lock, UsageErrorKind};
+use tidegate::{
+    Pool,
+    policy::{PlaceBy, SharePolicy},
+};
 
 /// A generator whose sequence a seed decides.
 struct Rng(u64);
@@ -190,9 +193,9 @@ fn run(pool: &Pool, plan: &Plan, trace: &Trace, failing: Option<usize>) -> Optio
     let locks: Vec<Lock> = (0..LOCKS).map(|_| Lock::new()).collect();
     let places = pool.places();
     let result = pool.interval(|s| {
-        let mut drafts: Vec<Draft<'_>> = Vec::with_capacity(plan.count);
+        let mut drafts: Vec<IntervalBuilder<'_>> = Vec::with_capacity(plan.count);
         for number in 0..plan.count {
-            let mut draft = s.attempt(move |s| {
+            let mut draft = s.try_interval(move |s| {
                 trace.run(plan, number);
                 for _ in 0..plan.children[number] {
                     s.interval(move |_| trace.end(number));
@@ -226,7 +229,7 @@ fn run(pool: &Pool, plan: &Plan, trace: &Trace, failing: Option<usize>) -> Optio
 
 fn pools() -> Vec<Pool> {
     let of = |workers, places| {
-        let builder = Pool::builder().workers(workers).share(Share::Off);
+        let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
         built(builder.places(places))
     };
     vec![
@@ -284,13 +287,13 @@ fn a_failure_anywhere_in_a_graph_skips_what_comes_after_it_and_nothing_else() {
 #[test]
 fn any_edge_back_is_refused_wherever_it_would_close_a_cycle() {
     watched(|| {
-        let pool = built(Pool::builder().workers(2).share(Share::Off));
+        let pool = built(Pool::builder().workers(2).share(SharePolicy::Off));
         for seed in 0..soak(30, "random graphs with edges back") as u64 {
             let plan = Plan::random(seed, 40, seed % 2 == 0);
             let mut rng = Rng(seed);
             let ran = AtomicUsize::new(0);
             pool.interval(|s| {
-                let drafts: Vec<Draft<'_>> = (0..plan.count)
+                let drafts: Vec<IntervalBuilder<'_>> = (0..plan.count)
                     .map(|_| s.interval(|_| _ = ran.fetch_add(1, Ordering::Relaxed)))
                     .collect();
                 let mut after = vec![vec![false; plan.count]; plan.count];
@@ -300,7 +303,7 @@ fn any_edge_back_is_refused_wherever_it_would_close_a_cycle() {
                     let cycle = a == b || after[b][a];
                     assert_eq!(
                         added.err().map(|it| it.wrong()),
-                        cycle.then_some(Wrong::Cycle)
+                        cycle.then_some(UsageErrorKind::Cycle)
                     );
                     if !cycle {
                         let later: Vec<usize> = (0..plan.count)

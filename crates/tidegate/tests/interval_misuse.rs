@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
-use tidegate::interval::{Draft, Interval, Lock, Locked, Wrong};
+use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, UsageErrorKind};
 
 #[test]
 fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
@@ -19,7 +19,7 @@ fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
                 c.end().before(a.start()).unwrap();
                 for (from, to) in [(&b, &c), (&b, &a), (&a, &c), (&a, &a)] {
                     let error = from.end().before(to.start()).unwrap_err();
-                    assert_eq!(error.wrong(), Wrong::Cycle);
+                    assert_eq!(error.wrong(), UsageErrorKind::Cycle);
                 }
                 let error = b.end().before(c.start()).unwrap_err();
                 assert_eq!(
@@ -27,9 +27,18 @@ fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
                     "c comes before b already: an edge back would close a cycle"
                 );
                 // Forward, after one that was not.
-                assert_eq!(b.start().before(c.end()).unwrap_err().wrong(), Wrong::Cycle);
-                assert_eq!(a.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
-                assert_eq!(s.end().before(a.start()).unwrap_err().wrong(), Wrong::Cycle);
+                assert_eq!(
+                    b.start().before(c.end()).unwrap_err().wrong(),
+                    UsageErrorKind::Cycle
+                );
+                assert_eq!(
+                    a.end().before(a.start()).unwrap_err().wrong(),
+                    UsageErrorKind::Cycle
+                );
+                assert_eq!(
+                    s.end().before(a.start()).unwrap_err().wrong(),
+                    UsageErrorKind::Cycle
+                );
                 drop((c, b, a));
             })
             .unwrap();
@@ -56,15 +65,15 @@ fn cycles_are_found_across_families() {
                 // Between families: forward, backward, and into what has begun.
                 child.end().before(late_seen.start()).unwrap();
                 let error = late_seen.end().before(child.start()).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::Cycle);
+                assert_eq!(error.wrong(), UsageErrorKind::Cycle);
                 uncle_seen.end().before(child.start()).unwrap();
                 assert_eq!(
                     child.end().before(uncle_seen.start()).unwrap_err().wrong(),
-                    Wrong::Cycle
+                    UsageErrorKind::Cycle
                 );
                 assert_eq!(
                     s.end().before(child.start()).unwrap_err().wrong(),
-                    Wrong::Cycle
+                    UsageErrorKind::Cycle
                 );
                 s.end().before(late_seen.start()).unwrap();
                 sender.send(()).unwrap();
@@ -92,7 +101,7 @@ fn an_edge_into_what_has_occurred_is_refused() {
             over.end().before(next.start()).unwrap();
             for (point, word) in [(over.start(), "start"), (over.end(), "end")] {
                 let error = next.start().before(point).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::Occurred, "{word}");
+                assert_eq!(error.wrong(), UsageErrorKind::Occurred, "{word}");
             }
             let error = next.end().before(over.start()).unwrap_err();
             assert!(
@@ -116,7 +125,7 @@ fn intervals_of_different_inline_intervals_cannot_be_ordered() {
                     point.before(inner.start()).unwrap_err()
                 });
                 let error = error.unwrap();
-                assert_eq!(error.wrong(), Wrong::OtherTree);
+                assert_eq!(error.wrong(), UsageErrorKind::OtherTree);
                 assert!(error.to_string().starts_with("outer and inner"), "{error}");
             })
             .unwrap();
@@ -132,16 +141,22 @@ fn locks_requested_twice_or_against_the_order_are_refused() {
                 let (one, two) = (&first, &second);
                 let mut holder = s.interval(move |s| {
                     let mut child = s.interval(|_| ()).named("child");
-                    assert_eq!(child.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
+                    assert_eq!(
+                        child.lock(two).unwrap_err().wrong(),
+                        UsageErrorKind::LockTwice
+                    );
                     let error = child.lock(one).unwrap_err();
-                    assert_eq!(error.wrong(), Wrong::LockOrder);
+                    assert_eq!(error.wrong(), UsageErrorKind::LockOrder);
                     assert!(
                         error.to_string().contains("child") && error.to_string().contains("holder")
                     );
                     child.lock(&Lock::new()).unwrap();
                 });
                 holder.lock(two).unwrap();
-                assert_eq!(holder.lock(two).unwrap_err().wrong(), Wrong::LockTwice);
+                assert_eq!(
+                    holder.lock(two).unwrap_err().wrong(),
+                    UsageErrorKind::LockTwice
+                );
                 _ = holder.named("holder");
             })
             .unwrap();
@@ -171,7 +186,7 @@ fn a_follower_that_cannot_be_ordered_does_not_run() {
             let outer = s.interval(|_| ()).named("outer");
             s.inline(|s| {
                 let error = outer.then(s, |_, ()| ran.come()).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::OtherTree);
+                assert_eq!(error.wrong(), UsageErrorKind::OtherTree);
             })
             .unwrap();
         })
@@ -190,7 +205,7 @@ fn a_follower_that_would_close_a_cycle_does_not_run_and_fails_nothing() {
             let family = s.interval(move |s| {
                 let later = receiver.recv().unwrap();
                 let error = later.then(s, move |_, ()| seen.come()).unwrap_err();
-                assert_eq!(error.wrong(), Wrong::Cycle);
+                assert_eq!(error.wrong(), UsageErrorKind::Cycle);
             });
             let later = s.interval(|_| ());
             family.end().before(later.start()).unwrap();
@@ -211,7 +226,7 @@ fn a_lock_is_not_requested_inside_of_an_inline_interval_of_who_holds_it() {
             let mut holder = s.interval(move |s| {
                 s.inline(|s| {
                     let error = s.interval(|_| ()).lock(inner).unwrap_err();
-                    assert_eq!(error.wrong(), Wrong::LockTwice);
+                    assert_eq!(error.wrong(), UsageErrorKind::LockTwice);
                 })
                 .unwrap();
             });
@@ -227,12 +242,15 @@ fn a_cycle_through_two_families_is_found_whatever_the_order_of_its_edges() {
         own.interval(|s| {
             let (sender, receiver) = std::sync::mpsc::channel();
             let family = s.interval(move |s| {
-                let uncle: Draft<'_> = receiver.recv().unwrap();
+                let uncle: IntervalBuilder<'_> = receiver.recv().unwrap();
                 let (a, b) = (s.interval(|_| ()), s.interval(|_| ()));
                 b.end().before(uncle.start()).unwrap();
                 uncle.end().before(a.start()).unwrap();
                 // Forward among its siblings, and yet.
-                assert_eq!(a.end().before(b.start()).unwrap_err().wrong(), Wrong::Cycle);
+                assert_eq!(
+                    a.end().before(b.start()).unwrap_err().wrong(),
+                    UsageErrorKind::Cycle
+                );
             });
             sender.send(s.interval(|_| ())).unwrap();
             drop(family);

@@ -3,15 +3,18 @@
 mod support;
 
 use support::{built, pool, watched};
-use tidegate::interval::{self, Body, Failure, Graph, Recording};
-use tidegate::{PlaceBy, Pool, Share};
+use tidegate::interval::{self, Failure, Graph, Recorder, Scope};
+use tidegate::{
+    Pool,
+    policy::{PlaceBy, SharePolicy},
+};
 
 fn recorded<'env>(
-    body: impl for<'scope> FnOnce(&Body<'scope, 'env>) + Send,
+    body: impl for<'scope> FnOnce(&Scope<'scope, 'env>) + Send,
 ) -> (Result<(), Failure>, Graph) {
-    let recording = Recording::begin();
-    let result = recording.run(body);
-    (result, recording.end())
+    let recorder = Recorder::new();
+    let result = recorder.run(body);
+    (result, recorder.finish())
 }
 
 fn sample() -> Graph {
@@ -23,7 +26,7 @@ fn sample() -> Graph {
             s.interval(|_| ()).named("part");
         });
         let sum = sum.named("sum <all>");
-        let failing = s.attempt(|_| Err::<(), _>("no")).named("failing");
+        let failing = s.try_interval(|_| Err::<(), _>("no")).named("failing");
         let skipped = s.interval(|_| ()).named("skipped");
         read.end().before(sum.start()).unwrap();
         read.start().before(sum.end()).unwrap();
@@ -83,7 +86,7 @@ fn a_record_tells_who_ran_when_and_who_was_skipped() {
         let (read, sum) = (ran("read \"it\"").unwrap(), ran("sum <all>").unwrap());
         assert!(read.from <= read.to && read.to <= sum.from && sum.from <= sum.to);
         assert!(sum.from <= ran("inner").unwrap().from && ran("inner").unwrap().to <= sum.to);
-        let builder = Pool::builder().workers(2).share(Share::Off);
+        let builder = Pool::builder().workers(2).share(SharePolicy::Off);
         let own = built(builder.places(PlaceBy::Each(1)));
         let places = own.places();
         let (result, graph) = own.install(|| {
@@ -104,15 +107,15 @@ fn what_is_not_recorded_leaves_nothing_behind() {
     watched(|| {
         let own = pool(1);
         let graph = own.install(|| {
-            let recording = Recording::begin();
-            recording.run(|_| ()).unwrap();
-            let ordered = |s: &Body<'_, '_>| {
+            let recorder = Recorder::new();
+            recorder.run(|_| ()).unwrap();
+            let ordered = |s: &Scope<'_, '_>| {
                 let first = s.interval(|_| ()).named("first");
                 let second = s.interval(|_| ());
                 first.end().before(second.start()).unwrap();
             };
             interval::run(ordered).unwrap();
-            recording.end()
+            recorder.finish()
         });
         assert_eq!((graph.intervals().len(), graph.edges().len()), (1, 0));
     });
@@ -121,16 +124,16 @@ fn what_is_not_recorded_leaves_nothing_behind() {
 #[test]
 fn runs_of_a_recording_stand_in_one_graph_on_one_clock() {
     watched(|| {
-        let recording = Recording::begin();
+        let recorder = Recorder::new();
         for _ in 0..2 {
-            let run = recording.run(|s| {
+            let run = recorder.run(|s| {
                 let first = s.interval(|_| ());
                 first.then(s, |_, ()| ()).unwrap();
             });
             run.unwrap();
         }
-        recording.run(|_| panic!("not this one")).unwrap_err();
-        let graph = recording.end();
+        recorder.run(|_| panic!("not this one")).unwrap_err();
+        let graph = recorder.finish();
         let parents: Vec<_> = graph.intervals().iter().map(|it| it.parent).collect();
         let inside = |root| [None, Some(root), Some(root)];
         assert_eq!(parents, [&inside(0)[..], &inside(3), &[None]].concat());

@@ -4,8 +4,11 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::{Gate, Log, Tally, built, fib, pool, soak, watched};
-use tidegate::interval::{Body, Draft, Interval, Lock, Locked};
-use tidegate::{PlaceBy, Pool, Queue, Share};
+use tidegate::interval::{Interval, IntervalBuilder, Lock, Locked, Scope};
+use tidegate::{
+    Pool,
+    policy::{PlaceBy, QueueKind, SharePolicy},
+};
 
 #[test]
 fn an_interval_ends_after_all_that_it_creates() {
@@ -93,7 +96,8 @@ fn points_of_every_kind_can_be_ordered() {
 fn a_value_goes_along_an_edge() {
     watched(|| {
         let sum = pool(2).interval(|s| {
-            let numbers: Vec<Draft<'_, u64>> = (0..100).map(|i| s.interval(move |_| i)).collect();
+            let numbers: Vec<IntervalBuilder<'_, u64>> =
+                (0..100).map(|i| s.interval(move |_| i)).collect();
             let handles: Vec<Interval<'_, u64>> =
                 numbers.iter().map(|n| Interval::clone(n)).collect();
             let sum = s.interval(move |_| handles.iter().map(|n| n.value().unwrap()).sum::<u64>());
@@ -165,12 +169,12 @@ fn one_at_a_time_holds_a_lock_and_no_worker_waits_for_it() {
                                 two.with(s, |two| *two += 1);
                                 one.with(s, |one| *one = seen + 1);
                             });
-                            both.lock(two.lock()).unwrap();
-                            both.lock(one.lock()).unwrap();
+                            both.lock(two.handle()).unwrap();
+                            both.lock(one.handle()).unwrap();
                         }
                         1 => {
                             let mut single = s.interval(move |s| one.with(s, |one| *one += 1));
-                            single.lock(one.lock()).unwrap();
+                            single.lock(one.handle()).unwrap();
                         }
                         _ => drop(s.interval(move |_| free.come())),
                     }
@@ -202,7 +206,7 @@ fn a_lock_passes_between_pools_and_trees() {
                                 if task % 2 == 0 {
                                     add.lock(other).unwrap();
                                 }
-                                add.lock(lock.lock()).unwrap();
+                                add.lock(lock.handle()).unwrap();
                             }
                         })
                         .unwrap();
@@ -217,12 +221,12 @@ fn a_lock_passes_between_pools_and_trees() {
 #[test]
 fn an_interval_runs_at_its_place() {
     watched(|| {
-        let builder = Pool::builder().workers(2).share(Share::Off);
+        let builder = Pool::builder().workers(2).share(SharePolicy::Off);
         let pool = built(builder.places(PlaceBy::Each(1)));
         let places = pool.places();
         let astray = Tally::new();
         pool.interval(|s| {
-            let mut last: Option<Draft<'_>> = None;
+            let mut last: Option<IntervalBuilder<'_>> = None;
             for round in 0..100 {
                 let place = places[round % 2];
                 let astray = &astray;
@@ -279,7 +283,7 @@ fn a_long_pipeline_needs_memory_for_what_has_not_ended_only() {
             }
         }
         fn step<'s, 'e>(
-            s: &Body<'s, 'e>,
+            s: &Scope<'s, 'e>,
             left: usize,
             live: &'s AtomicUsize,
             most: &'s AtomicUsize,
@@ -311,19 +315,19 @@ fn a_long_pipeline_needs_memory_for_what_has_not_ended_only() {
 #[test]
 fn intervals_run_on_every_queue() {
     watched(|| {
-        for queue in Queue::ALL {
+        for queue in QueueKind::ALL {
             let pool = built(Pool::builder().workers(2).queue(*queue));
             let (sum, lock) = (AtomicUsize::new(0), Lock::new());
             pool.interval(|s| {
                 let mut row: Vec<Interval<'_>> = Vec::new();
                 for _ in 0..20 {
-                    let next: Vec<Draft<'_>> = (0..10)
+                    let next: Vec<IntervalBuilder<'_>> = (0..10)
                         .map(|_| s.interval(|_| _ = sum.fetch_add(1, Ordering::Relaxed)))
                         .collect();
                     for (before, after) in row.iter().zip(&next) {
                         before.end().before(after.start()).unwrap();
                     }
-                    row = next.into_iter().map(Draft::schedule).collect();
+                    row = next.into_iter().map(IntervalBuilder::schedule).collect();
                     let mut locked = s.interval(|s| drop(s.interval(|_| _ = fib(5))));
                     locked.lock(&lock).unwrap();
                 }

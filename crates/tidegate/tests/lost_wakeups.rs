@@ -10,16 +10,19 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 use support::{Gate, bare_pool, built, let_others_sleep, watched};
-use tidegate::{Builder, Pool, Queue, Share, Wait, join};
+use tidegate::{
+    Builder, Pool, join,
+    policy::{QueueKind, SharePolicy, WaitPolicy},
+};
 
 /// Two workers and no spare threads, in a pool that nothing but its own workers look after: the share
 /// controller would look for work in each of its cycles.
 fn two_workers() -> Builder {
     Pool::builder()
-        .queue(Queue::Split)
+        .queue(QueueKind::Split)
         .workers(2)
         .spare_threads(0)
-        .share(Share::Off)
+        .share(SharePolicy::Off)
 }
 
 /// Forks a half that only another thread can run meanwhile.
@@ -31,7 +34,7 @@ fn needs_another_thread() {
 #[test]
 fn a_waiter_whose_wait_is_over_passes_its_wake_up_on() {
     watched(|| {
-        let pool = Arc::new(built(two_workers().wait(Wait::HelpAny)));
+        let pool = Arc::new(built(two_workers().wait(WaitPolicy::HelpAny)));
         let other = bare_pool(1);
         for _ in 0..30 {
             let ran = Arc::new(Gate::new());
@@ -167,7 +170,9 @@ fn a_start_handler_may_wait_for_the_task_its_thread_was_started_for() {
 #[test]
 fn a_queued_task_that_no_thread_can_take_does_not_silence_a_waiter() {
     watched(|| {
-        let builder = Pool::builder().queue(Queue::Split).share(Share::Off);
+        let builder = Pool::builder()
+            .queue(QueueKind::Split)
+            .share(SharePolicy::Off);
         let pool = Arc::new(built(builder.workers(2).max_threads(3)));
         let other = Arc::new(bare_pool(1));
         let (end, ended) = channel();

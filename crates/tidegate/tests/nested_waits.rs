@@ -7,7 +7,10 @@ mod support;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier};
 use support::{Gate, Tally, bare_pool, built, fib, pool, until, watched};
-use tidegate::{Amount, Pool, Share, Wait};
+use tidegate::{
+    Pool,
+    policy::{SharePolicy, StealAmount, WaitPolicy},
+};
 
 #[test]
 fn a_into_b_into_a_finishes_with_one_thread_each() {
@@ -122,10 +125,10 @@ fn a_broadcast_reaches_threads_that_wait_in_joins() {
 #[test]
 fn halves_that_wait_for_each_other_run_at_the_same_time() {
     watched(|| {
-        for amount in [Amount::One, Amount::Half] {
-            for wait in [Wait::Descendants, Wait::HelpAny] {
+        for amount in [StealAmount::One, StealAmount::Half] {
+            for wait in [WaitPolicy::Descendants, WaitPolicy::HelpAny] {
                 // Beside other jobs it may have one slot, and each pair that meets would wait to be lent another.
-                let builder = Pool::builder().workers(2).share(Share::Off);
+                let builder = Pool::builder().workers(2).share(SharePolicy::Off);
                 let pool = built(builder.steal(amount).wait(wait));
                 for _ in 0..200 {
                     let came = Tally::new();

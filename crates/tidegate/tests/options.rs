@@ -4,15 +4,18 @@ mod support;
 
 use std::sync::Mutex;
 use support::{AMOUNTS, Tally, built, fib, pool, watched};
-use tidegate::{Amount, Idle, Pool, Queue, Scope, Victim, Wait};
+use tidegate::{
+    Pool, Scope,
+    policy::{IdlePolicy, QueueKind, StealAmount, VictimPolicy, WaitPolicy},
+};
 
-const VICTIMS: [Victim; 4] = [
-    Victim::Random,
-    Victim::RoundRobin,
-    Victim::LastVictim,
-    Victim::Hierarchical,
+const VICTIMS: [VictimPolicy; 4] = [
+    VictimPolicy::Random,
+    VictimPolicy::RoundRobin,
+    VictimPolicy::LastVictim,
+    VictimPolicy::Hierarchical,
 ];
-const WAITS: [Wait; 2] = [Wait::Descendants, Wait::HelpAny];
+const WAITS: [WaitPolicy; 2] = [WaitPolicy::Descendants, WaitPolicy::HelpAny];
 const BACKOFFS: [&str; 6] = [
     "linear",
     "exponential",
@@ -23,7 +26,7 @@ const BACKOFFS: [&str; 6] = [
 ];
 
 /// Each idle policy by name, and some with parameters.
-fn idles() -> Vec<Idle> {
+fn idles() -> Vec<IdlePolicy> {
     let plain = [
         "elastic",
         "none",
@@ -46,8 +49,8 @@ fn idles() -> Vec<Idle> {
 
 #[test]
 fn every_name_in_the_help_is_a_policy_that_is_tried_here() {
-    let tried: Vec<_> = idles().iter().map(Idle::to_string).collect();
-    for name in Idle::names() {
+    let tried: Vec<_> = idles().iter().map(IdlePolicy::to_string).collect();
+    for name in IdlePolicy::names() {
         let name = name.trim_end_matches("BACKOFF");
         assert!(tried.iter().any(|t| t.starts_with(name)), "{name}");
     }
@@ -101,7 +104,7 @@ fn every_number_of_workers_and_spare_threads_computes_the_same() {
     watched(|| {
         for workers in 1..=4 {
             for spares in [0, 1, 5] {
-                for amount in [Amount::One, Amount::Half, Amount::Fixed(3)] {
+                for amount in [StealAmount::One, StealAmount::Half, StealAmount::Fixed(3)] {
                     let builder = Pool::builder().workers(workers).spare_threads(spares);
                     let pool = built(builder.steal(amount));
                     everything_is_right(&pool, &|| format!("{workers}+{spares} {amount}"));
@@ -116,7 +119,7 @@ fn every_number_of_workers_and_spare_threads_computes_the_same() {
 #[test]
 fn every_queue_computes_the_same() {
     watched(|| {
-        for queue in Queue::ALL {
+        for queue in QueueKind::ALL {
             for workers in [1, 2, 4] {
                 for (spares, wait) in [(0, WAITS[0]), (5, WAITS[0]), (5, WAITS[1])] {
                     let builder = Pool::builder().workers(workers).spare_threads(spares);
@@ -136,7 +139,7 @@ fn every_queue_computes_the_same() {
 fn a_shared_queue_gives_the_youngest_task_first() {
     watched(|| {
         let builder = Pool::builder().workers(1).spare_threads(0);
-        let pool = built(builder.queue(Queue::Shared));
+        let pool = built(builder.queue(QueueKind::Shared));
         let order = Mutex::new(Vec::new());
         pool.scope(|scope| {
             for number in 0..4 {
@@ -167,7 +170,7 @@ fn values_out_of_range_are_refused_by_name() {
             ["Builder::workers", "1 to "],
         ),
         (
-            Pool::builder().steal(Amount::Fixed(0)),
+            Pool::builder().steal(StealAmount::Fixed(0)),
             ["Builder::steal", "1 to "],
         ),
         (
@@ -204,15 +207,15 @@ mod several_tasks_a_steal {
 
     #[test]
     fn need_the_split_deque() {
-        for queue in Queue::ALL {
-            for amount in [Amount::Half, Amount::Fixed(2)] {
+        for queue in QueueKind::ALL {
+            for amount in [StealAmount::Half, StealAmount::Fixed(2)] {
                 let builder = Pool::builder().workers(1).queue(*queue).steal(amount);
                 let error = builder
                     .build()
                     .map(drop)
                     .err()
                     .map(|error| error.to_string());
-                let expected = (*queue != Queue::Split).then(|| {
+                let expected = (*queue != QueueKind::Split).then(|| {
                     format!(
                         "Builder::steal: {amount} beside Builder::queue, {queue}, from which a \
                          thief takes one task at a time; allowed: one"
@@ -221,26 +224,26 @@ mod several_tasks_a_steal {
                 assert_eq!(error, expected);
             }
             let builder = Pool::builder().workers(1).queue(*queue);
-            builder.steal(Amount::One).build().unwrap();
+            builder.steal(StealAmount::One).build().unwrap();
         }
     }
 
     #[test]
     fn are_refused_under_an_order_of_tasks() {
-        for (space, allowed) in [
+        for (memory, allowed) in [
             ("none", true),
             ("hybrid", true),
             ("depth-first:k=50", false),
             ("dfdeques:k=50", false),
             ("budget:bytes=400,serial=300", false),
         ] {
-            let builder = Pool::builder().workers(1).space(space.parse().unwrap());
-            match builder.steal(Amount::Half).build() {
-                Ok(_) => assert!(allowed, "{space}"),
+            let builder = Pool::builder().workers(1).memory(memory.parse().unwrap());
+            match builder.steal(StealAmount::Half).build() {
+                Ok(_) => assert!(allowed, "{memory}"),
                 Err(error) => {
                     let error = error.to_string();
                     assert!(!allowed, "{error}");
-                    let words = ["Builder::steal: half", "Builder::space", "allowed: one"];
+                    let words = ["Builder::steal: half", "Builder::memory", "allowed: one"];
                     assert!(words.iter().all(|word| error.contains(word)), "{error}");
                 }
             }

@@ -55,9 +55,9 @@ fn stats_are_those_of_the_pool_of_the_task_and_outside_of_all_those_of_the_globa
         assert_eq!(other.install(tidegate::stats).workers, global + 1);
         let on_global = tidegate::broadcast(|_| tidegate::stats().workers);
         assert!(on_global.iter().all(|workers| *workers == global));
-        let before = tidegate::stats().counters.tasks;
+        let before = tidegate::stats().counters.dispatched;
         // Whoever waits may run the task itself, which is not counted.
-        while tidegate::stats().counters.tasks == before {
+        while tidegate::stats().counters.dispatched == before {
             tidegate::spawn(|| ()).join();
         }
     });

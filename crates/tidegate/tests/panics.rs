@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{ThreadId, current};
 use support::book::{Book, Tracked};
 use support::{Gate, Tally, built, fib, until, watched};
-use tidegate::{Pool, Queue};
+use tidegate::{Pool, policy::QueueKind};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
@@ -452,7 +452,7 @@ mod a_half_that_no_thread_has_begun {
     #[test]
     fn is_dropped_when_the_join_unwinds() {
         watched(|| {
-            for queue in Queue::ALL {
+            for queue in QueueKind::ALL {
                 let pool = built(Pool::builder().workers(2).spare_threads(0).queue(*queue));
                 for _ in 0..40 {
                     pool.install(|| tidegate::scope(spawn_from_outside));

@@ -5,11 +5,16 @@ mod support;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::{Gate, Tally, built, fib, soak, watched};
-use tidegate::{Amount, Builder, PlaceBy, PlaceId, Pool, Share, current_place};
+use tidegate::{
+    Builder, PlaceId, Pool, current_place,
+    policy::{PlaceBy, SharePolicy, StealAmount},
+};
 
 /// So many places of so many workers each.
 fn placed(places: usize, each: usize) -> Builder {
-    let builder = Pool::builder().workers(places * each).share(Share::Off);
+    let builder = Pool::builder()
+        .workers(places * each)
+        .share(SharePolicy::Off);
     builder.places(PlaceBy::Each(each))
 }
 
@@ -72,7 +77,7 @@ fn the_place_of_another_pool_is_refused() {
 fn what_is_strictly_placed_runs_nowhere_else() {
     watched(|| {
         for (places, each) in [(2, 1), (2, 2), (4, 1)] {
-            for amount in [Amount::One, Amount::Half] {
+            for amount in [StealAmount::One, StealAmount::Half] {
                 let pool = built(placed(places, each).steal(amount));
                 let all = pool.places();
                 let (ran, astray) = (Tally::new(), Tally::new());

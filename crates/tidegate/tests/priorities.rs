@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use support::{Gate, built, fib, soak, watched};
-use tidegate::{Pool, Queue, Scope};
+use tidegate::{Pool, Scope, policy::QueueKind};
 
 fn of(workers: usize) -> Pool {
     // Others may hide a task while its owner computes.
-    built(Pool::builder().queue(Queue::Split).workers(workers))
+    built(Pool::builder().queue(QueueKind::Split).workers(workers))
 }
 
 /// Runs `body` on the only worker, which begins what that spawns when it is over.

@@ -173,7 +173,11 @@ fn a_preempted_thread_runs_its_part_of_a_broadcast_after_its_task_and_not_in_the
     thread_local! { static IN_TASK: AtomicBool = const { AtomicBool::new(false) }; }
     watched(|| {
         // No share controller: only `set_workers` preempts here.
-        let pool = built(Pool::builder().workers(3).share(tidegate::Share::Off));
+        let pool = built(
+            Pool::builder()
+                .workers(3)
+                .share(tidegate::policy::SharePolicy::Off),
+        );
         let [busy, release, ready, stop, delivered] =
             std::array::from_fn(|_| Arc::new(Gate::new()));
         let beats = Arc::new(AtomicUsize::new(0));
@@ -232,8 +236,8 @@ fn all_slots_that_are_gained_at_once_are_used_also_if_the_first_goes_to_a_waiter
         let pool = built(
             Pool::builder()
                 .workers(4)
-                .share(tidegate::Share::Off)
-                .wait(tidegate::Wait::HelpAny),
+                .share(tidegate::policy::SharePolicy::Off)
+                .wait(tidegate::policy::WaitPolicy::HelpAny),
         );
         let limit = Instant::now() + Duration::from_secs(5);
         let leaf_limit = limit + Duration::from_secs(1);
@@ -291,7 +295,11 @@ fn who_has_had_a_slot_since_is_preempted_for_the_first_grace_only() {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
     watched(|| {
-        let pool = built(Pool::builder().workers(2).share(tidegate::Share::Off));
+        let pool = built(
+            Pool::builder()
+                .workers(2)
+                .share(tidegate::policy::SharePolicy::Off),
+        );
         let mut longest = Vec::new();
         for _ in 0..8 {
             pool.set_workers(2).unwrap();

@@ -234,7 +234,7 @@ fn a_pool_is_dropped_while_it_searches_sleeps_or_starts() {
 }
 
 /// A pool of two threads without spares, whose exit handlers spawn a task, which spawns and forks in turn.
-fn spawning_on_exit(amount: tidegate::Amount, ran: &Arc<Tally>) -> Pool {
+fn spawning_on_exit(amount: tidegate::policy::StealAmount, ran: &Arc<Tally>) -> Pool {
     let ran = ran.clone();
     let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
     built(builder.on_exit(move |_| {

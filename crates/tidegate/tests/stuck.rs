@@ -124,7 +124,7 @@ fn a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_f
     beside(&[0, CpuMask::MOST], |pool| {
         let (lock, mut rounds) = (Mutex::new(0), 0);
         // Each time that this happens somebody went on without a slot because those who had one waited.
-        while pool.stats().counters.overcommits == 0 || rounds < 3 {
+        while pool.stats().counters.overcommitted == 0 || rounds < 3 {
             pool.scope(|scope| {
                 for _ in 0..100 {
                     scope.spawn(|_| {

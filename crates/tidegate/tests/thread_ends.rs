@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use support::{Gate, Opens, built, pool, until, watched};
-use tidegate::{Handle, Pool, Wait, WorkerLocal};
+use tidegate::{Handle, Pool, WorkerLocal, policy::WaitPolicy};
 
 thread_local! {
     static AT_END: Cell<Option<AtEnd>> = const { Cell::new(None) };
@@ -38,7 +38,7 @@ fn at_the_end_of_a_thread(f: impl FnOnce() + Send + 'static) {
 /// Joins `handle` on `pool`, until it has ended or sleeps.
 fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<()>> {
     let over = Arc::new(Gate::new());
-    let asleep = || pool.stats().slotless.latch;
+    let asleep = || pool.stats().waiting.latch;
     let before = asleep();
     let joins = {
         let over = over.clone();
@@ -57,7 +57,7 @@ fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<
 #[test]
 fn a_handle_joins_a_task_of_a_dying_thread() {
     watched(|| {
-        let dying = Arc::new(built(Pool::builder().workers(1).wait(Wait::HelpAny)));
+        let dying = Arc::new(built(Pool::builder().workers(1).wait(WaitPolicy::HelpAny)));
         let joining = Arc::new(pool(1));
         let outcome = loop {
             let (send, receive) = mpsc::channel();

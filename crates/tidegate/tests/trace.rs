@@ -5,11 +5,11 @@ mod support;
 
 use std::time::Duration;
 use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
-use tidegate::{Pool, Share, space};
+use tidegate::{Pool, memory, policy::SharePolicy};
 
-/// Forks with pauses, so that thieves find something, find nothing, and rest; with a lease in each.
+/// Forks with pauses, so that thieves find something, find nothing, and rest; with a reservation in each.
 fn forks(depth: u32) -> u64 {
-    let _lease = space::lease(1 << 10).expect("it fits");
+    let _reservation = memory::reserve(1 << 10).expect("it fits");
     if depth == 0 {
         std::thread::sleep(Duration::from_micros(50));
         return 1;
@@ -25,7 +25,7 @@ fn traced(options: &[(&str, &str)]) -> Trace {
             "idle" => builder.idle(value.parse().unwrap()),
             "steal" => builder.steal(value.parse().unwrap()),
             "victim" => builder.victim(value.parse().unwrap()),
-            "space" => builder.space(value.parse().unwrap()),
+            "memory" => builder.memory(value.parse().unwrap()),
             "desire" => builder.desire(value.parse().unwrap()),
             "share" => builder.share(value.parse().unwrap()),
             _ => unreachable!("an option of these"),
@@ -67,10 +67,13 @@ fn every_rule_decides_again_what_it_has_decided() {
         ],
         &[("idle", "long-quanta"), ("victim", "last-victim")],
         &[("idle", "pheet-original"), ("victim", "last-victim")],
-        &[("idle", "abp-yield"), ("space", "hybrid:alpha=2KiB,beta=0")],
-        &[("space", "depth-first:k=512")],
-        &[("space", "dfdeques:k=512")],
-        &[("space", "budget:12KiB,serial=8KiB")],
+        &[
+            ("idle", "abp-yield"),
+            ("memory", "hybrid:alpha=2KiB,beta=0"),
+        ],
+        &[("memory", "depth-first:k=512")],
+        &[("memory", "dfdeques:k=512")],
+        &[("memory", "budget:12KiB,serial=8KiB")],
     ];
     for options in runs {
         let events = replayed(&traced(options));
@@ -107,7 +110,10 @@ fn a_trace_holds_the_time_between_two_estimates() {
     if !cfg!(any(target_os = "linux", target_os = "android")) {
         return;
     }
-    let pool = Pool::builder().workers(1).share(Share::On).trace(true);
+    let pool = Pool::builder()
+        .workers(1)
+        .share(SharePolicy::On)
+        .trace(true);
     let pool = pool.est_cycle(Duration::from_millis(1)).build().unwrap();
     let trace = loop {
         pool.install(|| std::thread::sleep(Duration::from_millis(3)));
@@ -152,14 +158,14 @@ fn one_constant_of_a_rule_that_is_another_is_found() {
     assert_eq!(found, Event::NextVictim);
     let found = differs(&trace, |rules| rules.steal = "fixed:3".parse().unwrap());
     assert_eq!(found, Event::Amount);
-    let trace = traced(&[("space", "dfdeques:k=512")]);
+    let trace = traced(&[("memory", "dfdeques:k=512")]);
     let found = differs(&trace, |rules| {
-        rules.space = "dfdeques:k=2048".parse().unwrap()
+        rules.memory = "dfdeques:k=2048".parse().unwrap()
     });
     assert_eq!(found, Event::Ask);
-    let trace = traced(&[("space", "budget:9KiB,serial=8KiB")]);
+    let trace = traced(&[("memory", "budget:9KiB,serial=8KiB")]);
     differs(&trace, |rules| {
-        rules.space = "budget:64KiB,serial=8KiB".parse().unwrap()
+        rules.memory = "budget:64KiB,serial=8KiB".parse().unwrap()
     });
 }
 

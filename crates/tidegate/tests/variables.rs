@@ -4,7 +4,10 @@
 //! what that process wrote to standard error.
 
 use std::process::{Command, Output, Stdio};
-use tidegate::{Amount, Idle, Pool, Victim, Wait};
+use tidegate::{
+    Pool,
+    policy::{IdlePolicy, StealAmount, VictimPolicy, WaitPolicy},
+};
 
 const ALONE: &str = "TIDEGATE_TEST_ALONE";
 
@@ -154,9 +157,11 @@ fn the_builder_wins_over_the_environment() {
     let Some(output) = alone(test, &variables) else {
         let builder = Pool::builder()
             .workers(2)
-            .idle(Idle::None)
-            .steal(Amount::One);
-        let builder = builder.victim(Victim::LastVictim).wait(Wait::Descendants);
+            .idle(IdlePolicy::None)
+            .steal(StealAmount::One);
+        let builder = builder
+            .victim(VictimPolicy::LastVictim)
+            .wait(WaitPolicy::Descendants);
         let pool = builder
             .spare_threads(0)
             .stack_size(1 << 20)
@@ -197,7 +202,7 @@ fn the_memory_policy_wins_over_variables_that_contradict_it() {
     let variables = [
         ("TIDEGATE_EXPLAIN", "1"),
         ("TIDEGATE_WORKERS", "2"),
-        ("TIDEGATE_SPACE", "depth-first:k=1KiB"),
+        ("TIDEGATE_MEMORY", "depth-first:k=1KiB"),
         ("TIDEGATE_QUEUE", "chase-lev"),
         ("TIDEGATE_WAIT", "help-any"),
     ];
@@ -208,8 +213,8 @@ fn the_memory_policy_wins_over_variables_that_contradict_it() {
     let told = told(&output);
     let line = |option: &str, allowed: &str| {
         format!(
-            "tidegate: {option} beside TIDEGATE_SPACE, depth-first:k=1KiB, which has an order of its own; allowed: \
-             {allowed}; going on with TIDEGATE_SPACE, and with {allowed} for {}",
+            "tidegate: {option} beside TIDEGATE_MEMORY, depth-first:k=1KiB, which has an order of its own; allowed: \
+             {allowed}; going on with TIDEGATE_MEMORY, and with {allowed} for {}",
             option.split(':').next().unwrap()
         )
     };
@@ -218,7 +223,7 @@ fn the_memory_policy_wins_over_variables_that_contradict_it() {
         line("TIDEGATE_QUEUE: chase-lev", "split"),
     ];
     assert_eq!(told[..2], lines);
-    let used = "2 workers (set by TIDEGATE_WORKERS), space=depth-first:k=1KiB share=off";
+    let used = "2 workers (set by TIDEGATE_WORKERS), memory=depth-first:k=1KiB share=off";
     assert!(told[2].ends_with(used), "{told:#?}");
 }
 

@@ -11,7 +11,7 @@
 //! - [`dags`]: the programs as dags, for the simulator.
 //! - [`grande`]: the kernels of the Java Grande benchmarks. [`intervals`] turns them into programs,
 //!   and adds other programs whose tasks wait for specific other tasks.
-//! - [`space`]: programs whose peak memory is large and depends on the order of their tasks.
+//! - [`memory`]: programs whose peak memory is large and depends on the order of their tasks.
 //! - [`factors`]: programs that factor matrices.
 //! - [`way`]: how one text serves as both the serial version and the parallel body.
 //! - [`registry`]: looks programs up by name, for a command line.
@@ -46,6 +46,7 @@ pub mod locality;
 pub mod loops;
 pub mod loopy;
 mod matrix;
+pub mod memory;
 pub mod parameter;
 pub mod phases;
 pub mod prefixsum;
@@ -55,7 +56,6 @@ mod random_graph;
 pub mod registry;
 pub mod runtime;
 pub mod seriesparallel;
-pub mod space;
 pub mod sssp;
 mod steps;
 pub mod treesum;

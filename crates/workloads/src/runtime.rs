@@ -25,7 +25,7 @@ use std::io;
 use std::time::Duration;
 
 use ::tidegate::PlaceId;
-use ::tidegate::interval::{Body, Draft};
+use ::tidegate::interval::{IntervalBuilder, Scope};
 
 #[cfg(feature = "chili")]
 mod chili;
@@ -74,8 +74,8 @@ pub trait Runtime: Sized + Sync {
     /// What a task needs in order to fork.
     type Fork<'a>;
 
-    /// What [`lease`](Self::lease) returns.
-    type Lease: Send;
+    /// What [`reserve`](Self::reserve) returns.
+    type Reservation: Send;
 
     /// A scope in which [`spawn`](Self::spawn) starts tasks that may borrow data living for
     /// `'scope`.
@@ -110,14 +110,14 @@ pub trait Runtime: Sized + Sync {
         halving::<Self, T>(fork, items, &body);
     }
 
-    /// Declares that the task uses `bytes` bytes until the returned lease is dropped. On Tidegate
+    /// Declares that the task uses `bytes` bytes until the returned reservation is dropped. On Tidegate
     /// the task may have to wait for the memory; other runtimes only count it.
     ///
     /// # Panics
     /// If the program doesn't fit into the pool's budget. The panic is silent; its payload is the
     /// runtime's error.
     #[track_caller]
-    fn lease(bytes: usize) -> Self::Lease;
+    fn reserve(bytes: usize) -> Self::Reservation;
 
     /// Blocks the task without using the CPU, like a wait for a file or a network.
     fn wait(length: Duration) {
@@ -172,7 +172,7 @@ pub trait Runtime: Sized + Sync {
     /// If the runtime has [no intervals](Self::INTERVALS), or if an interval fails.
     fn intervals<'env, T: Send>(
         _fork: &mut Self::Fork<'_>,
-        _body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
+        _body: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> T + Send,
     ) -> T {
         panic!("{} has no intervals", Self::NAME);
     }
@@ -180,9 +180,9 @@ pub trait Runtime: Sized + Sync {
     /// Names the draft if the run is recorded for a picture. The name is a closure because building
     /// it can cost more than running the interval.
     fn named<'scope, T>(
-        draft: Draft<'scope, T>,
+        draft: IntervalBuilder<'scope, T>,
         _name: impl FnOnce() -> String,
-    ) -> Draft<'scope, T> {
+    ) -> IntervalBuilder<'scope, T> {
         draft
     }
 }

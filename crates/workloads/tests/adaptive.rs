@@ -2,7 +2,7 @@
 //! work-stealing jobs", 2004, on the simulated machine with 16 processors. `cargo test --
 //! --nocapture` prints the figures.
 
-use tidegate_policy::{Allot, Desire};
+use tidegate_policy::{Allot, DesirePolicy};
 use tidegate_sim::{Job, JobOutcome, Nanos, Outcome, Settings, Width, run};
 use tidegate_workloads::Simulated;
 use tidegate_workloads::dags::LoopyDag;
@@ -13,7 +13,7 @@ use tidegate_workloads::program::Form;
 const PROCESSORS: usize = 16;
 const MS: Nanos = 1_000_000;
 
-fn desire(text: &str) -> Desire {
+fn desire(text: &str) -> DesirePolicy {
     text.parse().unwrap()
 }
 

@@ -261,7 +261,7 @@ impl SimulatedVisitor for Unfolded {
         let Extent {
             depth,
             drafts,
-            leased_bytes,
+            reserved_bytes,
             ..
         } = extent;
         let ran = ran(&settings, program.dag());
@@ -270,7 +270,7 @@ impl SimulatedVisitor for Unfolded {
             Extent {
                 depth,
                 drafts,
-                leased_bytes,
+                reserved_bytes,
                 ..ran
             },
         )

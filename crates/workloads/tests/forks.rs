@@ -30,7 +30,7 @@ impl Runtime for Counting {
     const NAME: &'static str = "counting";
     const SPAWNS: bool = true;
     type Fork<'a> = ();
-    type Lease = Counted;
+    type Reservation = Counted;
     type Scope<'scope> = Scope<'scope>;
 
     fn with_workers(_: usize) -> io::Result<Self> {
@@ -53,8 +53,8 @@ impl Runtime for Counting {
         (a(fork), b(fork))
     }
 
-    fn lease(bytes: usize) -> Counted {
-        tidegate_workloads::Serial::lease(bytes)
+    fn reserve(bytes: usize) -> Counted {
+        tidegate_workloads::Serial::reserve(bytes)
     }
 
     fn scope<'scope, T: Send>(body: impl FnOnce(&Scope<'scope>) -> T + Send) -> T {

@@ -3,21 +3,21 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tidegate::{Pool, Queue};
+use tidegate::{Pool, policy::QueueKind};
 use tidegate_workloads::intervals::pipeline::Pipeline;
 use tidegate_workloads::intervals::rows::unfold;
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
 
 /// The default queue, two queues that may return a task twice, and a queue with a lock.
-const QUEUES: [Queue; 4] = [
-    Queue::Split,
-    Queue::IdempotentFifo,
-    Queue::Multiplicity,
-    Queue::Shared,
+const QUEUES: [QueueKind; 4] = [
+    QueueKind::Split,
+    QueueKind::IdempotentFifo,
+    QueueKind::Multiplicity,
+    QueueKind::Shared,
 ];
 
-fn pool(workers: usize, queue: Queue) -> Tidegate {
+fn pool(workers: usize, queue: QueueKind) -> Tidegate {
     let builder = Pool::builder().workers(workers).queue(queue);
     Tidegate::new(builder.build().unwrap())
 }
@@ -72,7 +72,7 @@ fn every_program_verifies_on_one_two_and_three_workers_and_on_other_queues() {
 
 #[test]
 fn every_kernel_verifies_however_many_pieces_it_is_divided_into() {
-    let pool = pool(2, Queue::Split);
+    let pool = pool(2, QueueKind::Split);
     for name in [
         "crypt",
         "lufact",
@@ -94,7 +94,7 @@ fn every_kernel_verifies_however_many_pieces_it_is_divided_into() {
 
 #[test]
 fn programs_of_one_row_one_column_or_nothing_verify() {
-    let pool = pool(2, Queue::Split);
+    let pool = pool(2, QueueKind::Split);
     for named in [
         [("items", "0"), ("stages", "3")],
         [("items", "1"), ("stages", "1")],
@@ -151,7 +151,7 @@ impl Drop for Ticket<'_> {
 #[test]
 fn a_pipeline_never_has_more_intervals_than_its_window_however_many_items_pass() {
     for workers in 1..=3 {
-        let pool = pool(workers, Queue::Split);
+        let pool = pool(workers, QueueKind::Split);
         for (items, window) in [(5_000, 2), (5_000, 16), (20_000, 16), (20_000, 64)] {
             let program = Pipeline {
                 items,
@@ -172,7 +172,7 @@ fn a_pipeline_never_has_more_intervals_than_its_window_however_many_items_pass()
 #[test]
 fn rows_are_created_once_each_in_their_order_whatever_the_batch() {
     for workers in [1, 3] {
-        let pool = pool(workers, Queue::Split);
+        let pool = pool(workers, QueueKind::Split);
         for rows in [0, 1, 2, 3, 7, 8, 9, 100] {
             for batch in [1, 2, 3, 200] {
                 let next = AtomicUsize::new(0);

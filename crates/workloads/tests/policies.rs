@@ -4,18 +4,21 @@
 
 use std::fmt;
 
-use tidegate::idle::Backoff;
-use tidegate::{Amount, Idle, Pool, Queue, Victim, Wait};
+use tidegate::policy::idle::Backoff;
+use tidegate::{
+    Pool,
+    policy::{IdlePolicy, QueueKind, StealAmount, VictimPolicy, WaitPolicy},
+};
 use tidegate_workloads::parameter::Kind;
 use tidegate_workloads::registry::{ENTRIES, Entry};
 use tidegate_workloads::{Given, Program, Runtime, Size, Tidegate, Visitor, visit};
 
-const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Fixed(2), Amount::Half];
-const VICTIMS: [Victim; 4] = [
-    Victim::Random,
-    Victim::RoundRobin,
-    Victim::LastVictim,
-    Victim::Hierarchical,
+const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Fixed(2), StealAmount::Half];
+const VICTIMS: [VictimPolicy; 4] = [
+    VictimPolicy::Random,
+    VictimPolicy::RoundRobin,
+    VictimPolicy::LastVictim,
+    VictimPolicy::Hierarchical,
 ];
 
 /// The parameters that select a program's form.
@@ -24,11 +27,11 @@ const FORMS: [&str; 2] = ["form", "order"];
 /// The policy options of a pool.
 #[derive(Clone, Copy)]
 struct Policies {
-    idle: Idle,
-    amount: Amount,
-    victim: Victim,
-    wait: Wait,
-    queue: Queue,
+    idle: IdlePolicy,
+    amount: StealAmount,
+    victim: VictimPolicy,
+    wait: WaitPolicy,
+    queue: QueueKind,
 }
 
 impl Policies {
@@ -55,13 +58,13 @@ impl fmt::Display for Policies {
 }
 
 /// Every idle policy in the help, with every backoff if it takes one.
-fn idles() -> Vec<Idle> {
+fn idles() -> Vec<IdlePolicy> {
     let is_backoff = |name: &&&str| name.parse::<Backoff>().is_ok();
     let mut idles = Vec::new();
-    for name in Idle::names() {
+    for name in IdlePolicy::names() {
         match name.strip_suffix("BACKOFF") {
             Some(before) => {
-                let backoffs = Idle::names().iter().filter(is_backoff);
+                let backoffs = IdlePolicy::names().iter().filter(is_backoff);
                 idles.extend(backoffs.map(|backoff| format!("{before}{backoff}")));
             }
             None => idles.push((*name).to_owned()),
@@ -72,7 +75,7 @@ fn idles() -> Vec<Idle> {
 
 /// All combinations with this wait policy. Queues other than the default ignore the other policies,
 /// so they get only the default ones.
-fn combinations(wait: Wait) -> Vec<Policies> {
+fn combinations(wait: WaitPolicy) -> Vec<Policies> {
     let mut all = Vec::new();
     for idle in idles() {
         for amount in AMOUNTS {
@@ -82,16 +85,18 @@ fn combinations(wait: Wait) -> Vec<Policies> {
                     amount,
                     victim,
                     wait,
-                    queue: Queue::Split,
+                    queue: QueueKind::Split,
                 });
             }
         }
     }
-    let others = Queue::ALL.iter().filter(|queue| **queue != Queue::Split);
+    let others = QueueKind::ALL
+        .iter()
+        .filter(|queue| **queue != QueueKind::Split);
     all.extend(others.map(|queue| Policies {
-        idle: Idle::default(),
-        amount: Amount::default(),
-        victim: Victim::default(),
+        idle: IdlePolicy::default(),
+        amount: StealAmount::default(),
+        victim: VictimPolicy::default(),
         wait,
         queue: *queue,
     }));
@@ -100,7 +105,11 @@ fn combinations(wait: Wait) -> Vec<Policies> {
 
 /// The subset with the default policies, on each queue.
 fn usual(all: &[Policies]) -> Vec<Policies> {
-    let usual = (Idle::default(), Amount::default(), Victim::default());
+    let usual = (
+        IdlePolicy::default(),
+        StealAmount::default(),
+        VictimPolicy::default(),
+    );
     let kept = |p: &&Policies| (p.idle, p.amount, p.victim) == usual;
     all.iter().filter(kept).copied().collect()
 }
@@ -142,10 +151,10 @@ fn givens(entry: &Entry) -> Vec<Given> {
     }
 }
 
-fn every_program_is_right_with(wait: Wait) {
+fn every_program_is_right_with(wait: WaitPolicy) {
     let all = combinations(wait);
     let fewer = usual(&all);
-    assert_eq!(fewer.len(), Queue::ALL.len());
+    assert_eq!(fewer.len(), QueueKind::ALL.len());
     for entry in ENTRIES {
         let policies = if entry.intervals { &fewer } else { &all };
         for given in givens(entry) {
@@ -156,17 +165,17 @@ fn every_program_is_right_with(wait: Wait) {
 
 #[test]
 fn every_program_is_right_under_every_policy_while_waiters_help_descendants() {
-    every_program_is_right_with(Wait::Descendants);
+    every_program_is_right_with(WaitPolicy::Descendants);
 }
 
 #[test]
 fn every_program_is_right_under_every_policy_while_waiters_help_any() {
-    every_program_is_right_with(Wait::HelpAny);
+    every_program_is_right_with(WaitPolicy::HelpAny);
 }
 
 #[test]
 fn every_idle_policy_and_every_form_is_among_those_tried() {
-    let tried: Vec<_> = idles().iter().map(Idle::to_string).collect();
+    let tried: Vec<_> = idles().iter().map(IdlePolicy::to_string).collect();
     for name in ["elastic", "linear", "yield-then-combination", "long-quanta"] {
         assert!(tried.iter().any(|tried| tried == name), "{name}");
     }

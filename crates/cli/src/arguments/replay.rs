@@ -15,7 +15,7 @@ pub struct TraceArguments {
 }
 
 pub const AFTER_REPLAY: &str = "\
-JSON: pool, rules {idle, steal, victim, space, share, desire, workers}, streams: a list of source (a worker, \
+JSON: pool, rules {idle, steal, victim, memory, share, desire, workers}, streams: a list of source (a worker, \
 the share controller, the plan for memory), questions, seconds (from the first question to the last), left_out (how many \
 more there were than fit); questions (asked again until the first difference, or all), same (whether all were \
 decided as before), difference (null, or source, step, question, at_ns, inputs, then, now: null if the rules \

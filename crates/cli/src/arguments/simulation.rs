@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use tidegate::{Amount, Idle, Space, Victim};
+use tidegate::policy::{IdlePolicy, MemoryPolicy, StealAmount, VictimPolicy};
 use tidegate_policy::tunables::{self, Allowed};
-use tidegate_policy::{Allot, Desire, Nanos};
+use tidegate_policy::{Allot, DesirePolicy, Nanos};
 use tidegate_sim::{Allotments, Arrivals};
 use tidegate_workloads::registry::{ENTRIES, Entry};
 
@@ -40,18 +40,18 @@ pub struct SimulationFlags {
     #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     pub sim_seed: u64,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::IDLE))]
-    pub idle: Option<Idle>,
+    pub idle: Option<IdlePolicy>,
     #[arg(long, value_name = "AMOUNT", help = help(&tunables::STEAL))]
-    pub steal: Option<Amount>,
+    pub steal: Option<StealAmount>,
     #[arg(long, value_name = "RULE", help = help(&tunables::VICTIM))]
-    pub victim: Option<Victim>,
+    pub victim: Option<VictimPolicy>,
     /// The workers of a place of --topology share a deque, and thieves of other places steal its oldest task
     #[arg(long)]
     pub place_deques: bool,
     #[arg(long, value_name = "POLICY", help = help_of_policy(&tunables::SPACE))]
-    pub space: Option<Space>,
+    pub memory: Option<MemoryPolicy>,
     #[arg(long, value_name = "RULE", help = desire_help())]
-    pub desire: Option<Desire>,
+    pub desire: Option<DesirePolicy>,
     #[arg(long, value_name = "TIME", value_parser = est_cycle, allow_negative_numbers = true, help = help(&tunables::EST_CYCLE) + "; with --desire")]
     pub est_cycle: Option<Nanos>,
     /// What forks, steals and the like cost, as `tidegate-lab bench calibrate --json` prints it; - for standard input [default: the rows of `tidegate tunables` that begin with sim.]
@@ -91,7 +91,7 @@ fn desire_help() -> String {
     format!(
         "Start with one processor and estimate by this rule how many are wanted [allowed: {}] [default: all \
          processors, all the time] [parameters: see `tidegate tunables`]",
-        Desire::names().join(", ")
+        DesirePolicy::names().join(", ")
     )
 }
 

@@ -113,7 +113,7 @@ impl Report<'_> {
             idle: _,
             steal,
             victim,
-            space,
+            memory,
             share,
             desire,
             est_cycle,
@@ -126,7 +126,7 @@ impl Report<'_> {
         writeln!(out, "pool        {}, {width}", output::tame(pool))?;
         writeln!(
             out,
-            "rules       idle={idle} steal={steal} victim={victim} space={space}"
+            "rules       idle={idle} steal={steal} victim={victim} memory={memory}"
         )?;
         writeln!(
             out,
@@ -174,7 +174,7 @@ impl Report<'_> {
                 "idle": self.rules.idle_text(),
                 "steal": self.rules.steal.to_string(),
                 "victim": self.rules.victim.to_string(),
-                "space": self.rules.space.to_string(),
+                "memory": self.rules.memory.to_string(),
                 "share": self.rules.share.to_string(),
                 "desire": self.rules.desire.to_string(),
                 "est_cycle": show_time(self.rules.est_cycle),

@@ -5,29 +5,29 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use tidegate::{Breakdown, Counters, Slotless, Stats};
+use tidegate::{Breakdown, Counters, Stats, Waiting};
 
 use tidegate_command::output::{show_count, show_fields, show_seconds};
 
 /// How often things happened.
 pub fn counters(counters: &Counters) -> Value {
     json!({
-        "tasks": counters.tasks,
+        "dispatched": counters.dispatched,
         "stolen_joins": counters.stolen_joins,
         "takes": counters.takes,
         "failed_takes": counters.failed_takes,
         "attempts": counters.attempts,
         "steals": counters.steals,
-        "partly_failed": counters.partly_failed,
-        "purely_failed": counters.purely_failed,
+        "failed_lost_race": counters.failed_lost_race,
+        "failed_empty": counters.failed_empty,
         "tasks_per_steal": counters.tasks_per_steal,
         "sleeps": counters.sleeps,
         "asleep_seconds": counters.asleep_seconds,
         "wakes": counters.wakes,
         "handovers": counters.handovers,
         "max_depth": counters.max_depth,
-        "overcommits": counters.overcommits,
-        "helped_any": counters.helped_any,
+        "overcommitted": counters.overcommitted,
+        "rescues": counters.rescues,
     })
 }
 
@@ -45,18 +45,18 @@ fn split(breakdown: &Breakdown) -> Map<String, Value> {
         ("busy", breakdown.busy),
         ("stealing", breakdown.stealing),
         ("asleep", breakdown.asleep),
-        ("switching", breakdown.switching),
+        ("ready_not_running", breakdown.ready_not_running),
     ])
 }
 
 /// Time without a slot, in seconds, by reason.
-pub fn slotless(slotless: &Slotless) -> Value {
+pub fn waiting(waiting: &Waiting) -> Value {
     times([
-        ("no_work", slotless.no_work),
-        ("latch", slotless.latch),
-        ("memory", slotless.memory),
-        ("blocked", slotless.blocked),
-        ("ready", slotless.ready),
+        ("no_work", waiting.no_work),
+        ("latch", waiting.latch),
+        ("memory", waiting.memory),
+        ("blocked", waiting.blocked),
+        ("ready", waiting.ready),
     ])
     .into()
 }

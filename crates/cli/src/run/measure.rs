@@ -108,7 +108,7 @@ impl<'a> Runs<'a> {
         program.fits(&pool)?;
         let mut run = self.repeat(program, On::Pool(&pool));
         let stats = pool.pool().stats();
-        run.peak_declared_bytes = stats.space.peak;
+        run.peak_declared_bytes = stats.memory.peak;
         run.stats = Some(stats);
         if let (Some(file), Some(trace)) = (&self.plan.trace, pool.pool().trace()) {
             write_file(file, "a trace", |out| out.write_all(&trace.to_bytes()))?;

@@ -76,11 +76,11 @@ impl<'a> Report<'a> {
             "cpu_seconds": self.cpu_seconds,
             "peak_rss_bytes": self.peak_rss_bytes,
             "peak_declared_bytes": self.peak_declared_bytes,
-            "memory_sleeps": self.stats.map(|stats| stats.space.sleeps),
+            "memory_sleeps": self.stats.map(|stats| stats.memory.sleeps),
             "allotment": self.stats.map(|stats| stats.allotment),
             "counters": self.stats.map(|stats| counts::counters(&stats.counters)),
             "breakdown": self.stats.map(counts::breakdown),
-            "slotless": self.stats.map(|stats| counts::slotless(&stats.slotless)),
+            "waiting": self.stats.map(|stats| counts::waiting(&stats.waiting)),
         })
     }
 
@@ -134,7 +134,7 @@ impl fmt::Display for Report<'_> {
                 let exact = show_size(self.peak_declared_bytes);
                 declared += &format!(", for a budget: serial={exact}");
             }
-            if let Some(sleeps) = self.stats.map(|stats| stats.space.sleeps) {
+            if let Some(sleeps) = self.stats.map(|stats| stats.memory.sleeps) {
                 declared += &format!(", {} for it", show_count(sleeps as usize, "sleep"));
             }
             row("declared", declared)?;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 use tidegate::Pool;
-use tidegate_policy::{Allot, Space, show_time, tunables};
+use tidegate_policy::{Allot, MemoryPolicy, show_time, tunables};
 use tidegate_sim::bounds::bounds;
 use tidegate_sim::{
     Arrivals, Bound, Deques, Job, JobOutcome, Nanos, Outcome, Settings, Width, run_mix,
@@ -64,7 +64,7 @@ impl Experiment {
                 true => Deques::Place,
                 false => Deques::Worker,
             },
-            space: value(flags.space, &tunables::SPACE)?,
+            memory: value(flags.memory, &tunables::SPACE)?,
             places: processors.places(),
             cache: value(flags.cache, &tunables::SIM_CACHE)? as u64,
             pinned: flags.pinned,
@@ -156,9 +156,9 @@ impl Experiment {
     }
 
     fn once(&self, seed: u64, far: &mut dyn FnMut(u64, Nanos)) -> Result<Done, Failure> {
-        let under = match self.settings.space {
-            Space::None | Space::Hybrid(_) => String::new(),
-            space => format!(" with --space {space}"),
+        let under = match self.settings.memory {
+            MemoryPolicy::None | MemoryPolicy::Hybrid(_) => String::new(),
+            memory => format!(" with --memory {memory}"),
         };
         let refused = |refusal: tidegate_sim::Refusal| {
             Failure::Usage(format!("sim {}{under}: {refusal}", labels(&self.subjects)))
@@ -181,7 +181,7 @@ impl Experiment {
         });
         let outcome = run_mix(&settings, &jobs.collect::<Vec<_>>(), far).map_err(refused)?;
         let of_job = |(number, job): (usize, &JobOutcome)| {
-            let walk = || self.subject(number).extent(k_of(settings.space));
+            let walk = || self.subject(number).extent(k_of(settings.memory));
             let extent = (job.peak_bytes > 0).then(walk);
             bounds(&settings, &outcome, (number, self.width), extent)
         };
@@ -195,11 +195,11 @@ impl Experiment {
 }
 
 /// For how many bytes the bound of a policy counts an action.
-fn k_of(space: Space) -> u64 {
-    match space {
-        Space::DepthFirst(policy) => policy.k as u64,
-        Space::DfDeques(policy) => policy.k as u64,
-        Space::None | Space::Hybrid(_) | Space::Budget(_) => u64::MAX,
+fn k_of(memory: MemoryPolicy) -> u64 {
+    match memory {
+        MemoryPolicy::DepthFirst(policy) => policy.k as u64,
+        MemoryPolicy::DfDeques(policy) => policy.k as u64,
+        MemoryPolicy::None | MemoryPolicy::Hybrid(_) | MemoryPolicy::Budget(_) => u64::MAX,
     }
 }
 

@@ -55,8 +55,8 @@ impl<'a> Report<'a> {
             "tasks": counters.tasks,
             "attempts": counters.attempts,
             "steals": counters.steals,
-            "partly_failed": counters.partly_failed,
-            "purely_failed": counters.purely_failed,
+            "failed_lost_race": counters.failed_lost_race,
+            "failed_empty": counters.failed_empty,
             "asleep_seconds": seconds(counters.asleep),
             "held_up_seconds": seconds(counters.held_up),
             "peak_bytes": self.job.peak_bytes,
@@ -76,7 +76,7 @@ impl<'a> Report<'a> {
 
 fn show_bound(bound: &Bound) -> String {
     let show = |figure: f64| match bound.name {
-        "space" => show_bytes(figure),
+        "memory" => show_bytes(figure),
         "greedy" => show_seconds(figure / 1e9),
         _ => format!("{figure:.2}"),
     };
@@ -164,7 +164,10 @@ impl fmt::Display for Report<'_> {
             "steals",
             format!(
                 "{} of {} attempts, {} failed partly, {} purely",
-                counters.steals, counters.attempts, counters.partly_failed, counters.purely_failed
+                counters.steals,
+                counters.attempts,
+                counters.failed_lost_race,
+                counters.failed_empty
             ),
         )?;
         row("asleep", show(counters.asleep))?;

@@ -34,7 +34,7 @@ pub enum Bench {
     Intervals(ProgramsArguments),
     /// How much memory programs need at a time, and how long they take, when their tasks wait for it
     #[command(after_help = AFTER_SPACE)]
-    Space(ProgramsArguments),
+    Memory(ProgramsArguments),
     /// Programs that use rayon, on its own runtime and on tidegate: results, time, memory
     #[command(after_help = AFTER_RAYON_PROGRAMS)]
     RayonPrograms(RayonProgramsArguments),
@@ -215,7 +215,7 @@ const AFTER_SPACE: &str = "\
 Each run is a process of its own: on rayon, which takes no notice of what is declared, and on Tidegate under each \
 policy, with 1, 2, 4 and 8 workers. glibc's allocator is told to keep what is freed, for all threads. A policy's k is what the serial run \
 declares at most (s1), the hybrid's alpha a 64th of that and beta a quarter of alpha, and a budget is 1.1 times s1. The span is measured in the order of the serial run, in seconds and in actions \
-(forks, ends of joins and scopes, leases, and one more for each k of a lease).
+(forks, ends of joins and scopes, reservations, and one more for each k of a reservation).
 
 JSON: a list of rows: program, policy (or rayon), workers, median_of (repetitions), peak_declared_bytes (the median, \
 as are the other figures, each with its 95 % interval as NAME_low and NAME_high), largest_declared_bytes, peak_rss_bytes (of the process), undeclared_peak_bytes (allocated \

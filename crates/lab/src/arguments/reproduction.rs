@@ -70,7 +70,7 @@ pub enum Experiments {
     /// How much a thief takes: one task, several or half (Adnan and Sato 2012)
     MultiSteal,
     /// How much memory tasks need at a time: work stealing, Narlikar's scheduler and the hybrid (slides)
-    Space,
+    Memory,
     /// Where intervals run, and from which queues (Weibel 2010)
     Intervals,
     /// How far the defaults of the runtime scale, beside other rules; only simulated, up to 4,096 processors (ours)
@@ -83,7 +83,7 @@ impl Experiments {
         Self::Adaptive,
         Self::TwoLevel,
         Self::MultiSteal,
-        Self::Space,
+        Self::Memory,
         Self::Intervals,
         Self::Scaling,
     ];

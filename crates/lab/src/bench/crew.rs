@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tidegate_policy::tunables;
-use tidegate_policy::{Amount, Desire, Idle, Nanos, Share, Space, show_time};
+use tidegate_policy::{
+    DesirePolicy, IdlePolicy, MemoryPolicy, Nanos, SharePolicy, StealAmount, show_time,
+};
 use tidegate_workloads::Program;
 
 use tidegate_command::failure::Failure;
@@ -25,13 +27,13 @@ pub struct Spec {
     pub runtime: String,
     pub workers: usize,
     /// Whether it shares the machine, where the runtime can.
-    pub share: Share,
+    pub share: SharePolicy,
     /// How its thieves rest, where it is not as they do without being told.
-    pub idle: Option<Idle>,
+    pub idle: Option<IdlePolicy>,
     /// How many tasks they take, likewise.
-    pub steal: Option<Amount>,
+    pub steal: Option<StealAmount>,
     /// Which of its tasks may have memory, where the runtime can tell, and that its memory is counted.
-    pub space: Option<Space>,
+    pub memory: Option<MemoryPolicy>,
     /// How many processors it may use, of those that this process may; all if none is said.
     pub processors: Option<usize>,
     /// How its share controller estimates what it could use, where it is not by the defaults.
@@ -41,7 +43,7 @@ pub struct Spec {
 /// By which rule a share controller estimates what a job could use, and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimates {
-    pub desire: Desire,
+    pub desire: DesirePolicy,
     pub est_cycle: Nanos,
 }
 
@@ -58,10 +60,10 @@ impl Spec {
             parameters,
             runtime: runtime.to_owned(),
             workers,
-            share: Share::Off,
+            share: SharePolicy::Off,
             idle: None,
             steal: None,
-            space: None,
+            memory: None,
             processors: None,
             estimates: None,
         }
@@ -103,7 +105,7 @@ impl From<&Spec> for Request {
             runtime: spec.runtime.clone(),
             workers: spec.workers,
             processors: spec.processors,
-            counts_memory: spec.space.is_some(),
+            counts_memory: spec.memory.is_some(),
         }
     }
 }
@@ -254,10 +256,10 @@ impl Job {
                     .into_iter()
                     .flatten(),
             )
-            .envs(spec.space.map(|_| KEEP).into_iter().flatten())
+            .envs(spec.memory.map(|_| KEEP).into_iter().flatten())
             .envs(
-                spec.space
-                    .and_then(|space| Some((tunables::SPACE.variable?, space.to_string()))),
+                spec.memory
+                    .and_then(|memory| Some((tunables::SPACE.variable?, memory.to_string()))),
             )
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate::Stats;
-use tidegate::space::allocated;
+use tidegate::memory::stats;
 use tidegate_workloads::{
     Counted, Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Visitor, visit,
 };
@@ -80,9 +80,9 @@ impl Visitor for OnRuntime {
 /// What a pool knows of its memory and of its workers.
 fn told(stats: &Stats) -> (Memory, Told) {
     let memory = Memory {
-        declared: stats.space.peak,
+        declared: stats.memory.peak,
         steals: stats.counters.steals,
-        sleeps: stats.space.sleeps,
+        sleeps: stats.memory.sleeps,
         ..Memory::default()
     };
     let told = Told {
@@ -121,7 +121,7 @@ fn run<P: Program, R: Runtime>(
     let (memory, told) = tell(&runtime);
     let memory = request.counts_memory.then(|| Memory {
         resident: peak_rss_bytes(),
-        undeclared: allocated().undeclared_peak,
+        undeclared: stats().undeclared_peak,
         ..memory
     });
     say(&json!(Done {

@@ -9,12 +9,12 @@ mod counters;
 pub mod crew;
 mod intervals;
 mod job;
+pub mod memory;
 mod places;
 mod programs;
 mod queues;
 mod rayon_programs;
 mod share;
-pub mod space;
 pub mod subject;
 mod two_level;
 
@@ -29,7 +29,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<(), Failure> {
         Bench::Queues(arguments) => queues::bench(arguments),
         Bench::Places(arguments) => places::bench(arguments),
         Bench::Intervals(arguments) => intervals::bench(arguments),
-        Bench::Space(arguments) => space::bench(arguments),
+        Bench::Memory(arguments) => memory::bench(arguments),
         Bench::Calibrate(arguments) => calibrate::bench(arguments),
         Bench::RayonPrograms(arguments) => rayon_programs::bench(arguments),
         Bench::Job => job::serve(),

@@ -6,7 +6,10 @@
 
 use std::rc::Rc;
 
-use tidegate::{PlaceBy, Pool, Share};
+use tidegate::{
+    Pool,
+    policy::{PlaceBy, SharePolicy},
+};
 use tidegate_workloads::fib::Fib;
 use tidegate_workloads::locality::Locality;
 use tidegate_workloads::locality::blockmatmul::Blockmatmul;
@@ -86,7 +89,7 @@ impl Placed {
         let mut all = Vec::new();
         for bound in [false, true] {
             for places in [PlaceBy::Machine, PlaceBy::Each(1)] {
-                let builder = Pool::builder().workers(workers).share(Share::Off);
+                let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
                 let pool = builder.places(places).bind(bound).build();
                 let pool = pool.map_err(|error| Failure::Usage(error.to_string()))?;
                 all.push(Self {

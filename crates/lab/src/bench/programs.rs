@@ -1,6 +1,9 @@
 //! The programs of intervals, each timed serially and on several pools in turns.
 
-use tidegate::{Pool, Queue, Share};
+use tidegate::{
+    Pool,
+    policy::{QueueKind, SharePolicy},
+};
 use tidegate_workloads::registry::ENTRIES;
 use tidegate_workloads::{Given, Size, Tidegate};
 
@@ -17,9 +20,9 @@ pub struct Times {
 }
 
 /// A pool that other jobs leave alone.
-pub fn pool(workers: usize, queue: Queue) -> Result<Tidegate, Failure> {
+pub fn pool(workers: usize, queue: QueueKind) -> Result<Tidegate, Failure> {
     let builder = Pool::builder().workers(workers).queue(queue);
-    let pool = builder.share(Share::Off).build();
+    let pool = builder.share(SharePolicy::Off).build();
     pool.map(Tidegate::new)
         .map_err(|error| Failure::Impossible(error.to_string()))
 }

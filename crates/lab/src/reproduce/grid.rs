@@ -1,7 +1,7 @@
 //! Rules for thieves, each on the same programs under the same loads, and how they compare.
 
-use tidegate_policy::desire::Desire;
-use tidegate_policy::{Amount, Idle, Nanos, Space, Victim};
+use tidegate_policy::desire::DesirePolicy;
+use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount, VictimPolicy};
 use tidegate_sim::Width;
 
 use tidegate_command::failure::Failure;
@@ -16,15 +16,15 @@ use crate::engine::{Cell, Interval, Sample, Session};
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: String,
-    pub idle: Idle,
-    pub steal: Amount,
+    pub idle: IdlePolicy,
+    pub steal: StealAmount,
     /// Whom thieves ask, where the rule says so and not the machine.
-    pub victim: Option<Victim>,
+    pub victim: Option<VictimPolicy>,
     /// Who may have memory, where memory is observed.
-    pub space: Option<Space>,
+    pub memory: Option<MemoryPolicy>,
     /// How a job estimates the processors that it could use, and how often, where it does not have
     /// all of them all the time.
-    pub desire: Option<(Desire, Nanos)>,
+    pub desire: Option<(DesirePolicy, Nanos)>,
 }
 
 /// How many workers a program has, and how many instances of it there are at once.
@@ -58,15 +58,15 @@ impl Rule {
         Self {
             name: name.to_owned(),
             idle: idle.expect("a rule of this program"),
-            steal: Amount::One,
+            steal: StealAmount::One,
             victim: None,
-            space: None,
+            memory: None,
             desire: None,
         }
     }
 
     /// The same, and how many tasks they take.
-    pub fn taking(self, steal: Amount) -> Self {
+    pub fn taking(self, steal: StealAmount) -> Self {
         Self { steal, ..self }
     }
 
@@ -83,18 +83,18 @@ impl Rule {
     pub fn usual(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            idle: Idle::default(),
-            steal: Amount::default(),
-            victim: Some(Victim::default()),
-            space: None,
+            idle: IdlePolicy::default(),
+            steal: StealAmount::default(),
+            victim: Some(VictimPolicy::default()),
+            memory: None,
             desire: None,
         }
     }
 
     /// The runtime's own rules, with one for memory.
-    pub fn with_memory(name: &str, space: Space) -> Self {
+    pub fn with_memory(name: &str, memory: MemoryPolicy) -> Self {
         Self {
-            space: Some(space),
+            memory: Some(memory),
             ..Self::usual(name)
         }
     }
@@ -125,7 +125,7 @@ impl Plan {
             idle,
             steal,
             victim,
-            space,
+            memory,
             desire,
             ..
         } = rule;
@@ -133,8 +133,8 @@ impl Plan {
         if let Some(victim) = victim {
             rule_in_full += &format!(" victim={victim}");
         }
-        if let Some(space) = space {
-            rule_in_full += &format!(" space={space}");
+        if let Some(memory) = memory {
+            rule_in_full += &format!(" memory={memory}");
         }
         if let Some((desire, cycle)) = desire {
             rule_in_full += &format!(" desire={desire} cycle={cycle}ns");
@@ -170,7 +170,7 @@ impl Plan {
                     idle: rule.idle,
                     steal: rule.steal,
                     victim: rule.victim.unwrap_or(machine.victim),
-                    space: rule.space.unwrap_or(Space::None),
+                    memory: rule.memory.unwrap_or(MemoryPolicy::None),
                     cycle: rule.desire.map_or(machine.cycle, |(_, cycle)| cycle),
                     ..machine
                 },

@@ -5,6 +5,7 @@
 mod adaptive;
 mod grid;
 mod intervals;
+mod memory;
 mod multi_steal;
 mod observed;
 pub mod page;
@@ -13,7 +14,6 @@ mod real;
 mod scaling;
 mod simulated;
 mod slowed;
-mod space;
 mod two_level;
 
 use crate::arguments::{Experiments, ReproduceArguments};
@@ -64,7 +64,7 @@ fn page(experiment: Experiments, arguments: &ReproduceArguments) -> Result<Page,
         Experiments::Adaptive => adaptive::page(&session, sim, real)?,
         Experiments::TwoLevel => two_level::page(&session, sim, real)?,
         Experiments::MultiSteal => multi_steal::page(&session, sim, real)?,
-        Experiments::Space => space::page(&session, sim, real)?,
+        Experiments::Memory => memory::page(&session, sim, real)?,
         Experiments::Intervals => intervals::page(&session, sim, real)?,
         Experiments::Scaling => scaling::page(&session, sim)?,
         Experiments::All => unreachable!("the caller names one"),

@@ -93,7 +93,7 @@ pub fn spec(work: &Work, rule: &Rule, load: Load, run: u64) -> Result<Spec, Fail
     Ok(Spec {
         idle: Some(rule.idle),
         steal: Some(rule.steal),
-        space: rule.space,
+        memory: rule.memory,
         ..Spec::new(work.program, parameters, Tidegate::NAME, load.processors)
     })
 }

@@ -45,7 +45,7 @@ impl Default for Dws {
 
 impl Estimate for Dws {
     fn next(&mut self, seen: &Seen<'_>) -> usize {
-        let failed = usize::try_from(seen.purely_failed).unwrap_or(usize::MAX);
+        let failed = usize::try_from(seen.failed_empty).unwrap_or(usize::MAX);
         let without_task = seen.usage.saturating_sub(seen.busy);
         let active = seen.usage - without_task.min(failed / self.t_sleep.max(1));
         let more = seen.waiting() / active.max(1);

@@ -1,6 +1,6 @@
 //! The text form of the estimators.
 
-use super::{ADeque, ASteal, Desire, Dws, Palirria, Steady, Wsap};
+use super::{ADeque, ASteal, DesirePolicy, Dws, Palirria, Steady, Wsap};
 use crate::error::ParseError;
 use crate::parameters::{Policy, split, without};
 use crate::text;
@@ -9,7 +9,7 @@ use core::str::FromStr;
 
 const INSTANTANEOUS: &str = "instantaneous";
 
-impl Desire {
+impl DesirePolicy {
     const NAMES: &'static [&'static str] = &[
         Steady::NAME,
         Wsap::NAME,
@@ -27,7 +27,7 @@ impl Desire {
     }
 }
 
-impl FromStr for Desire {
+impl FromStr for DesirePolicy {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -45,7 +45,7 @@ impl FromStr for Desire {
     }
 }
 
-impl fmt::Display for Desire {
+impl fmt::Display for DesirePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Steady(p) => p.show(f),

@@ -1,7 +1,7 @@
 //! How many processors a job could put to good use.
 //!
 //! Once per cycle ([`EST_CYCLE`](crate::tunables::EST_CYCLE)) a job hands in what it has [`Seen`] of itself and gets its
-//! desire for the next cycle. A [`Desire`] is the policy, a [`DesireState`] what one job remembers under it; behind it
+//! desire for the next cycle. A [`DesirePolicy`] is the policy, a [`DesireState`] what one job remembers under it; behind it
 //! stand the estimators, each an [`Estimate`] in a file of its name:
 //!
 //! * [`Steady`], ours,
@@ -58,7 +58,7 @@ pub struct Seen<'a> {
     /// Attempts to steal, successes included.
     pub attempts: u64,
     /// Those of them that failed on a victim that was itself out of work.
-    pub purely_failed: u64,
+    pub failed_empty: u64,
     /// The sum over all attempts of the length of the victim's deque.
     pub lengths_seen: u64,
     /// Time in which workers ran tasks, of all workers together.
@@ -118,7 +118,7 @@ impl Seen<'_> {
         let pure = scale(parked, length_out_of_work, capacity.max(1));
         Attempts {
             all: self.attempts.saturating_add(parked),
-            purely_failed: self.purely_failed.saturating_add(pure),
+            failed_empty: self.failed_empty.saturating_add(pure),
         }
     }
 }
@@ -127,7 +127,7 @@ impl Seen<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Attempts {
     all: u64,
-    purely_failed: u64,
+    failed_empty: u64,
 }
 
 impl Attempts {
@@ -135,7 +135,7 @@ impl Attempts {
     fn useful(self) -> u64 {
         match self.all {
             0 => ONE,
-            all => scale(ONE, all.saturating_sub(self.purely_failed), all),
+            all => scale(ONE, all.saturating_sub(self.failed_empty), all),
         }
     }
 }
@@ -172,7 +172,7 @@ pub trait Estimate {
 /// The text form is the name, a colon and the parameters that differ from their defaults, for instance `wsap:eta=0.75`.
 /// Every parameter, its range and its default is a row of [`tunables`](crate::tunables).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Desire {
+pub enum DesirePolicy {
     /// What was used lately, and more while all of that is used and tasks wait.
     Steady(Steady),
     /// By the attempts to steal that were in vain.
@@ -189,7 +189,7 @@ pub enum Desire {
     Dws(Dws),
 }
 
-impl Desire {
+impl DesirePolicy {
     /// Refuses parameters outside their ranges.
     ///
     /// # Errors
@@ -208,14 +208,14 @@ impl Desire {
 }
 
 table! {
-    DESIRE: Desire = choice("desire", Desire::names(), Desire::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
+    DESIRE: DesirePolicy = choice("desire", DesirePolicy::names(), DesirePolicy::Steady(Steady::DEFAULT)).set_by("TIDEGATE_DESIRE"),
         "How a job estimates how many processors it could use; steady comes to rest where the others go up and down.",
         Basis::Guessed;
 }
 
-choices!(Desire);
+choices!(DesirePolicy);
 
-impl Default for Desire {
+impl Default for DesirePolicy {
     /// [`DESIRE`].
     fn default() -> Self {
         DESIRE.default
@@ -226,9 +226,9 @@ impl Default for Desire {
 ///
 /// ```
 /// use tidegate_policy::DesireState;
-/// use tidegate_policy::desire::{Desire, Seen};
+/// use tidegate_policy::desire::{DesirePolicy, Seen};
 ///
-/// let mut state = DesireState::new(&Desire::default())?;
+/// let mut state = DesireState::new(&DesirePolicy::default())?;
 /// assert_eq!(state.desire(), 1);
 /// let seen = Seen { length: 5_000_000, allotment: 1, usage: 1, working: 5_000_000, deques: &[7], busy: 1, ..Seen::default() };
 /// assert_eq!(state.next(&seen), 8);
@@ -255,17 +255,17 @@ impl DesireState {
     /// The state of a job that has just begun.
     ///
     /// # Errors
-    /// Those of [`Desire::check`].
-    pub fn new(desire: &Desire) -> Result<Self, ParseError> {
+    /// Those of [`DesirePolicy::check`].
+    pub fn new(desire: &DesirePolicy) -> Result<Self, ParseError> {
         desire.check()?;
         let kind = match *desire {
-            Desire::Steady(p) => Kind::Steady(SteadyState::new(p)),
-            Desire::Wsap(p) => Kind::Wsap(p),
-            Desire::Instantaneous => Kind::Instantaneous(Instantaneous),
-            Desire::ASteal(p) => Kind::ASteal(AStealState::new(p)),
-            Desire::ADeque(p) => Kind::ADeque(p),
-            Desire::Palirria(p) => Kind::Palirria(p),
-            Desire::Dws(p) => Kind::Dws(p),
+            DesirePolicy::Steady(p) => Kind::Steady(SteadyState::new(p)),
+            DesirePolicy::Wsap(p) => Kind::Wsap(p),
+            DesirePolicy::Instantaneous => Kind::Instantaneous(Instantaneous),
+            DesirePolicy::ASteal(p) => Kind::ASteal(AStealState::new(p)),
+            DesirePolicy::ADeque(p) => Kind::ADeque(p),
+            DesirePolicy::Palirria(p) => Kind::Palirria(p),
+            DesirePolicy::Dws(p) => Kind::Dws(p),
         };
         Ok(Self { kind, desire: 1 })
     }

@@ -76,7 +76,7 @@ struct Cycle {
 
 impl Cycle {
     fn of(seen: &Seen<'_>) -> Self {
-        let in_vain = scale(seen.searching, seen.purely_failed, seen.attempts.max(1));
+        let in_vain = scale(seen.searching, seen.failed_empty, seen.attempts.max(1));
         let idle = seen.parked().saturating_add(in_vain.min(seen.searching));
         let used = seen.capacity().saturating_sub(idle);
         let used = scale(used, ONE, seen.length.max(1));

@@ -21,7 +21,7 @@ pub const LONGEST_SLEEP: Nanos = LONGEST;
 /// What texts call a custom backoff where an idle policy has its name.
 pub(crate) const NAME: &str = "custom";
 
-/// A backoff of your own: decides how one thief rests, in place of an [`Idle`](super::Idle).
+/// A backoff of your own: decides how one thief rests, in place of an [`IdlePolicy`](super::IdlePolicy).
 ///
 /// ```
 /// use tidegate_policy::idle::{CustomBackoff, Rest};

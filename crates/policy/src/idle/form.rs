@@ -5,7 +5,7 @@ use super::backoff::{
     Randomness,
 };
 use super::quanta::{Inefficient, LongQuanta, Quanta};
-use super::{Elastic, Idle};
+use super::{Elastic, IdlePolicy};
 use crate::error::ParseError;
 use crate::parameters::{Policy, split, without};
 use crate::text;
@@ -15,7 +15,7 @@ use core::str::FromStr;
 
 const YIELD_THEN: &str = "yield-then-";
 
-impl Idle {
+impl IdlePolicy {
     const NAMES: &'static [&'static str] = &[
         Elastic::NAME,
         "none",
@@ -39,7 +39,7 @@ impl Idle {
     }
 }
 
-impl FromStr for Idle {
+impl FromStr for IdlePolicy {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
@@ -87,7 +87,7 @@ fn read_backoff(name: &str, list: Option<&str>) -> Option<Result<Backoff, ParseE
     })
 }
 
-impl fmt::Display for Idle {
+impl fmt::Display for IdlePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Elastic(p) => p.show(f),

@@ -1,16 +1,16 @@
 //! How a thief rests after it found nothing to steal.
 //!
-//! An [`Idle`] is the policy, an [`IdleState`] the state that one thief keeps under it. All policies have the same shape,
+//! An [`IdlePolicy`] is the policy, an [`IdleState`] the state that one thief keeps under it. All policies have the same shape,
 //! so the thief's loop knows none of them:
 //!
 //! ```
-//! use tidegate_policy::{Idle, IdleState, Rest};
+//! use tidegate_policy::{IdlePolicy, IdleState, Rest};
 //!
 //! # fn steal() -> Option<&'static str> { Some("task") }
 //! # fn clock() -> u64 { 0 }
 //! # fn draw() -> u64 { 0 }
 //! # fn rest(_: Rest) {}
-//! let mut idle = IdleState::new(&Idle::default())?;
+//! let mut idle = IdleState::new(&IdlePolicy::default())?;
 //! let task = 'found: loop {
 //!     for _victim in 0..4 {
 //!         if let Some(task) = steal() {
@@ -30,7 +30,7 @@
 //! The clock and the draw are closures: a policy that has no use for them does not call them, and a thief that never
 //! fails calls none under any policy. Under policies that never say [`Rest::Park`] the thief sleeps and looks again.
 //!
-//! A user's own backoff is a [`CustomBackoff`]; it takes the place of an [`Idle`], which stays a plain value.
+//! A user's own backoff is a [`CustomBackoff`]; it takes the place of an [`IdlePolicy`], which stays a plain value.
 //!
 //! The backoffs are those of Haselsteiner, "Adaptive Work-Stealing Techniques", 2015, chapter 4,
 //! the quanta those of chapter 5. This module does not decide who may search at once (that is
@@ -67,7 +67,7 @@ use crate::tunable::{Basis, Tunable, choice, choices, table};
 /// `linear:step=20us,randomness=constant`. Every parameter, its range and its default is a row of
 /// [`tunables`](crate::tunables).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Idle {
+pub enum IdlePolicy {
     /// Searches for a while and yields the processor before each look, then parks until work is published.
     Elastic(Elastic),
     /// Never rests.
@@ -87,7 +87,7 @@ pub enum Idle {
     LongQuanta(LongQuanta),
 }
 
-impl Idle {
+impl IdlePolicy {
     /// Refuses parameters outside their ranges, and those that do not fit together.
     ///
     /// # Errors
@@ -104,14 +104,14 @@ impl Idle {
 }
 
 table! {
-    IDLE: Idle = choice("idle", Idle::names(), Idle::Elastic(Elastic::DEFAULT)).set_by("TIDEGATE_IDLE"),
+    IDLE: IdlePolicy = choice("idle", IdlePolicy::names(), IdlePolicy::Elastic(Elastic::DEFAULT)).set_by("TIDEGATE_IDLE"),
         "How a thief rests when there is nothing to steal; elastic thieves park, so that an idle pool costs nothing.",
         Basis::Guessed;
 }
 
-choices!(Idle);
+choices!(IdlePolicy);
 
-impl Default for Idle {
+impl Default for IdlePolicy {
     /// [`IDLE`].
     fn default() -> Self {
         IDLE.default

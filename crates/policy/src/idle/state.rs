@@ -3,7 +3,7 @@
 use super::backoff_curve::Sleeps;
 use super::custom::{CustomBackoff, LONGEST_SLEEP};
 use super::quantum_state::QuantumState;
-use super::{Elastic, Idle};
+use super::{Elastic, IdlePolicy};
 use crate::Nanos;
 use crate::error::ParseError;
 use alloc::boxed::Box;
@@ -52,8 +52,8 @@ impl IdleState {
     /// The state of a thief that has not failed yet.
     ///
     /// # Errors
-    /// Those of [`Idle::check`].
-    pub fn new(idle: &Idle) -> Result<Self, ParseError> {
+    /// Those of [`IdlePolicy::check`].
+    pub fn new(idle: &IdlePolicy) -> Result<Self, ParseError> {
         idle.check()?;
         let backoff = |backoff, yields| Kind::Backoff {
             sleeps: Sleeps::new(backoff),
@@ -61,14 +61,14 @@ impl IdleState {
             yields_first: yields,
         };
         let kind = match *idle {
-            Idle::Elastic(rules) => Kind::Elastic { rules, since: None },
-            Idle::None => Kind::None,
-            Idle::Yield => Kind::Yield,
-            Idle::AbpYield => Kind::AbpYield,
-            Idle::Backoff(p) => backoff(p, false),
-            Idle::YieldThen(p) => backoff(p, true),
-            Idle::Quanta(p) => Kind::Quanta(QuantumState::new(p)),
-            Idle::LongQuanta(p) => Kind::Quanta(QuantumState::with_long(p)),
+            IdlePolicy::Elastic(rules) => Kind::Elastic { rules, since: None },
+            IdlePolicy::None => Kind::None,
+            IdlePolicy::Yield => Kind::Yield,
+            IdlePolicy::AbpYield => Kind::AbpYield,
+            IdlePolicy::Backoff(p) => backoff(p, false),
+            IdlePolicy::YieldThen(p) => backoff(p, true),
+            IdlePolicy::Quanta(p) => Kind::Quanta(QuantumState::new(p)),
+            IdlePolicy::LongQuanta(p) => Kind::Quanta(QuantumState::with_long(p)),
         };
         Ok(Self { kind })
     }

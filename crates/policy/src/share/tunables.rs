@@ -1,13 +1,13 @@
 //! How jobs divide the machine: the switch, weights, and the times that the share controller works with.
 
-use super::Share;
+use super::SharePolicy;
 use crate::text::{MS, S, US};
 use crate::tunable::{Basis, Tunable, choice, count, ratio, table, time};
 
 const GUESSED: Basis = Basis::Guessed;
 
 table! {
-    SHARE: Share = choice("share", Share::NAMES, Share::Auto).set_by("TIDEGATE_SHARE"),
+    SHARE: SharePolicy = choice("share", SharePolicy::NAMES, SharePolicy::Auto).set_by("TIDEGATE_SHARE"),
         "Whether a pool divides the processors with other jobs of the same user; auto changes nothing while it is alone.",
         GUESSED;
     WEIGHT: usize = count("weight", "parts", 1, 10_000, 100).set_by("TIDEGATE_WEIGHT"),

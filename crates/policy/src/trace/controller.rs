@@ -6,7 +6,7 @@ use crate::Nanos;
 use crate::desire::tunables::EST_CYCLE;
 use crate::desire::{DesireState, Seen};
 use crate::limits::MOST_THREADS;
-use crate::share::{Loans, Share, cycle, slots};
+use crate::share::{Loans, SharePolicy, cycle, slots};
 use alloc::vec::Vec;
 
 /// The state of one controller.
@@ -65,7 +65,7 @@ impl ShareController {
             allotment: threads(seen.allotment),
             usage: threads(seen.usage),
             attempts: number(seen.attempts),
-            purely_failed: number(seen.purely_failed),
+            failed_empty: number(seen.failed_empty),
             lengths_seen: number(seen.lengths_seen),
             working: number(seen.working),
             searching: number(seen.searching),
@@ -83,7 +83,7 @@ impl ShareController {
     /// [`slots`] for a job that could use `wanted` slots.
     pub fn slots(
         recorder: &impl Recorder,
-        share: Share,
+        share: SharePolicy,
         [wanted, allotment, others]: [usize; 3],
     ) -> usize {
         recorder.begin(Event::Slots);
@@ -97,7 +97,7 @@ impl ShareController {
     pub fn cycle(
         &self,
         recorder: &impl Recorder,
-        share: Share,
+        share: SharePolicy,
         [others, calm]: [usize; 2],
     ) -> Nanos {
         recorder.begin(Event::Cycle);

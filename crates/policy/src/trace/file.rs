@@ -5,7 +5,9 @@ use crate::desire::tunables::EST_CYCLE;
 use crate::idle::custom;
 use crate::limits::WORKERS;
 use crate::text::show_time;
-use crate::{Amount, Desire, Idle, Nanos, Share, Space, Victim};
+use crate::{
+    DesirePolicy, IdlePolicy, MemoryPolicy, Nanos, SharePolicy, StealAmount, VictimPolicy,
+};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -22,17 +24,17 @@ const CUT: &str = "the trace is cut off or was changed, since its checksum is wr
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     /// How thieves rest; `None` under a backoff of the user's own.
-    pub idle: Option<Idle>,
+    pub idle: Option<IdlePolicy>,
     /// How much a steal takes.
-    pub steal: Amount,
+    pub steal: StealAmount,
     /// Whom thieves rob.
-    pub victim: Victim,
+    pub victim: VictimPolicy,
     /// Who may have memory.
-    pub space: Space,
+    pub memory: MemoryPolicy,
     /// Whether the machine is divided with others.
-    pub share: Share,
+    pub share: SharePolicy,
     /// How many processors are desired.
-    pub desire: Desire,
+    pub desire: DesirePolicy,
     /// The time between two estimates of the desire.
     pub est_cycle: Nanos,
     /// How many slots there were at first.
@@ -122,7 +124,7 @@ impl Trace {
             idle: _,
             steal,
             victim,
-            space,
+            memory,
             share,
             desire,
             est_cycle,
@@ -132,7 +134,7 @@ impl Trace {
         let idle = self.rules.idle_text();
         let est_cycle = show_time(*est_cycle);
         let head = format!(
-            "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nspace={space}\nshare={share}\ndesire={desire}\nest-cycle={est_cycle}\nworkers={workers}\npool={pool}\n\n"
+            "{TITLE}\nidle={idle}\nsteal={steal}\nvictim={victim}\nmemory={memory}\nshare={share}\ndesire={desire}\nest-cycle={est_cycle}\nworkers={workers}\npool={pool}\n\n"
         );
         let mut bytes = head.into_bytes();
         put(&mut bytes, self.streams.len() as u64);
@@ -211,7 +213,7 @@ impl Rules {
             idle: idle(head)?,
             steal: row(head, "steal")?,
             victim: row(head, "victim")?,
-            space: row(head, "space")?,
+            memory: row(head, "memory")?,
             share: row(head, "share")?,
             desire: row(head, "desire")?,
             est_cycle: est_cycle(head)?,
@@ -221,7 +223,7 @@ impl Rules {
     }
 }
 
-fn idle(head: &str) -> Result<Option<Idle>, Damaged> {
+fn idle(head: &str) -> Result<Option<IdlePolicy>, Damaged> {
     let told: String = row(head, "idle")?;
     match &told[..] {
         custom::NAME => Ok(None),
@@ -275,12 +277,12 @@ mod tests {
     fn trace() -> Trace {
         Trace {
             rules: Rules {
-                idle: Some(Idle::default()),
-                steal: Amount::default(),
-                victim: Victim::default(),
-                space: Space::None,
-                share: Share::Auto,
-                desire: Desire::default(),
+                idle: Some(IdlePolicy::default()),
+                steal: StealAmount::default(),
+                victim: VictimPolicy::default(),
+                memory: MemoryPolicy::None,
+                share: SharePolicy::Auto,
+                desire: DesirePolicy::default(),
                 est_cycle: EST_CYCLE.default,
                 workers: 1,
                 pool: String::new(),

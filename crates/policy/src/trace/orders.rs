@@ -3,10 +3,10 @@
 use super::event::Event;
 use super::recorder::Recorder;
 use super::thief::word_of;
-use crate::Space;
+use crate::MemoryPolicy;
 use crate::limits::MOST_THREADS;
-use crate::space::book::{Answer, Lease, Scope, Task, Until};
-use crate::space::plan::{Command, Next, Plan, Reply};
+use crate::memory::book::{Answer, Reservation, Scope, Task, Until};
+use crate::memory::plan::{Command, Next, Plan, Reply};
 
 /// A [`Plan`] behind a recorder.
 ///
@@ -19,8 +19,8 @@ pub struct Orders<T, R> {
 
 impl<T, R: Recorder> Orders<T, R> {
     /// The plan of this policy, if the policy has one.
-    pub fn new(space: Space, workers: usize, recorder: R) -> Option<Self> {
-        let plan = Plan::new(space, workers)?;
+    pub fn new(memory: MemoryPolicy, workers: usize, recorder: R) -> Option<Self> {
+        let plan = Plan::new(memory, workers)?;
         Some(Self { plan, recorder })
     }
 
@@ -83,9 +83,9 @@ fn recorded<T>(command: &Command<T>) -> (Event, [Option<u64>; 3]) {
         Command::Leave(thread) => (Event::Leave, one(thread)),
         Command::Ask(thread, bytes) => (Event::Ask, two(thread, bytes)),
         Command::Answer(thread) => (Event::Answer, one(thread)),
-        Command::GiveBack(thread, lease, bytes) => {
+        Command::GiveBack(thread, reservation, bytes) => {
             let thread = word_of(thread.map(|thread| thread as u64));
-            let inputs = [thread, lease.index() as u64, bytes];
+            let inputs = [thread, reservation.index() as u64, bytes];
             (Event::GiveBack, inputs.map(Some))
         }
         Command::Settle => (Event::Settle, none),
@@ -132,9 +132,11 @@ pub(super) fn command_of(event: Event, inputs: &[u64]) -> Option<Command<()>> {
         Event::Leave => Command::Leave(thread()?),
         Event::Ask => Command::Ask(thread()?, input(1)?),
         Event::Answer => Command::Answer(thread()?),
-        Event::GiveBack => {
-            Command::GiveBack(thread()?.checked_sub(1), Lease::of(name(1)?), input(2)?)
-        }
+        Event::GiveBack => Command::GiveBack(
+            thread()?.checked_sub(1),
+            Reservation::of(name(1)?),
+            input(2)?,
+        ),
         Event::Settle => Command::Settle,
         Event::HasWork => Command::HasWork,
         Event::GivesWay => Command::GivesWay(thread()?),
@@ -159,7 +161,7 @@ fn word_of_reply<T>(reply: &Reply<T>, fork: u64) -> u64 {
         Reply::Answer(None) => 0,
         Reply::Answer(Some(Answer::Later)) => 1,
         Reply::Answer(Some(Answer::Refused)) => 2,
-        Reply::Answer(Some(Answer::Granted(lease))) => 3 + lease.index() as u64,
+        Reply::Answer(Some(Answer::Granted(reservation))) => 3 + reservation.index() as u64,
         Reply::Thread(thread) => word_of(thread.map(|thread| thread as u64)),
         Reply::Whether(yes) => (*yes).into(),
         // The three lowest bits say which of the five kinds it is.
@@ -197,7 +199,7 @@ mod tests {
 
     #[test]
     fn recorded_commands_are_read_back() {
-        let (scope, task, lease) = (Scope::of(3), Task::of(4), Lease::of(5));
+        let (scope, task, reservation) = (Scope::of(3), Task::of(4), Reservation::of(5));
         let commands = [
             Command::SetWorkers(7),
             Command::SetBudget(u64::MAX),
@@ -220,8 +222,8 @@ mod tests {
             Command::Leave(1),
             Command::Ask(1, u64::MAX),
             Command::Answer(1),
-            Command::GiveBack(None, lease, 9),
-            Command::GiveBack(Some(0), lease, 9),
+            Command::GiveBack(None, reservation, 9),
+            Command::GiveBack(Some(0), reservation, 9),
             Command::Settle,
             Command::HasWork,
             Command::GivesWay(1),

@@ -250,11 +250,11 @@ impl<'p> Actor<'p> {
             Source::Worker(index) => Self::Thief(new_thief(rules, index, player)?, index),
             Source::ShareController => Self::ShareController(new_controller(rules, player)?),
             Source::Plan => {
-                let orders = Orders::new(rules.space, rules.workers, player);
+                let orders = Orders::new(rules.memory, rules.workers, player);
                 let orders = orders.ok_or_else(|| {
                     Damaged(format!(
                         "the trace has a plan, and {} has none",
-                        rules.space
+                        rules.memory
                     ))
                 })?;
                 Self::Plan(Box::new(orders))
@@ -368,7 +368,7 @@ mod tests {
         allotment: 4,
         usage: 4,
         attempts: 9,
-        purely_failed: 0,
+        failed_empty: 0,
         lengths_seen: 30,
         working: 4_000_000,
         searching: 0,
@@ -381,11 +381,11 @@ mod tests {
 
     fn rules(desire: &str) -> Rules {
         Rules {
-            idle: Some(crate::Idle::default()),
-            steal: crate::Amount::default(),
-            victim: crate::Victim::default(),
-            space: crate::Space::None,
-            share: crate::share::Share::Auto,
+            idle: Some(crate::IdlePolicy::default()),
+            steal: crate::StealAmount::default(),
+            victim: crate::VictimPolicy::default(),
+            memory: crate::MemoryPolicy::None,
+            share: crate::share::SharePolicy::Auto,
             desire: desire.parse().unwrap(),
             est_cycle: EST_CYCLE.default,
             workers: 4,

@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::recorder::Recorder;
 use crate::limits::MOST_THREADS;
-use crate::{Amount, IdleState, Nanos, Peers, Rest, Victim, VictimState};
+use crate::{IdleState, Nanos, Peers, Rest, StealAmount, VictimPolicy, VictimState};
 
 /// The state of one thief.
 #[derive(Debug)]
@@ -73,7 +73,12 @@ fn rest_of_word(word: u64) -> Rest {
 
 impl Thief {
     /// Worker `index`, which has not tried to steal yet.
-    pub fn new(recorder: &impl Recorder, idle: IdleState, victim: Victim, index: usize) -> Self {
+    pub fn new(
+        recorder: &impl Recorder,
+        idle: IdleState,
+        victim: VictimPolicy,
+        index: usize,
+    ) -> Self {
         recorder.begin(Event::Begin);
         recorder.end(0);
         Self {
@@ -147,8 +152,12 @@ impl Thief {
         recorder.end(0);
     }
 
-    /// [`Amount::take`] from a victim with `waiting` tasks.
-    pub fn take(recorder: &impl Recorder, amount: Amount, waiting: impl FnOnce() -> u64) -> usize {
+    /// [`StealAmount::take`] from a victim with `waiting` tasks.
+    pub fn take(
+        recorder: &impl Recorder,
+        amount: StealAmount,
+        waiting: impl FnOnce() -> u64,
+    ) -> usize {
         recorder.begin(Event::Amount);
         let take = amount.take(recorder.input(waiting) as usize);
         recorder.end(take as u64);

@@ -30,12 +30,12 @@ pub use crate::desire::{DESIRE, tunables::*};
 #[doc(inline)]
 pub use crate::idle::{IDLE, tunables::*};
 pub use crate::limits::WORKERS;
+pub use crate::memory::tunables::*;
 pub use crate::place_by::{PLACES, PLACES_EACH};
 #[doc(inline)]
 pub use crate::queue::QUEUE;
 pub use crate::search::tunables::*;
 pub use crate::share::tunables::*;
-pub use crate::space::tunables::*;
 pub use crate::tunable::{Allowed, Basis, Row, Setting, Tunable, Unit};
 #[doc(inline)]
 pub use crate::victim::VICTIM;
@@ -44,7 +44,7 @@ pub use crate::wait::WAIT;
 pub use runtime::*;
 pub use simulator::*;
 
-use crate::{amount, desire, idle, limits, place_by, queue, search, share, space, victim, wait};
+use crate::{amount, desire, idle, limits, memory, place_by, queue, search, share, victim, wait};
 use alloc::vec::Vec;
 
 /// All tunables: the settings that users change most often, the numbers of the runtime, how jobs share the machine, the
@@ -65,7 +65,7 @@ pub fn rows() -> Vec<Row> {
         share::tunables::rows,
         desire::tunables::rows,
         idle::tunables::rows,
-        space::tunables::rows,
+        memory::tunables::rows,
         simulator::rows,
     ];
     tables.into_iter().flat_map(|rows| rows()).collect()

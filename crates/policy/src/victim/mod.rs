@@ -35,7 +35,7 @@ use core::str::FromStr;
 
 /// A rule that chooses victims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Victim {
+pub enum VictimPolicy {
     /// In the order of their numbers, from a random one on.
     Random,
     /// In the order of their numbers, from the one after the last that was tried.
@@ -46,26 +46,26 @@ pub enum Victim {
     Hierarchical,
 }
 
-impl Victim {
+impl VictimPolicy {
     pub(crate) const NAMES: &'static [&'static str] =
         &["random", "round-robin", "last-victim", "hierarchical"];
 }
 
 table! {
-    VICTIM: Victim = choice("victim", Victim::NAMES, Victim::Hierarchical).set_by("TIDEGATE_VICTIM"),
+    VICTIM: VictimPolicy = choice("victim", VictimPolicy::NAMES, VictimPolicy::Hierarchical).set_by("TIDEGATE_VICTIM"),
         "Whom a thief robs; near victims first keeps tasks close to the caches that hold their data.", Basis::Published("Haselsteiner 2015, section 2.2");
 }
 
-choices!(Victim);
+choices!(VictimPolicy);
 
-impl Default for Victim {
+impl Default for VictimPolicy {
     /// [`VICTIM`].
     fn default() -> Self {
         VICTIM.default
     }
 }
 
-impl fmt::Display for Victim {
+impl fmt::Display for VictimPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Random => "random",
@@ -76,7 +76,7 @@ impl fmt::Display for Victim {
     }
 }
 
-impl FromStr for Victim {
+impl FromStr for VictimPolicy {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {

@@ -1,12 +1,12 @@
 //! The progress of one thief in its round over the victims, and which victim comes next.
 
-use super::{Peers, Victim};
+use super::{Peers, VictimPolicy};
 use crate::rng::below;
 
 /// The progress of one thief in its round over the victims.
 ///
 /// ```
-/// use tidegate_policy::{Peers, Victim, VictimState};
+/// use tidegate_policy::{Peers, VictimPolicy, VictimState};
 ///
 /// struct Four;
 /// impl Peers for Four {
@@ -16,7 +16,7 @@ use crate::rng::below;
 ///     fn last_victim(&self, _: usize) -> Option<usize> { None }
 /// }
 ///
-/// let mut victims = VictimState::new(Victim::Random, 0);
+/// let mut victims = VictimState::new(VictimPolicy::Random, 0);
 /// let mut asked = vec![];
 /// while let Some(victim) = victims.next(&Four, || 42) {
 ///     asked.push(victim); // and try to steal there
@@ -26,7 +26,7 @@ use crate::rng::below;
 /// ```
 #[derive(Clone, Debug)]
 pub struct VictimState {
-    rule: Victim,
+    rule: VictimPolicy,
     thief: usize,
     /// The victim of the last successful steal.
     last: Option<usize>,
@@ -74,7 +74,7 @@ impl Circle {
 impl VictimState {
     /// The state of worker `thief` before its first steal.
     #[must_use]
-    pub fn new(rule: Victim, thief: usize) -> Self {
+    pub fn new(rule: VictimPolicy, thief: usize) -> Self {
         Self {
             rule,
             thief,
@@ -113,7 +113,7 @@ impl VictimState {
     /// The last victim of a worker, if the rule tries one now: the thief's own at the start of a round, later that of the
     /// victim chosen before.
     fn revisit(&mut self, peers: &impl Peers) -> Option<usize> {
-        if matches!(self.rule, Victim::Random | Victim::RoundRobin) {
+        if matches!(self.rule, VictimPolicy::Random | VictimPolicy::RoundRobin) {
             return None;
         }
         if !self.round.begun {
@@ -128,10 +128,10 @@ impl VictimState {
 
     fn choose(&mut self, peers: &impl Peers, draw: impl FnOnce() -> u64) -> Option<usize> {
         let chosen = match self.rule {
-            Victim::Random | Victim::RoundRobin | Victim::LastVictim => {
+            VictimPolicy::Random | VictimPolicy::RoundRobin | VictimPolicy::LastVictim => {
                 self.next_on_circle(peers, draw)
             }
-            Victim::Hierarchical => self.next_in_tree(peers, draw),
+            VictimPolicy::Hierarchical => self.next_in_tree(peers, draw),
         };
         self.round.chosen = chosen;
         chosen
@@ -158,8 +158,8 @@ impl VictimState {
 
     fn begin_circle(&self, count: usize, draw: impl FnOnce() -> u64) -> Circle {
         let start = match self.rule {
-            Victim::RoundRobin if self.target < count => self.target,
-            Victim::RoundRobin => 0,
+            VictimPolicy::RoundRobin if self.target < count => self.target,
+            VictimPolicy::RoundRobin => 0,
             _ => self.random_other(count, draw),
         };
         Circle {

@@ -2,9 +2,9 @@
 
 use super::programs::{Pause, Step};
 use tidegate_policy::Rng;
-use tidegate_policy::space::Space;
-use tidegate_policy::space::book::{Answer, Lease, Scope, Task, Until};
-use tidegate_policy::space::plan::{Next, Plan};
+use tidegate_policy::memory::MemoryPolicy;
+use tidegate_policy::memory::book::{Answer, Reservation, Scope, Task, Until};
+use tidegate_policy::memory::plan::{Next, Plan};
 
 /// A task that nobody has begun.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Unstarted {
 #[derive(Debug)]
 struct Frame {
     steps: std::vec::IntoIter<Step>,
-    leases: Vec<(Lease, u64)>,
+    reservations: Vec<(Reservation, u64)>,
     /// Those around, the innermost last, which is its own.
     scopes: Vec<Scope>,
     /// The same, until all in it has ended.
@@ -57,15 +57,15 @@ pub struct Machine {
     pub threads: Vec<Thread>,
     /// Tasks that the plan expects in a scope, and does not know.
     strangers: Vec<(Scope, Unstarted)>,
-    pub kept: Vec<(Lease, u64)>,
+    pub kept: Vec<(Reservation, u64)>,
     pub peak: u64,
 }
 
 impl Machine {
     /// For programs that are called in this order.
-    pub fn new(space: Space, slots: usize, most: usize, programs: Vec<Vec<Step>>) -> Self {
+    pub fn new(memory: MemoryPolicy, slots: usize, most: usize, programs: Vec<Vec<Step>>) -> Self {
         let mut machine = Self {
-            plan: Plan::new(space, slots).expect("it keeps the order"),
+            plan: Plan::new(memory, slots).expect("it keeps the order"),
             slots,
             most: most.max(programs.len()),
             threads: vec![],
@@ -99,7 +99,7 @@ impl Machine {
         let own = self.plan.open();
         let frame = Frame {
             steps: task.steps.into_iter(),
-            leases: vec![],
+            reservations: vec![],
             scopes: task.around.into_iter().chain([own]).collect(),
             own: Some(own),
             half: None,
@@ -237,18 +237,18 @@ impl Machine {
     }
 
     fn granted(&mut self, number: usize, answer: Answer, bytes: u64) {
-        let Answer::Granted(lease) = answer else {
+        let Answer::Granted(reservation) = answer else {
             panic!("{answer:?}");
         };
         let frame = self.threads[number].frames.last_mut().unwrap();
-        frame.leases.push((lease, bytes));
+        frame.reservations.push((reservation, bytes));
     }
 
     fn advance(&mut self, number: usize, rng: &mut Rng) {
         let frame = self.threads[number].frames.last_mut().unwrap();
         let scopes = frame.scopes.clone();
         match frame.steps.next() {
-            Some(Step::Lease(bytes)) => {
+            Some(Step::Reservation(bytes)) => {
                 let draw = |many: usize| rng.below(many as u64) as usize;
                 match self.plan.ask(number, bytes, draw) {
                     Answer::Later => self.threads[number].state = State::Asks(Some(bytes)),
@@ -256,8 +256,8 @@ impl Machine {
                 }
             }
             Some(Step::Free) => {
-                let (lease, bytes) = frame.leases.pop().expect("one that was leased");
-                self.plan.give_back(Some(number), lease, bytes);
+                let (reservation, bytes) = frame.reservations.pop().expect("one that was reserved");
+                self.plan.give_back(Some(number), reservation, bytes);
             }
             Some(Step::Pause(pause)) => {
                 match pause {
@@ -266,7 +266,7 @@ impl Machine {
                 }
                 self.threads[number].state = State::Paused(pause);
             }
-            Some(Step::Keep) => self.kept.extend(frame.leases.pop()),
+            Some(Step::Keep) => self.kept.extend(frame.reservations.pop()),
             Some(Step::Join(one, other)) => {
                 let other = Unstarted {
                     steps: other,
@@ -326,8 +326,8 @@ impl Machine {
             self.plan.goes_on(number);
             self.plan.close(own);
             frame.own = None;
-            for (lease, bytes) in frame.leases.drain(..) {
-                self.plan.give_back(Some(number), lease, bytes);
+            for (reservation, bytes) in frame.reservations.drain(..) {
+                self.plan.give_back(Some(number), reservation, bytes);
             }
         }
         if let Some(half) = frame.half {

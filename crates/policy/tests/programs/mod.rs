@@ -1,4 +1,4 @@
-//! Random fork-join programs with leases.
+//! Random fork-join programs with reservations.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -6,10 +6,10 @@ use tidegate_policy::Rng;
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    Lease(u64),
-    /// Gives the youngest lease back.
+    Reservation(u64),
+    /// Gives the youngest reservation back.
     Free,
-    /// Keeps the youngest lease until the whole program is over.
+    /// Keeps the youngest reservation until the whole program is over.
     Keep,
     Join(Vec<Step>, Vec<Step>),
     /// Does something else for a while, without a slot or waiting for what the plan does not know of.
@@ -26,7 +26,7 @@ pub enum Pause {
     Waits,
 }
 
-/// A body with so many steps at most; leases that it does not free end with it, after what it has spawned.
+/// A body with so many steps at most; reservations that it does not free end with it, after what it has spawned.
 pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     let mut held = 0;
     let mut steps = Vec::new();
@@ -38,7 +38,7 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
             }
             0 => {
                 held += 1;
-                steps.push(Step::Lease(rng.below(100)));
+                steps.push(Step::Reservation(rng.below(100)));
             }
             1 if held > 0 => {
                 held -= 1;
@@ -56,12 +56,12 @@ pub fn body(rng: &mut Rng, depth: u32) -> Vec<Step> {
     steps
 }
 
-/// The same, with tasks without leases that are spawned from outside here and there.
+/// The same, with tasks without reservations that are spawned from outside here and there.
 pub fn with_strangers(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     let mut all = Vec::new();
     for step in steps {
         if rng.below(6) == 0 {
-            let task = without_leases(body(rng, 2));
+            let task = without_reservations(body(rng, 2));
             all.push(Step::Stranger(rng.below(4) as usize, task));
         }
         all.push(match step {
@@ -76,13 +76,16 @@ pub fn with_strangers(rng: &mut Rng, steps: Vec<Step>) -> Vec<Step> {
     all
 }
 
-/// The same without leases.
-pub fn without_leases(steps: Vec<Step>) -> Vec<Step> {
+/// The same without reservations.
+pub fn without_reservations(steps: Vec<Step>) -> Vec<Step> {
     let strip = |step| match step {
-        Step::Lease(_) | Step::Free | Step::Keep => None,
-        Step::Join(one, other) => Some(Step::Join(without_leases(one), without_leases(other))),
-        Step::Spawn(outer, task) => Some(Step::Spawn(outer, without_leases(task))),
-        Step::Stranger(outer, task) => Some(Step::Stranger(outer, without_leases(task))),
+        Step::Reservation(_) | Step::Free | Step::Keep => None,
+        Step::Join(one, other) => Some(Step::Join(
+            without_reservations(one),
+            without_reservations(other),
+        )),
+        Step::Spawn(outer, task) => Some(Step::Spawn(outer, without_reservations(task))),
+        Step::Stranger(outer, task) => Some(Step::Stranger(outer, without_reservations(task))),
         Step::Pause(_) => Some(step),
     };
     steps.into_iter().filter_map(strip).collect()
@@ -103,7 +106,7 @@ fn peak_and_kept(steps: &[Step]) -> (u64, u64) {
             kept += more;
         };
         match step {
-            Step::Lease(bytes) => {
+            Step::Reservation(bytes) => {
                 held.push(*bytes);
                 peak = peak.max(held.iter().sum::<u64>() + kept);
             }
@@ -128,7 +131,7 @@ pub fn span(steps: &[Step], k: u64) -> u64 {
     for step in steps {
         here += 1;
         match step {
-            Step::Lease(bytes) => here += bytes / k,
+            Step::Reservation(bytes) => here += bytes / k,
             Step::Free | Step::Keep | Step::Pause(_) => {}
             Step::Join(one, other) => here += span(one, k).max(span(other, k)),
             Step::Spawn(_, task) | Step::Stranger(_, task) => {

@@ -11,7 +11,7 @@
 use super::Machine;
 use super::worker::State;
 use crate::frames::FrameId;
-use tidegate_policy::space::Hybrid;
+use tidegate_policy::memory::Hybrid;
 
 impl Machine<'_> {
     /// Whether the task that asks for `bytes` must sleep first.
@@ -86,7 +86,11 @@ impl Machine<'_> {
         memory.sleepers -= 1;
         memory.declare(bytes);
         self.workers[w].granted = 0;
-        self.frames.get(id).space().leases.push((bytes, None));
+        self.frames
+            .get(id)
+            .memory()
+            .reservations
+            .push((bytes, None));
         id
     }
 }

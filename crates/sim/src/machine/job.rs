@@ -1,7 +1,7 @@
 //! One job on the machine: its dag, its workers by what they do, and what was counted.
 
+use super::memory::Memory;
 use super::places::Placed;
-use super::space::Memory;
 use super::spells::Spells;
 use super::worker::State;
 use crate::allotments::Course;

@@ -11,11 +11,11 @@
 mod given;
 mod hybrid;
 mod job;
+mod memory;
 mod places;
 mod search;
 mod shares;
 mod sleep;
-mod space;
 mod spells;
 #[cfg(test)]
 mod tests;

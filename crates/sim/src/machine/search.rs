@@ -9,7 +9,7 @@ use super::worker::{Others, State};
 use crate::frames::FrameId;
 use crate::settings::Deques;
 use tidegate_policy::search::max_searchers;
-use tidegate_policy::{Census, Idle, Nanos, Rest};
+use tidegate_policy::{Census, IdlePolicy, Nanos, Rest};
 
 impl Machine<'_> {
     /// The worker looks for work after `delay`.
@@ -19,7 +19,7 @@ impl Machine<'_> {
         if std::mem::take(&mut worker.leaving) {
             job.leaving -= 1;
         }
-        let limited = matches!(self.settings.built_in_idle(), Some(Idle::Elastic(_)));
+        let limited = matches!(self.settings.built_in_idle(), Some(IdlePolicy::Elastic(_)));
         worker.admitted = !limited || job.searching < max_searchers(job.awake);
         job.searching += usize::from(worker.admitted);
         self.enter(w, State::Searching);
@@ -115,9 +115,9 @@ impl Machine<'_> {
             let partly = waiting > 0 || self.works_at(victim);
             let counters = &mut self.jobs[job].counters;
             if partly {
-                counters.partly_failed += 1;
+                counters.failed_lost_race += 1;
             } else {
-                counters.purely_failed += 1;
+                counters.failed_empty += 1;
             }
             return false;
         }

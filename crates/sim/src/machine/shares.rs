@@ -105,7 +105,7 @@ impl Machine<'_> {
             allotment: running.mean_allotment(self.now, length),
             usage,
             attempts: counted.attempts - before.attempts,
-            purely_failed: counted.purely_failed - before.purely_failed,
+            failed_empty: counted.failed_empty - before.failed_empty,
             lengths_seen: counted.lengths_seen - before.lengths_seen,
             working: counted.working - before.working,
             searching: counted.searching - before.searching,

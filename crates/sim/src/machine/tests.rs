@@ -1,6 +1,6 @@
 use super::*;
 use crate::dag::Step;
-use tidegate_policy::{PlaceTree, Victim};
+use tidegate_policy::{PlaceTree, VictimPolicy};
 
 /// Tasks that work and do nothing else.
 struct Work;
@@ -54,10 +54,10 @@ fn a_hierarchical_thief_robs_near_ones_first_and_on_a_flat_machine_anybody() {
         };
         let others: Vec<usize> = (0..4).filter(|&other| other != thief).collect();
         let near = (thief + 2) % 4;
-        assert_eq!(victims(&pairs, Victim::Hierarchical), [near]);
-        assert_eq!(victims(&pairs, Victim::Random), others);
+        assert_eq!(victims(&pairs, VictimPolicy::Hierarchical), [near]);
+        assert_eq!(victims(&pairs, VictimPolicy::Random), others);
         let flat = Settings::new(4).places;
-        assert_eq!(victims(&flat, Victim::Hierarchical), others);
+        assert_eq!(victims(&flat, VictimPolicy::Hierarchical), others);
     }
 }
 

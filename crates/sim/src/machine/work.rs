@@ -91,10 +91,10 @@ impl Machine<'_> {
             Step::Draft(draft) => self.draft(w, id, draft, debt),
             Step::Release(name) => self.release(w, id, name, debt),
             Step::Touch(touch) => self.touch(w, id, touch),
-            Step::Lease(bytes) => self.lease(w, id, bytes, debt),
+            Step::Reservation(bytes) => self.reserve(w, id, bytes, debt),
             Step::Free => {
-                let lease = frame.space().leases.pop();
-                self.give_back(w, lease);
+                let reservation = frame.memory().reservations.pop();
+                self.give_back(w, reservation);
                 After::Next(id)
             }
             Step::End if !frame.join() => After::Waits,

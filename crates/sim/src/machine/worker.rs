@@ -3,7 +3,7 @@
 use super::places::Places;
 use crate::frames::{FrameId, NONE};
 use std::collections::VecDeque;
-use tidegate_policy::space::rounds::Rounds;
+use tidegate_policy::memory::rounds::Rounds;
 use tidegate_policy::{Census, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
 /// What a worker does.

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::cell::Cell;
-use tidegate_policy::{Idle, Nanos, Rng, Victim};
+use tidegate_policy::{IdlePolicy, Nanos, Rng, VictimPolicy};
 use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, run};
 
 /// A tree of tasks made at random from a seed, with every kind of step in it.
@@ -15,10 +15,10 @@ pub struct Random {
     /// The most steps of a task, the most work of a step, and the most that is declared at a time.
     pub steps: u64,
     pub work: Nanos,
-    pub lease: u64,
+    pub reservation: u64,
     /// Whether tasks rest as well, and declare memory.
     pub rests: bool,
-    pub leases: bool,
+    pub reservations: bool,
     /// How many tasks were begun.
     pub begun: Cell<u64>,
 }
@@ -39,9 +39,9 @@ impl Random {
             levels: 5,
             steps: 8,
             work: 5_000,
-            lease: 99,
+            reservation: 99,
             rests: false,
-            leases: false,
+            reservations: false,
             begun: Cell::new(0),
         }
     }
@@ -91,8 +91,8 @@ impl Dag for Random {
             3 | 4 if task.levels > 0 => Step::Spawn(self.child(task)),
             5 => Step::Join,
             6 if self.rests => Step::Rest(task.rng.below(20_000)),
-            7 if self.leases && task.rng.below(3) == 0 => Step::Free,
-            6 | 7 if self.leases => Step::Lease(task.rng.below(self.lease + 1)),
+            7 if self.reservations && task.rng.below(3) == 0 => Step::Free,
+            6 | 7 if self.reservations => Step::Reservation(task.rng.below(self.reservation + 1)),
             _ => work,
         }
     }
@@ -140,8 +140,8 @@ impl Dag for Phases {
 pub fn greedy(processors: usize) -> Settings {
     Settings {
         costs: Costs::NONE,
-        victim: Victim::Random,
-        idle: "elastic:search=0us".parse::<Idle>().unwrap(),
+        victim: VictimPolicy::Random,
+        idle: "elastic:search=0us".parse::<IdlePolicy>().unwrap(),
         ..Settings::new(processors)
     }
 }

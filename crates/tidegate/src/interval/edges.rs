@@ -1,6 +1,6 @@
 //! Edges between points: how they are added, and which ones are refused. The rules and their argument are in docs/intervals.md.
 
-use super::failure::{Misuse, Wrong};
+use super::failure::{UsageError, UsageErrorKind};
 use super::node::{Core, MOST_WAITING, PointWords, Which};
 use super::ready::Ready;
 use crate::job::blocks;
@@ -53,28 +53,28 @@ impl Edge {
 ///
 /// # Safety
 /// 1. The caller has references to both nodes.
-pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
+pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     // SAFETY: the caller's references (1).
     let a = unsafe { from.0.as_ref() };
     // SAFETY: as above.
     let b = unsafe { to.0.as_ref() };
-    let wrong = |wrong| Err(Misuse::new(wrong, a.name(), b.name()));
+    let wrong = |wrong| Err(UsageError::new(wrong, a.name(), b.name()));
     if a.scope() != b.scope() {
-        return wrong(Wrong::OtherTree);
+        return wrong(UsageErrorKind::OtherTree);
     }
     let Some(kinship) = kinship(from, to) else {
-        return wrong(Wrong::Occurred);
+        return wrong(UsageErrorKind::Occurred);
     };
     let tree = a.tree();
     let (above, forward) = match kinship {
         Kinship::Implied => return Ok(()),
-        Kinship::Reversed => return wrong(Wrong::Cycle),
-        Kinship::Begun => return wrong(Wrong::Occurred),
+        Kinship::Reversed => return wrong(UsageErrorKind::Cycle),
+        Kinship::Begun => return wrong(UsageErrorKind::Occurred),
         Kinship::Over => (None, true),
         Kinship::Apart { above, forward } => (Some(above), forward),
     };
     if !count_up(b.words(to.1)) {
-        return wrong(Wrong::Occurred);
+        return wrong(UsageErrorKind::Occurred);
     }
     if !forward {
         tree.set_unordered();
@@ -105,7 +105,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), Misuse> {
     }
     ready.settle_all();
     if closes {
-        return wrong(Wrong::Cycle);
+        return wrong(UsageErrorKind::Cycle);
     }
     if let Some(recorder) = tree.recorder() {
         recorder.order((a, from.1), (b, to.1));
@@ -156,11 +156,11 @@ fn count_up(words: &PointWords) -> bool {
 pub(super) unsafe fn check_follower(
     node: NonNull<Core>,
     body: NonNull<Core>,
-) -> Result<(), Misuse> {
+) -> Result<(), UsageError> {
     // SAFETY: the caller's reference (1).
     let core = unsafe { node.as_ref() };
     let wrong = |wrong| {
-        Err(Misuse::new(
+        Err(UsageError::new(
             wrong,
             core.name(),
             "what was to follow".to_owned(),
@@ -171,10 +171,10 @@ pub(super) unsafe fn check_follower(
         // SAFETY: what runs, or holds it and so has not ended (1).
         let ancestor = unsafe { outer.as_ref() };
         if ancestor.scope() != core.scope() {
-            return wrong(Wrong::OtherTree);
+            return wrong(UsageErrorKind::OtherTree);
         }
         if outer == node {
-            return wrong(Wrong::Cycle);
+            return wrong(UsageErrorKind::Cycle);
         }
         around = ancestor.parent;
     }
@@ -327,12 +327,12 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::interval::{Body, Interval, run};
+    use crate::interval::{Interval, Scope, run};
     use std::sync::atomic::AtomicBool;
     use std::sync::{Arc, OnceLock};
 
     /// A new interval inside of `body`, behind `kept`.
-    fn follow<'scope>(body: &Body<'scope, '_>, kept: &Interval<'scope>) {
+    fn follow<'scope>(body: &Scope<'scope, '_>, kept: &Interval<'scope>) {
         let next = body.interval(|_| ());
         kept.end().before(next.start()).unwrap();
     }

@@ -12,7 +12,7 @@ pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 /// What was asked of intervals and cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Wrong {
+pub enum UsageErrorKind {
     /// The edge would close a cycle.
     Cycle,
     /// The point that was to wait has occurred already.
@@ -27,15 +27,15 @@ pub enum Wrong {
 
 /// An order between intervals or a lock that was refused; nothing has changed by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misuse {
-    wrong: Wrong,
+pub struct UsageError {
+    wrong: UsageErrorKind,
     first: String,
     second: String,
 }
 
-impl Misuse {
+impl UsageError {
     #[cold]
-    pub(super) fn new(wrong: Wrong, first: String, second: String) -> Self {
+    pub(super) fn new(wrong: UsageErrorKind, first: String, second: String) -> Self {
         Self {
             wrong,
             first,
@@ -45,32 +45,32 @@ impl Misuse {
 
     /// What is wrong.
     #[must_use]
-    pub fn wrong(&self) -> Wrong {
+    pub fn wrong(&self) -> UsageErrorKind {
         self.wrong
     }
 }
 
-impl fmt::Display for Misuse {
+impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, second, .. } = self;
         match self.wrong {
-            Wrong::Cycle => write!(
+            UsageErrorKind::Cycle => write!(
                 f,
                 "{second} comes before {first} already: an edge back would close a cycle"
             ),
-            Wrong::Occurred => write!(
+            UsageErrorKind::Occurred => write!(
                 f,
                 "{second} cannot wait for {first} any more: that point of it has occurred"
             ),
-            Wrong::OtherTree => write!(
+            UsageErrorKind::OtherTree => write!(
                 f,
                 "{first} and {second} lie under different inline intervals and can never be ordered"
             ),
-            Wrong::LockTwice => write!(
+            UsageErrorKind::LockTwice => write!(
                 f,
                 "{first} requests a lock that {second} has requested already"
             ),
-            Wrong::LockOrder => write!(
+            UsageErrorKind::LockOrder => write!(
                 f,
                 "{first} requests a lock that was made before one of {second}, inside of which it runs"
             ),
@@ -78,7 +78,7 @@ impl fmt::Display for Misuse {
     }
 }
 
-impl Error for Misuse {}
+impl Error for UsageError {}
 
 /// What a panic carries, under a lock so that a failure may be shared like other errors.
 pub(super) struct Carried(Mutex<Payload>);
@@ -109,7 +109,7 @@ pub(super) enum Cause {
 /// use tidegate::interval;
 ///
 /// let failure = interval::run(|s| {
-///     let read = s.attempt(|_| "one".parse::<u8>()).named("read");
+///     let read = s.try_interval(|_| "one".parse::<u8>()).named("read");
 ///     let double = read.then(s, |_, number| number * 2).unwrap();
 ///     (read.schedule(), double.schedule()).1.value().copied()
 /// })

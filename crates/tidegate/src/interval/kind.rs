@@ -3,7 +3,7 @@
 //! The closure is the maker's until the interval is scheduled, then that of whoever runs it. The value takes its place; it is written by that one before
 //! the end occurs, and never changed afterwards.
 
-use super::Body;
+use super::Scope;
 use super::failure::BoxError;
 use super::life;
 use super::node::{Core, mark};
@@ -18,7 +18,7 @@ use tidegate_sync::UnsafeCell;
 
 /// What a node's closure and value are.
 pub(super) struct Kind {
-    /// The second is the [`Body`] that the closure gets.
+    /// The second is the [`Scope`] that the closure gets.
     pub(super) run: unsafe fn(NonNull<Core>, NonNull<()>) -> Result<(), BoxError>,
     pub(super) drop_body: unsafe fn(NonNull<Core>),
     pub(super) value: unsafe fn(NonNull<Core>) -> NonNull<()>,
@@ -30,7 +30,7 @@ pub(super) struct Kind {
 struct Node<'scope, 'env, F, T> {
     core: Core,
     slot: UnsafeCell<Slot<F, T>>,
-    marker: PhantomData<fn(&Body<'scope, 'env>)>,
+    marker: PhantomData<fn(&Scope<'scope, 'env>)>,
 }
 
 /// Room for either; both lie at its beginning.
@@ -42,7 +42,7 @@ union Slot<F, T> {
 
 impl<'scope, 'env, F, T> Node<'scope, 'env, F, T>
 where
-    F: FnOnce(&Body<'scope, 'env>) -> Result<T, BoxError>,
+    F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError>,
 {
     const KIND: Kind = Kind {
         run: Self::run,
@@ -54,7 +54,7 @@ where
 
     unsafe fn run(core: NonNull<Core>, body: NonNull<()>) -> Result<(), BoxError> {
         // SAFETY: the runner's body, in its frame; its lifetimes are those of the call that has made this node.
-        let body = unsafe { body.cast::<Body<'scope, 'env>>().as_ref() };
+        let body = unsafe { body.cast::<Scope<'scope, 'env>>().as_ref() };
         // SAFETY: a node of this type, alive while it runs.
         let node: &Self = unsafe { core.cast().as_ref() };
         // SAFETY: the slot is the runner's, and holds the closure until here.
@@ -112,7 +112,7 @@ pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
     current: Option<WorkerThread<'_>>,
 ) -> NonNull<Core>
 where
-    F: FnOnce(&Body<'scope, 'env>) -> Result<T, BoxError>,
+    F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError>,
 {
     // SAFETY: 1. the caller's (1); 2. a ready interval is spawned once.
     let scoped = unsafe { Scoped::new(scope, life::run) };

@@ -1,6 +1,6 @@
 //! The life of an interval: scheduled, started, run or skipped, ended. The steps are those of docs/intervals.md.
 
-use super::Body;
+use super::Scope;
 use super::failure::Cause;
 use super::lock;
 use super::node::{BODY, Core, DRAFT, mark};
@@ -61,7 +61,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             .recorder()
             .map(|recorder| (recorder, clock::now()));
         let current = ready.current().expect("bodies run on workers");
-        let body = Body::of(node, current);
+        let body = Scope::of(node, current);
         // SAFETY: a node of that kind; its closure is ours and is run once (1).
         let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
         children = body.children();

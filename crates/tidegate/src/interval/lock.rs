@@ -1,7 +1,7 @@
 //! Locks that intervals hold from before their start until after their end. The protocol is in docs/intervals.md.
 
-use super::Body;
-use super::failure::{Misuse, Wrong};
+use super::Scope;
+use super::failure::{UsageError, UsageErrorKind};
 use super::life;
 use super::node::Core;
 use super::ready::Ready;
@@ -14,7 +14,7 @@ use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
 
-/// A lock that one interval at a time holds, from before its start until after its end; see [`Draft::lock`](super::Draft::lock).
+/// A lock that one interval at a time holds, from before its start until after its end; see [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
 ///
 /// Clones are the same lock. An interval that has requested several takes them in the order in which they were made, and no worker waits
 /// meanwhile.
@@ -157,7 +157,7 @@ impl Lock {
     }
 
     /// Refuses a request that an interval or one around it has made already, or that would turn the order of locks round.
-    pub(super) fn check(&self, core: &Core) -> Result<(), Misuse> {
+    pub(super) fn check(&self, core: &Core) -> Result<(), UsageError> {
         let mut next = Some(NonNull::from(core));
         while let Some(node) = next {
             // SAFETY: a draft, or what holds it and so has not ended.
@@ -165,10 +165,18 @@ impl Lock {
             let locks = || around.extras().map(|extras| extras.lock().locks.clone());
             for other in locks().unwrap_or_default() {
                 if other == *self {
-                    return Err(Misuse::new(Wrong::LockTwice, core.name(), around.name()));
+                    return Err(UsageError::new(
+                        UsageErrorKind::LockTwice,
+                        core.name(),
+                        around.name(),
+                    ));
                 }
                 if other.0.number > self.0.number && !std::ptr::eq(around, core) {
-                    return Err(Misuse::new(Wrong::LockOrder, core.name(), around.name()));
+                    return Err(UsageError::new(
+                        UsageErrorKind::LockOrder,
+                        core.name(),
+                        around.name(),
+                    ));
                 }
             }
             // The body that has called the inline interval goes on when that has ended.
@@ -274,7 +282,7 @@ fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Read
 /// interval::run(|s| {
 ///     for number in 1..=10 {
 ///         let mut add = s.interval(move |s| shared.with(s, |sum| *sum += number));
-///         add.lock(shared.lock()).unwrap();
+///         add.lock(shared.handle()).unwrap();
 ///     }
 /// })?;
 /// assert_eq!(sum.into_inner(), 55);
@@ -296,9 +304,9 @@ impl<T> Locked<T> {
         }
     }
 
-    /// The lock, for [`Draft::lock`](super::Draft::lock).
+    /// The lock, for [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
     #[must_use]
-    pub fn lock(&self) -> &Lock {
+    pub fn handle(&self) -> &Lock {
         &self.lock
     }
 
@@ -307,7 +315,7 @@ impl<T> Locked<T> {
     ///
     /// # Panics
     /// The interval has not requested the lock; or the call is made inside of another one.
-    pub fn with<R>(&self, body: &Body<'_, '_>, f: impl FnOnce(&mut T) -> R) -> R {
+    pub fn with<R>(&self, body: &Scope<'_, '_>, f: impl FnOnce(&mut T) -> R) -> R {
         assert!(
             body.holds(&self.lock),
             "{} sees data whose lock it has not requested",

@@ -1,6 +1,6 @@
 //! Pictures of a recorded run: what was to come before what, and who ran what where and when.
 
-use super::record::{Graph, Ran, Recorded};
+use super::record::{Graph, Recording, Span};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -35,10 +35,10 @@ impl Graph {
                 out.push_str("}\n");
                 continue;
             };
-            let Recorded { name, ran, .. } = &self.intervals[number];
+            let Recording { name, ran, .. } = &self.intervals[number];
             let colour = match ran {
                 None => " color=grey fontcolor=grey",
-                Some(Ran { failed: true, .. }) => " color=red",
+                Some(Span { failed: true, .. }) => " color=red",
                 Some(_) => "",
             };
             let name = quoted(name);

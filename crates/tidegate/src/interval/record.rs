@@ -4,7 +4,7 @@
 //! not recorded pay a look for each interval and edge.
 
 use super::node::{Core, Which};
-use super::{Body, Failure, run_in};
+use super::{Failure, Scope, run_in};
 use crate::place;
 use crate::worker::WorkerThread;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use tidegate_sync::lock::Mutex;
 /// Runs intervals and takes notes: which there were, in what order they were to run, and who ran them where and when.
 ///
 /// What several runs were is noted in one [`Graph`], on one clock; let them be runs on one pool, for threads are told apart by their numbers there. Notes take some hundred nanoseconds for each interval and edge, and memory for all of
-/// them until the recording [ends](Self::end).
+/// them until the recording [ends](Self::finish).
 ///
 /// ```
-/// use tidegate::interval::Recording;
+/// use tidegate::interval::Recorder;
 ///
-/// let recording = Recording::begin();
-/// recording.run(|s| {
+/// let recorder = Recorder::new();
+/// recorder.run(|s| {
 ///     let read = s.interval(|_| "text").named("read");
 ///     read.then(s, |_, text| text.len()).unwrap().named("count");
 /// })?;
-/// let graph = recording.end();
+/// let graph = recorder.finish();
 /// assert_eq!((graph.intervals().len(), graph.edges().len()), (3, 1));
 /// # #[cfg(feature = "drawing")]
 /// assert!(graph.dot().contains("label=\"count\""));
@@ -34,23 +34,29 @@ use tidegate_sync::lock::Mutex;
 /// # Ok::<(), tidegate::interval::Failure>(())
 /// ```
 #[derive(Debug)]
-pub struct Recording(Arc<Recorder>);
+pub struct Recorder(Arc<Log>);
 
-impl Recording {
-    /// Of nothing yet.
+impl Default for Recorder {
+    fn default() -> Self {
+        Self(Arc::new(Log::new()))
+    }
+}
+
+impl Recorder {
+    /// Creates a recorder that has recorded nothing.
     #[must_use]
-    pub fn begin() -> Self {
-        Self(Arc::new(Recorder::new()))
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// Does what [`run`](fn@super::run) does, with notes of all intervals inside, those of [`Body::inline`](super::Body::inline) among them, but not those of
+    /// Does what [`run`](fn@super::run) does, with notes of all intervals inside, those of [`Scope::inline`](super::Scope::inline) among them, but not those of
     /// another `run` that is called inside.
     ///
     /// # Errors
     /// Those of `run`.
     pub fn run<'env, R, F>(&self, f: F) -> Result<R, Failure>
     where
-        F: for<'scope> FnOnce(&Body<'scope, 'env>) -> R + Send,
+        F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
         R: Send,
     {
         run_in(Some(self.0.clone()), f)
@@ -58,34 +64,34 @@ impl Recording {
 
     /// What was noted.
     #[must_use]
-    pub fn end(self) -> Graph {
+    pub fn finish(self) -> Graph {
         std::mem::take(&mut *self.0.graph.lock())
     }
 }
 
-/// The intervals of a [`Recording`] and their order. With the feature `drawing` it has `dot` and `svg`, which draw them.
+/// The intervals of a [`Recorder`] and their order. With the feature `drawing` it has `dot` and `svg`, which draw them.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    pub(super) intervals: Vec<Recorded>,
+    pub(super) intervals: Vec<Recording>,
     pub(super) edges: Vec<Edge>,
 }
 
 /// One interval of a [`Graph`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct Recording {
     /// What it is called.
     pub name: String,
     /// The number of the interval inside of which it was made; none for the outermost.
     pub parent: Option<usize>,
     /// When its body ran and where; none if it was skipped or never started.
-    pub ran: Option<Ran>,
+    pub ran: Option<Span>,
 }
 
 /// When and where a body ran.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Ran {
+pub struct Span {
     /// The number of the thread in its pool, which may have more threads than workers.
     pub worker: usize,
     /// Which of [`Pool::places`](crate::Pool::places) it stood in, if in any.
@@ -111,7 +117,7 @@ pub struct Edge {
 impl Graph {
     /// Every interval that was made, the outermost of a run before all others of it.
     #[must_use]
-    pub fn intervals(&self) -> &[Recorded] {
+    pub fn intervals(&self) -> &[Recording] {
         &self.intervals
     }
 
@@ -124,12 +130,12 @@ impl Graph {
 
 /// Takes notes.
 #[derive(Debug)]
-pub(super) struct Recorder {
+pub(super) struct Log {
     begun: Nanos,
     graph: Mutex<Graph>,
 }
 
-impl Recorder {
+impl Log {
     pub(super) fn new() -> Self {
         Self {
             begun: clock::now(),
@@ -142,7 +148,7 @@ impl Recorder {
         let parent = parent.and_then(Core::recorded_as);
         let number = {
             let mut graph = self.graph.lock();
-            graph.intervals.push(Recorded {
+            graph.intervals.push(Recording {
                 name: String::new(),
                 parent,
                 ran: None,
@@ -179,7 +185,7 @@ impl Recorder {
         let Some((number, current)) = core.recorded_as().zip(current) else {
             return;
         };
-        let ran = Ran {
+        let ran = Span {
             worker: current.index,
             place: current
                 .position

@@ -3,7 +3,7 @@
 use super::failure::{Cause, Failure};
 use super::lock::Lock;
 use super::node::Core;
-use super::record::Recorder;
+use super::record::Log;
 use crate::scope::ScopeCore;
 use crate::unwind::{self, Payload, UnhandledPanic};
 use crate::worker::WorkerThread;
@@ -36,7 +36,7 @@ pub(super) struct Tree {
     /// The interval inside of whose body the inline interval was begun.
     pub(super) around: Option<NonNull<Core>>,
     /// Who takes notes of it.
-    recorder: Option<Arc<Recorder>>,
+    recorder: Option<Arc<Log>>,
 }
 
 // SAFETY: all parts but `around` are Sync; that is followed by who runs inside of the call, while the interval around it waits.
@@ -53,7 +53,7 @@ pub(super) struct Walk<'a>(&'a Tree);
 
 impl Tree {
     /// Of an inline interval that was begun by the body of this one, if of any.
-    pub(super) fn new(around: Option<NonNull<Core>>, recorder: Option<Arc<Recorder>>) -> Self {
+    pub(super) fn new(around: Option<NonNull<Core>>, recorder: Option<Arc<Log>>) -> Self {
         // SAFETY: that body calls us.
         let outer = around.and_then(|node| unsafe { node.as_ref() }.tree().recorder.clone());
         Self {
@@ -91,7 +91,7 @@ impl Tree {
 
     /// Who takes notes of this tree, if anybody.
     #[inline]
-    pub(super) fn recorder(&self) -> Option<&Recorder> {
+    pub(super) fn recorder(&self) -> Option<&Log> {
         self.recorder.as_deref()
     }
 

@@ -7,7 +7,10 @@ use super::{Closed, PanicHandler, ThreadHandler};
 use std::time::Duration;
 use tidegate_machine::Topology;
 use tidegate_policy::idle::BackoffFactory;
-use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim, Wait};
+use tidegate_policy::{
+    DesirePolicy, IdlePolicy, MemoryPolicy, PlaceBy, QueueKind, SharePolicy, StealAmount,
+    VictimPolicy, WaitPolicy,
+};
 
 /// Collects the options of a pool; from [`Pool::builder`](crate::Pool::builder).
 ///
@@ -15,11 +18,12 @@ use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim
 /// checked in [`build`](Self::build).
 ///
 /// ```
-/// use tidegate::{Amount, Pool};
+/// use tidegate::Pool;
+/// use tidegate::policy::StealAmount;
 ///
 /// let pool = Pool::builder()
 ///     .workers(2)
-///     .steal(Amount::Half)
+///     .steal(StealAmount::Half)
 ///     .idle("linear:min=10us,max=500us".parse()?)
 ///     .name("render")
 ///     .build()?;
@@ -29,22 +33,22 @@ use tidegate_policy::{Amount, Desire, Idle, PlaceBy, Queue, Share, Space, Victim
 #[derive(Default)]
 pub struct Builder {
     pub(crate) workers: Option<usize>,
-    pub(crate) idle: Option<Idle>,
+    pub(crate) idle: Option<IdlePolicy>,
     pub(crate) backoff: Option<BackoffFactory>,
-    pub(crate) amount: Option<Amount>,
-    pub(crate) victim: Option<Victim>,
-    pub(crate) wait: Option<Wait>,
-    pub(crate) queue: Option<Queue>,
-    pub(crate) space: Option<Space>,
+    pub(crate) amount: Option<StealAmount>,
+    pub(crate) victim: Option<VictimPolicy>,
+    pub(crate) wait: Option<WaitPolicy>,
+    pub(crate) queue: Option<QueueKind>,
+    pub(crate) memory: Option<MemoryPolicy>,
     pub(crate) places: Option<PlaceBy>,
     pub(crate) bind: Option<bool>,
     pub(crate) topology: Option<Topology>,
     pub(crate) spare_threads: Option<usize>,
     pub(crate) max_threads: Option<usize>,
     pub(crate) max_blocking_threads: Option<usize>,
-    pub(crate) share: Option<Share>,
+    pub(crate) share: Option<SharePolicy>,
     pub(crate) weight: Option<usize>,
-    pub(crate) desire: Option<Desire>,
+    pub(crate) desire: Option<DesirePolicy>,
     pub(crate) est_cycle: Option<Duration>,
     pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
@@ -71,7 +75,7 @@ impl Builder {
 
     /// How a worker rests that finds no work (`TIDEGATE_IDLE`).
     #[must_use]
-    pub fn idle(mut self, idle: Idle) -> Self {
+    pub fn idle(mut self, idle: IdlePolicy) -> Self {
         self.idle = Some(idle);
         self
     }
@@ -82,7 +86,7 @@ impl Builder {
     /// Each thread of the pool has a backoff of its own, made when the thread starts. The thread asks it for a rest
     /// each time it has looked everywhere and found nothing, and resets it when it has found a task. No task is
     /// delayed by that, nor does a fork get slower. A sleep ends early whenever one of an idle policy would, and lasts
-    /// at most [`LONGEST_SLEEP`](crate::idle::LONGEST_SLEEP).
+    /// at most [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
     ///
     /// The backoff runs on a worker that counts as searching. So it must not block, and must not call into the pool: a
     /// task that it spawned might wait until another worker takes it.
@@ -95,7 +99,7 @@ impl Builder {
     ///
     /// ```
     /// use tidegate::Pool;
-    /// use tidegate::idle::{BackoffFactory, CustomBackoff, Rest};
+    /// use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
     ///
     /// /// Sleeps for 20 us at first, and twice as long each time, then parks.
     /// struct Doubling { sleep: u64 }
@@ -130,52 +134,52 @@ impl Builder {
 
     /// How many tasks one steal takes (`TIDEGATE_STEAL`).
     ///
-    /// Any but [`Amount::One`] needs [`Queue::Split`], and no [`space`](Self::space) that keeps the
+    /// Any but [`StealAmount::One`] needs [`QueueKind::Split`], and no [`memory`](Self::memory) that keeps the
     /// order of the serial run: thieves take one task at a time from other queues, and the pool is
     /// refused.
     #[must_use]
-    pub fn steal(mut self, amount: Amount) -> Self {
+    pub fn steal(mut self, amount: StealAmount) -> Self {
         self.amount = Some(amount);
         self
     }
 
     /// Whom a thief robs (`TIDEGATE_VICTIM`).
     ///
-    /// [`Victim::Hierarchical`] takes what is near from the machine's caches and nodes, and takes workers to stand where
+    /// [`VictimPolicy::Hierarchical`] takes what is near from the machine's caches and nodes, and takes workers to stand where
     /// [`places`](Self::places) says.
     #[must_use]
-    pub fn victim(mut self, victim: Victim) -> Self {
+    pub fn victim(mut self, victim: VictimPolicy) -> Self {
         self.victim = Some(victim);
         self
     }
 
     /// What a waiting worker may run (`TIDEGATE_WAIT`).
     #[must_use]
-    pub fn wait(mut self, wait: Wait) -> Self {
+    pub fn wait(mut self, wait: WaitPolicy) -> Self {
         self.wait = Some(wait);
         self
     }
 
     /// In which queue a worker keeps its tasks (`TIDEGATE_QUEUE`).
     ///
-    /// Any but [`Queue::Split`] is for comparison: each fork goes the long way, and a worker that waits for a half helps nobody and sleeps. With [`Queue::Blocks`]
-    /// and [`Queue::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever; with any of them
+    /// Any but [`QueueKind::Split`] is for comparison: each fork goes the long way, and a worker that waits for a half helps nobody and sleeps. With [`QueueKind::Blocks`]
+    /// and [`QueueKind::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever; with any of them
     /// they may do so in a pool without spare threads. Thieves take one task at a time, so any
-    /// [`steal`](Self::steal) but [`Amount::One`] is refused.
+    /// [`steal`](Self::steal) but [`StealAmount::One`] is refused.
     #[must_use]
-    pub fn queue(mut self, queue: Queue) -> Self {
+    pub fn queue(mut self, queue: QueueKind) -> Self {
         self.queue = Some(queue);
         self
     }
 
-    /// Which tasks may have memory, and which wait for it (`TIDEGATE_SPACE`); see [`space::lease`](crate::space::lease).
+    /// Which tasks may have memory, and which wait for it (`TIDEGATE_MEMORY`); see [`memory::reserve`](crate::memory::reserve).
     ///
-    /// [`Space::None`] grants everything and costs a fork nothing, nor does [`Space::Hybrid`]. The others keep the order of the serial run: each fork
+    /// [`MemoryPolicy::None`] grants everything and costs a fork nothing, nor does [`MemoryPolicy::Hybrid`]. The others keep the order of the serial run: each fork
     /// takes a lock of the pool, and tasks that are [spawned at a place](crate::Scope::spawn_at) come behind all others. A task that waits keeps its
     /// thread: at the limit of [`max_threads`](Self::max_threads) new tasks begin only when all who run have come to a wait.
     #[must_use]
-    pub fn space(mut self, space: Space) -> Self {
-        self.space = Some(space);
+    pub fn memory(mut self, memory: MemoryPolicy) -> Self {
+        self.memory = Some(memory);
         self
     }
 
@@ -246,11 +250,11 @@ impl Builder {
 
     /// Whether the pool divides the machine's processors with other jobs of the same user (`TIDEGATE_SHARE`).
     ///
-    /// With [`Share::Auto`], the default, a pool that finds no other job at work has all its workers; beside others it has its fair share,
+    /// With [`SharePolicy::Auto`], the default, a pool that finds no other job at work has all its workers; beside others it has its fair share,
     /// at most what it can put to good use, within milliseconds. Jobs find each other through a file ([`tidegate_share`] says which, and
-    /// what becomes of jobs that cannot use it: they run as with [`Share::Off`]).
+    /// what becomes of jobs that cannot use it: they run as with [`SharePolicy::Off`]).
     #[must_use]
-    pub fn share(mut self, share: Share) -> Self {
+    pub fn share(mut self, share: SharePolicy) -> Self {
         self.share = Some(share);
         self
     }
@@ -264,7 +268,7 @@ impl Builder {
 
     /// How the pool estimates how many processors it could use (`TIDEGATE_DESIRE`).
     #[must_use]
-    pub fn desire(mut self, desire: Desire) -> Self {
+    pub fn desire(mut self, desire: DesirePolicy) -> Self {
         self.desire = Some(desire);
         self
     }
@@ -277,7 +281,7 @@ impl Builder {
     /// jobs", 2004, section 6.1).
     ///
     /// [`build`](Self::build) returns an error unless the time is from 100 us to 100 ms. A pool that does not share the machine
-    /// ([`Share::Off`]) estimates nothing.
+    /// ([`SharePolicy::Off`]) estimates nothing.
     ///
     /// ```
     /// use std::time::Duration;

@@ -3,17 +3,17 @@
 use super::BuildError;
 use super::environment::Environment;
 use tidegate_policy::idle::BackoffFactory;
-use tidegate_policy::{Idle, tunables};
+use tidegate_policy::{IdlePolicy, tunables};
 
 pub(crate) enum IdleRule {
-    BuiltIn(Idle),
+    BuiltIn(IdlePolicy),
     Custom(BackoffFactory),
 }
 
 impl IdleRule {
     /// A backoff of the builder's takes the place of the variable, as its idle policy does.
     pub(super) fn of(
-        idle: Option<Idle>,
+        idle: Option<IdlePolicy>,
         backoff: Option<BackoffFactory>,
         environment: Environment,
     ) -> Result<Self, BuildError> {
@@ -33,7 +33,7 @@ impl IdleRule {
     }
 
     /// The idle policy, unless the user's backoff takes its place.
-    pub(crate) fn built_in(&self) -> Option<Idle> {
+    pub(crate) fn built_in(&self) -> Option<IdlePolicy> {
         match self {
             Self::BuiltIn(idle) => Some(*idle),
             Self::Custom(_) => None,
@@ -57,7 +57,7 @@ mod tests {
         fn reset(&mut self) {}
     }
 
-    fn error(idle: Idle, backoff: Option<BackoffFactory>) -> String {
+    fn error(idle: IdlePolicy, backoff: Option<BackoffFactory>) -> String {
         match IdleRule::of(Some(idle), backoff, Environment::Strict) {
             Ok(_) => panic!("it was accepted"),
             Err(error) => error.to_string(),
@@ -71,7 +71,7 @@ mod tests {
             max: 1,
             ..Default::default()
         };
-        let error = error(Idle::Backoff(Backoff::Linear(linear)), None);
+        let error = error(IdlePolicy::Backoff(Backoff::Linear(linear)), None);
         assert!(error.starts_with("Builder::idle: "), "{error}");
         assert!(error.contains("min"), "{error}");
     }
@@ -80,7 +80,7 @@ mod tests {
     fn a_backoff_and_an_idle_policy_contradict_each_other() {
         let backoff = BackoffFactory::new(|_| Parks);
         assert_eq!(
-            error(Idle::Yield, Some(backoff)),
+            error(IdlePolicy::Yield, Some(backoff)),
             "Builder::backoff: contradicts Builder::idle, yield; allowed: only one of the two"
         );
     }

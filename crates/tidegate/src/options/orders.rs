@@ -5,22 +5,27 @@ use super::environment::Environment;
 use super::{BuildError, Source, label};
 use std::fmt::Display;
 use tidegate_policy::tunables;
-use tidegate_policy::{Amount, Queue, Space, Wait};
+use tidegate_policy::{MemoryPolicy, QueueKind, StealAmount, WaitPolicy};
 
 /// Options that fit together.
 pub(super) struct Orders {
-    pub(super) amount: Amount,
-    pub(super) wait: Wait,
-    pub(super) queue: Queue,
-    pub(super) space: Space,
+    pub(super) amount: StealAmount,
+    pub(super) wait: WaitPolicy,
+    pub(super) queue: QueueKind,
+    pub(super) memory: MemoryPolicy,
 }
 
 /// What the builder has of them.
-type Given = (Option<Amount>, Option<Wait>, Option<Queue>, Option<Space>);
+type Given = (
+    Option<StealAmount>,
+    Option<WaitPolicy>,
+    Option<QueueKind>,
+    Option<MemoryPolicy>,
+);
 
 impl Orders {
     pub(super) fn of(
-        (amount, wait, queue, space): Given,
+        (amount, wait, queue, memory): Given,
         is_closed: bool,
         environment: Environment,
     ) -> Result<Self, BuildError> {
@@ -28,18 +33,18 @@ impl Orders {
         let wait = environment.option("Builder::wait", wait, &tunables::WAIT)?;
         let queue = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
         // A closed pool promises so much about its threads that none may wait for memory.
-        let space = match is_closed {
-            true => (Space::None, Source::Default),
-            false => environment.option("Builder::space", space, &tunables::SPACE)?,
+        let memory = match is_closed {
+            true => (MemoryPolicy::None, Source::Default),
+            false => environment.option("Builder::memory", memory, &tunables::SPACE)?,
         };
-        let checked = space.0.check();
-        checked.map_err(|error| error.within("Builder::space"))?;
-        let (wait, queue) = beside_space(space, wait, queue, environment)?;
+        let checked = memory.0.check();
+        checked.map_err(|error| error.within("Builder::memory"))?;
+        let (wait, queue) = beside_space(memory, wait, queue, environment)?;
         Ok(Self {
-            amount: steal_amount(amount, queue, space, environment)?,
+            amount: steal_amount(amount, queue, memory, environment)?,
             wait,
             queue: queue.0,
-            space: space.0,
+            memory: memory.0,
         })
     }
 }
@@ -47,56 +52,56 @@ impl Orders {
 /// How to wait and which queue to use beside a memory policy, which has an order of its own. The
 /// policy wins over variables that break it, where these are forgiven.
 fn beside_space(
-    (space, space_from): (Space, Source),
-    (wait, wait_from): (Wait, Source),
-    (queue, queue_from): (Queue, Source),
+    (memory, space_from): (MemoryPolicy, Source),
+    (wait, wait_from): (WaitPolicy, Source),
+    (queue, queue_from): (QueueKind, Source),
     environment: Environment,
-) -> Result<(Wait, (Queue, Source)), BuildError> {
-    if space == Space::None {
+) -> Result<(WaitPolicy, (QueueKind, Source)), BuildError> {
+    if memory == MemoryPolicy::None {
         return Ok((wait, (queue, queue_from)));
     }
-    let by_space = label(space_from, "Builder::space", &tunables::SPACE);
+    let by_space = label(space_from, "Builder::memory", &tunables::SPACE);
     let refuse = |option: &str, value: &dyn Display, allowed: &dyn Display| {
         let error = BuildError::new(format!(
-            "{option}: {value} beside {by_space}, {space}, which has an order of its own; allowed: {allowed}"
+            "{option}: {value} beside {by_space}, {memory}, which has an order of its own; allowed: {allowed}"
         ));
         environment.forgive(
             error,
             &format_args!("{by_space}, and with {allowed} for {option}"),
         )
     };
-    if wait != Wait::Descendants {
+    if wait != WaitPolicy::Descendants {
         let option = label(wait_from, "Builder::wait", &tunables::WAIT);
-        refuse(option, &wait, &Wait::Descendants)?;
+        refuse(option, &wait, &WaitPolicy::Descendants)?;
     }
-    if queue == Queue::Split || !space.keeps_order() {
-        return Ok((Wait::Descendants, (queue, queue_from)));
+    if queue == QueueKind::Split || !memory.keeps_order() {
+        return Ok((WaitPolicy::Descendants, (queue, queue_from)));
     }
     let option = label(queue_from, "Builder::queue", &tunables::QUEUE);
-    refuse(option, &queue, &Queue::Split)?;
-    Ok((Wait::Descendants, (Queue::Split, queue_from)))
+    refuse(option, &queue, &QueueKind::Split)?;
+    Ok((WaitPolicy::Descendants, (QueueKind::Split, queue_from)))
 }
 
 /// How many tasks a steal takes. Only the split deque gives a thief several at once; other queues
 /// and a pool that keeps the order of its tasks give one.
 fn steal_amount(
-    (amount, from): (Amount, Source),
-    (queue, queue_from): (Queue, Source),
-    (space, space_from): (Space, Source),
+    (amount, from): (StealAmount, Source),
+    (queue, queue_from): (QueueKind, Source),
+    (memory, space_from): (MemoryPolicy, Source),
     environment: Environment,
-) -> Result<Amount, BuildError> {
+) -> Result<StealAmount, BuildError> {
     let amount = amount
         .check()
         .map_err(|error| error.within("Builder::steal"))?;
-    let gives_several = queue == Queue::Split && !space.keeps_order();
-    if amount == Amount::One || gives_several {
+    let gives_several = queue == QueueKind::Split && !memory.keeps_order();
+    if amount == StealAmount::One || gives_several {
         return Ok(amount);
     }
     let steal = label(from, "Builder::steal", &tunables::STEAL);
     let (beside, beside_from) = match queue {
-        Queue::Split => {
-            let option = label(space_from, "Builder::space", &tunables::SPACE);
-            (format!("{option}, {space}, under which"), space_from)
+        QueueKind::Split => {
+            let option = label(space_from, "Builder::memory", &tunables::SPACE);
+            (format!("{option}, {memory}, under which"), space_from)
         }
         _ => {
             let option = label(queue_from, "Builder::queue", &tunables::QUEUE);
@@ -105,11 +110,11 @@ fn steal_amount(
     };
     let error = BuildError::new(format!(
         "{steal}: {amount} beside {beside} a thief takes one task at a time; allowed: {}",
-        Amount::One
+        StealAmount::One
     ));
     if [from, beside_from].contains(&Source::Variable) {
-        environment.forgive(error, &Amount::One)?;
-        return Ok(Amount::One);
+        environment.forgive(error, &StealAmount::One)?;
+        return Ok(StealAmount::One);
     }
     Err(error)
 }

@@ -2,9 +2,9 @@
 
 use super::PoolInner;
 use crate::job::Task;
+use crate::memory;
 use crate::pool::members;
 use crate::sleep::wake;
-use crate::space;
 use crate::unwind;
 use crate::worker::Event;
 use crate::worker::give;
@@ -108,7 +108,7 @@ impl Drop for Stay {
         if current.shared().is_inherited() {
             return;
         }
-        space::leave(current);
+        memory::leave(current);
         if members::is_alone(current.shared()) {
             Search::new(current).finish();
         }

@@ -1,7 +1,7 @@
 //! What a pool tells about itself: counters and traces.
 
 use super::PoolInner;
-use crate::stats::{SpaceStats, Stats, WorkerStats};
+use crate::stats::{MemoryStats, Stats, WorkerStats};
 use crate::trace::Trace;
 use crate::worker::Worker;
 use tidegate_policy::trace::Source;
@@ -11,7 +11,7 @@ use tidegate_sync::atomic::Ordering;
 pub(crate) fn stats(pool: &PoolInner) -> Stats {
     let (declared, peak, sleeps) = pool.memory.figures();
     let mut sum = Stats {
-        space: SpaceStats {
+        memory: MemoryStats {
             declared,
             peak,
             sleeps,
@@ -28,12 +28,12 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
         sum.breakdown.busy += worker.breakdown.busy;
         sum.breakdown.stealing += worker.breakdown.stealing;
         sum.breakdown.asleep += worker.breakdown.asleep;
-        sum.breakdown.switching += worker.breakdown.switching;
-        sum.slotless.no_work += worker.slotless.no_work;
-        sum.slotless.latch += worker.slotless.latch;
-        sum.slotless.memory += worker.slotless.memory;
-        sum.slotless.blocked += worker.slotless.blocked;
-        sum.slotless.ready += worker.slotless.ready;
+        sum.breakdown.ready_not_running += worker.breakdown.ready_not_running;
+        sum.waiting.no_work += worker.waiting.no_work;
+        sum.waiting.latch += worker.waiting.latch;
+        sum.waiting.memory += worker.waiting.memory;
+        sum.waiting.blocked += worker.waiting.blocked;
+        sum.waiting.ready += worker.waiting.ready;
         sum.per_worker.push(worker);
     }
     sum

@@ -2,19 +2,19 @@
 
 use super::PoolInner;
 use crate::events;
+use crate::memory;
 use crate::options::Options;
 use crate::place;
 use crate::pool::enter;
 use crate::pool::members;
 use crate::sleep;
 use crate::sleep::wake;
-use crate::space;
 use crate::unwind::{self, UnhandledPanic};
 use crate::worker::inbox;
 use crate::worker::{Admission, Membership, Search, WorkerThread, leave_in_child};
 use std::io;
 use std::sync::Arc;
-use tidegate_policy::search::Slotless;
+use tidegate_policy::search::Waiting;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{JoinHandle, watch_forks};
 use tidegate_sync::{barrier, thread};
@@ -232,7 +232,7 @@ impl PoolInner {
             // Its waker counts on a search, and the handler may take long: another thread has to come.
             wake::rouse_unreported(self);
             self.call_handler("on_start", || handler(current.index));
-            space::leave(current);
+            memory::leave(current);
         }
         if !self.options.bind {
             current.sleeper.wake_affinity.arrive();
@@ -241,13 +241,13 @@ impl PoolInner {
         current.membership.has_exited.set(on_exit.is_none());
         Search::new(current).live();
         if let Some(handler) = on_exit {
-            sleep::resume_running(current, Slotless::Owed);
+            sleep::resume_running(current, Waiting::Owed);
             // A publisher may have woken this thread, which calls its handler first: another one has to come.
             wake::rouse_unreported(self);
             inbox::run(current);
             current.forget_base();
             self.call_handler("on_exit", || handler(current.index));
-            space::leave(current);
+            memory::leave(current);
             current.membership.has_exited.set(true);
             Search::new(current).live();
         }

@@ -3,14 +3,14 @@
 use super::{Scope, ScopeCore};
 use crate::fork::forks::{BADLY, End, WELL, end_of, exit, holding, is_told_alone};
 use crate::pool::PoolInner;
-use crate::{Pool, Queue};
+use crate::{Pool, policy::QueueKind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pool of one thread, so that nothing is stolen.
 fn alone() -> Pool {
-    let builder = Pool::builder().queue(Queue::Split).workers(1);
+    let builder = Pool::builder().queue(QueueKind::Split).workers(1);
     builder.spare_threads(0).trace(true).build().unwrap()
 }
 

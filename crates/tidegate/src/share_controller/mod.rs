@@ -361,7 +361,7 @@ mod tests {
     fn bare() -> Arc<PoolInner> {
         let builder = Pool::builder()
             .workers(4)
-            .share(tidegate_policy::Share::Auto);
+            .share(tidegate_policy::SharePolicy::Auto);
         PoolInner::bare(Options::of(builder).unwrap())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use std::time::Duration;
-use tidegate_policy::Share;
+use tidegate_policy::SharePolicy;
 use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, Waker};
 use tidegate_sync::stderr::print_line;
 
@@ -42,7 +42,7 @@ impl Presence {
     }
 
     /// Takes a seat if there is none, or not any more; and measures the load of other processes, if they are to be left room beside `others`.
-    pub(super) fn look(&mut self, share: Share, others: usize) {
+    pub(super) fn look(&mut self, share: SharePolicy, others: usize) {
         if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
             self.leave();
         }
@@ -60,7 +60,7 @@ impl Presence {
         }
     }
 
-    fn take(&mut self, share: Share) {
+    fn take(&mut self, share: SharePolicy) {
         let taken = self.location.as_ref().map_err(Refusal::to_string);
         let taken = taken.and_then(|location| {
             let seat = Seat::take(location, &self.job).map_err(|refusal| refusal.to_string())?;

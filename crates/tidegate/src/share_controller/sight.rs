@@ -19,7 +19,7 @@ pub(super) struct Sight {
 #[derive(Clone, Copy, Default)]
 struct Totals {
     attempts: u64,
-    purely_failed: u64,
+    failed_empty: u64,
     lengths_seen: u64,
     working: Nanos,
     searching: Nanos,
@@ -45,7 +45,7 @@ impl Totals {
         for worker in shared.workers() {
             let tally = &worker.tally;
             sum.attempts += tally.attempts.get();
-            sum.purely_failed += tally.purely_failed.get();
+            sum.failed_empty += tally.failed_empty.get();
             sum.lengths_seen += tally.lengths_seen.get();
             sum.working += tally.phases.nanos(Phase::Busy);
             sum.searching += tally.phases.nanos(Phase::Stealing);
@@ -56,7 +56,7 @@ impl Totals {
     fn since(&self, before: &Self) -> Self {
         Self {
             attempts: self.attempts - before.attempts,
-            purely_failed: self.purely_failed - before.purely_failed,
+            failed_empty: self.failed_empty - before.failed_empty,
             lengths_seen: self.lengths_seen - before.lengths_seen,
             // A reading in the middle of a change of phase may be ahead of the next one.
             working: self.working.saturating_sub(before.working),
@@ -119,7 +119,7 @@ impl Cycle {
             allotment: self.allotment,
             usage: self.usage,
             attempts: self.added.attempts,
-            purely_failed: self.added.purely_failed,
+            failed_empty: self.added.failed_empty,
             lengths_seen: self.added.lengths_seen,
             working: self.added.working,
             searching: self.added.searching,

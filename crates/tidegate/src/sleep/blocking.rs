@@ -1,11 +1,11 @@
 //! A worker's slot while its task is in a call that blocks.
 
+use crate::memory;
 use crate::pool::PoolInner;
 use crate::sleep;
 use crate::sleep::wake;
-use crate::space;
 use crate::worker::{WorkerThread, give};
-use tidegate_policy::search::Slotless;
+use tidegate_policy::search::Waiting;
 use tidegate_policy::slots::Status;
 use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
 use tidegate_sync::atomic::Ordering;
@@ -37,7 +37,7 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
 /// Gives the slot away; the task runs on without one. From here on its forks are public at once.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
-    space::blocks(worker, true);
+    memory::blocks(worker, true);
     give::expose(worker);
     worker.deque().shut();
     sleep::stop_running(worker, Status::Blocked);
@@ -50,8 +50,8 @@ pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
         return false;
     }
     worker.set_blocking(false);
-    space::blocks(worker, false);
-    sleep::resume_running(worker, Slotless::Owed);
+    memory::blocks(worker, false);
+    sleep::resume_running(worker, Waiting::Owed);
     worker.poll();
     true
 }

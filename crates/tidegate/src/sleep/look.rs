@@ -5,7 +5,7 @@ use crate::place::FreeGroups;
 use crate::pool::PoolInner;
 use crate::worker::{HOPS, Worker, WorkerThread};
 use tidegate_policy::slots::{Fit, Ledger};
-use tidegate_policy::{Queue, Wait};
+use tidegate_policy::{QueueKind, WaitPolicy};
 
 /// Snapshot of the available work, taken when choosing which worker to wake.
 pub(super) struct Seen {
@@ -29,8 +29,8 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     let own = || waiter.waiting.is_for_a_scope() && pool.places.offer(&seen.free, strict, awaited);
     let helps_any = || publisher.is_some() || sees_unplaced(pool) || placed();
     let robs = || match pool.options.wait {
-        Wait::HelpAny => waiter.waiting.may_help.get() && helps_any(),
-        Wait::Descendants => {
+        WaitPolicy::HelpAny => waiter.waiting.may_help.get() && helps_any(),
+        WaitPolicy::Descendants => {
             may_rob(pool, t, publisher) || (waiter.waiting.may_help.get() && own())
         }
     };
@@ -101,7 +101,7 @@ pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
 /// tasks from a look, so they count always; and so does a task that is too little for a thief, which may be one of many soon.
 pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
     let has_any = |worker: &Worker| worker.has_work() && !is_leaving(pool, worker);
-    pool.options.queue != Queue::Split || sees_work(pool, ledger) || pool.workers().any(has_any)
+    pool.options.queue != QueueKind::Split || sees_work(pool, ledger) || pool.workers().any(has_any)
 }
 
 /// Like [`sees_work`], for a caller that has not locked the ledger; it is locked only if a task lies at a place.

@@ -5,9 +5,9 @@ use super::{Worker, WorkerThread, steal_one};
 use crate::alt_queue::{AltQueue, Cursors, Own};
 use crate::job::{Header, Task};
 use crate::latch::State;
+use crate::memory;
 use crate::scope::{self, ScopeCore};
 use crate::sleep::wake;
-use crate::space;
 use tidegate_deque::Miss;
 
 /// Whether the queue in place of the deque takes no more spawned tasks.
@@ -35,7 +35,7 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
     match alt {
         AltQueue::Own(own) => tasks.for_each(|task| put(worker, own, task)),
         AltQueue::Shared => tasks.for_each(|task| scope::pass_on(worker, task)),
-        AltQueue::Planned => gives_way = space::fork(worker, tasks),
+        AltQueue::Planned => gives_way = memory::fork(worker, tasks),
     }
     worker.deque().shut();
     if moved > 0 {
@@ -100,7 +100,7 @@ fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
 pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     match worker.alt_queue {
         None => return false,
-        Some(AltQueue::Planned) => return space::take_back(worker, half),
+        Some(AltQueue::Planned) => return memory::take_back(worker, half),
         Some(AltQueue::Own(_) | AltQueue::Shared) => {}
     }
     match half.latch.state() {

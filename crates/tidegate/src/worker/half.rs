@@ -3,8 +3,8 @@
 use super::WorkerThread;
 use crate::job::{Header, Runner};
 use crate::latch::Latch;
+use crate::memory;
 use crate::sleep;
-use crate::space;
 use crate::unwind::{self, Payload};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
@@ -83,7 +83,7 @@ where
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
-        space::end(current);
+        memory::end(current);
         let latch = NonNull::from(&this.header.latch);
         // SAFETY: 1. live until it is opened, and nothing of the frame is touched afterwards; 2. the result is written.
         let sleeper = unsafe { Latch::open(latch) };

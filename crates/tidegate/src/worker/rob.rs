@@ -9,10 +9,10 @@ use super::wait::{Awaited, tell_that_we_run};
 use super::{Worker, WorkerThread};
 use crate::job::Task;
 use crate::latch::{State, Thief};
+use crate::memory::{self, Look};
 use crate::place;
 use crate::scope;
 use crate::scope::ScopeCore;
-use crate::space::{self, Look};
 use tidegate_deque::Steal;
 
 /// How many waits a robber follows from worker to worker.
@@ -41,7 +41,7 @@ impl<'a> Robber<'a> {
         if worker.shared().memory.is_ordered() {
             // What it has forked lies in the plan.
             let scope = self.awaited.scope()?;
-            let planned = space::take(worker, Look::Of(scope));
+            let planned = memory::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
             return queued.or_else(|| place::take_of(worker, scope));
         }
@@ -139,9 +139,9 @@ impl<'a> Robber<'a> {
         let (got, robbed) = steal_one(victim, thief.generation);
         match got {
             Steal::Success(_) => worker.count_steal(victim, 1),
-            Steal::Lost => worker.tally.partly_failed.add(1),
+            Steal::Lost => worker.tally.failed_lost_race.add(1),
             Steal::Empty => {
-                worker.tally.partly_failed.add(1);
+                worker.tally.failed_lost_race.add(1);
                 let current = victim.deque.generation();
                 if victim.deque.has_private() && thief.generation.is_none_or(|g| g == current) {
                     let _ = self.flags.press(worker.shared(), victim);

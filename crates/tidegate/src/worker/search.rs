@@ -8,19 +8,19 @@ use super::flags::Flags;
 use super::inbox;
 use super::{Worker, WorkerThread, wait};
 use crate::job::Task;
+use crate::memory::{self, Look, Round};
 use crate::options::IdleRule;
 use crate::place;
 use crate::pool::{PoolInner, signal};
 use crate::scope;
 use crate::sleep;
 use crate::sleep::wake;
-use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use tidegate_policy::search::{Source, sources};
 use tidegate_policy::slots::Status;
 use tidegate_policy::trace::Thief;
 use tidegate_policy::tunables::SPINS_PER_RETRY;
-use tidegate_policy::{Idle, Nanos, Peers, Rest, Rng};
+use tidegate_policy::{IdlePolicy, Nanos, Peers, Rest, Rng};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, seed, spin_loop, thread};
 
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
     /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
     pub(crate) fn finish(mut self) {
         let worker = self.worker;
-        let planned = || space::take(worker, Look::Next(&mut |_| 0));
+        let planned = || memory::take(worker, Look::Next(&mut |_| 0));
         let next = || worker.own_task().or_else(planned);
         while let Some(task) = next().or_else(|| place::take_queued(worker)) {
             self.run_at_base(task);
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         if worker.sleeper.unasked_until().is_none() {
             worker.forget_preemptions();
         }
-        space::forget_granted(worker);
+        memory::forget_granted(worker);
         self.enter_base(&task);
         if std::mem::take(&mut self.must_rouse) {
             // Only now: until its latch says that the task is taken, its joiner looks for it again and again.
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let idle = &worker.shared().options.idle;
-        let elastic = matches!(idle, IdleRule::BuiltIn(Idle::Elastic(_)));
+        let elastic = matches!(idle, IdleRule::BuiltIn(IdlePolicy::Elastic(_)));
         let task = match worker.shared().sleep.begin_search(elastic) {
             true => self.search_on(),
             false => self.find(),
@@ -240,7 +240,7 @@ impl<'a> Search<'a> {
             Rest::Yield => thread::yield_now(),
             Rest::Sleep(nanos) => {
                 // A task that sleeps for memory comes first.
-                if !space::wake_sleeper(self.worker, Round::Skipped) {
+                if !memory::wake_sleeper(self.worker, Round::Skipped) {
                     sleep::nap(self.worker, nanos);
                 }
             }
@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
             Source::OtherPlaces => place::visit_elsewhere(worker),
             Source::Plan => {
                 let mut draw = |many: usize| (self.rng.draw() % many as u64) as usize;
-                space::take(worker, Look::Next(&mut draw))
+                memory::take(worker, Look::Next(&mut draw))
             }
         }
     }
@@ -289,7 +289,7 @@ impl<'a> Search<'a> {
             let rng = &mut self.rng;
             let victim = (self.thief).next_victim(&worker.notes, &PeersOf(pool), || rng.draw());
             let Some(victim) = victim else {
-                space::wake_sleeper(worker, Round::PassesSomewhere);
+                memory::wake_sleeper(worker, Round::PassesSomewhere);
                 return None;
             };
             let Some(victim) = pool.worker_if(victim) else {
@@ -302,7 +302,7 @@ impl<'a> Search<'a> {
                 worker.set_must_stop(true);
                 return None;
             }
-            if space::wake_sleeper(worker, Round::Passes) && worker.must_stop() {
+            if memory::wake_sleeper(worker, Round::Passes) && worker.must_stop() {
                 return None;
             }
             if let Some(task) = self.steal(victim) {
@@ -341,11 +341,13 @@ mod tests {
     use crate::pool::members;
     use crate::spawn;
     use crate::worker::{Admission, Membership};
-    use tidegate_policy::{Queue, Share};
+    use tidegate_policy::{QueueKind, SharePolicy};
 
     /// What becomes of an idle thread when another one has rested and begins the first task of a batch of so many.
     fn status_of_idle_beside_batch(tasks: usize) -> Status {
-        let builder = Pool::builder().queue(Queue::ChaseLev).share(Share::Off);
+        let builder = Pool::builder()
+            .queue(QueueKind::ChaseLev)
+            .share(SharePolicy::Off);
         let shared = PoolInner::bare(Options::of(builder.workers(2)).unwrap());
         let admitted = members::admit_all(&shared, 2);
         let (own, idle) = (admitted[0], admitted[1]);

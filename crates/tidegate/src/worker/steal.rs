@@ -41,7 +41,7 @@ impl WorkerThread<'_> {
                     }
                     return youngest;
                 }
-                Steal::Lost => self.tally.partly_failed.add(1),
+                Steal::Lost => self.tally.failed_lost_race.add(1),
                 Steal::Empty => {
                     match steal_beside_deque(victim, &mut flags.beside) {
                         Ok(task) => {
@@ -49,16 +49,16 @@ impl WorkerThread<'_> {
                             return Some(task);
                         }
                         Err(Miss::Lost) => {
-                            self.tally.partly_failed.add(1);
+                            self.tally.failed_lost_race.add(1);
                             continue;
                         }
                         Err(Miss::Empty) => {}
                     }
                     let busy = victim.victim.is_busy.get() || victim.deque.has_private();
                     if busy {
-                        self.tally.partly_failed.add(1);
+                        self.tally.failed_lost_race.add(1);
                     } else {
-                        self.tally.purely_failed.add(1);
+                        self.tally.failed_empty.add(1);
                     }
                     if !busy || !flags.press(self.shared(), victim) {
                         return None;

@@ -9,6 +9,7 @@ use super::rob::Robber;
 use super::{give, inbox};
 use crate::job::{Header, Task};
 use crate::latch::{Latch, State, Thief};
+use crate::memory::{self, Look, Round};
 use crate::place;
 use crate::pool::signal;
 use crate::scope;
@@ -16,11 +17,10 @@ use crate::scope::ScopeCore;
 use crate::sleep;
 use crate::sleep::blocking;
 use crate::sleep::wake;
-use crate::space::{self, Look, Round};
 use crate::stats::Phase;
 use tidegate_deque::split::Gen;
 use tidegate_policy::search::{Theft, WaiterRest, waiter_rests};
-use tidegate_policy::{Nanos, Wait};
+use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::{clock, spin_loop, thread};
 
@@ -143,9 +143,9 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     if worker.runs_queued(awaited) {
         give::queue_detached(worker);
     }
-    space::waits(worker, awaited);
+    memory::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
-    space::goes_on(worker, awaited);
+    memory::goes_on(worker, awaited);
     // The call may have come when the wait was over.
     wake::pass_call_on(worker);
     let _ = worker.enter_phase(phase);
@@ -252,7 +252,7 @@ fn rest(worker: WorkerThread<'_>, awaited: Awaited<'_>, since: &mut Option<Nanos
 fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let for_memory = matches!(awaited, Awaited::Memory(_));
     if for_memory && !awaited.is_over() && !worker.sleeper.is_rescue() {
-        let _ = space::take(worker, Look::Parked);
+        let _ = memory::take(worker, Look::Parked);
     }
 }
 
@@ -275,23 +275,23 @@ fn go_on_in_child(robber: &Robber<'_>) {
 fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
     let worker = robber.worker;
     if worker.sleeper.take_rescue() || worker.runs_queued(robber.awaited) {
-        if space::wake_sleeper(worker, Round::Skipped) {
+        if memory::wake_sleeper(worker, Round::Skipped) {
             return None;
         }
-        let leftmost = space::take(worker, Look::Rescue);
+        let leftmost = memory::take(worker, Look::Rescue);
         if leftmost.is_none() && worker.must_stop() {
             return None;
         }
         if let Some(task) = leftmost.or_else(|| place::take_queued(worker)) {
             let _ = worker.sleeper.take_call();
-            worker.tally.helped_any.add(1);
+            worker.tally.rescues.add(1);
             run_unrelated(worker, task);
             return None;
         }
     }
     match worker.shared().options.wait {
-        Wait::HelpAny => robber.any_task(),
-        Wait::Descendants => robber.descendant(),
+        WaitPolicy::HelpAny => robber.any_task(),
+        WaitPolicy::Descendants => robber.descendant(),
     }
 }
 
@@ -299,7 +299,7 @@ fn help(robber: &Robber<'_>, task: Task) {
     let worker = robber.worker;
     // The look after the theft: if the latch was shut then, the victim was still at what we wait for when we
     // robbed it, and the task is descended from that.
-    if robber.awaited.is_over() && worker.shared().options.wait == Wait::Descendants {
+    if robber.awaited.is_over() && worker.shared().options.wait == WaitPolicy::Descendants {
         return scope::pass_on(worker, task);
     }
     worker.tally.tasks.add(1);

@@ -6,7 +6,9 @@ use crate::program::{Spot, Task};
 use crate::run::steps;
 use crate::world::World;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tidegate::interval::{self, Body, Draft, Failure, Interval, Locked, Misuse, Wrong};
+use tidegate::interval::{
+    self, Failure, Interval, IntervalBuilder, Locked, Scope, UsageError, UsageErrorKind,
+};
 
 /// The number of locks in a graph.
 const LOCKS: usize = 2;
@@ -130,7 +132,7 @@ struct Run<'a> {
 }
 
 /// Runs a graph, inline in the body `around` if there is one.
-pub fn run(world: &World, graph: &Graph, around: Option<&Body<'_, '_>>) -> u64 {
+pub fn run(world: &World, graph: &Graph, around: Option<&Scope<'_, '_>>) -> u64 {
     let run = Run {
         world,
         graph,
@@ -153,13 +155,13 @@ pub fn run(world: &World, graph: &Graph, around: Option<&Body<'_, '_>>) -> u64 {
 }
 
 impl<'env> Run<'env> {
-    fn draft_all<'scope>(&'env self, body: &Body<'scope, 'env>) {
+    fn draft_all<'scope>(&'env self, body: &Scope<'scope, 'env>) {
         let places = tidegate::places();
-        let (mut drafts, mut intervals): (Vec<Draft<'_, u64>>, Vec<Interval<'_, u64>>) =
+        let (mut drafts, mut intervals): (Vec<IntervalBuilder<'_, u64>>, Vec<Interval<'_, u64>>) =
             Default::default();
         for node in &self.graph.nodes {
             let token = self.world.ledger.token(node.task.number);
-            let mut draft = body.attempt(move |body| {
+            let mut draft = body.try_interval(move |body| {
                 let value = token.run(|| self.node(node, body));
                 if node.fails {
                     return Err("on purpose");
@@ -168,7 +170,7 @@ impl<'env> Run<'env> {
                 Ok(value)
             });
             for lock in &node.locks {
-                let lock = draft.lock(self.locks[*lock].lock());
+                let lock = draft.lock(self.locks[*lock].handle());
                 self.must(lock);
             }
             if let Some(spot) = node.spot {
@@ -179,7 +181,7 @@ impl<'env> Run<'env> {
             }
             if let Some(then) = &node.then {
                 let token = self.world.ledger.token(then.number);
-                let add = move |_: &Body<'scope, 'env>, value: &u64| {
+                let add = move |_: &Scope<'scope, 'env>, value: &u64| {
                     let own = token.run(|| steps(self.world, &then.steps, &[]));
                     self.add(mix(*value, own));
                 };
@@ -193,13 +195,16 @@ impl<'env> Run<'env> {
         }
     }
 
-    fn order(&self, edge: &Edge, new: &Draft<'_, u64>, older: &[Interval<'_, u64>]) {
+    fn order(&self, edge: &Edge, new: &IntervalBuilder<'_, u64>, older: &[Interval<'_, u64>]) {
         match edge {
             Edge::EndToStart(other) => self.must(older[*other].end().before(new.start())),
             Edge::StartToStart(other) => self.must(older[*other].start().before(new.start())),
             Edge::EndToEnd(other) => self.must(older[*other].end().before(new.end())),
             Edge::Back(other) => match new.end().before(older[*other].end()) {
-                Err(misuse) if ![Wrong::Cycle, Wrong::Occurred].contains(&misuse.wrong()) => {
+                Err(misuse)
+                    if ![UsageErrorKind::Cycle, UsageErrorKind::Occurred]
+                        .contains(&misuse.wrong()) =>
+                {
                     self.must(Err(misuse));
                 }
                 _ => {}
@@ -207,13 +212,13 @@ impl<'env> Run<'env> {
         }
     }
 
-    fn must(&self, result: Result<(), Misuse>) {
+    fn must(&self, result: Result<(), UsageError>) {
         if let Err(misuse) = result {
             self.world.ledger.mistake(misuse.to_string());
         }
     }
 
-    fn node<'scope>(&'env self, node: &'env Node, body: &Body<'scope, 'env>) -> u64 {
+    fn node<'scope>(&'env self, node: &'env Node, body: &Scope<'scope, 'env>) -> u64 {
         let ledger = &self.world.ledger;
         let number = node.task.number;
         for earlier in node.earlier(self.graph) {

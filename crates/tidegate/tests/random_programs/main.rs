@@ -1,7 +1,7 @@
 //! Random programs that use the whole public interface, on random pools.
 //!
 //! A program is a tree of joins, scopes, spawns of every kind, handles, loops, interval graphs,
-//! leases, calls into other pools, broadcasts and panics ([`program`], [`graph`]; [`maker`]
+//! reservations, calls into other pools, broadcasts and panics ([`program`], [`graph`]; [`maker`]
 //! generates them). Its pools have any queue, any policy and up to four workers ([`setup`]).
 //! The [`oracle`] checks that
 //!
@@ -60,7 +60,7 @@ fn run(program: &Program) -> Result<(), String> {
     if program.patient {
         until(|| ledger.live() == 0);
         store.kept.lock().unwrap().clear();
-        let declared: u64 = pools.iter().map(|pool| pool.stats().space.declared).sum();
+        let declared: u64 = pools.iter().map(|pool| pool.stats().memory.declared).sum();
         let forgotten = store.forgotten.load(Ordering::Relaxed);
         if declared != forgotten as u64 {
             ledger.mistake(format!(

@@ -3,7 +3,8 @@
 use crate::graph::Graph;
 use crate::oracle::{Panic, Sizes};
 use crate::program::{
-    Caller, Entry, Handle, Install, Lease, LeaseEnd, Order, Program, Spawn, Spot, Step, Task,
+    Caller, Entry, Handle, Install, Order, Program, Reservation, ReservationEnd, Spawn, Spot, Step,
+    Task,
 };
 use crate::setup::Setup;
 use fastrand::Rng;
@@ -46,15 +47,15 @@ pub struct Maker {
     limit: usize,
     /// Whether there are panics.
     panics: bool,
-    /// Whether the pool has a memory budget. Then no task waits for another pool or keeps a lease.
+    /// Whether the pool has a memory budget. Then no task waits for another pool or keeps a reservation.
     budgeted: bool,
 }
 
 impl Program {
     pub fn random(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
-        let space = Setup::random_space(&mut rng);
-        let budgeted = space.starts_with("budget");
+        let memory = Setup::random_space(&mut rng);
+        let budgeted = memory.starts_with("budget");
         let pools = if budgeted { 1 } else { rng.usize(1..3) };
         let mut maker = Maker {
             limit: TASKS[rng.usize(..TASKS.len())],
@@ -68,7 +69,7 @@ impl Program {
         Self {
             callers: callers.collect(),
             setups: (0..pools)
-                .map(|_| Setup::random(&mut maker.rng, space))
+                .map(|_| Setup::random(&mut maker.rng, memory))
                 .collect(),
             disturbed: maker.rng.bool(),
             patient: maker.rng.bool(),
@@ -131,7 +132,7 @@ impl Maker {
                 let micros = [0, 0, self.rng.u64(..80)][self.rng.usize(..3)];
                 Step::Blocking(micros, self.steps(deeper))
             }
-            14..17 => Step::Lease(self.lease()),
+            14..17 => Step::Reservation(self.reserve()),
             17 => Step::Free,
             18..20 if !self.budgeted => Step::Install(Install {
                 pool: self.rng.usize(..2),
@@ -213,20 +214,20 @@ impl Maker {
         (0..count).map(|_| item()).collect()
     }
 
-    fn lease(&mut self) -> Lease {
+    fn reserve(&mut self) -> Reservation {
         let moved = [
-            LeaseEnd::OnForeignThread,
-            LeaseEnd::InHalf,
-            LeaseEnd::InTask,
+            ReservationEnd::OnForeignThread,
+            ReservationEnd::InHalf,
+            ReservationEnd::InTask,
         ];
-        Lease {
+        Reservation {
             bytes: self.rng.usize(..60),
             grows_by: [0, 0, self.rng.usize(..20)][self.rng.usize(..3)],
             end: match self.rng.u32(..40) {
-                0 if !self.budgeted => LeaseEnd::Forgotten,
-                1..5 if !self.budgeted => LeaseEnd::Kept,
+                0 if !self.budgeted => ReservationEnd::Forgotten,
+                1..5 if !self.budgeted => ReservationEnd::Kept,
                 5..14 => moved[self.rng.usize(..3)],
-                _ => LeaseEnd::Stays,
+                _ => ReservationEnd::Stays,
             },
         }
     }

@@ -58,8 +58,8 @@ pub enum Step {
     ForEach(Vec<Task>),
     MapReduce(Vec<Task>),
     Graph(Graph),
-    Lease(Lease),
-    /// Gives back the youngest lease of this list of steps.
+    Reservation(Reservation),
+    /// Gives back the youngest reservation of this list of steps.
     Free,
     /// Catches the panics of these steps; the number is that of the catch.
     Catch(usize, Vec<Step>),
@@ -105,15 +105,15 @@ pub struct Install {
 }
 
 #[derive(Debug)]
-pub struct Lease {
+pub struct Reservation {
     pub bytes: usize,
     pub grows_by: usize,
-    pub end: LeaseEnd,
+    pub end: ReservationEnd,
 }
 
-/// What becomes of a lease.
+/// What becomes of a reservation.
 #[derive(Clone, Copy, Debug)]
-pub enum LeaseEnd {
+pub enum ReservationEnd {
     /// Given back at the end of the list of steps, unless [`Step::Free`] comes first.
     Stays,
     Forgotten,

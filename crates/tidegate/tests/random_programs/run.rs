@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
-use tidegate::{PlaceId, Scope, space};
+use tidegate::{PlaceId, Scope, memory};
 
 /// A scope that surrounds a step.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct Around<'a, 'env> {
 /// What a list of steps holds until it ends.
 #[derive(Default)]
 struct Frame {
-    leases: Vec<space::Lease>,
+    reservations: Vec<memory::Reservation>,
     handles: Vec<tidegate::Handle<u64>>,
 }
 
@@ -112,8 +112,8 @@ fn step<'env>(
             return value.map_or(0, |Affine(a, b)| mix(a, b));
         }
         Step::Graph(inside) => return graph::run(world, inside, None),
-        Step::Lease(wanted) => world.store.lease(wanted, &mut frame.leases),
-        Step::Free => drop(frame.leases.pop()),
+        Step::Reservation(wanted) => world.store.reserve(wanted, &mut frame.reservations),
+        Step::Free => drop(frame.reservations.pop()),
         Step::Catch(number, inside) => {
             let body = AssertUnwindSafe(|| steps(world, inside, &[]));
             return catch_unwind(body).unwrap_or_else(|payload| {

@@ -68,7 +68,7 @@ impl Serial {
             Step::Spin(_)
             | Step::YieldPoint
             | Step::Broadcast(None)
-            | Step::Lease(_)
+            | Step::Reservation(_)
             | Step::Free => Ok(0),
             Step::Join(halves) => self.join(halves, fate, scopes),
             Step::Scope(steps) => Sum::scope(scopes, |inside| self.steps(steps, fate, inside)),

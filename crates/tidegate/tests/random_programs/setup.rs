@@ -3,10 +3,13 @@
 use crate::oracle::Ledger;
 use fastrand::Rng;
 use std::sync::Arc;
-use tidegate::{Amount, Pool, Queue, Share, Victim, Wait};
+use tidegate::{
+    Pool,
+    policy::{QueueKind, SharePolicy, StealAmount, VictimPolicy, WaitPolicy},
+};
 
 /// `none` is drawn three times as often as each other policy.
-const SPACES: [&str; 8] = [
+const MEMORY_POLICIES: [&str; 8] = [
     "none",
     "none",
     "none",
@@ -18,12 +21,12 @@ const SPACES: [&str; 8] = [
 ];
 const PLACES: [&str; 3] = ["each:1", "each:2", "cache"];
 const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "quanta"];
-const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Half, Amount::Fixed(3)];
-const VICTIMS: [Victim; 4] = [
-    Victim::Random,
-    Victim::RoundRobin,
-    Victim::LastVictim,
-    Victim::Hierarchical,
+const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Half, StealAmount::Fixed(3)];
+const VICTIMS: [VictimPolicy; 4] = [
+    VictimPolicy::Random,
+    VictimPolicy::RoundRobin,
+    VictimPolicy::LastVictim,
+    VictimPolicy::Hierarchical,
 ];
 
 /// The options of a pool.
@@ -31,11 +34,11 @@ const VICTIMS: [Victim; 4] = [
 pub struct Setup {
     workers: usize,
     spare_threads: Option<usize>,
-    space: &'static str,
-    queue: Queue,
-    wait: Wait,
-    steal: Amount,
-    victim: Victim,
+    memory: &'static str,
+    queue: QueueKind,
+    wait: WaitPolicy,
+    steal: StealAmount,
+    victim: VictimPolicy,
     idle: &'static str,
     places: &'static str,
     bind: bool,
@@ -47,31 +50,31 @@ fn one_of<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
 
 impl Setup {
     pub fn random_space(rng: &mut Rng) -> &'static str {
-        one_of(rng, &SPACES)
+        one_of(rng, &MEMORY_POLICIES)
     }
 
-    pub fn random(rng: &mut Rng, space: &'static str) -> Self {
+    pub fn random(rng: &mut Rng, memory: &'static str) -> Self {
         // The other policies decide the order of tasks themselves.
-        let free = space == "none";
+        let free = memory == "none";
         let queue = match free && rng.u32(..3) > 0 {
-            true => one_of(rng, Queue::ALL),
-            false => Queue::Split,
+            true => one_of(rng, QueueKind::ALL),
+            false => QueueKind::Split,
         };
         // Only the split deque gives several tasks at once, and not under an order of tasks.
-        let gives_several = queue == Queue::Split && (free || space.starts_with("hybrid"));
+        let gives_several = queue == QueueKind::Split && (free || memory.starts_with("hybrid"));
         let idle = if rng.bool() { &IDLE[..1] } else { &IDLE };
         Self {
             workers: rng.usize(1..5),
             spare_threads: (rng.u32(..3) == 0).then(|| rng.usize(..3)),
-            space,
+            memory,
             queue,
             wait: match free && rng.u32(..3) == 0 {
-                true => Wait::HelpAny,
-                false => Wait::Descendants,
+                true => WaitPolicy::HelpAny,
+                false => WaitPolicy::Descendants,
             },
             steal: match gives_several {
                 true => one_of(rng, &AMOUNTS),
-                false => Amount::One,
+                false => StealAmount::One,
             },
             victim: one_of(rng, &VICTIMS),
             idle: one_of(rng, idle),
@@ -84,7 +87,7 @@ impl Setup {
         let ledger = Arc::clone(ledger);
         let mut builder = Pool::builder()
             .workers(self.workers)
-            .space(self.space.parse().unwrap())
+            .memory(self.memory.parse().unwrap())
             .queue(self.queue)
             .wait(self.wait)
             .steal(self.steal)
@@ -92,7 +95,7 @@ impl Setup {
             .idle(self.idle.parse().unwrap())
             .places(self.places.parse().unwrap())
             .bind(self.bind)
-            .share(Share::Off)
+            .share(SharePolicy::Off)
             // Panics if the payload's drop does.
             .on_panic(move |payload, _| ledger.unclaimed(payload));
         if let Some(threads) = self.spare_threads {

@@ -1,12 +1,12 @@
 //! What the tasks of a program share.
 
 use crate::oracle::Ledger;
-use crate::program::{Lease, LeaseEnd, Spot};
+use crate::program::{Reservation, ReservationEnd, Spot};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use tidegate::{PlaceId, Pool, WorkerLocal, space};
+use tidegate::{PlaceId, Pool, WorkerLocal, memory};
 
 /// What all tasks of a program have in common.
 #[derive(Clone)]
@@ -19,8 +19,8 @@ pub struct World {
 
 /// What outlives the tasks.
 pub struct Store {
-    pub kept: Mutex<Vec<space::Lease>>,
-    /// The number of bytes in forgotten leases.
+    pub kept: Mutex<Vec<memory::Reservation>>,
+    /// The number of bytes in forgotten reservations.
     pub forgotten: AtomicUsize,
     /// The number of visits of each worker, and of all of them.
     pub local: WorkerLocal<Cell<usize>>,
@@ -42,38 +42,40 @@ impl Store {
         }
     }
 
-    /// Leases memory. A lease that stays goes to the end of `held`.
-    pub fn lease(&self, wanted: &Lease, held: &mut Vec<space::Lease>) {
-        let Ok(mut lease) = space::lease(wanted.bytes) else {
+    /// Reservations memory. A reservation that stays goes to the end of `held`.
+    pub fn reserve(&self, wanted: &Reservation, held: &mut Vec<memory::Reservation>) {
+        let Ok(mut reservation) = memory::reserve(wanted.bytes) else {
             // There is no room: make some.
             drop(held.pop());
             return;
         };
-        // A budget may refuse it; then the lease stays as it was.
-        let grow = |lease: &mut space::Lease| _ = lease.grow(wanted.grows_by);
+        // A budget may refuse it; then the reservation stays as it was.
+        let grow = |reservation: &mut memory::Reservation| _ = reservation.grow(wanted.grows_by);
         match wanted.end {
-            LeaseEnd::Stays => {
-                grow(&mut lease);
-                held.push(lease);
+            ReservationEnd::Stays => {
+                grow(&mut reservation);
+                held.push(reservation);
             }
-            LeaseEnd::Forgotten => {
-                grow(&mut lease);
+            ReservationEnd::Forgotten => {
+                grow(&mut reservation);
                 let forgotten = &self.forgotten;
-                forgotten.fetch_add(lease.bytes(), Ordering::Relaxed);
-                std::mem::forget(lease);
+                forgotten.fetch_add(reservation.bytes(), Ordering::Relaxed);
+                std::mem::forget(reservation);
             }
-            LeaseEnd::Kept => self.kept.lock().unwrap().push(lease),
-            LeaseEnd::OnForeignThread => {
-                thread::scope(|other| _ = other.spawn(move || drop(lease)))
+            ReservationEnd::Kept => self.kept.lock().unwrap().push(reservation),
+            ReservationEnd::OnForeignThread => {
+                thread::scope(|other| _ = other.spawn(move || drop(reservation)))
             }
-            LeaseEnd::InHalf => {
+            ReservationEnd::InHalf => {
                 let half = move || {
-                    grow(&mut lease);
-                    drop(lease);
+                    grow(&mut reservation);
+                    drop(reservation);
                 };
                 tidegate::join(|| (), half);
             }
-            LeaseEnd::InTask => tidegate::scope(|scope| scope.spawn(move |_| drop(lease))),
+            ReservationEnd::InTask => {
+                tidegate::scope(|scope| scope.spawn(move |_| drop(reservation)))
+            }
         }
     }
 }

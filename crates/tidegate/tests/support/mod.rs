@@ -24,7 +24,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-use tidegate::{Amount, Pool, Queue};
+use tidegate::{
+    Pool,
+    policy::{QueueKind, StealAmount},
+};
 
 /// How long a test may take before it counts as hanging, times [`soak_scale`]. The longest needs a few seconds, and ten times that
 /// under ThreadSanitizer.
@@ -139,7 +142,7 @@ pub fn pool(workers: usize) -> Pool {
 /// A pool whose threads are its workers: nobody takes over the slot of one that waits.
 pub fn bare_pool(workers: usize) -> Pool {
     // With other queues tasks that wait for each other need spare threads.
-    let builder = Pool::builder().queue(Queue::Split).workers(workers);
+    let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
     built(builder.spare_threads(0))
 }
 
@@ -148,7 +151,7 @@ pub fn built(builder: tidegate::Builder) -> Pool {
 }
 
 /// One steal amount of each kind.
-pub const AMOUNTS: [Amount; 3] = [Amount::One, Amount::Half, Amount::Fixed(2)];
+pub const AMOUNTS: [StealAmount; 3] = [StealAmount::One, StealAmount::Half, StealAmount::Fixed(2)];
 
 /// Recursion without a cut-off: a join per call.
 pub fn fib(n: u64) -> u64 {
@@ -174,9 +177,9 @@ pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
 /// threads that were owed one for longer than their grace.
 #[track_caller]
 pub fn at_most_at_once(pool: &Pool, slots: usize) {
-    let overcommits = || pool.stats().counters.overcommits as usize;
+    let overcommitted = || pool.stats().counters.overcommitted as usize;
     let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let before = overcommits();
+    let before = overcommitted();
     pool.install(|| {
         tidegate::for_each(0..2_000, |_| {
             let now = running.fetch_add(1, Ordering::AcqRel) + 1;
@@ -185,7 +188,7 @@ pub fn at_most_at_once(pool: &Pool, slots: usize) {
             running.fetch_sub(1, Ordering::AcqRel);
         });
     });
-    let (most, beyond) = (most.into_inner(), overcommits() - before);
+    let (most, beyond) = (most.into_inner(), overcommitted() - before);
     assert!(
         most <= slots + beyond,
         "{most} ran at once on {slots} slots and {beyond} without"

@@ -2,7 +2,7 @@
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
-use crate::space::decompress::Decompress;
+use crate::memory::decompress::Decompress;
 use tidegate_sim::Nanos;
 
 /// Time per two bytes of output, including the checksum, in nanoseconds.
@@ -41,14 +41,14 @@ impl Recipe for Outputs {
     fn act(&self, node: Node, act: usize) -> Act {
         let acts = match node {
             Node::All => [
-                Act::Lease((self.0.len() * size_of::<u64>()) as u64),
+                Act::Reservation((self.0.len() * size_of::<u64>()) as u64),
                 Act::Each(self.0.len()),
                 Act::Free,
             ],
             Node::Block(number) => {
                 let length = self.0[number];
                 let time = (length * TWO_BYTES / 2).max(1);
-                [Act::Lease(length), Act::Work(time), Act::Free]
+                [Act::Reservation(length), Act::Work(time), Act::Free]
             }
         };
         acts.get(act).copied().unwrap_or(Act::End)

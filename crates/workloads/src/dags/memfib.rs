@@ -2,7 +2,7 @@
 //! unless it holds the memory longer, and forks.
 
 use super::Simulated;
-use crate::space::memfib::{Call, Hold, Memfib};
+use crate::memory::memfib::{Call, Hold, Memfib};
 use tidegate_sim::{Dag, Step};
 
 /// Bytes written to a cache per nanosecond.
@@ -27,7 +27,7 @@ pub struct Task {
 
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    Lease,
+    Reservation,
     Write,
     Free,
     Fork,
@@ -40,7 +40,11 @@ impl MemfibDag {
         Task {
             call,
             holds,
-            next: if holds { Next::Lease } else { Next::Write },
+            next: if holds {
+                Next::Reservation
+            } else {
+                Next::Write
+            },
         }
     }
 }
@@ -67,9 +71,9 @@ impl Dag for MemfibDag {
 
     fn next(&self, task: &mut Task) -> Step<Task> {
         match task.next {
-            Next::Lease => {
+            Next::Reservation => {
                 task.next = Next::Write;
-                Step::Lease(self.bytes)
+                Step::Reservation(self.bytes)
             }
             Next::Write => {
                 task.next = match self.hold {

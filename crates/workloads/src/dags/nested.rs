@@ -2,7 +2,7 @@
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
-use crate::space::nested::Nested;
+use crate::memory::nested::Nested;
 use tidegate_sim::Nanos;
 
 /// Time to write five words, with one step for each, in nanoseconds.
@@ -47,7 +47,7 @@ impl Recipe for Nested {
             }
         };
         let acts = [
-            Act::Lease(self.n as u64 * width),
+            Act::Reservation(self.n as u64 * width),
             Act::Each(self.n),
             Act::Work(self.n as u64),
             Act::Free,

@@ -3,9 +3,9 @@
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
-use crate::space::matmul::Eightfold;
-use crate::space::product::{Product, Scheme};
-use crate::space::strassen::{FACTORS, RESULT, Sevenfold};
+use crate::memory::matmul::Eightfold;
+use crate::memory::product::{Product, Scheme};
+use crate::memory::strassen::{FACTORS, RESULT, Sevenfold};
 use tidegate_sim::Nanos;
 
 /// Multiplications, each with its addition, per nanosecond.
@@ -108,7 +108,7 @@ impl<S: Shape> Recipe for Product<S> {
         };
         let sums = product.map_or(0, S::sums);
         if act < sums {
-            return Act::Lease(elements * ELEMENT);
+            return Act::Reservation(elements * ELEMENT);
         }
         let passes = product.map_or(0, S::factors);
         let area = self.grid().area() as u64;
@@ -122,7 +122,7 @@ impl<S: Shape> Recipe for Product<S> {
                 let quarter = elements / 4;
                 let [temporary, products] = S::QUADRANTS;
                 vec![
-                    Act::Lease(temporary * quarter * ELEMENT),
+                    Act::Reservation(temporary * quarter * ELEMENT),
                     Act::Work(((passes * elements + temporary * quarter) / PASSED).max(1)),
                     Act::Each(products as usize),
                     Act::Each(S::result(elements / area).0),

@@ -23,7 +23,7 @@ pub trait Recipe: Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Declares this many bytes.
-    Lease(u64),
+    Reservation(u64),
     /// Gives back its most recent declaration.
     Free,
     /// Computes for this long.
@@ -90,7 +90,7 @@ impl<R: Recipe> RecipeDag<R> {
     fn act(&self, node: R::Node, act: usize) -> (Task<R::Node>, Step<Task<R::Node>>) {
         let next = Task::Act(node, act + 1);
         match (self.recipe.act(node, act), self.form) {
-            (Act::Lease(bytes), _) => (next, Step::Lease(bytes)),
+            (Act::Reservation(bytes), _) => (next, Step::Reservation(bytes)),
             (Act::Free, _) => (next, Step::Free),
             (Act::Work(time), _) => (next, Step::Work(time)),
             (Act::Each(0), _) => self.act(node, act + 1),

@@ -2,7 +2,7 @@
 
 use super::Simulated;
 use super::recipe::{Act, Recipe, RecipeDag};
-use crate::space::sortmany::Sortmany;
+use crate::memory::sortmany::Sortmany;
 use tidegate_sim::Nanos;
 
 /// Nanoseconds to load an element.
@@ -62,15 +62,15 @@ impl Recipe for Sortmany {
     fn act(&self, node: Node, act: usize) -> Act {
         let acts = match node {
             Node::All => vec![
-                Act::Lease((self.pieces * size_of::<u64>()) as u64),
+                Act::Reservation((self.pieces * size_of::<u64>()) as u64),
                 Act::Each(self.pieces),
                 Act::Free,
             ],
             Node::Piece(length) => {
                 let mut acts = vec![
-                    Act::Lease(length * ELEMENT),
+                    Act::Reservation(length * ELEMENT),
                     Act::Work(LOAD * length),
-                    Act::Lease(length * ELEMENT),
+                    Act::Reservation(length * ELEMENT),
                 ];
                 acts.extend(self.sort(length));
                 acts.extend([Act::Free, Act::Work(SUM * length), Act::Free]);

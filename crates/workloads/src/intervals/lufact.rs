@@ -7,7 +7,7 @@
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tidegate::interval::{Body, Interval};
+use tidegate::interval::{Interval, Scope};
 
 use super::rows::unfold;
 use super::{BATCH, Composed, follow, piece, put, read, write};
@@ -54,7 +54,7 @@ impl<'a> Factors<'a> {
     /// previous step, or its last pivot.
     fn step<'scope, R: Runtime>(
         self,
-        body: &Body<'scope, '_>,
+        body: &Scope<'scope, '_>,
         k: usize,
         row: &mut Vec<Interval<'scope>>,
     ) where

@@ -1,8 +1,8 @@
 //! Programs whose tasks wait for specific other tasks: intervals with an order between their
 //! points.
 //!
-//! The seven kernels of [`grande`] are assembled as in Tobias Weibel, Implementing and evaluating
-//! intervals, 2010: [`fork_join`] for kernels with independent parts, [`lufact`] and [`sor`] with
+//! The seven kernels of [`grande`] are assembled as in Thomas Weibel, An Advanced Scheduler for
+//! Intervals, 2010: [`fork_join`] for kernels with independent parts, [`lufact`] and [`sor`] with
 //! edges from part to part, [`moldyn`] with phases. [`pipeline`], [`wavefront`], [`stencil`] and
 //! [`layers`] add graphs of any size; [`rows`] unfolds them in bounded memory.
 //!
@@ -14,7 +14,7 @@
 
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tidegate::interval::{Draft, Interval};
+use tidegate::interval::{Interval, IntervalBuilder};
 
 use crate::grande;
 
@@ -68,7 +68,7 @@ fn put<'scope>(row: &mut Vec<Interval<'scope>>, place: usize, interval: Interval
 fn after_above_and_left<'scope>(
     row: &mut Vec<Interval<'scope>>,
     place: usize,
-    next: Draft<'scope>,
+    next: IntervalBuilder<'scope>,
 ) {
     let left = place.checked_sub(1).map(|left| &row[left]);
     let before = row.get(place).into_iter().chain(left);

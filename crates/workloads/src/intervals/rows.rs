@@ -16,7 +16,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidegate::interval::{Body, Draft, Interval};
+use tidegate::interval::{Interval, IntervalBuilder, Scope};
 
 use super::follow;
 use crate::runtime::Runtime;
@@ -27,16 +27,16 @@ struct Passed<'scope> {
     /// The most recently created row.
     row: Mutex<Vec<Interval<'scope>>>,
     /// The batches not yet created; the next one is last.
-    later: Mutex<Vec<Draft<'scope>>>,
+    later: Mutex<Vec<IntervalBuilder<'scope>>>,
 }
 
 /// Creates `rows` rows inside `body`, in batches of `batch` rows. `weave` receives the number of a
 /// row and the previous row, indexed by places of its choice. It replaces the intervals there by
 /// those that it creates and schedules.
-pub fn unfold<'scope, 'env, R, W>(body: &Body<'scope, 'env>, rows: u64, batch: u64, weave: W)
+pub fn unfold<'scope, 'env, R, W>(body: &Scope<'scope, 'env>, rows: u64, batch: u64, weave: W)
 where
     R: Runtime,
-    W: Fn(&Body<'scope, 'env>, u64, &mut Vec<Interval<'scope>>) + Clone + Send + Sync + 'scope,
+    W: Fn(&Scope<'scope, 'env>, u64, &mut Vec<Interval<'scope>>) + Clone + Send + Sync + 'scope,
 {
     let passed = Arc::new(Passed::default());
     if rows > 0 {
@@ -46,14 +46,14 @@ where
 
 /// Creates the first batch of `rows`, and drafts for the rest.
 fn one_batch<'scope, 'env, R, W>(
-    body: &Body<'scope, 'env>,
+    body: &Scope<'scope, 'env>,
     rows: Range<u64>,
     batch: u64,
     weave: W,
     passed: &Arc<Passed<'scope>>,
 ) where
     R: Runtime,
-    W: Fn(&Body<'scope, 'env>, u64, &mut Vec<Interval<'scope>>) + Clone + Send + Sync + 'scope,
+    W: Fn(&Scope<'scope, 'env>, u64, &mut Vec<Interval<'scope>>) + Clone + Send + Sync + 'scope,
 {
     let mut row = std::mem::take(&mut *lock(&passed.row));
     weave(body, rows.start, &mut row);

@@ -2,7 +2,7 @@
 
 use std::sync::RwLock;
 
-use tidegate::interval::{Body, Interval};
+use tidegate::interval::{Interval, Scope};
 
 use super::composed::ALL_PROBLEMS;
 use super::rows::unfold;
@@ -47,7 +47,7 @@ impl<'a> Grid<'a> {
     /// Creates a sweep. `row` holds the bands of the previous sweep.
     fn sweep<'scope, R: Runtime>(
         self,
-        body: &Body<'scope, '_>,
+        body: &Scope<'scope, '_>,
         sweep: usize,
         row: &mut Vec<Interval<'scope>>,
     ) where

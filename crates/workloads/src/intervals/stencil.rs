@@ -10,7 +10,7 @@
 use std::io;
 use std::sync::RwLock;
 
-use tidegate::interval::{Body, Draft, Interval};
+use tidegate::interval::{Interval, IntervalBuilder, Scope};
 
 use super::rows::unfold;
 use super::{BATCH, follow, piece, put, read, write};
@@ -57,10 +57,10 @@ fn advance(left: f64, cells: &[f64], right: f64, to: &mut [f64]) {
 /// Replaces the intervals in a row by new ones from `draft`. Each waits for the intervals of the
 /// previous row at its own and the neighbouring places.
 pub(super) fn after_neighbours<'scope, 'env>(
-    body: &Body<'scope, 'env>,
+    body: &Scope<'scope, 'env>,
     row: &mut Vec<Interval<'scope>>,
     places: usize,
-    draft: impl Fn(&Body<'scope, 'env>, usize) -> Draft<'scope>,
+    draft: impl Fn(&Scope<'scope, 'env>, usize) -> IntervalBuilder<'scope>,
 ) {
     let mut left: Option<Interval<'scope>> = None;
     for place in 0..places {

@@ -17,7 +17,7 @@ impl Runtime for Chili {
     const NAME: &'static str = "chili";
     const SPAWNS: bool = false;
     type Fork<'a> = chili::Scope<'a>;
-    type Lease = super::Counted;
+    type Reservation = super::Counted;
     type Scope<'scope> = Inline<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -43,7 +43,7 @@ impl Runtime for Chili {
         fork.join(a, b)
     }
 
-    fn lease(bytes: usize) -> super::Counted {
+    fn reserve(bytes: usize) -> super::Counted {
         super::Counted::new(bytes)
     }
 

@@ -2,7 +2,7 @@
 //! which pieces could have run in parallel.
 //!
 //! The span is the longest chain of pieces that must run one after the other, measured in seconds
-//! and in actions. An action is a fork, the end of a join or scope, or a lease. A lease of more
+//! and in actions. An action is a fork, the end of a join or scope, or a reservation. A reservation of more
 //! than `k` bytes counts as one more action for each `k` bytes, as in the bounds for depth-first
 //! schedulers.
 
@@ -41,7 +41,7 @@ thread_local! {
     static SINCE: RefCell<Option<Instant>> = const { RefCell::new(None) };
 }
 
-/// A lease counts as one more action for each `K` bytes.
+/// A reservation counts as one more action for each `K` bytes.
 static K: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Adds the elapsed time and `actions` to the current chain, and returns its length.
@@ -60,7 +60,7 @@ fn act(actions: u64) -> Length {
 pub struct Profiled;
 
 impl Profiled {
-    /// Calls `f`, a parallel body, and returns its result and its span. A lease counts as one more
+    /// Calls `f`, a parallel body, and returns its result and its span. A reservation counts as one more
     /// action for each `k` bytes.
     pub fn span_of<T>(k: u64, f: impl FnOnce() -> T) -> (T, Length) {
         // Relaxed: only this thread reads it.
@@ -84,7 +84,7 @@ impl Runtime for Profiled {
     const NAME: &'static str = "profiled";
     const SPAWNS: bool = true;
     type Fork<'a> = ();
-    type Lease = Counted;
+    type Reservation = Counted;
     type Scope<'scope> = Chains<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -113,7 +113,7 @@ impl Runtime for Profiled {
         (ra, rb)
     }
 
-    fn lease(bytes: usize) -> Counted {
+    fn reserve(bytes: usize) -> Counted {
         // Relaxed: as in `span_of`.
         act(1 + bytes as u64 / K.load(Ordering::Relaxed));
         Counted::new(bytes)
@@ -146,11 +146,11 @@ mod tests {
 
     #[test]
     fn the_span_of_a_join_is_that_of_its_longer_half() {
-        fn lease(times: usize) {
-            (0..times).for_each(|_| drop(Profiled::lease(1)));
+        fn reserve(times: usize) {
+            (0..times).for_each(|_| drop(Profiled::reserve(1)));
         }
         let ((), span) = Profiled::span_of(10, || {
-            Profiled::join(&mut (), |_| lease(3), |_| lease(5));
+            Profiled::join(&mut (), |_| reserve(3), |_| reserve(5));
         });
         assert_eq!(span.actions, 1 + 5 + 1);
     }
@@ -159,11 +159,11 @@ mod tests {
     fn tasks_of_a_scope_count_from_where_they_were_spawned() {
         let ((), span) = Profiled::span_of(10, || {
             Profiled::scope(|scope| {
-                Profiled::spawn(scope, |_| drop(Profiled::lease(100)));
+                Profiled::spawn(scope, |_| drop(Profiled::reserve(100)));
                 Profiled::spawn(scope, |_| ());
             });
         });
-        // The first spawn, a lease of 10 k bytes (1 + 10 actions), and the end of the scope.
+        // The first spawn, a reservation of 10 k bytes (1 + 10 actions), and the end of the scope.
         assert_eq!(span.actions, 1 + 11 + 1);
     }
 }

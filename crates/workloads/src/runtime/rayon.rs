@@ -14,7 +14,7 @@ impl Runtime for Rayon {
     const NAME: &'static str = "rayon";
     const SPAWNS: bool = true;
     type Fork<'a> = ();
-    type Lease = super::Counted;
+    type Reservation = super::Counted;
     type Scope<'scope> = rayon::Scope<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -46,7 +46,7 @@ impl Runtime for Rayon {
         items.par_iter_mut().for_each(body);
     }
 
-    fn lease(bytes: usize) -> super::Counted {
+    fn reserve(bytes: usize) -> super::Counted {
         super::Counted::new(bytes)
     }
 

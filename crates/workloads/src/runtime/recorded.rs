@@ -5,14 +5,14 @@ use std::io;
 use std::time::Duration;
 
 use tidegate::PlaceId;
-use tidegate::interval::{Body, Draft, Graph, Recording};
+use tidegate::interval::{Graph, IntervalBuilder, Recorder, Scope};
 
 use super::{Runtime, Tidegate};
 
 /// A pool and the recording of the intervals that ran on it.
 pub struct Recorded {
     pool: Tidegate,
-    recording: Recording,
+    recording: Recorder,
 }
 
 impl Recorded {
@@ -20,13 +20,13 @@ impl Recorded {
     pub fn new(pool: Tidegate) -> Self {
         Self {
             pool,
-            recording: Recording::begin(),
+            recording: Recorder::new(),
         }
     }
 
     /// Ends the recording and returns its graph.
     pub fn end(self) -> Graph {
-        self.recording.end()
+        self.recording.finish()
     }
 }
 
@@ -35,22 +35,22 @@ impl Runtime for Recorded {
     const SPAWNS: bool = Tidegate::SPAWNS;
     const INTERVALS: bool = Tidegate::INTERVALS;
     const PRIORITIES: bool = Tidegate::PRIORITIES;
-    type Fork<'a> = &'a Recording;
-    type Lease = <Tidegate as Runtime>::Lease;
+    type Fork<'a> = &'a Recorder;
+    type Reservation = <Tidegate as Runtime>::Reservation;
     type Scope<'scope> = <Tidegate as Runtime>::Scope<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
         Tidegate::with_workers(workers).map(Self::new)
     }
 
-    fn install<T: Send>(&self, body: impl FnOnce(&mut &Recording) -> T + Send) -> T {
+    fn install<T: Send>(&self, body: impl FnOnce(&mut &Recorder) -> T + Send) -> T {
         self.pool.install(|()| body(&mut &self.recording))
     }
 
-    fn join<A, B, RA, RB>(fork: &mut &Recording, a: A, b: B) -> (RA, RB)
+    fn join<A, B, RA, RB>(fork: &mut &Recorder, a: A, b: B) -> (RA, RB)
     where
-        A: FnOnce(&mut &Recording) -> RA + Send,
-        B: FnOnce(&mut &Recording) -> RB + Send,
+        A: FnOnce(&mut &Recorder) -> RA + Send,
+        B: FnOnce(&mut &Recorder) -> RB + Send,
         RA: Send,
         RB: Send,
     {
@@ -62,13 +62,13 @@ impl Runtime for Recorded {
         Tidegate::join(&mut (), a, b)
     }
 
-    fn for_each<T: Send>(_: &mut &Recording, items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
+    fn for_each<T: Send>(_: &mut &Recorder, items: &mut [T], body: impl Fn(&mut T) + Send + Sync) {
         Tidegate::for_each(&mut (), items, body);
     }
 
     #[track_caller]
-    fn lease(bytes: usize) -> Self::Lease {
-        Tidegate::lease(bytes)
+    fn reserve(bytes: usize) -> Self::Reservation {
+        Tidegate::reserve(bytes)
     }
 
     fn wait(length: Duration) {
@@ -111,17 +111,17 @@ impl Runtime for Recorded {
     }
 
     fn intervals<'env, T: Send>(
-        recording: &mut &Recording,
-        body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
+        recording: &mut &Recorder,
+        body: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> T + Send,
     ) -> T {
         let result = recording.run(body);
         result.unwrap_or_else(|failure| panic!("{failure}"))
     }
 
     fn named<'scope, T>(
-        draft: Draft<'scope, T>,
+        draft: IntervalBuilder<'scope, T>,
         name: impl FnOnce() -> String,
-    ) -> Draft<'scope, T> {
+    ) -> IntervalBuilder<'scope, T> {
         draft.named(name())
     }
 }

@@ -26,7 +26,7 @@ impl Runtime for Serial {
     const NAME: &'static str = "serial";
     const SPAWNS: bool = false;
     type Fork<'a> = ();
-    type Lease = super::Counted;
+    type Reservation = super::Counted;
     type Scope<'scope> = Inline<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -48,7 +48,7 @@ impl Runtime for Serial {
         (a(fork), b(fork))
     }
 
-    fn lease(bytes: usize) -> super::Counted {
+    fn reserve(bytes: usize) -> super::Counted {
         super::Counted::new(bytes)
     }
 

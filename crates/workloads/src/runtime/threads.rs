@@ -22,7 +22,7 @@ impl Runtime for Threads {
     const NAME: &'static str = "std";
     const SPAWNS: bool = false;
     type Fork<'a> = Budget;
-    type Lease = super::Counted;
+    type Reservation = super::Counted;
     type Scope<'scope> = Inline<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -59,7 +59,7 @@ impl Runtime for Threads {
         });
     }
 
-    fn lease(bytes: usize) -> super::Counted {
+    fn reserve(bytes: usize) -> super::Counted {
         super::Counted::new(bytes)
     }
 

@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::time::Duration;
 
 use tidegate::PlaceId;
-use tidegate::interval::{self, Body};
-use tidegate::space::{self, Lease};
+use tidegate::interval::{self, Scope};
+use tidegate::memory::{self, Reservation};
 
 use super::Runtime;
 
@@ -31,7 +31,7 @@ impl Runtime for Tidegate {
     const INTERVALS: bool = true;
     const PRIORITIES: bool = true;
     type Fork<'a> = ();
-    type Lease = Lease;
+    type Reservation = Reservation;
     type Scope<'scope> = tidegate::Scope<'scope>;
 
     fn with_workers(workers: usize) -> io::Result<Self> {
@@ -63,10 +63,10 @@ impl Runtime for Tidegate {
     }
 
     #[track_caller]
-    fn lease(bytes: usize) -> Lease {
+    fn reserve(bytes: usize) -> Reservation {
         // The caller that runs the program finds the error in the payload and reports it once,
         // rather than once per task.
-        space::lease(bytes).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+        memory::reserve(bytes).unwrap_or_else(|error| resume_unwind(Box::new(error)))
     }
 
     fn wait(length: Duration) {
@@ -112,7 +112,7 @@ impl Runtime for Tidegate {
 
     fn intervals<'env, T: Send>(
         (): &mut (),
-        body: impl for<'scope> FnOnce(&Body<'scope, 'env>) -> T + Send,
+        body: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> T + Send,
     ) -> T {
         interval::run(body).unwrap_or_else(|failure| panic!("{failure}"))
     }

@@ -193,6 +193,6 @@ mod tests {
         };
         assert_eq!(violations("`pool.rs`, `crates/`, `wake.rs`"), 0);
         assert_eq!(violations("`pool.rs`, `pool/`"), 1, "wake.rs has no room");
-        assert_eq!(violations("`pool.rs`, `wake.rs`, `sleep.rs`, `space/`"), 2);
+        assert_eq!(violations("`pool.rs`, `wake.rs`, `sleep.rs`, `memory/`"), 2);
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tidegate::trace::{Event, Source, Stream};
-use tidegate::{Pool, Share};
+use tidegate::{Pool, policy::SharePolicy};
 use tidegate_policy::tunables::{Allowed, EST_CYCLE};
 
 use tidegate_command::failure::Failure;
@@ -21,7 +21,7 @@ pub fn estimate(count: usize) -> Result<Option<f64>, Failure> {
         Allowed::Between(shortest, _) => shortest,
         Allowed::OneOf(_) => EST_CYCLE.default,
     };
-    let builder = Pool::builder().name(NAME).workers(1).share(Share::On);
+    let builder = Pool::builder().name(NAME).workers(1).share(SharePolicy::On);
     let builder = builder
         .est_cycle(Duration::from_nanos(shortest))
         .trace(true);

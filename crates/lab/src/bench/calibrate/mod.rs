@@ -27,7 +27,7 @@ const COSTS: [(Tunable<u64>, &str); 17] = [
         "half of what a join of fib takes beyond the calls, on one worker",
     ),
     (t::SIM_JOIN, "the other half"),
-    (t::SIM_ALLOCATE, "a lease, taken and dropped"),
+    (t::SIM_ALLOCATE, "a reservation, taken and dropped"),
     (
         t::SIM_ATTEMPT,
         "half a round of two threads that answer each other",
@@ -146,7 +146,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
     let long = u64::from(times);
     let near = processors.near;
     let both = tasks::fork_and_join(15 + 4 * times.ilog2())?;
-    let lease = tasks::lease(1_000 * times)?;
+    let reservation = tasks::reserve(1_000 * times)?;
     let attempt = threads::attempt(near, 5_000 * long)?;
     let look = threads::look(near, 50_000 * long)?;
     let distance = match processors.far {
@@ -168,7 +168,7 @@ fn round(processors: &Processors, size: Size) -> Result<Round, Failure> {
     Ok([
         Some(both / 2.0),
         Some(both / 2.0),
-        Some(lease),
+        Some(reservation),
         Some(attempt),
         Some(look),
         distance,

@@ -1,18 +1,21 @@
-//! What the runtime takes: forks, steals, looks of a thief that finds nothing, and leases.
+//! What the runtime takes: forks, steals, looks of a thief that finds nothing, and reservations.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tidegate::{Amount, Idle, Pool, Share, Space, join, space};
+use tidegate::{
+    Pool, join, memory,
+    policy::{IdlePolicy, MemoryPolicy, SharePolicy, StealAmount},
+};
 
 use tidegate_command::failure::Failure;
 
 fn pool(workers: usize) -> Result<Pool, Failure> {
-    let builder = Pool::builder().workers(workers).share(Share::Off);
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
     // Of two, one is a thief that takes one task at a time and never rests.
-    let builder = builder.space(Space::None).idle(Idle::None);
-    let pool = builder.steal(Amount::One).build();
+    let builder = builder.memory(MemoryPolicy::None).idle(IdlePolicy::None);
+    let pool = builder.steal(StealAmount::One).build();
     pool.map_err(|error| Failure::Impossible(error.to_string()))
 }
 
@@ -62,12 +65,12 @@ pub fn look(time: Duration) -> Result<f64, Failure> {
 }
 
 /// What declaring memory takes, and giving it back.
-pub fn lease(count: u32) -> Result<f64, Failure> {
+pub fn reserve(count: u32) -> Result<f64, Failure> {
     pool(1)?.install(|| {
         let start = Instant::now();
         for _ in 0..count {
-            let lease = space::lease(black_box(64));
-            drop(lease.map_err(|error| Failure::Impossible(error.to_string()))?);
+            let reservation = memory::reserve(black_box(64));
+            drop(reservation.map_err(|error| Failure::Impossible(error.to_string()))?);
         }
         Ok(start.elapsed().as_nanos() as f64 / f64::from(count))
     })

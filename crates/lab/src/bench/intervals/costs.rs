@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use tidegate::interval::{Body, Interval};
+use tidegate::interval::{Interval, Scope};
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::graphs::{self, Graphs};
@@ -146,7 +146,7 @@ impl Pattern {
     }
 
     /// Creates a batch.
-    fn batch<'scope>(self, body: &Body<'scope, '_>) {
+    fn batch<'scope>(self, body: &Scope<'scope, '_>) {
         let mut before: Vec<Interval<'scope>> = Vec::with_capacity(8);
         for _ in 0..BATCH {
             let next = body.interval(|_| ());
@@ -189,14 +189,14 @@ fn of_each(batches: usize, batch: impl Fn()) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate::interval::Recording;
+    use tidegate::interval::Recorder;
 
     #[test]
     fn a_batch_has_the_edges_that_its_pattern_says() {
         let edges = PATTERNS.map(|(name, pattern)| {
-            let recording = Recording::begin();
+            let recording = Recorder::new();
             recording.run(|body| pattern.batch(body)).unwrap();
-            let graph = recording.end();
+            let graph = recording.finish();
             assert_eq!(graph.intervals().len(), 1 + BATCH);
             assert_eq!(graph.edges().len(), pattern.edges(), "{name}");
             pattern.edges()

@@ -6,7 +6,7 @@
 mod costs;
 mod graphs;
 
-use tidegate::Queue;
+use tidegate::policy::QueueKind;
 use tidegate_workloads::{Rayon, Runtime, Tidegate};
 
 use super::programs;
@@ -41,7 +41,7 @@ pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
     let ProgramsArguments { repeat, size, .. } = arguments;
     let session = Session::whole("bench-intervals", *size, &arguments.keep);
     let pools = each(|workers| {
-        let pool = programs::pool(workers, Queue::default())?;
+        let pool = programs::pool(workers, QueueKind::default())?;
         Ok((workers.to_string(), pool))
     })?;
     let mut sheet = Sheet::new(COLUMNS);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate::machine::Machine;
 use tidegate_deque::Miss;
-use tidegate_policy::Queue;
+use tidegate_policy::QueueKind;
 use tidegate_sync::barrier;
 
 use super::programs;
@@ -144,19 +144,19 @@ fn bare(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
 
 /// Runs all programs, each on all queues in turns.
 fn in_pools(session: &Session, repeat: u32) -> Result<Sheet, Failure> {
-    let pool = |queue: &Queue| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
-    let pools = Queue::ALL
+    let pool = |queue: &QueueKind| Ok((queue.to_string(), programs::pool(WORKERS, *queue)?));
+    let pools = QueueKind::ALL
         .iter()
         .map(pool)
         .collect::<Result<Vec<_>, Failure>>()?;
     let size = tidegate_workloads::Size::Tiny;
-    let usual = Queue::ALL
+    let usual = QueueKind::ALL
         .iter()
-        .position(|queue| *queue == Queue::default());
+        .position(|queue| *queue == QueueKind::default());
     let usual = usual.expect("the default is one of all");
     let mut sheet = Sheet::new(IN_POOLS);
     for times in programs::time(session, size, &pools, repeat)? {
-        for (queue, seconds) in Queue::ALL.iter().zip(&times.pools) {
+        for (queue, seconds) in QueueKind::ALL.iter().zip(&times.pools) {
             sheet.row([
                 Field::text(times.program),
                 Field::text(queue.name()),

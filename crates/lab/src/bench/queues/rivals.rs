@@ -130,7 +130,7 @@ pub trait Visitor {
 }
 
 pub fn each(visitor: &mut impl Visitor) {
-    use tidegate_policy::Queue as Named;
+    use tidegate_policy::QueueKind as Named;
     for queue in Named::ALL {
         let name = queue.name();
         match queue {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
 use tidegate::machine::Machine;
-use tidegate::{Pool, Share};
+use tidegate::{Pool, policy::SharePolicy};
 use tidegate_policy::tunables;
 use tidegate_share::{CpuMask, Location, Name, Refusal, Report, Seat, VARIABLE};
 use tidegate_sync::futex::SharedWord;
@@ -166,7 +166,7 @@ impl Bench {
 
     fn round(&self) -> Result<Round, Failure> {
         let all_procs = self.all_procs()?;
-        let watched = Watched::start(self.pool(Share::Auto)?);
+        let watched = Watched::start(self.pool(SharePolicy::Auto)?);
         let mut guest = Seat::take(&self.location, &Name::new("guest")).map_err(refused)?;
         let mut say = |desire| guest.publish(&self.report(desire)).map_err(refused);
         say(0)?;
@@ -204,7 +204,7 @@ impl Bench {
         Ok(())
     }
 
-    fn pool(&self, share: Share) -> Result<Pool, Failure> {
+    fn pool(&self, share: SharePolicy) -> Result<Pool, Failure> {
         let pool = Pool::builder()
             .workers(self.processors)
             .share(share)
@@ -237,7 +237,7 @@ impl Bench {
         let table: &Path = self.location.path();
         let parameters = vec![("n".into(), "60".into())];
         let spec = Spec {
-            share: Share::Auto,
+            share: SharePolicy::Auto,
             ..Spec::new("fib", parameters, Tidegate::NAME, self.processors)
         };
         let mut job = Job::start(&spec, table)?;
@@ -252,7 +252,7 @@ impl Bench {
     /// From the start of a loop of equal tasks until every worker of a fresh pool has had one.
     fn all_procs(&self) -> Result<Option<Duration>, Failure> {
         const SUBTASKS: usize = 64;
-        let pool = self.pool(Share::On)?;
+        let pool = self.pool(SharePolicy::On)?;
         let (start, firsts) = (Instant::now(), watched::Firsts::default());
         pool.scope(|scope| {
             for _ in 0..SUBTASKS {

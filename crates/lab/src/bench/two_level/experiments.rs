@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tidegate_policy::Share;
+use tidegate_policy::SharePolicy;
 use tidegate_workloads::{
     Given, Program, Rayon, Runtime, Serial, Size, Tidegate, Values, phases::Phases,
 };
@@ -156,12 +156,12 @@ impl Work {
         confined: Option<usize>,
     ) -> Spec {
         let (runtime, workers, share) = match scheme {
-            _ if self.plain => (Serial::NAME, 1, Share::Off),
-            Scheme::Tidegate => (Tidegate::NAME, processors, Share::Auto),
-            Scheme::Off => (Tidegate::NAME, processors, Share::Off),
-            Scheme::Static => (Tidegate::NAME, (processors / jobs).max(1), Share::Off),
-            Scheme::Rayon => (Rayon::NAME, processors, Share::Off),
-            Scheme::Serial => (Serial::NAME, 1, Share::Off),
+            _ if self.plain => (Serial::NAME, 1, SharePolicy::Off),
+            Scheme::Tidegate => (Tidegate::NAME, processors, SharePolicy::Auto),
+            Scheme::Off => (Tidegate::NAME, processors, SharePolicy::Off),
+            Scheme::Static => (Tidegate::NAME, (processors / jobs).max(1), SharePolicy::Off),
+            Scheme::Rayon => (Rayon::NAME, processors, SharePolicy::Off),
+            Scheme::Serial => (Serial::NAME, 1, SharePolicy::Off),
         };
         Spec {
             share,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use tidegate::machine::Topology;
-use tidegate_policy::{Amount, Victim};
+use tidegate_policy::{StealAmount, VictimPolicy};
 use tidegate_sim::Settings;
 
 use crate::reproduce::grid::Load;
@@ -72,8 +72,8 @@ impl Machine {
             .expect("a topology of this program");
         let cpus = &topology.cpus().as_slice()[..processors];
         Settings {
-            steal: Amount::One,
-            victim: Victim::Hierarchical,
+            steal: StealAmount::One,
+            victim: VictimPolicy::Hierarchical,
             places: topology.places(cpus),
             pinned: true,
             ..Settings::new(processors)
@@ -143,7 +143,7 @@ mod tests {
             [(MARS, 80, 7), (MARS, 10, 4), (MARS, 1, 0), (SATURN, 48, 6)]
         {
             let places = machine.settings(processors).places;
-            let mut thief = VictimState::new(Victim::Hierarchical, 0);
+            let mut thief = VictimState::new(VictimPolicy::Hierarchical, 0);
             let next = || thief.next(&All(&places), || 0);
             let looks = std::iter::from_fn(next).count();
             assert_eq!(looks, levels, "{} with {processors}", machine.name);

@@ -1,6 +1,6 @@
 //! How long a thief that finds nothing sleeps, by the rules alone (figures 4.16 and 5.11).
 
-use tidegate_policy::{Idle, IdleState, Nanos, Rest, Rng};
+use tidegate_policy::{IdlePolicy, IdleState, Nanos, Rest, Rng};
 
 use super::claims::TUNED;
 use crate::engine::{Claim, Interval, Refuted};
@@ -19,7 +19,7 @@ const PUBLISHED: f64 = 43.0 / 13.0;
 
 /// The sleeps of a thief that finds nothing: when each begins and how long it is.
 fn sleeps(rule: &str) -> impl Iterator<Item = (Nanos, Nanos)> {
-    let idle: Idle = rule.parse().expect("a rule of this program");
+    let idle: IdlePolicy = rule.parse().expect("a rule of this program");
     let mut state = IdleState::new(&idle).expect("defaults are valid");
     let mut rng = Rng::new(0);
     let mut now = 0;

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use tidegate_policy::Queue;
+use tidegate_policy::QueueKind;
 
 use super::pools::{Contender, Measured, QUEUES, Ran, SUITE, WORKERS};
 use crate::arguments::Size;
@@ -11,9 +11,9 @@ use crate::engine::{Claim, Interval, Refuted, Sample, Verdict};
 use crate::reproduce::page::{Finding, Page, Section};
 use tidegate_command::output::{Table, Value};
 
-const DEQUE: Queue = Queue::IdempotentDeque;
-const FIFO: Queue = Queue::IdempotentFifo;
-const LIFO: Queue = Queue::IdempotentLifo;
+const DEQUE: QueueKind = QueueKind::IdempotentDeque;
+const FIFO: QueueKind = QueueKind::IdempotentFifo;
+const LIFO: QueueKind = QueueKind::IdempotentLifo;
 
 /// A claim about counts.
 struct Row {
@@ -32,11 +32,11 @@ enum Figure {
     /// How often workers park, by how often with another program.
     ParksBy(&'static str),
     /// A count on a queue by that on the deque.
-    FailedTakes(Queue),
-    Attempts(Queue),
-    FailedSteals(Queue),
+    FailedTakes(QueueKind),
+    Attempts(QueueKind),
+    FailedSteals(QueueKind),
     /// The share of tasks that thieves get on a queue by that on the deque.
-    StolenBy(Queue),
+    StolenBy(QueueKind),
     /// That share on the deque.
     Stolen,
 }
@@ -265,7 +265,10 @@ fn attempts(measured: &Measured) -> Table {
     ];
     let mut table = Table::new(columns).titled("Attempts and failures (tables 11.2 and 11.3)");
     for program in SUITE {
-        for queue in QUEUES.into_iter().filter(|queue| *queue != Queue::Shared) {
+        for queue in QUEUES
+            .into_iter()
+            .filter(|queue| *queue != QueueKind::Shared)
+        {
             let cell = |unit, figure: fn(&Ran) -> f64| {
                 let sample = measured.sample(program, Contender::Queue(queue), figure);
                 Value::known(Some(sample.median()), unit)

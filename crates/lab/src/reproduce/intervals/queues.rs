@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tidegate_policy::Queue;
+use tidegate_policy::QueueKind;
 
 use super::pools::{Contender, Measured, QUEUES, SUITE};
 use crate::arguments::Size;
@@ -15,30 +15,30 @@ use tidegate_command::output::{Table, Value, show_ratio};
 const WIDEST: f64 = 0.10;
 
 /// Pairs of queues without a significant difference, where the thesis says so, and why.
-const ALIKE: [(Queue, Queue, &str, &str); 4] = [
+const ALIKE: [(QueueKind, QueueKind, &str, &str); 4] = [
     (
-        Queue::ChaseLev,
-        Queue::Lazy,
+        QueueKind::ChaseLev,
+        QueueKind::Lazy,
         "sections 11.2 and 12.1, figure 11.2",
         "A take is a full fence in the one and an exchange in the other, which cost about the same.",
     ),
     (
-        Queue::IdempotentDeque,
-        Queue::Lazy,
+        QueueKind::IdempotentDeque,
+        QueueKind::Lazy,
         "sections 11.2 and 12.1, figure 11.2",
         "Each task is claimed before it runs, which costs what the deque saves.",
     ),
     (
-        Queue::Duplicating,
-        Queue::IdempotentDeque,
+        QueueKind::Duplicating,
+        QueueKind::IdempotentDeque,
         "section 11.3.3, figure 11.5",
         "Thieves take only what the owner has shared at a put. An owner that has put all of its \
          tasks and only takes shares no more, so in Series and MonteCarlo the thief gets next to \
          nothing (table of takes and steals).",
     ),
     (
-        Queue::Shared,
-        Queue::ChaseLev,
+        QueueKind::Shared,
+        QueueKind::ChaseLev,
         "section 11.4, figure 11.6",
         "One lock for two workers. Both take the youngest task, as in the thesis.",
     ),
@@ -50,7 +50,11 @@ pub fn add(page: &mut Page, measured: &Measured, size: Size) {
 }
 
 /// The time on a queue by that on another, the geometric mean of these programs.
-fn ratio(measured: &Measured, programs: &[&'static str], [queue, other]: [Queue; 2]) -> Interval {
+fn ratio(
+    measured: &Measured,
+    programs: &[&'static str],
+    [queue, other]: [QueueKind; 2],
+) -> Interval {
     let pairs = programs.iter().map(|program| {
         [queue, other].map(|queue| measured.seconds(program, Contender::Queue(queue)))
     });
@@ -70,7 +74,7 @@ fn findings(measured: &Measured, size: Size) -> Vec<Finding> {
 
 fn alike(
     measured: &Measured,
-    &(queue, other, source, why): &(Queue, Queue, &str, &str),
+    &(queue, other, source, why): &(QueueKind, QueueKind, &str, &str),
 ) -> Finding {
     let ours = ratio(measured, &SUITE, [queue, other]);
     // The thesis prints no threshold; 5 % is what the best three of ten runs can tell apart.
@@ -87,7 +91,7 @@ fn alike(
 }
 
 fn dynamic(measured: &Measured) -> [Finding; 2] {
-    let queues = [Queue::Dynamic, Queue::ChaseLev];
+    let queues = [QueueKind::Dynamic, QueueKind::ChaseLev];
     let why = "Ours links its arrays by indices and uses them again, so there are no objects for a \
                collector to find, as there are in the thesis.";
     let each = SUITE.map(|program| ratio(measured, &[program], queues));
@@ -130,7 +134,7 @@ fn dynamic(measured: &Measured) -> [Finding; 2] {
 
 /// A queue that the thesis finds slower than the idempotent deque, above all on two programs.
 struct Slower {
-    queue: Queue,
+    queue: QueueKind,
     most: [&'static str; 2],
     agrees: RangeInclusive<f64>,
     why: &'static str,
@@ -138,14 +142,14 @@ struct Slower {
 
 const SLOWER: [Slower; 2] = [
     Slower {
-        queue: Queue::IdempotentFifo,
+        queue: QueueKind::IdempotentFifo,
         most: ["sor", "moldyn"],
         agrees: 1.03..=f64::INFINITY,
         why: "Owner and thieves take the oldest task. With two workers there is one thief at the \
               owner's end, and ours parks where those of the thesis spin.",
     },
     Slower {
-        queue: Queue::IdempotentLifo,
+        queue: QueueKind::IdempotentLifo,
         most: ["series", "montecarlo"],
         // A thief gets less than 0.1 % of the tasks, so two workers take up to twice as long.
         agrees: 1.10..=f64::INFINITY,
@@ -157,7 +161,7 @@ const SLOWER: [Slower; 2] = [
 impl Slower {
     fn findings(&self, measured: &Measured) -> [Finding; 2] {
         let Self { queue, most, .. } = self;
-        let queues = [*queue, Queue::IdempotentDeque];
+        let queues = [*queue, QueueKind::IdempotentDeque];
         let others: Vec<&str> = SUITE
             .into_iter()
             .filter(|one| !most.contains(one))
@@ -191,7 +195,7 @@ impl Slower {
 fn excess(
     measured: &Measured,
     [most, others]: [&[&'static str]; 2],
-    queues: [Queue; 2],
+    queues: [QueueKind; 2],
 ) -> Interval {
     let seconds =
         |program: &&'static str, queue| measured.seconds(program, Contender::Queue(queue));
@@ -216,15 +220,15 @@ fn excess(
 
 /// A row for each program, a column for each queue.
 fn section(measured: &Measured) -> Section {
-    let base = Queue::Lazy;
-    let of = |program, queue: Queue| ratio(measured, &[program], [queue, base]);
+    let base = QueueKind::Lazy;
+    let of = |program, queue: QueueKind| ratio(measured, &[program], [queue, base]);
     let columns = std::iter::once("program").chain(QUEUES.iter().map(|queue| queue.name()));
     let mut table = Table::new(columns).titled(format!("Time by that on {base}"));
     for program in SUITE {
         let ratios = QUEUES.map(|queue| Value::known(Some(of(program, queue).value), Value::Ratio));
         table.row(std::iter::once(program.into()).chain(ratios));
     }
-    let line = |queue: Queue| {
+    let line = |queue: QueueKind| {
         let point = |(number, program): (usize, &'static str)| {
             Point::new(number as f64, of(program, queue))
         };
@@ -263,7 +267,7 @@ mod tests {
     use super::super::pools::tests::measured;
     use super::*;
 
-    fn verdicts(seconds: fn(&str, Queue) -> f64) -> Vec<Verdict> {
+    fn verdicts(seconds: fn(&str, QueueKind) -> f64) -> Vec<Verdict> {
         let measured = measured(Size::Paper, |program, contender| Ran {
             seconds: match contender {
                 Contender::Queue(queue) => seconds(program, queue),
@@ -278,9 +282,9 @@ mod tests {
     #[test]
     fn published_differences_agree() {
         let published = verdicts(|program, queue| match (queue, program) {
-            (Queue::Dynamic, _) => 1.1,
-            (Queue::IdempotentFifo, "sor" | "moldyn") => 1.2,
-            (Queue::IdempotentLifo, "series" | "montecarlo") => 1.5,
+            (QueueKind::Dynamic, _) => 1.1,
+            (QueueKind::IdempotentFifo, "sor" | "moldyn") => 1.2,
+            (QueueKind::IdempotentLifo, "series" | "montecarlo") => 1.5,
             _ => 1.0,
         });
         assert_eq!(published, [Verdict::Agrees; 10]);
@@ -289,11 +293,11 @@ mod tests {
     #[test]
     fn contrary_differences_contradict() {
         let contrary = verdicts(|program, queue| match (queue, program) {
-            (Queue::Lazy, _) => 2.0,
-            (Queue::Shared | Queue::Duplicating, _) => 1.5,
-            (Queue::IdempotentFifo, "sor" | "moldyn") => 0.8,
-            (Queue::IdempotentLifo, "series" | "montecarlo") => 0.8,
-            (Queue::Dynamic, _) => 0.9,
+            (QueueKind::Lazy, _) => 2.0,
+            (QueueKind::Shared | QueueKind::Duplicating, _) => 1.5,
+            (QueueKind::IdempotentFifo, "sor" | "moldyn") => 0.8,
+            (QueueKind::IdempotentLifo, "series" | "montecarlo") => 0.8,
+            (QueueKind::Dynamic, _) => 0.9,
             _ => 1.0,
         });
         assert_eq!(contrary, [Verdict::Contradicts; 10]);

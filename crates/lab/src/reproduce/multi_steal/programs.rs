@@ -1,6 +1,6 @@
 //! The programs of each figure, with their strategies and numbers of processors.
 
-use tidegate_policy::Amount;
+use tidegate_policy::StealAmount;
 use tidegate_workloads::Size;
 
 use super::{BOTTOMMOST, DYNAMIC, FIXED_2, FIXED_4, FIXED_8, FIXED_16, FIXED_20};
@@ -35,13 +35,13 @@ pub fn rule(strategy: &str) -> Rule {
     Rule::new(strategy, IDLE).taking(amount(strategy))
 }
 
-pub fn amount(strategy: &str) -> Amount {
+pub fn amount(strategy: &str) -> StealAmount {
     match strategy {
-        BOTTOMMOST => Amount::One,
-        DYNAMIC => Amount::Half,
+        BOTTOMMOST => StealAmount::One,
+        DYNAMIC => StealAmount::Half,
         _ => {
             let number = strategy.strip_prefix("fixed ").and_then(|d| d.parse().ok());
-            Amount::Fixed(number.expect("a strategy of this experiment"))
+            StealAmount::Fixed(number.expect("a strategy of this experiment"))
         }
     }
 }
@@ -223,9 +223,9 @@ mod tests {
         assert_eq!(amount(BOTTOMMOST).take(40), 1);
         assert_eq!(amount(DYNAMIC).take(40), 20);
         for (number, strategy) in SWEEP {
-            assert_eq!(amount(strategy), Amount::Fixed(number));
+            assert_eq!(amount(strategy), StealAmount::Fixed(number));
         }
-        assert_eq!(amount(FIXED_20), Amount::Fixed(20));
+        assert_eq!(amount(FIXED_20), StealAmount::Fixed(20));
     }
 
     #[test]

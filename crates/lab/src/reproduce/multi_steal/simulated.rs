@@ -1,6 +1,6 @@
 //! The experiment on as many simulated processors as the source had.
 
-use tidegate_policy::{Nanos, Victim};
+use tidegate_policy::{Nanos, VictimPolicy};
 use tidegate_sim::{Costs, Settings};
 use tidegate_workloads::Size;
 
@@ -23,7 +23,7 @@ const STEAL: Nanos = 7_600;
 
 fn settings(processors: usize, costs: Costs) -> Settings {
     Settings {
-        victim: Victim::Random,
+        victim: VictimPolicy::Random,
         costs,
         ..Settings::new(processors)
     }

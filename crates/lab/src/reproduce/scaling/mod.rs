@@ -7,7 +7,7 @@ mod findings;
 use std::fmt::Write;
 
 use tidegate::machine::Topology;
-use tidegate_policy::{Amount, Victim};
+use tidegate_policy::{StealAmount, VictimPolicy};
 use tidegate_sim::Settings;
 use tidegate_workloads::Size;
 
@@ -36,15 +36,15 @@ fn rules() -> Vec<Rule> {
         idle: name.parse().expect("a rule of this program"),
         ..Rule::usual(&format!("idle {name}"))
     };
-    let victim = |victim: Victim| Rule {
+    let victim = |victim: VictimPolicy| Rule {
         victim: Some(victim),
         ..Rule::usual(&format!("victim {victim}"))
     };
-    let steal = |steal: Amount| Rule::usual(&format!("steal {steal}")).taking(steal);
+    let steal = |steal: StealAmount| Rule::usual(&format!("steal {steal}")).taking(steal);
     let mut rules = vec![Rule::usual(DEFAULTS)];
     rules.extend(["yield", "linear", "exponential", "quanta"].map(idle));
-    rules.extend([Amount::Half, Amount::Fixed(2)].map(steal));
-    rules.extend([Victim::Random, Victim::LastVictim].map(victim));
+    rules.extend([StealAmount::Half, StealAmount::Fixed(2)].map(steal));
+    rules.extend([VictimPolicy::Random, VictimPolicy::LastVictim].map(victim));
     rules
 }
 

@@ -90,7 +90,7 @@ pub fn page(session: &Session, sim: bool, real: bool) -> Result<Page, Failure> {
 }
 
 /// The rule of the thesis, with this target efficiency.
-fn wsap(efficiency: f64) -> tidegate_policy::Desire {
+fn wsap(efficiency: f64) -> tidegate_policy::DesirePolicy {
     let rule = format!("wsap:eta={efficiency}");
     rule.parse().expect("a rule of this program")
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidegate_policy::Desire;
+use tidegate_policy::DesirePolicy;
 use tidegate_sim::Width;
 use tidegate_workloads::Size;
 
@@ -57,7 +57,7 @@ impl Phases {
 
     /// Our rule, which weighs the history of usage.
     fn steady(&self) -> Case {
-        self.case(("steady", Width::Desired(Desire::default())))
+        self.case(("steady", Width::Desired(DesirePolicy::default())))
     }
 }
 

@@ -38,7 +38,7 @@ fn map<T, U>(step: Step<T>, mut with: impl FnMut(T) -> U) -> Step<U> {
         }),
         Step::Release(name) => Step::Release(name),
         Step::Touch(touch) => Step::Touch(touch),
-        Step::Lease(bytes) => Step::Lease(bytes),
+        Step::Reservation(bytes) => Step::Reservation(bytes),
         Step::Free => Step::Free,
         Step::End => Step::End,
     }

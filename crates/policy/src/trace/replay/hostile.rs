@@ -3,7 +3,7 @@
 use super::*;
 use crate::trace::StreamRecorder;
 use crate::tunables::EST_CYCLE;
-use crate::{Desire, Rng, Victim};
+use crate::{DesirePolicy, Rng, VictimPolicy};
 use alloc::string::{String, ToString};
 use alloc::vec;
 
@@ -17,7 +17,7 @@ const IDLES: &[&str] = &[
     "long-quanta",
     "custom",
 ];
-const SPACES: &[&str] = &[
+const MEMORY_POLICIES: &[&str] = &[
     "depth-first:k=1KiB",
     "dfdeques:k=1KiB",
     "budget:100KiB,serial=10KiB",
@@ -30,10 +30,10 @@ fn rules(rng: &mut Rng) -> Rules {
         // `custom` is no idle policy: the rests of a user's backoff are inputs.
         idle: one_of(IDLES).parse().ok(),
         steal: one_of(&["one", "half", "fixed:2"]).parse().unwrap(),
-        victim: one_of(Victim::NAMES).parse().unwrap(),
-        space: one_of(SPACES).parse().unwrap(),
+        victim: one_of(VictimPolicy::NAMES).parse().unwrap(),
+        memory: one_of(MEMORY_POLICIES).parse().unwrap(),
         share: one_of(&["off", "auto", "on"]).parse().unwrap(),
-        desire: one_of(Desire::names()).parse().unwrap(),
+        desire: one_of(DesirePolicy::names()).parse().unwrap(),
         est_cycle: EST_CYCLE.parse(one_of(&["100us", "100ms"])).unwrap(),
         workers: 4,
         pool: String::new(),
@@ -120,7 +120,7 @@ fn unknown_names_are_damage() {
         let mut recorder = StreamRecorder::new(1 << 16, || 0);
         recorder.record(event, inputs);
         let mut rules = rules(&mut Rng::new(1));
-        rules.space = "dfdeques".parse().unwrap();
+        rules.memory = "dfdeques".parse().unwrap();
         let trace = Trace {
             rules,
             streams: vec![recorder.stream(Source::Plan)],

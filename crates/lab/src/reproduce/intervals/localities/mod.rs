@@ -8,7 +8,7 @@ mod findings;
 mod section;
 
 use tidegate::machine::Topology;
-use tidegate_policy::Victim;
+use tidegate_policy::VictimPolicy;
 use tidegate_sim::Width;
 use tidegate_sim::{Deques, Settings};
 use tidegate_workloads::locality::Locality;
@@ -106,7 +106,7 @@ impl Machine {
             },
             // Section 4.2: a thief draws another place.
             victim: match self {
-                Self::PlaceDeques => Victim::Random,
+                Self::PlaceDeques => VictimPolicy::Random,
                 _ => usual.victim,
             },
             deques: match self {

@@ -5,8 +5,11 @@ mod findings;
 use std::sync::Arc;
 
 use tidegate::machine::{CacheKind, Machine, Topology};
-use tidegate::{PlaceBy, Pool, Share};
-use tidegate_policy::Queue;
+use tidegate::{
+    Pool,
+    policy::{PlaceBy, SharePolicy},
+};
+use tidegate_policy::QueueKind;
 use tidegate_workloads::Tidegate;
 use tidegate_workloads::locality::Locality;
 
@@ -27,15 +30,15 @@ pub const WORKERS: usize = 2;
 const FEWEST_RUNS: usize = 3;
 
 /// The queues of the thesis.
-pub const QUEUES: [Queue; 8] = [
-    Queue::Lazy,
-    Queue::ChaseLev,
-    Queue::Dynamic,
-    Queue::IdempotentDeque,
-    Queue::IdempotentFifo,
-    Queue::IdempotentLifo,
-    Queue::Duplicating,
-    Queue::Shared,
+pub const QUEUES: [QueueKind; 8] = [
+    QueueKind::Lazy,
+    QueueKind::ChaseLev,
+    QueueKind::Dynamic,
+    QueueKind::IdempotentDeque,
+    QueueKind::IdempotentFifo,
+    QueueKind::IdempotentLifo,
+    QueueKind::Duplicating,
+    QueueKind::Shared,
 ];
 
 /// The programs of chapters 5.2 and 11.
@@ -59,7 +62,7 @@ const HINTED: [&str; 3] = ["cachestress", "mergesort", "blockmatmul"];
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contender {
     /// Two workers with this queue.
-    Queue(Queue),
+    Queue(QueueKind),
     /// Two workers with the thesis' first queue that park as soon as they find nothing.
     Parking,
     /// All workers in one place.
@@ -99,7 +102,7 @@ impl Contender {
         let two = Pool::builder().workers(WORKERS);
         let builder = match self {
             Self::Queue(queue) => two.queue(queue),
-            Self::Parking => two.queue(Queue::Lazy).idle(
+            Self::Parking => two.queue(QueueKind::Lazy).idle(
                 "elastic:search=0ns"
                     .parse()
                     .expect("a policy of this program"),
@@ -108,7 +111,7 @@ impl Contender {
             Self::PlaceEach => all.places(PlaceBy::Each(1)),
             Self::Hinted(_) => all.places(places()).bind(true),
         };
-        let pool = builder.share(Share::Off).build();
+        let pool = builder.share(SharePolicy::Off).build();
         pool.map(Tidegate::new)
             .map_err(|error| Failure::Impossible(error.to_string()))
     }
@@ -324,7 +327,7 @@ pub mod tests {
     fn a_subject_checks_its_answer_and_counts() {
         let key = Key {
             program: "series",
-            contender: Contender::Queue(Queue::ChaseLev),
+            contender: Contender::Queue(QueueKind::ChaseLev),
         };
         let subject = subject(&work(key, Size::Tiny));
         let ran = subject.run(&key.contender.pool().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! A simulated machine whose workers' tasks come and go as those of the model do.
 
-use tidegate_policy::{Amount, Idle, Nanos, Rng, Victim};
+use tidegate_policy::{IdlePolicy, Nanos, Rng, StealAmount, VictimPolicy};
 use tidegate_sim::{Costs, Dag, Job, Sample, Settings, Step, Width, run};
 use tidegate_workloads::Size;
 
@@ -107,12 +107,12 @@ impl Tree {
 }
 
 /// The fraction of workers with each number of tasks, step by step from [`BEGIN`] to [`END`].
-pub fn simulated(amount: Amount, scale: Scale, seed: u64) -> Result<Vec<Vec<f64>>, Failure> {
+pub fn simulated(amount: StealAmount, scale: Scale, seed: u64) -> Result<Vec<Vec<f64>>, Failure> {
     let settings = Settings {
         seed,
-        idle: Idle::AbpYield,
+        idle: IdlePolicy::AbpYield,
         steal: amount,
-        victim: Victim::Hierarchical,
+        victim: VictimPolicy::Hierarchical,
         costs: Costs {
             attempt: ATTEMPT,
             ..Costs::NONE

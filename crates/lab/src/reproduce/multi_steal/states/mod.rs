@@ -13,7 +13,7 @@ mod model;
 mod section;
 
 use serde::{Deserialize, Serialize};
-use tidegate_policy::{Amount, Nanos};
+use tidegate_policy::{Nanos, StealAmount};
 
 use super::programs::amount;
 use super::{BOTTOMMOST, DYNAMIC, FIXED_2};
@@ -60,7 +60,7 @@ fn in_model(course: &Course) -> &[[f64; STATES.len()]] {
 }
 
 impl Course {
-    fn new(amount: Amount, scale: Scale, seed: u64) -> Result<Self, Failure> {
+    fn new(amount: StealAmount, scale: Scale, seed: u64) -> Result<Self, Failure> {
         let rows = simulated(amount, scale, seed)?;
         let mut fractions = rows.first().cloned().unwrap_or_default();
         // No worker ever gets twice as many tasks as the busiest one has at first.

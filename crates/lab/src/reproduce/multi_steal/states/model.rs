@@ -1,13 +1,13 @@
 //! The differential equations.
 
-use tidegate_policy::Amount;
+use tidegate_policy::StealAmount;
 
 use super::{ATTEMPT, BRANCHES, UNIT};
 
 /// The fractions `p_n` at a moment.
 #[derive(Clone)]
 pub struct Model {
-    pub amount: Amount,
+    pub amount: StealAmount,
     pub fractions: Vec<f64>,
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tempfile::TempDir;
-use tidegate_policy::Share;
+use tidegate_policy::SharePolicy;
 use tidegate_workloads::{Runtime, Serial, Size, Tidegate};
 
 use super::super::job::MS;
@@ -96,7 +96,7 @@ impl Work {
 
     fn sharing(&self, workers: usize, efficiency: f64, cycle: u64) -> Spec {
         Spec {
-            share: Share::On,
+            share: SharePolicy::On,
             estimates: Some(Estimates {
                 desire: wsap(efficiency),
                 est_cycle: cycle * MS,

@@ -1,0 +1,160 @@
+//! `bench memory`: how much memory programs need at a time, and how long they take, when their tasks wait for it.
+//!
+//! Each run is a job of its own, so that the system's figure for its memory is that of this run.
+
+pub mod policy;
+mod rows;
+
+use std::path::Path;
+use std::time::Duration;
+
+use tidegate_policy::MemoryPolicy;
+use tidegate_workloads::memory::decompress::Decompress;
+use tidegate_workloads::memory::matmul::Matmul;
+use tidegate_workloads::memory::memfib::Memfib;
+use tidegate_workloads::memory::nested::Nested;
+use tidegate_workloads::memory::sortmany::Sortmany;
+use tidegate_workloads::memory::strassen::Strassen;
+use tidegate_workloads::{
+    Given, Length, Profiled, Program, Rayon, Runtime, Serial, Tidegate, Visitor, visit,
+};
+
+use super::crew::{self, Done, Spec};
+use crate::arguments::ProgramsArguments;
+use crate::engine::{Cell, Session};
+use policy::{LOOKS_HERE, Policy, k};
+use tidegate_command::failure::Failure;
+
+/// The programs that declare memory.
+const PROGRAMS: [&str; 6] = [
+    Memfib::NAME,
+    Nested::NAME,
+    Matmul::NAME,
+    Strassen::NAME,
+    Sortmany::NAME,
+    Decompress::NAME,
+];
+
+/// How many workers; the last ones are more than this machine may have processors for.
+const WORKERS: [usize; 4] = [1, 2, 4, 8];
+
+/// Measures them all.
+pub fn bench(arguments: &ProgramsArguments) -> Result<(), Failure> {
+    let folder = crew::folder()?;
+    let table = folder.path().join("table.v1");
+    let (table, size) = (table.as_path(), arguments.size.into());
+    let subject = |name: &&str| visit(name, size, &Given::default(), Serially(table))?;
+    let subjects: Vec<Subject> = PROGRAMS.iter().map(subject).collect::<Result<_, _>>()?;
+    let cases: Vec<Case<'_>> = subjects.iter().flat_map(Case::all).collect();
+    let cell = |case: &Case<'_>| {
+        let (name, spec) = (case.name(), case.spec());
+        Cell::new(name, move |_| run(spec.clone(), table))
+    };
+    let cells: Vec<Cell<'_, Done>> = cases.iter().map(cell).collect();
+    let session = Session::whole("bench-memory", arguments.size, &arguments.keep);
+    let runs = arguments.repeat.into();
+    session.expect(&cells, runs);
+    session.begin()?;
+    let runs = session.in_turns(&cells, runs)?;
+    let rows: Vec<(Case<'_>, Vec<Done>)> = cases.into_iter().zip(runs).collect();
+    rows::print(&rows, arguments.format, &session.notes())
+}
+
+fn run(spec: Spec, table: &Path) -> Result<Done, Failure> {
+    let done = crew::run(&[(spec, Duration::ZERO)], table)?;
+    Ok(done.into_iter().next().expect("one job"))
+}
+
+/// A program and its serial run.
+struct Subject {
+    program: &'static str,
+    parameters: Vec<(String, String)>,
+    serial: Done,
+    /// What the serial run declares at most.
+    s1: u64,
+    /// In the order of the serial run.
+    span: Length,
+}
+
+/// Runs the program serially.
+struct Serially<'a>(&'a Path);
+
+impl Visitor for Serially<'_> {
+    type Out = Result<Subject, Failure>;
+
+    fn visit<P: Program>(self, program: P) -> Self::Out {
+        let parameters = Spec::parameters_of(&program);
+        let spec = Spec::new(P::NAME, parameters.clone(), Serial::NAME, 1);
+        let counted = Spec {
+            memory: Some(MemoryPolicy::None),
+            ..spec
+        };
+        let serial = run(counted, self.0)?;
+        let s1 = serial.memory.map_or(0, |memory| memory.declared);
+        Ok(Subject {
+            program: P::NAME,
+            parameters,
+            serial,
+            s1,
+            span: span_of(&program, k(s1, LOOKS_HERE))?,
+        })
+    }
+}
+
+/// The span of a program, where so many bytes of a reservation are an action.
+fn span_of<P: Program>(program: &P, k: u64) -> Result<Length, Failure> {
+    let mut input = program
+        .prepare()
+        .map_err(|error| Failure::Impossible(error.to_string()))?;
+    let body = || program.parallel::<Profiled>(&mut input, &mut ());
+    Ok(Profiled::span_of(k, body).1)
+}
+
+/// What runs, and on what.
+struct Case<'a> {
+    subject: &'a Subject,
+    /// None is rayon.
+    policy: Option<Policy>,
+    workers: usize,
+}
+
+impl<'a> Case<'a> {
+    fn all(subject: &'a Subject) -> Vec<Self> {
+        let on = |workers| {
+            let policies = std::iter::once(None).chain(Policy::ALL.map(Some));
+            policies.map(move |policy| Self {
+                subject,
+                policy,
+                workers,
+            })
+        };
+        WORKERS.into_iter().flat_map(on).collect()
+    }
+
+    fn policy(&self) -> &'static str {
+        self.policy.map_or(Rayon::NAME, Policy::name)
+    }
+
+    fn memory(&self) -> MemoryPolicy {
+        let memory = |policy: Policy| policy.memory(self.subject.s1, LOOKS_HERE);
+        self.policy.map_or(MemoryPolicy::None, memory)
+    }
+
+    fn name(&self) -> String {
+        let (program, policy) = (self.subject.program, self.policy());
+        format!("{program}/{policy}/{}", self.workers)
+    }
+
+    fn spec(&self) -> Spec {
+        let Subject {
+            program,
+            parameters,
+            ..
+        } = self.subject;
+        let runtime = self.policy.map_or(Rayon::NAME, |_| Tidegate::NAME);
+        Spec {
+            memory: Some(self.memory()),
+            ..Spec::new(program, parameters.clone(), runtime, self.workers)
+        }
+    }
+}

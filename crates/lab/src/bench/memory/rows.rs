@@ -1,0 +1,160 @@
+//! From runs to rows.
+
+use tidegate_policy::MemoryPolicy;
+
+use super::Case;
+use super::policy::{LOOKS_HERE, Policy, k};
+use crate::bench::crew::{Done, Memory};
+use crate::engine::Sample;
+use crate::engine::sheet::{Column, Field, Sheet};
+use tidegate_command::arguments::TableFormat;
+use tidegate_command::failure::Failure;
+use tidegate_command::output::Value;
+
+const COLUMNS: &[Column] = &[
+    Column::new("program", "program", Value::Number),
+    Column::new("policy", "policy", Value::Number),
+    Column::new("workers", "workers", Value::Number),
+    Column::new("median_of", "", Value::Number),
+    Column::new("peak_declared_bytes", "declared", Value::Bytes),
+    Column::new("largest_declared_bytes", "", Value::Bytes),
+    Column::new("peak_ratio", "of none", Value::Ratio),
+    Column::new("seconds", "time", Value::Seconds),
+    Column::new("time_ratio", "time of none", Value::Ratio),
+    Column::new("s1_bytes", "s1", Value::Bytes),
+    Column::new("bound_bytes", "bound", Value::Bytes),
+    Column::new("budget_bytes", "", Value::Bytes),
+    Column::new("k_bytes", "", Value::Bytes),
+    Column::new("peak_rss_bytes", "memory", Value::Bytes),
+    Column::new("undeclared_peak_bytes", "", Value::Bytes),
+    Column::new("steals", "steals", Value::Number),
+    Column::new("sleeps", "sleeps", Value::Number),
+    Column::new("tinf_seconds", "", Value::Seconds),
+    Column::new("tinf_actions", "", Value::Number),
+    Column::new("verified", "verified", Value::Number),
+];
+
+/// A case and its runs.
+type Row<'a> = (Case<'a>, Vec<Done>);
+
+impl Case<'_> {
+    fn k(&self) -> Option<u64> {
+        match self.policy? {
+            Policy::DepthFirst | Policy::DfDeques => Some(k(self.subject.s1, LOOKS_HERE)),
+            Policy::None | Policy::Hybrid | Policy::Budget => None,
+        }
+    }
+
+    fn budget(&self) -> Option<u64> {
+        match self.memory() {
+            MemoryPolicy::Budget(budget) => Some(budget.bytes as u64),
+            _ => None,
+        }
+    }
+
+    /// The most that it may declare, where that is known.
+    fn bound(&self) -> Option<u64> {
+        let (s1, workers) = (self.subject.s1, self.workers as u64);
+        match self.policy {
+            None | Some(Policy::None) => Some(s1 * workers),
+            Some(Policy::Hybrid) => None,
+            Some(Policy::DepthFirst | Policy::DfDeques) => {
+                Some(s1 + self.k()? * workers * self.subject.span.actions)
+            }
+            Some(Policy::Budget) => self.budget(),
+        }
+    }
+
+    /// Whether an answer is right, and the bound is kept. That of work stealing is for programs
+    /// without scopes further out.
+    fn is_right(&self, done: &Done) -> bool {
+        let is_bound = !matches!(self.policy, None | Some(Policy::None));
+        let most = self.bound().filter(|_| is_bound);
+        let within = most.is_none_or(|most| memory(done).declared <= most);
+        within && done.answer == self.subject.serial.answer
+    }
+
+    /// Whether it is work stealing, with which the other is compared.
+    fn is_base_of(&self, other: &Self) -> bool {
+        let of = |case: &Self| (case.subject.program, case.workers);
+        self.policy == Some(Policy::None) && of(self) == of(other)
+    }
+}
+
+fn memory(done: &Done) -> Memory {
+    done.memory.unwrap_or_default()
+}
+
+/// A figure of each run; nothing if it is unknown of one.
+fn sample(runs: &[Done], of: impl Fn(&Memory) -> Option<u64>) -> Sample {
+    let figures: Option<Vec<f64>> = runs
+        .iter()
+        .map(|done| of(&memory(done)).map(|figure| figure as f64))
+        .collect();
+    Sample::new(figures.unwrap_or_default())
+}
+
+fn seconds(runs: &[Done]) -> Sample {
+    Sample::new(runs.iter().map(|done| done.seconds))
+}
+
+fn peak(runs: &[Done]) -> Sample {
+    sample(runs, |memory| Some(memory.declared))
+}
+
+/// Prints all rows; an error if one is wrong.
+pub fn print(rows: &[Row<'_>], format: TableFormat, notes: &[String]) -> Result<(), Failure> {
+    let mut sheet = Sheet::new(COLUMNS);
+    rows.iter().for_each(|row| sheet.row(fields(row, rows)));
+    sheet.print(format, notes)?;
+    let complaint = |(case, runs): &Row<'_>| {
+        let wrong = runs.iter().filter(|done| !case.is_right(done)).count();
+        (wrong > 0).then(|| {
+            let (program, policy, workers) = (case.subject.program, case.policy(), case.workers);
+            format!(
+                "{program}, {policy} on {workers}: {wrong} of {} runs gave another answer or exceeded \
+                 their bound",
+                runs.len()
+            )
+        })
+    };
+    let complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
+    match complaints.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Wrong(complaints.join("; "))),
+    }
+}
+
+fn fields((case, runs): &Row<'_>, rows: &[Row<'_>]) -> [Field; COLUMNS.len()] {
+    let base = rows.iter().find(|(base, _)| base.is_base_of(case));
+    let base = base.map_or(&[][..], |(_, runs)| runs);
+    // What only our own pools count.
+    let counted = |of: fn(&Memory) -> u64| {
+        let figures = sample(runs, |memory| case.policy.map(|_| of(memory)));
+        Field::Measured(figures.interval())
+    };
+    let bytes = |bytes: Option<u64>| Field::Number(bytes.map(|bytes| bytes as f64));
+    let span = case.subject.span;
+    [
+        Field::text(case.subject.program),
+        Field::text(case.policy()),
+        Field::count(case.workers),
+        Field::count(runs.len()),
+        Field::Measured(peak(runs).interval()),
+        Field::Number(Some(peak(runs).max())),
+        Field::Measured(peak(runs).over(&peak(base))),
+        Field::Measured(seconds(runs).interval()),
+        Field::Measured(seconds(runs).over(&seconds(base))),
+        bytes(Some(case.subject.s1)),
+        bytes(case.bound()),
+        bytes(case.budget()),
+        bytes(case.k()),
+        Field::Measured(sample(runs, |memory| memory.resident).interval()),
+        counted(|memory| memory.undeclared),
+        counted(|memory| memory.steals),
+        counted(|memory| memory.sleeps),
+        Field::number(span.seconds),
+        bytes(Some(span.actions)),
+        Field::Flag(runs.iter().all(|done| case.is_right(done))),
+    ]
+}

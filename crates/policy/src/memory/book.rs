@@ -1,0 +1,586 @@
+//! The book of a pool whose declared memory has a hard limit.
+//!
+//! It knows every task from its fork to its end, in depth-first order, and every reservation. Budget and reserve, and why nobody waits for ever, are argued in
+//! docs/memory.md. It does not put anybody to sleep or wake them: who asked and was not granted at once is named later by [`Book::settle`], which is to be
+//! called after each change until it names nobody.
+
+mod budget;
+mod duties;
+
+use super::order::{Item, Order};
+use super::slab::Slab;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A task, until it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Task(u32);
+
+impl Task {
+    /// That of this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number; that of a task that has ended is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A scope, until it is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scope(u32);
+
+impl Scope {
+    /// That of this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number; that of a scope that is closed is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A reservation, until it is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reservation(u32);
+
+impl Reservation {
+    /// That of this number.
+    pub(crate) const fn of(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number; that of a reservation that was given back is used again.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// The end of a half that it has forked.
+    Half(Task),
+    /// The end of all tasks of a scope.
+    Scope(Scope),
+    /// Something that the book does not know of, until [`Book::go_on`].
+    Else,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The memory is the task's.
+    Granted(Reservation),
+    /// The task is to sleep until [`Book::settle`] names it.
+    Later,
+    /// It does not fit, and nobody is left who could give anything back.
+    Refused,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unstarted,
+    Runs,
+    Waits(Until),
+    Asks(u64),
+    /// It has ended; tasks that it has forked have not.
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    state: State,
+    /// Another task runs on its stack, on top of it: whatever happens, it does not go on.
+    buried: bool,
+    /// It has given its slot away and computes without, for all that is known.
+    blocks: bool,
+    /// Its place in the order: where it is, or where it will begin. That of a half is taken by its joiner when both have come to the end of the join.
+    item: Option<Item>,
+    parent: Option<Task>,
+    /// The scope into which it was spawned; none for a half.
+    scope: Option<Scope>,
+    /// Up to which moment of its parent all comes before it; for a half that of the end of the join, [`UNDER_WAY`] until then.
+    at: u64,
+    /// What it has done so far: it has spawned and joined so often.
+    moment: u64,
+    /// The number of the task in which this one was forked in the end. A task of a scope whose number is not that of who waits for the scope is a stranger: it
+    /// stands behind that one.
+    root: u64,
+    /// Entries whose parent it is, and for a half its joiner.
+    children: u32,
+    /// Of those entries, by exclusive or: the name of the last one when the others are dropped.
+    their_names: u32,
+    reservations: Vec<Reservation>,
+}
+
+impl Entry {
+    /// Whether it is known what of its parent comes before it: it is no half, or one that was joined.
+    fn has_moment(&self) -> bool {
+        self.scope.is_some() || self.at != UNDER_WAY
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    holder: Option<Task>,
+    /// In which of the holder's moments.
+    at: u64,
+    bytes: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Members {
+    live: usize,
+    /// How many of these have not begun, and are unknown until then.
+    unseen: usize,
+    /// How many of the others there are by their root.
+    seen: BTreeMap<u64, usize>,
+    waiter: Option<Task>,
+}
+
+impl Members {
+    fn come(&mut self, root: u64) {
+        *self.seen.entry(root).or_default() += 1;
+    }
+
+    fn go(&mut self, root: u64) {
+        self.live -= 1;
+        if let Some(count) = self.seen.get_mut(&root) {
+            *count -= 1;
+            if *count == 0 {
+                self.seen.remove(&root);
+            }
+        }
+    }
+
+    /// Whether there are tasks, seen or not, of other roots than this one.
+    fn has_strangers_to(&self, root: u64) -> bool {
+        self.live > self.seen.get(&root).copied().unwrap_or(0)
+    }
+}
+
+/// Later than all moments.
+const UNDER_WAY: u64 = u64::MAX;
+
+/// The book.
+#[derive(Clone, Debug)]
+pub struct Book {
+    budget: u64,
+    /// What the budget was before it was lowered, until what others than the leftmost path hold fits beside the reserve again.
+    ceiling: u64,
+    serial: u64,
+    declared: u64,
+    peak: u64,
+    order: Order,
+    /// Whose an item of the order is.
+    owners: Vec<Task>,
+    tasks: Slab<Entry>,
+    scopes: Slab<Members>,
+    reservations: Slab<Held>,
+    asking: Vec<Task>,
+    /// How many tasks run.
+    running: usize,
+    /// How many tasks nobody had forked, so far.
+    roots: u64,
+    /// How many are absent, and how many of those are not buried.
+    absent: usize,
+    away: usize,
+}
+
+impl Book {
+    /// For so many bytes, of which the serial run needs so many.
+    #[must_use]
+    pub fn new(budget: u64, serial: u64) -> Self {
+        Self {
+            budget,
+            ceiling: budget,
+            serial,
+            declared: 0,
+            peak: 0,
+            order: Order::new(),
+            owners: vec![],
+            tasks: Slab::new(),
+            scopes: Slab::new(),
+            reservations: Slab::new(),
+            asking: vec![],
+            running: 0,
+            roots: 0,
+            absent: 0,
+            away: 0,
+        }
+    }
+
+    /// A task that nobody has forked comes behind all others.
+    pub fn root(&mut self) -> Task {
+        let item = self.order.push_last();
+        self.enter(item, None, None)
+    }
+
+    /// The same for a task of a scope, which [`expect`](Self::expect)s it.
+    pub fn root_in(&mut self, scope: Scope) -> Task {
+        let item = self.order.push_last();
+        let task = self.enter(item, None, Some(scope));
+        let root = self.tasks[task.0].root;
+        assert!(self.scopes[scope.0].unseen > 0, "the scope expects it");
+        self.see(scope, |members| {
+            members.unseen -= 1;
+            members.come(root);
+        });
+        task
+    }
+
+    /// A task of the scope will begin of which nothing else is known.
+    pub fn expect(&mut self, scope: Scope) {
+        self.see(scope, |members| {
+            members.live += 1;
+            members.unseen += 1;
+        });
+    }
+
+    /// Changes what is known of a scope, and with it whether its waiter is absent.
+    fn see(&mut self, scope: Scope, change: impl FnOnce(&mut Members)) {
+        let waiter = self.scopes[scope.0].waiter;
+        let before = waiter.map(|waiter| self.presence(waiter));
+        change(&mut self.scopes[scope.0]);
+        if let (Some(waiter), Some(before)) = (waiter, before) {
+            self.count(waiter, before);
+        }
+    }
+
+    /// The second half of a join of this task.
+    pub fn half(&mut self, of: Task) -> Task {
+        let item = self.order.insert_after(self.place(of));
+        self.enter(item, Some(of), None)
+    }
+
+    /// A task that this one spawns into a scope.
+    pub fn spawn(&mut self, of: Task, scope: Scope) -> Task {
+        let item = self.order.insert_before(self.place(of));
+        let task = self.enter(item, Some(of), Some(scope));
+        self.tasks[of.0].moment += 1;
+        let root = self.tasks[task.0].root;
+        self.see(scope, |members| {
+            members.live += 1;
+            members.come(root);
+        });
+        task
+    }
+
+    /// A new scope, without tasks.
+    pub fn open(&mut self) -> Scope {
+        Scope(self.scopes.put(Members::default()))
+    }
+
+    /// A scope of which all tasks have ended.
+    pub fn close(&mut self, scope: Scope) {
+        debug_assert_eq!(self.scopes[scope.0].live, 0);
+        self.scopes.take(scope.0);
+    }
+
+    /// The task begins.
+    pub fn begin(&mut self, task: Task) {
+        debug_assert_eq!(self.tasks[task.0].state, State::Unstarted);
+        self.change(task, State::Runs);
+    }
+
+    /// The task goes no further until something has happened and it is told to [`go_on`](Self::go_on).
+    pub fn wait(&mut self, task: Task, until: Until) {
+        match until {
+            Until::Half(half) => {
+                if self.tasks[half.0].state != State::Gone {
+                    self.change(task, State::Waits(until));
+                    // It comes to the half's place when that has ended.
+                    self.leave(task);
+                }
+            }
+            Until::Scope(scope) if self.scopes[scope.0].live > 0 => {
+                self.scopes[scope.0].waiter = Some(task);
+                self.change(task, State::Waits(until));
+            }
+            Until::Scope(_) | Until::Else => self.change(task, State::Waits(Until::Else)),
+        }
+    }
+
+    /// How many tasks there are, with those that are kept because of what they have forked.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// What the task has waited for has happened, and it goes on. Of the end of a half the book knows itself.
+    pub fn go_on(&mut self, task: Task) {
+        if self.tasks[task.0].state == State::Waits(Until::Else) {
+            self.change(task, State::Runs);
+        }
+    }
+
+    /// Another task begins or ends on this one's stack.
+    pub fn set_buried(&mut self, task: Task, buried: bool) {
+        let before = self.presence(task);
+        self.tasks[task.0].buried = buried;
+        self.count(task, before);
+    }
+
+    /// The task gives its slot away and computes without one, or has one again.
+    pub fn set_blocks(&mut self, task: Task, blocks: bool) {
+        let before = self.presence(task);
+        self.tasks[task.0].blocks = blocks;
+        self.count(task, before);
+    }
+
+    /// Whether the task waits for a half or a scope, and that is not over.
+    #[must_use]
+    pub fn waits(&self, task: Task) -> bool {
+        let state = self.tasks[task.0].state;
+        matches!(state, State::Waits(Until::Half(_) | Until::Scope(_)))
+    }
+
+    /// Whether the task has asked and was not answered.
+    #[must_use]
+    pub fn asks(&self, task: Task) -> bool {
+        matches!(self.tasks[task.0].state, State::Asks(_))
+    }
+
+    /// Whether the task has not begun.
+    #[must_use]
+    pub fn is_unstarted(&self, task: Task) -> bool {
+        self.tasks[task.0].state == State::Unstarted
+    }
+
+    /// How many tasks [run](Self::runs).
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Whether the task has begun, and does neither wait nor ask, nor lie below another one, nor compute without a slot.
+    #[must_use]
+    pub fn runs(&self, task: Task) -> bool {
+        let entry = &self.tasks[task.0];
+        entry.state == State::Runs && !entry.buried && !entry.blocks
+    }
+
+    /// Who has forked this half; none if it is no half, or not known.
+    pub(crate) fn joiner(&self, half: Task) -> Option<Task> {
+        let entry = self.tasks.get(half.0)?;
+        entry.parent.filter(|_| entry.scope.is_none())
+    }
+
+    /// The scope into which it was spawned; none for a half.
+    #[must_use]
+    pub fn scope(&self, task: Task) -> Option<Scope> {
+        self.tasks[task.0].scope
+    }
+
+    /// What compares as the task does in depth-first order, until a task comes or goes. One that waits for a half is nowhere, behind all others.
+    #[must_use]
+    pub fn rank(&self, task: Task) -> (u64, u64) {
+        self.item(task)
+            .map_or((u64::MAX, u64::MAX), |item| self.order.rank(item))
+    }
+
+    /// Where the task is in the order, if it is somewhere.
+    pub(super) fn item(&self, task: Task) -> Option<Item> {
+        self.tasks[task.0].item
+    }
+
+    /// The order of the tasks.
+    pub(super) fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// All tasks that are somewhere, in depth-first order.
+    pub fn in_order(&self) -> impl Iterator<Item = Task> + '_ {
+        let first = self.order.first();
+        let items = core::iter::successors(first, |item| self.order.next(*item));
+        items.map(|item| self.owners[item.index()])
+    }
+
+    /// The task has ended. When all that it has forked has, too, what it holds is held by who has forked it. The name of a half is kept until [`forget`](Self::forget).
+    pub fn end(&mut self, task: Task) {
+        self.change(task, State::Gone);
+        let Entry { scope, root, .. } = self.tasks[task.0];
+        let joiner = self.joiner(task);
+        if joiner.is_none() {
+            self.leave(task);
+        }
+        if let Some(scope) = scope {
+            self.see(scope, |members| members.go(root));
+            let members = &mut self.scopes[scope.0];
+            let waiter = members.waiter.filter(|_| members.live == 0);
+            if let Some(waiter) = waiter {
+                members.waiter = None;
+                // The scope may have tasks that nobody has told of.
+                self.change(waiter, State::Waits(Until::Else));
+            }
+        }
+        if let Some(joiner) = joiner {
+            if self.tasks[joiner.0].state == State::Waits(Until::Half(task)) {
+                self.come_to(joiner, task);
+                self.change(joiner, State::Runs);
+            }
+        }
+        self.drop_gone(task);
+    }
+
+    /// The joiner of a half that has ended goes on.
+    pub fn forget(&mut self, half: Task) {
+        let entry = &mut self.tasks[half.0];
+        entry.children -= 1;
+        if let Some(joiner) = entry.parent {
+            self.come_to(joiner, half);
+            let joiner = &mut self.tasks[joiner.0];
+            let now = joiner.moment;
+            joiner.moment += 1;
+            self.tasks[half.0].at = now;
+        }
+        self.drop_gone(half);
+    }
+
+    fn enter(&mut self, item: Item, parent: Option<Task>, scope: Option<Scope>) -> Task {
+        let root = match parent {
+            Some(parent) => self.tasks[parent.0].root,
+            None => {
+                self.roots += 1;
+                self.roots
+            }
+        };
+        let entry = Entry {
+            state: State::Unstarted,
+            buried: false,
+            blocks: false,
+            item: Some(item),
+            parent,
+            scope,
+            at: match (parent, scope) {
+                (Some(parent), Some(_)) => self.tasks[parent.0].moment,
+                _ => UNDER_WAY,
+            },
+            moment: 0,
+            root,
+            // The joiner of a half asks whether it has ended.
+            children: u32::from(parent.is_some() && scope.is_none()),
+            their_names: 0,
+            reservations: vec![],
+        };
+        let task = Task(self.tasks.put(entry));
+        if item.index() == self.owners.len() {
+            self.owners.push(task);
+        } else {
+            self.owners[item.index()] = task;
+        }
+        if let Some(parent) = parent {
+            let parent = &mut self.tasks[parent.0];
+            parent.children += 1;
+            parent.their_names ^= task.0;
+        }
+        task
+    }
+
+    fn place(&self, task: Task) -> Item {
+        self.tasks[task.0].item.expect("it has not ended")
+    }
+
+    /// A task has no place in the order any more.
+    fn leave(&mut self, task: Task) {
+        if let Some(item) = self.tasks[task.0].item.take() {
+            self.order.remove(item);
+        }
+    }
+
+    /// A joiner comes to where its half was, behind all that is left of what that has forked.
+    fn come_to(&mut self, joiner: Task, half: Task) {
+        let Some(item) = self.tasks[half.0].item.take() else {
+            return;
+        };
+        self.leave(joiner);
+        self.owners[item.index()] = joiner;
+        self.tasks[joiner.0].item = Some(item);
+    }
+
+    /// A task that has ended, holds nothing and has forked only one that is left: as if that had been forked where it was itself. So a chain of spawns does not keep
+    /// an entry for each link. With two left, which of them comes first would be lost.
+    fn step_aside(&mut self, task: Task) {
+        let entry = &self.tasks[task.0];
+        let is_done = entry.state == State::Gone && entry.reservations.is_empty();
+        if !(is_done && entry.has_moment() && entry.children == 1) {
+            return;
+        }
+        if !self.tasks[entry.their_names].has_moment() {
+            return;
+        }
+        let Entry {
+            parent,
+            at,
+            their_names: heir,
+            ..
+        } = self.tasks.take(task.0);
+        (self.tasks[heir].parent, self.tasks[heir].at) = (parent, at);
+        if let Some(parent) = parent {
+            self.tasks[parent.0].their_names ^= task.0 ^ heir;
+        }
+    }
+
+    /// Drops the entry of a task that has ended, when all that it has forked has ended, too; and then perhaps that of its parent. What it still holds it has
+    /// handed on.
+    fn drop_gone(&mut self, task: Task) {
+        let mut next = Some(task);
+        while let Some(task) = next {
+            let entry = &self.tasks[task.0];
+            if entry.state != State::Gone || entry.children > 0 {
+                return self.step_aside(task);
+            }
+            let entry = self.tasks.take(task.0);
+            for reservation in &entry.reservations {
+                let held = &mut self.reservations[reservation.0];
+                (held.holder, held.at) = (entry.parent, entry.at);
+            }
+            if let Some(parent) = entry.parent {
+                let parent = &mut self.tasks[parent.0];
+                parent.reservations.extend(entry.reservations);
+                parent.children -= 1;
+                parent.their_names ^= task.0;
+            }
+            next = entry.parent;
+        }
+    }
+
+    fn change(&mut self, task: Task, state: State) {
+        let before = self.presence(task);
+        self.tasks[task.0].state = state;
+        self.count(task, before);
+    }
+
+    /// Whether the task runs, is absent, and will go on whatever the others do, for all that is known.
+    fn presence(&self, task: Task) -> [bool; 3] {
+        let Entry { state, buried, .. } = self.tasks[task.0];
+        let is_absent = self.is_absent(task);
+        let for_known = match state {
+            State::Waits(Until::Scope(scope)) => self.scopes[scope.0].unseen == 0,
+            _ => false,
+        };
+        [
+            self.runs(task),
+            is_absent,
+            is_absent && !buried && !for_known,
+        ]
+    }
+
+    /// A task has changed of which this was true before.
+    fn count(&mut self, task: Task, before: [bool; 3]) {
+        let now = self.presence(task);
+        let counts = [&mut self.running, &mut self.absent, &mut self.away];
+        for (count, (now, before)) in counts.into_iter().zip(now.into_iter().zip(before)) {
+            *count = *count + usize::from(now) - usize::from(before);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The orders in which tasks get memory, and their text forms.
+
+use super::tunables::{
+    BUDGET_BYTES, BUDGET_SERIAL, DEPTH_FIRST_K, DFDEQUES_K, HYBRID_ALPHA, HYBRID_BETA, HYBRID_SLEEP,
+};
+use crate::error::ParseError;
+use crate::parameters::{Policy, Visitor, split, without};
+use crate::text;
+use crate::tunable::{choices, words};
+use alloc::borrow::Cow;
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
+
+/// Who gets memory when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryPolicy {
+    /// Whoever asks, at once.
+    #[default]
+    None,
+    /// Work stealing that puts big allocators to sleep.
+    Hybrid(Hybrid),
+    /// The leftmost tasks of the depth-first order run, as in Narlikar's scheduler.
+    DepthFirst(DepthFirst),
+    /// Deques in depth-first order, and a quota from one theft to the next.
+    DfDeques(DfDeques),
+    /// Never more than so much, and never a wait without end.
+    Budget(Budget),
+}
+
+/// How long big allocators sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hybrid {
+    /// [`HYBRID_ALPHA`].
+    pub alpha: usize,
+    /// [`HYBRID_BETA`].
+    pub beta: usize,
+    /// [`HYBRID_SLEEP`].
+    pub sleep: SleepFunction,
+}
+
+/// How the hybrid's sleeps grow with what a task asks for, in units of `alpha + beta * workers`.
+///
+/// The source uses the first and calls it a place for future improvement. A task sleeps under all
+/// of them or under none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SleepFunction {
+    /// In proportion, rounded down.
+    #[default]
+    Linear,
+    /// As its square root, rounded down: large requests delay the program less.
+    Sqrt,
+    /// As its square: large requests sleep until little else is left to run.
+    Square,
+}
+
+/// How much is granted out of turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthFirst {
+    /// [`DEPTH_FIRST_K`].
+    pub k: usize,
+}
+
+/// How much is granted from one theft to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DfDeques {
+    /// [`DFDEQUES_K`].
+    pub k: usize,
+}
+
+/// The limit and what the serial run needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// [`BUDGET_BYTES`].
+    pub bytes: usize,
+    /// [`BUDGET_SERIAL`].
+    pub serial: usize,
+}
+
+impl Policy for Hybrid {
+    const NAME: &'static str = "hybrid";
+    const DEFAULT: Self = Self {
+        alpha: HYBRID_ALPHA.default,
+        beta: HYBRID_BETA.default,
+        sleep: HYBRID_SLEEP.default,
+    };
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+        visitor.plain(&HYBRID_ALPHA, &mut self.alpha)?;
+        visitor.plain(&HYBRID_BETA, &mut self.beta)?;
+        visitor.plain(&HYBRID_SLEEP, &mut self.sleep)
+    }
+
+    fn agree(&self) -> Result<(), ParseError> {
+        if self.alpha > 0 || self.beta > 0 {
+            return Ok(());
+        }
+        let what = "alpha and beta are 0, so that every byte would be slept for";
+        Err(ParseError::new("", what, "one of them above 0"))
+    }
+}
+
+impl Policy for DepthFirst {
+    const NAME: &'static str = "depth-first";
+    const DEFAULT: Self = Self {
+        k: DEPTH_FIRST_K.default,
+    };
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+        visitor.plain(&DEPTH_FIRST_K, &mut self.k)
+    }
+}
+
+impl Policy for DfDeques {
+    const NAME: &'static str = "dfdeques";
+    const DEFAULT: Self = Self {
+        k: DFDEQUES_K.default,
+    };
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+        visitor.plain(&DFDEQUES_K, &mut self.k)
+    }
+}
+
+impl Policy for Budget {
+    const NAME: &'static str = "budget";
+    const DEFAULT: Self = Self {
+        bytes: BUDGET_BYTES.default,
+        serial: BUDGET_SERIAL.default,
+    };
+
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), ParseError> {
+        visitor.plain(&BUDGET_BYTES, &mut self.bytes)?;
+        visitor.plain(&BUDGET_SERIAL, &mut self.serial)
+    }
+
+    fn agree(&self) -> Result<(), ParseError> {
+        if self.bytes == 0 {
+            let what = "bytes is not given, and nothing fits into 0";
+            return Err(ParseError::new("", what, "64MiB,serial=8MiB and the like"));
+        }
+        if self.serial == 0 {
+            let what = "serial is not given, so nothing would be kept for the leftmost task";
+            let allowed = "serial=, the most that the serial run declares at a time";
+            return Err(ParseError::new("", what, allowed));
+        }
+        if self.bytes >= self.serial {
+            return Ok(());
+        }
+        let (bytes, serial) = (
+            text::show_size(self.bytes as u64),
+            text::show_size(self.serial as u64),
+        );
+        let what = format!("bytes is {bytes}, and the serial run needs {serial}");
+        Err(ParseError::new("", what, "bytes from serial on"))
+    }
+}
+
+const NONE: &str = "none";
+
+impl MemoryPolicy {
+    pub(crate) const NAMES: &'static [&'static str] = &[
+        NONE,
+        Hybrid::NAME,
+        DepthFirst::NAME,
+        DfDeques::NAME,
+        Budget::NAME,
+    ];
+
+    /// Whether it keeps the depth-first order of all tasks.
+    #[must_use]
+    pub const fn keeps_order(self) -> bool {
+        match self {
+            Self::None | Self::Hybrid(_) => false,
+            Self::DepthFirst(_) | Self::DfDeques(_) | Self::Budget(_) => true,
+        }
+    }
+
+    /// Itself, if its parameters are allowed.
+    ///
+    /// # Errors
+    /// A parameter is out of range, or two of them contradict each other.
+    pub fn check(self) -> Result<Self, ParseError> {
+        match self {
+            Self::None => Ok(()),
+            Self::Hybrid(policy) => policy.check(),
+            Self::DepthFirst(policy) => policy.check(),
+            Self::DfDeques(policy) => policy.check(),
+            Self::Budget(policy) => policy.check(),
+        }
+        .map(|()| self)
+    }
+}
+
+/// The list of a budget, which may begin with the bytes alone: `64MiB,serial=8MiB`.
+fn named(list: Option<&str>) -> Option<Cow<'_, str>> {
+    let list = list?;
+    let first = list.split(',').next().unwrap_or_default();
+    let alone = !first.is_empty() && !first.contains('=');
+    Some(if alone {
+        Cow::Owned(format!("{}={list}", BUDGET_BYTES.key()))
+    } else {
+        Cow::Borrowed(list)
+    })
+}
+
+choices!(MemoryPolicy);
+words!(
+    SleepFunction,
+    "sleep function",
+    Linear = "linear",
+    Sqrt = "sqrt",
+    Square = "square"
+);
+
+impl FromStr for MemoryPolicy {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let (name, list) = split(text);
+        match name {
+            NONE => without(name, list, Self::None),
+            Hybrid::NAME => Hybrid::read(list).map(Self::Hybrid),
+            DepthFirst::NAME => DepthFirst::read(list).map(Self::DepthFirst),
+            DfDeques::NAME => DfDeques::read(list).map(Self::DfDeques),
+            Budget::NAME => Budget::read(named(list).as_deref()).map(Self::Budget),
+            _ => Err(text::unknown("order for memory", name, Self::NAMES)),
+        }
+    }
+}
+
+impl fmt::Display for MemoryPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str(NONE),
+            Self::Hybrid(policy) => policy.show(f),
+            Self::DepthFirst(policy) => policy.show(f),
+            Self::DfDeques(policy) => policy.show(f),
+            Self::Budget(policy) => policy.show(f),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What a plan can be commanded and how it replies, as values: a recorder wraps [`Plan::apply`] and nothing else.
+
+use super::super::book::{Answer, Reservation, Scope, Task, Until};
+use super::{Next, Plan};
+
+/// A change of a plan, or a question that is recorded like one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command<T> {
+    /// [`Plan::set_workers`].
+    SetWorkers(usize),
+    /// [`Plan::set_budget`].
+    SetBudget(u64),
+    /// [`Plan::half`], by a thread.
+    Half(usize, T),
+    /// [`Plan::spawn`], by a thread.
+    Spawn(usize, Scope, T),
+    /// [`Plan::detached`], by a thread.
+    Detached(usize, T),
+    /// [`Plan::open`].
+    Open,
+    /// [`Plan::close`].
+    Close(Scope),
+    /// [`Plan::expect`].
+    Expect(Scope),
+    /// [`Plan::stranger`], on a thread.
+    Stranger(usize),
+    /// [`Plan::stranger_in`], on a thread.
+    StrangerIn(usize, Scope),
+    /// [`Plan::take_back`].
+    TakeBack(Task),
+    /// [`Plan::joined`].
+    Joined(Task),
+    /// [`Plan::blocks`], on a thread.
+    Blocks(usize, bool),
+    /// [`Plan::waits`], on a thread.
+    Waits(usize, Until),
+    /// [`Plan::goes_on`], on a thread.
+    GoesOn(usize),
+    /// [`Plan::end`], on a thread.
+    End(usize),
+    /// [`Plan::leave`], of a thread.
+    Leave(usize),
+    /// [`Plan::ask`], by a thread, for a number of bytes.
+    Ask(usize, u64),
+    /// [`Plan::answer`], for a thread.
+    Answer(usize),
+    /// [`Plan::give_back`], by a thread of the plan or another one, with the number of bytes.
+    GiveBack(Option<usize>, Reservation, u64),
+    /// [`Plan::settle`].
+    Settle,
+    /// [`Plan::has_work`].
+    HasWork,
+    /// [`Plan::gives_way`], for a thread.
+    GivesWay(usize),
+    /// [`Plan::next`], for a thread.
+    Next(usize),
+    /// [`Plan::next_of`], for a thread.
+    NextOf(usize, Scope),
+    /// [`Plan::rescue`], for a thread.
+    Rescue(usize),
+    /// [`Plan::resume_parked`].
+    ResumeParked,
+}
+
+/// How a plan replies. The kind follows from the command alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply<T> {
+    /// The command only changes the plan.
+    Done,
+    /// The task that was forked or began.
+    Task(Task),
+    /// The scope that was opened.
+    Scope(Scope),
+    /// The task that was taken, if there was one.
+    Taken(Option<T>),
+    /// What becomes of a request, if that is known.
+    Answer(Option<Answer>),
+    /// The thread to wake, if there is one.
+    Thread(Option<usize>),
+    /// Yes or no.
+    Whether(bool),
+    /// What a slot is to be used for, if for anything.
+    Next(Option<Next<T>>),
+}
+
+impl<T> Plan<T> {
+    /// Does what the command says. `draw` chooses one of a number of threads.
+    pub fn apply(&mut self, command: Command<T>, draw: impl FnMut(usize) -> usize) -> Reply<T> {
+        match command {
+            Command::SetWorkers(workers) => self.set_workers(workers),
+            Command::SetBudget(bytes) => self.set_budget(bytes),
+            Command::Close(scope) => self.close(scope),
+            Command::Expect(scope) => self.expect(scope),
+            Command::Joined(half) => self.joined(half),
+            Command::Blocks(thread, blocks) => self.blocks(thread, blocks),
+            Command::Waits(thread, until) => self.waits(thread, until),
+            Command::GoesOn(thread) => self.goes_on(thread),
+            Command::End(thread) => self.end(thread),
+            Command::Leave(thread) => self.leave(thread),
+            Command::GiveBack(thread, reservation, bytes) => {
+                self.give_back(thread, reservation, bytes)
+            }
+            Command::Half(thread, payload) => return Reply::Task(self.half(thread, payload)),
+            Command::Spawn(thread, scope, payload) => {
+                return Reply::Task(self.spawn(thread, scope, payload));
+            }
+            Command::Detached(thread, payload) => {
+                return Reply::Task(self.detached(thread, payload));
+            }
+            Command::Stranger(thread) => return Reply::Task(self.stranger(thread)),
+            Command::StrangerIn(thread, scope) => {
+                return Reply::Task(self.stranger_in(thread, scope));
+            }
+            Command::Open => return Reply::Scope(self.open()),
+            Command::TakeBack(half) => return Reply::Taken(self.take_back(half)),
+            Command::NextOf(thread, scope) => return Reply::Taken(self.next_of(thread, scope)),
+            Command::Ask(thread, bytes) => {
+                return Reply::Answer(Some(self.ask(thread, bytes, draw)));
+            }
+            Command::Answer(thread) => return Reply::Answer(self.answer(thread)),
+            Command::Settle => return Reply::Thread(self.settle()),
+            Command::HasWork => return Reply::Whether(self.has_work()),
+            Command::GivesWay(thread) => return Reply::Whether(self.gives_way(thread)),
+            Command::Next(thread) => return Reply::Next(self.next(thread, draw)),
+            Command::Rescue(thread) => return Reply::Next(self.rescue(thread)),
+            Command::ResumeParked => return Reply::Next(self.resume_parked()),
+        }
+        Reply::Done
+    }
+}
+
+/// Defines what unwraps each kind of reply.
+macro_rules! unwrap {
+    ($($name:ident: $kind:ident -> $type:ty,)*) => {
+        /// The contents, for a caller who knows the kind from the command; each panics at a reply of another kind.
+        impl<T> Reply<T> {
+            $(
+                #[doc = concat!("The contents of [`Reply::", stringify!($kind), "`].")]
+                #[must_use]
+                pub fn $name(self) -> $type {
+                    match self {
+                        Self::$kind(contents) => contents,
+                        _ => unreachable!("the command has another reply"),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+unwrap! {
+    task: Task -> Task,
+    scope: Scope -> Scope,
+    taken: Taken -> Option<T>,
+    answer: Answer -> Option<Answer>,
+    thread: Thread -> Option<usize>,
+    is_yes: Whether -> bool,
+    next: Next -> Option<Next<T>>,
+}

@@ -1,0 +1,76 @@
+//! Which commands a plan's caller may give.
+//!
+//! A pool keeps to these duties by the way it is built. An altered trace may not, and its commands are rejected before the plan believes them.
+
+use super::{Command, Plan};
+use crate::memory::book::{Scope, Task, Until};
+
+impl<T> Plan<T> {
+    /// Whether a pool could give this command now.
+    pub(crate) fn allows<U>(&self, command: &Command<U>) -> bool {
+        match *command {
+            Command::Half(thread, _) => self.can_fork(thread),
+            Command::Spawn(thread, scope, _) => self.can_fork(thread) && self.knows(scope),
+            Command::StrangerIn(_, scope) => self.book.expects(scope),
+            Command::Close(scope) => self.book.tasks_of(scope) == Some(0),
+            Command::Expect(scope) => self.knows(scope),
+            Command::TakeBack(half) => self.book.is_half(half),
+            Command::Joined(half) => self.book.is_half(half) && self.book.has_ended(half),
+            Command::Waits(thread, until) => self.can_turn(thread) && self.can_wait(until),
+            Command::End(thread) | Command::Ask(thread, _) => self.can_turn(thread),
+            Command::Leave(thread) | Command::Next(thread) => self.can_leave(thread),
+            Command::GiveBack(_, reservation, _) => self.book.has_reservation(reservation),
+            Command::SetBudget(_) => self.budget().is_some(),
+            Command::SetWorkers(_)
+            | Command::Detached(..)
+            | Command::Open
+            | Command::Stranger(_)
+            | Command::Blocks(..)
+            | Command::GoesOn(_)
+            | Command::Answer(_)
+            | Command::Settle
+            | Command::HasWork
+            | Command::GivesWay(_)
+            | Command::NextOf(..)
+            | Command::Rescue(_)
+            | Command::ResumeParked => true,
+        }
+    }
+
+    fn top(&self, thread: usize) -> Option<Task> {
+        self.threads.get(thread)?.stack.last().copied()
+    }
+
+    /// Whether the thread's topmost task, if there is one, stands somewhere in the order.
+    fn can_fork(&self, thread: usize) -> bool {
+        self.top(thread).is_none_or(|top| self.book.is_placed(top))
+    }
+
+    /// Whether it may begin to wait, ask for memory or end: it does not wait and has not asked.
+    fn can_turn(&self, thread: usize) -> bool {
+        self.top(thread).is_none_or(|top| self.can_end(top))
+    }
+
+    /// Whether all tasks of the thread may end.
+    fn can_leave(&self, thread: usize) -> bool {
+        let thread = self.threads.get(thread);
+        thread.is_none_or(|thread| thread.stack.iter().all(|task| self.can_end(*task)))
+    }
+
+    fn can_end(&self, task: Task) -> bool {
+        !self.book.waits(task) && !self.book.asks(task)
+    }
+
+    /// Whether there is something to wait for.
+    fn can_wait(&self, until: Until) -> bool {
+        match until {
+            Until::Half(half) => self.book.is_half(half),
+            Until::Scope(scope) => self.book.is_unawaited(scope),
+            Until::Else => true,
+        }
+    }
+
+    fn knows(&self, scope: Scope) -> bool {
+        self.book.tasks_of(scope).is_some()
+    }
+}

@@ -1,0 +1,176 @@
+//! Tasks that declare memory: they end under every policy, and within its bound.
+
+mod support;
+
+use support::{Random, alone, whole};
+use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos};
+use tidegate_sim::{Costs, Dag, Extent, Job, JobOutcome, Settings, Step, Width, run, run_telling};
+
+fn soak(slice: u64) -> u64 {
+    let scale: u64 = std::env::var("TIDEGATE_SOAK_SCALE").map_or(1, |text| {
+        text.parse().expect("TIDEGATE_SOAK_SCALE is a number")
+    });
+    println!(
+        "soak: {} random dags with reservations, each on 1 to 64 processors under each policy",
+        slice * scale
+    );
+    slice * scale
+}
+
+fn dag(seed: u64, rests: bool) -> Random {
+    Random {
+        reservations: true,
+        rests,
+        ..Random::new(seed)
+    }
+}
+
+fn on(processors: usize, memory: &str, seed: u64, rests: bool) -> JobOutcome {
+    let settings = Settings {
+        seed,
+        memory: memory.parse::<MemoryPolicy>().unwrap(),
+        ..Settings::new(processors)
+    };
+    alone(&settings, dag(seed, rests)).0
+}
+
+#[test]
+fn every_random_dag_ends_within_the_bound_of_every_policy() {
+    for seed in 0..soak(40) {
+        let rests = seed % 2 == 1;
+        let k = [20, 60, 200][seed as usize % 3];
+        let extent = Extent::with_k(&dag(seed, rests), k);
+        // A budget names at least a byte.
+        let s1 = extent.peak_bytes.max(1);
+        for processors in [1, 2, 4, 16, 64] {
+            let budget = s1 + [0, 1, s1 / 10, s1][seed as usize % 4];
+            let bound = s1 + k * processors as u64 * extent.depth;
+            for (policy, bound) in [
+                ("none".to_owned(), u64::MAX),
+                ("hybrid:alpha=50,beta=5".to_owned(), u64::MAX),
+                (format!("depth-first:k={k}"), bound),
+                (format!("dfdeques:k={k}"), bound),
+                (format!("budget:bytes={budget},serial={s1}"), budget),
+            ] {
+                if rests && policy.starts_with("budget") {
+                    // Who rests leaves the reserve to others.
+                    continue;
+                }
+                let job = on(processors, &policy, seed, rests);
+                let what = format!("seed {seed}, {policy} on {processors}");
+                assert_eq!((job.work, job.span), (extent.work, extent.span), "{what}");
+                assert_eq!(job.counters.refusals, 0, "{what}");
+                assert!(
+                    job.peak_bytes <= bound,
+                    "{what}: {} > {bound}",
+                    job.peak_bytes
+                );
+                if processors == 1 && policy == "none" && !rests {
+                    assert_eq!(job.peak_bytes, extent.peak_bytes, "{what}");
+                }
+            }
+        }
+    }
+}
+
+mod hybrid {
+    use super::*;
+
+    const WORK: Nanos = 1_000_000;
+
+    /// A task that holds a mebibyte while it works, and one that holds nothing.
+    struct Pair;
+
+    #[derive(Clone, Copy)]
+    struct PairTask {
+        is_root: bool,
+        bytes: u64,
+        step: u32,
+    }
+
+    impl PairTask {
+        fn holding(bytes: u64) -> Self {
+            Self {
+                is_root: false,
+                bytes,
+                step: 0,
+            }
+        }
+    }
+
+    impl Dag for Pair {
+        type Task = PairTask;
+
+        fn root(&self) -> PairTask {
+            PairTask {
+                is_root: true,
+                bytes: 0,
+                step: 0,
+            }
+        }
+
+        fn next(&self, task: &mut PairTask) -> Step<PairTask> {
+            task.step += 1;
+            match (task.is_root, task.step) {
+                (true, 1) => Step::Fork(PairTask::holding(1 << 20), PairTask::holding(0)),
+                (false, 1) => Step::Reservation(task.bytes),
+                (false, 2) => Step::Work(WORK),
+                _ => Step::End,
+            }
+        }
+    }
+
+    fn settings(idle: &str) -> Settings {
+        Settings {
+            costs: Costs::NONE,
+            idle: idle.parse::<IdlePolicy>().unwrap(),
+            memory: "hybrid:alpha=64KiB,beta=0".parse().unwrap(),
+            ..Settings::new(2)
+        }
+    }
+
+    /// The first task sleeps, and its processor runs the second one. The other processor has
+    /// nothing to do, but the clock that the sleeper waits for is not its own.
+    #[test]
+    fn sleepers_wait_for_their_own_processor() {
+        for idle in ["elastic", "none", "yield", "linear"] {
+            let (job, _) = alone(&settings(idle), Pair);
+            assert_eq!(job.counters.sleeps, 1, "{idle}");
+            assert!(job.time() >= 2 * WORK, "{idle}: {}", job.time());
+        }
+    }
+
+    /// The only other worker wakes the sleeper of one that the job has put to sleep.
+    #[test]
+    fn sleepers_without_a_processor_are_woken() {
+        for seed in 0..40 {
+            let settings = Settings {
+                seed,
+                memory: "hybrid:alpha=1,beta=0".parse().unwrap(),
+                cycle: 100_000,
+                ..Settings::new(8)
+            };
+            let jobs = [seed, seed + 1].map(|seed| Job {
+                dag: dag(seed, seed % 2 == 1),
+                arrives: 0,
+                width: Width::Desired("instantaneous".parse().unwrap()),
+            });
+            let mut tell = |events, _| panic!("seed {seed}: still running after {events} events");
+            let outcome = run_telling(&settings, &jobs, &mut tell).unwrap();
+            for (job, outcome) in jobs.iter().zip(outcome.jobs) {
+                assert_eq!(outcome.work, Extent::of(&job.dag).work, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_are_skipped_when_all_are_idle() {
+        let settings = Settings {
+            memory: "hybrid:alpha=1,beta=0".parse().unwrap(),
+            ..settings("elastic:search=0us")
+        };
+        let job = whole(Pair, &settings);
+        let outcome = run(&settings, &[job]).unwrap();
+        assert!(outcome.events < 100, "{}", outcome.events);
+    }
+}

@@ -1,0 +1,401 @@
+//! The plan of a pool that keeps the depth-first order ([`tidegate_policy::memory::plan`]), and what its names stand for.
+//!
+//! It knows neither the pool nor its workers: threads are numbers, and what sleeps is an [`Event`]. A task that was forked is in the plan and nowhere else. Tasks that come
+//! from outside, or go to a place or an inbox, are unknown to the plan until they begin, behind all others.
+
+use super::error::{Holder, ReservationError};
+use crate::job::{Header, Task};
+use crate::scope::ScopeCore;
+use crate::worker::Event;
+use crate::worker::wait::Awaited;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::Location;
+use std::sync::Arc;
+use tidegate_policy::memory::book::{self, Answer, Book, Until};
+use tidegate_policy::memory::plan::{Command, Next, Reply};
+use tidegate_policy::trace::{Orders, StreamRecorder};
+use tidegate_policy::{MemoryPolicy, Rng};
+use tidegate_sync::seed;
+
+/// The plan, and what its names stand for.
+pub(super) struct Ordered {
+    plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
+    /// By the address of a task: from the fork until it begins, for a half until its joiner resumes.
+    tasks: ByAddress<book::Task>,
+    /// By the address of a scope: from its first task to its end.
+    scopes: ByAddress<book::Scope>,
+    /// By thread: the events that its tasks sleep on, the innermost last.
+    asleep: Vec<Vec<Arc<Event>>>,
+    /// By thread: the unanswered requests of its tasks, the innermost last.
+    asks: Vec<Vec<Request>>,
+    /// By the number of the reservation: the request that was granted.
+    reservations: Vec<Option<Request>>,
+    /// For random choices.
+    rng: Rng,
+    /// A rescue found nothing to begin, and the plan has not changed since.
+    pub(super) in_vain: bool,
+    /// What `in_vain` was before the current turn.
+    was_in_vain: bool,
+}
+
+/// How many bytes were asked for, and where in the source.
+pub(super) type Request = (u64, &'static Location<'static>);
+
+/// What a worker does next.
+pub(super) enum Step {
+    /// Runs this task, which was in the deque of the named worker.
+    Start(Task, Option<usize>),
+    /// Gives its slot to the thread that sleeps on this event.
+    Wake(Arc<Event>),
+    /// Looks again.
+    Again,
+}
+
+type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
+
+/// Hashes addresses, which no attacker chooses.
+#[derive(Default)]
+struct Scatter(u64);
+
+impl Hasher for Scatter {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        // The golden ratio moves close addresses far from each other.
+        self.0 = (self.0 ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        // The table uses the bits at both ends.
+        self.0 ^ self.0 >> 32
+    }
+}
+
+/// The entry at an index of a list that grows as needed.
+fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+    if list.len() <= at {
+        list.resize_with(at + 1, T::default);
+    }
+    &mut list[at]
+}
+
+pub(super) fn address<T>(of: &T) -> usize {
+    std::ptr::from_ref(of).addr()
+}
+
+impl Ordered {
+    /// The plan of this policy, if it keeps the order.
+    pub(super) fn new(
+        memory: MemoryPolicy,
+        workers: usize,
+        recorder: Option<StreamRecorder>,
+    ) -> Option<Self> {
+        Some(Self {
+            plan: Orders::new(memory, workers, recorder.map(RefCell::new))?,
+            tasks: HashMap::default(),
+            scopes: HashMap::default(),
+            asleep: vec![],
+            asks: vec![],
+            reservations: vec![],
+            rng: Rng::new(seed::worker_seed(workers)),
+            in_vain: false,
+            was_in_vain: false,
+        })
+    }
+
+    pub(super) fn recorder(&self) -> Option<&RefCell<StreamRecorder>> {
+        self.plan.recorder().as_ref()
+    }
+
+    pub(super) fn book(&self) -> &Book {
+        self.plan.plan().book()
+    }
+
+    pub(super) fn has_parked(&self) -> bool {
+        self.plan.plan().has_parked()
+    }
+
+    pub(super) fn unstarted(&self) -> usize {
+        self.plan.plan().unstarted()
+    }
+
+    pub(super) fn has_work(&mut self) -> bool {
+        self.apply(Command::HasWork).is_yes()
+    }
+
+    pub(super) fn set_workers(&mut self, workers: usize) {
+        self.apply(Command::SetWorkers(workers));
+    }
+
+    /// Gives the plan a command. Random choices come from the plan's own generator.
+    fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
+        let Self { plan, rng, .. } = self;
+        plan.apply(command, |many| rng.below(many as u64) as usize)
+    }
+
+    /// Changes the plan; a rescue may find something again.
+    pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+        self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
+        change(self)
+    }
+
+    /// The events of the sleeping threads whose requests can be answered now.
+    pub(super) fn settle(&mut self) -> Vec<Arc<Event>> {
+        let mut answered = vec![];
+        while let Some(t) = self.apply(Command::Settle).thread() {
+            answered.push(self.wakes(t));
+        }
+        answered
+    }
+
+    /// Thread `t` has forked these tasks. Returns what it must sleep on if its slot is for one of them.
+    pub(super) fn fork(
+        &mut self,
+        t: usize,
+        tasks: impl Iterator<Item = Task>,
+    ) -> Option<Arc<Event>> {
+        let moved = tasks.map(|task| self.put(t, task)).count();
+        let gives_way = moved > 0 && self.apply(Command::GivesWay(t)).is_yes();
+        gives_way.then(|| self.sleeps(t))
+    }
+
+    fn put(&mut self, t: usize, task: Task) {
+        let header = address(task.header());
+        let command = if task.header().latch.is_half() {
+            Command::Half(t, task)
+        } else if let Some(scope) = task.scope().map(address) {
+            Command::Spawn(t, self.open(scope), task)
+        } else {
+            Command::Detached(t, task)
+        };
+        let name = self.apply(command).task();
+        self.tasks.insert(header, name);
+    }
+
+    /// The name of the scope at this address, which the plan may not know yet.
+    fn open(&mut self, scope: usize) -> book::Scope {
+        if let Some(name) = self.scopes.get(&scope) {
+            return *name;
+        }
+        let name = self.apply(Command::Open).scope();
+        self.scopes.insert(scope, name);
+        name
+    }
+
+    /// A task of the scope will begin that the plan does not know until then.
+    pub(super) fn expect(&mut self, scope: &ScopeCore) {
+        let scope = self.open(address(scope));
+        self.apply(Command::Expect(scope));
+    }
+
+    pub(super) fn close(&mut self, scope: &ScopeCore) {
+        if let Some(scope) = self.scopes.remove(&address(scope)) {
+            self.apply(Command::Close(scope));
+        }
+    }
+
+    /// What thread `t`, which has no frames, does next.
+    pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
+        let next = self.plan.apply(Command::Next(t), draw).next()?;
+        Some(self.step(next))
+    }
+
+    /// What thread `t` does next while all threads wait.
+    pub(super) fn rescue(&mut self, t: usize) -> Option<Step> {
+        let next = self.apply(Command::Rescue(t)).next();
+        self.in_vain = next.is_none();
+        Some(self.step(next?))
+    }
+
+    /// The first parked task that resumes.
+    pub(super) fn resume_parked(&mut self) -> Option<Step> {
+        let next = self.apply(Command::ResumeParked).next()?;
+        Some(self.step(next))
+    }
+
+    fn step(&mut self, next: Next<Task>) -> Step {
+        match next {
+            Next::Start(task, victim) => Step::Start(task, victim),
+            Next::Resume(t) => Step::Wake(self.wakes(t)),
+            Next::Again => Step::Again,
+        }
+    }
+
+    /// A task of the scope that thread `t` waits for, if it comes next.
+    pub(super) fn next_of(&mut self, t: usize, scope: &ScopeCore) -> Option<Task> {
+        self.in_vain = self.was_in_vain;
+        let scope = *self.scopes.get(&address(scope))?;
+        let task = self.apply(Command::NextOf(t, scope)).taken();
+        self.in_vain = self.was_in_vain && task.is_none();
+        task
+    }
+
+    /// Takes a half back that has not begun. Returns whether it had not.
+    pub(super) fn take_back(&mut self, half: &Header) -> bool {
+        let name = self.tasks.get(&address(half)).copied();
+        let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
+        taken.is_some() && self.tasks.remove(&address(half)).is_some()
+    }
+
+    /// A task begins on thread `t` that was taken from somewhere.
+    pub(super) fn begin(&mut self, t: usize, task: &Task) {
+        let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
+        let known = if is_half {
+            self.tasks.contains_key(&header)
+        } else {
+            self.tasks.remove(&header).is_some()
+        };
+        if known {
+            return;
+        }
+        let scope = task.scope().map(address);
+        self.apply(match scope.and_then(|scope| self.scopes.get(&scope)) {
+            Some(scope) => Command::StrangerIn(t, *scope),
+            None => Command::Stranger(t),
+        });
+    }
+
+    pub(super) fn end(&mut self, t: usize) {
+        self.apply(Command::End(t));
+    }
+
+    pub(super) fn leave(&mut self, t: usize) {
+        self.apply(Command::Leave(t));
+    }
+
+    pub(super) fn blocks(&mut self, t: usize, blocks: bool) {
+        self.apply(Command::Blocks(t, blocks));
+    }
+
+    pub(super) fn waits(&mut self, t: usize, awaited: Awaited<'_>) {
+        let until = match awaited {
+            Awaited::Half(half) | Awaited::HalfUnwinding(half) => {
+                let half = self.tasks.get(&address(half)).copied();
+                half.map(Until::Half)
+            }
+            Awaited::Scope(scope) => {
+                let scope = self.scopes.get(&address(scope)).copied();
+                scope.map(Until::Scope)
+            }
+            Awaited::Outside(_) => None,
+            // The request has told the plan.
+            Awaited::Memory(_) => return,
+        };
+        self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
+    }
+
+    pub(super) fn goes_on(&mut self, t: usize, awaited: Awaited<'_>) {
+        self.apply(Command::GoesOn(t));
+        if let Awaited::Half(half) | Awaited::HalfUnwinding(half) = awaited {
+            if let Some(name) = self.tasks.remove(&address(half)) {
+                self.apply(Command::Joined(name));
+            }
+        }
+    }
+
+    /// Thread `t` asks for memory. `Err` is what it must sleep on before it calls [`answer`](Self::answer).
+    pub(super) fn ask(
+        &mut self,
+        t: usize,
+        request: Request,
+    ) -> Result<Result<book::Reservation, ReservationError>, Arc<Event>> {
+        let answer = self.apply(Command::Ask(t, request.0)).answer();
+        match answer.expect("a request is answered at once") {
+            Answer::Granted(reservation) => Ok(Ok(self.granted(reservation, request))),
+            Answer::Refused => Ok(Err(self.refusal(request.0))),
+            Answer::Later => {
+                entry(&mut self.asks, t).push(request);
+                Err(self.sleeps(t))
+            }
+        }
+    }
+
+    /// The answer to the request for which thread `t` was woken.
+    pub(super) fn answer(&mut self, t: usize) -> Result<book::Reservation, ReservationError> {
+        let request = self.asks[t].pop().expect("a thread that asked");
+        match self.apply(Command::Answer(t)).answer() {
+            Some(Answer::Granted(reservation)) => Ok(self.granted(reservation, request)),
+            Some(Answer::Refused) => Err(self.refusal(request.0)),
+            Some(Answer::Later) | None => unreachable!("an answer woke the thread"),
+        }
+    }
+
+    fn granted(&mut self, reservation: book::Reservation, request: Request) -> book::Reservation {
+        *entry(&mut self.reservations, reservation.index()) = Some(request);
+        reservation
+    }
+
+    /// The reservation is over; thread `t` gives it back, if it is one of the pool.
+    pub(super) fn give_back(&mut self, t: Option<usize>, reservation: book::Reservation) {
+        let (bytes, _) = self.reservations[reservation.index()]
+            .take()
+            .expect("a granted reservation");
+        self.apply(Command::GiveBack(t, reservation, bytes));
+    }
+
+    /// Sets the budget. `Err` is the smallest that is allowed; `None` if the plan has none.
+    pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
+        let (_, serial) = self.plan.plan().budget()?;
+        if bytes < serial {
+            return Some(Err(serial));
+        }
+        self.apply(Command::SetBudget(bytes));
+        Some(Ok(()))
+    }
+
+    /// What thread `t` waits for and the budget, if there is one. A look that changes nothing.
+    pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
+        self.in_vain = self.was_in_vain;
+        let (budget, _) = self.plan.plan().budget()?;
+        Some((*self.asks.get(t)?.last()?, budget))
+    }
+
+    /// Thread `t` sleeps until the plan names it.
+    fn sleeps(&mut self, t: usize) -> Arc<Event> {
+        let event = Arc::new(Event::for_this_thread());
+        entry(&mut self.asleep, t).push(event.clone());
+        event
+    }
+
+    /// What thread `t` sleeps on.
+    fn wakes(&mut self, t: usize) -> Arc<Event> {
+        let event = entry(&mut self.asleep, t).pop();
+        event.expect("the plan wakes only sleeping threads")
+    }
+
+    /// The reservations by the place in the source where they were made, the largest first.
+    pub(super) fn holders(&self) -> Vec<Holder> {
+        let mut holders: Vec<Holder> = vec![];
+        for (bytes, at) in self.reservations.iter().flatten() {
+            if let Some(holder) = holders.iter_mut().find(|holder| holder.at == *at) {
+                holder.bytes = holder.bytes.saturating_add(*bytes);
+                holder.reservations += 1;
+            } else {
+                holders.push(Holder {
+                    at,
+                    bytes: *bytes,
+                    reservations: 1,
+                });
+            }
+        }
+        holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
+        holders
+    }
+
+    fn refusal(&self, bytes: u64) -> ReservationError {
+        let (budget, serial) = self.book().budget();
+        ReservationError::Refused {
+            bytes,
+            budget,
+            serial,
+            declared: self.book().declared(),
+            holders: self.holders(),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The hybrid of work stealing and Narlikar's scheduler: big allocators sleep while thieves find something else; see [`tidegate_policy::memory::rounds`].
+//!
+//! No sleeper is forgotten: it counts as work that a searcher may find, and before a thread rests it
+//! skips to the first sleeper. A thread that searches passes no rounds for a CPU slot that another
+//! thread holds; docs/memory.md has the protocol.
+
+use crate::worker::wait::{self, Awaited};
+use crate::worker::{Event, Worker, WorkerThread};
+use std::sync::Arc;
+use tidegate_policy::memory::Hybrid;
+use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
+
+/// The sleepers of each CPU slot, and what each thread was granted since it last slept or began a task.
+pub(super) struct Sleepers {
+    policy: Hybrid,
+    cpu_slots: Vec<Rounds<Arc<Event>>>,
+    granted: Vec<u64>,
+}
+
+impl Sleepers {
+    pub(super) fn new(policy: Hybrid, workers: usize) -> Self {
+        Self {
+            policy,
+            cpu_slots: (0..workers.max(1)).map(|_| Rounds::default()).collect(),
+            granted: vec![],
+        }
+    }
+
+    fn granted(&mut self, thread: usize) -> &mut u64 {
+        if self.granted.len() <= thread {
+            self.granted.resize(thread + 1, 0);
+        }
+        &mut self.granted[thread]
+    }
+
+    /// How many rounds the thread must sleep before it has these bytes; 0 grants them.
+    fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
+        let workers = self.cpu_slots.len() as u64;
+        let policy = self.policy;
+        let granted = self.granted(thread);
+        let rounds = policy.sleep_rounds(bytes, *granted, workers);
+        *granted = if rounds == 0 { *granted + bytes } else { 0 };
+        rounds
+    }
+
+    fn at(&mut self, cpu_slot: usize) -> &mut Rounds<Arc<Event>> {
+        let cpu_slots = self.cpu_slots.len();
+        &mut self.cpu_slots[cpu_slot % cpu_slots]
+    }
+
+    /// The first sleeper of the CPU slot, or else of any.
+    fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
+        let own = self.at(cpu_slot).skip();
+        own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
+    }
+
+    /// A round passes at the CPU slot, or else at one that has sleepers and that no thread holds.
+    fn pass_somewhere(
+        &mut self,
+        cpu_slot: usize,
+        is_held: impl Fn(usize) -> bool,
+    ) -> Option<Arc<Event>> {
+        if !self.at(cpu_slot).is_empty() {
+            return self.at(cpu_slot).pass();
+        }
+        pass_for_absent(&mut self.cpu_slots, is_held)
+    }
+
+    fn any(&self) -> bool {
+        self.cpu_slots.iter().any(|cpu_slot| !cpu_slot.is_empty())
+    }
+}
+
+/// What happens to the clock of a CPU slot.
+#[derive(Clone, Copy)]
+pub(crate) enum Round {
+    /// A round passes, before an attempt to steal.
+    Passes,
+    /// A round passes there or at a CPU slot that no thread holds, after a sweep in vain.
+    PassesSomewhere,
+    /// Rounds are skipped up to the first sleeper: there is nothing else to do.
+    Skipped,
+}
+
+/// Sleeps for as many rounds as these bytes are worth under the hybrid rule.
+pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
+    let memory = &worker.shared().memory;
+    let Some(mut sleepers) = memory.sleepers() else {
+        return;
+    };
+    let rounds = sleepers.rounds(worker.index, bytes);
+    if rounds == 0 {
+        return;
+    }
+    let event = Arc::new(Event::for_this_thread());
+    sleepers
+        .at(own_cpu_slot(worker))
+        .sleep(rounds, event.clone());
+    let _ = memory.mirror(true, 0);
+    drop(sleepers);
+    memory.count_sleep();
+    wait::until(worker, Awaited::Memory(&event));
+}
+
+/// Wakes the sleeper whose round has come, if there is one. Returns whether it did; the worker's slot may have gone along.
+pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
+    let memory = &worker.shared().memory;
+    if !memory.has_work() {
+        return false;
+    }
+    let Some(mut sleepers) = memory.sleepers() else {
+        return false;
+    };
+    let cpu_slot = own_cpu_slot(worker);
+    let due = match round {
+        Round::Passes => sleepers.at(cpu_slot).pass(),
+        Round::PassesSomewhere => sleepers.pass_somewhere(cpu_slot, |s| is_held(worker, s)),
+        Round::Skipped => sleepers.skip(cpu_slot),
+    };
+    let _ = memory.mirror(sleepers.any(), 0);
+    drop(sleepers);
+    due.inspect(Event::open_kept).is_some()
+}
+
+/// Another task begins at the base of this thread, which was granted nothing yet.
+pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
+    if let Some(mut sleepers) = worker.shared().memory.sleepers() {
+        *sleepers.granted(worker.index) = 0;
+    }
+}
+
+/// Whether a thread has the CPU slot. Hints are asked first, to spare the pool's lock; a thread that
+/// was granted the CPU slot and does not run yet has no hint, but is in the ledger.
+fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
+    let shared = worker.shared();
+    let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);
+    shared.workers().any(has_it) || shared.ledger().cpu_slots().is_taken(cpu_slot)
+}
+
+fn own_cpu_slot(worker: WorkerThread<'_>) -> usize {
+    worker.position.cpu_slot().unwrap_or(worker.index)
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::pool::{PoolInner, members};
+    use crate::worker::{Admission, Membership};
+    use crate::{Pool, policy::SharePolicy};
+    use tidegate_policy::slots::Status;
+
+    /// A thread with a slot; the second has the other CPU slot, but does not run yet, so that it has
+    /// no hint.
+    #[test]
+    fn a_granted_cpu_slot_is_held_before_its_thread_runs() {
+        let builder = Pool::builder().workers(2).share(SharePolicy::Off);
+        let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
+        let shared = PoolInner::bare(Options::of(builder).unwrap());
+        let admitted = members::admit_all(&shared, 2);
+        let (own, granted) = (admitted[0], admitted[1]);
+        let there = shared.ledger().cpu_slots().at(granted).unwrap();
+        let membership = Membership::enter(shared.clone(), Admission::granted(own));
+        let worker = membership.current();
+        let event = Arc::new(Event::for_this_thread());
+        let sleepers = || shared.memory.sleepers().unwrap();
+        sleepers().at(there).sleep(1, event);
+        let _ = shared.memory.mirror(true, 0);
+
+        assert!(!wake_sleeper(worker, Round::PassesSomewhere));
+        assert_eq!(shared.ledger().stop(granted, Status::Idle), None);
+        assert!(wake_sleeper(worker, Round::PassesSomewhere));
+        drop(membership);
+        std::mem::forget(shared);
+    }
+}

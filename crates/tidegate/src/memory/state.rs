@@ -1,0 +1,202 @@
+//! A pool's declared memory as data: the totals, the rule that decides, and flags that other rooms read without its lock.
+
+use super::ordered::Ordered;
+use super::sleepers::Sleepers;
+use crate::allocator;
+use crate::worker::Event;
+use tidegate_policy::MemoryPolicy;
+use tidegate_policy::trace::{Source, Stream, StreamRecorder};
+use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use tidegate_sync::lock::{Mutex, MutexGuard};
+
+/// A pool's declared memory and the rule that decides who may have it.
+pub(crate) struct Memory {
+    /// The sum of all reservations and its maximum, unless the plan keeps them.
+    declared: AtomicU64,
+    peak: AtomicU64,
+    sleeps: AtomicU64,
+    rule: Rule,
+    // Copies of what the rule knows, written under its lock and read without it.
+    /// Whether the rule has something that a free slot could be used for.
+    work: AtomicBool,
+    /// How many tasks in the plan have not begun.
+    unstarted: AtomicUsize,
+    /// Whether a rescue found nothing to begin, and the plan has not changed since.
+    in_vain: AtomicBool,
+    /// Whether tasks are parked; those have threads of their own.
+    parked: AtomicBool,
+}
+
+enum Rule {
+    /// Every request is granted.
+    Free,
+    Hybrid(Mutex<Sleepers>),
+    Ordered(Box<Mutex<Ordered>>),
+}
+
+impl Memory {
+    /// The memory of a pool with this policy. A plan records its commands with `recorder`.
+    pub(crate) fn new(
+        memory: MemoryPolicy,
+        workers: usize,
+        recorder: Option<StreamRecorder>,
+    ) -> Self {
+        let rule = match (Ordered::new(memory, workers, recorder), memory) {
+            (Some(ordered), _) => Rule::Ordered(Box::new(Mutex::new(ordered))),
+            (None, MemoryPolicy::Hybrid(policy)) => {
+                Rule::Hybrid(Mutex::new(Sleepers::new(policy, workers)))
+            }
+            (None, _) => Rule::Free,
+        };
+        Self {
+            declared: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
+            rule,
+            work: AtomicBool::new(false),
+            unstarted: AtomicUsize::new(0),
+            in_vain: AtomicBool::new(false),
+            parked: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the rule keeps the depth-first order; then it holds every task that has not begun.
+    pub(crate) fn is_ordered(&self) -> bool {
+        matches!(self.rule, Rule::Ordered(_))
+    }
+
+    pub(super) fn ordered(&self) -> Option<MutexGuard<'_, Ordered>> {
+        match &self.rule {
+            Rule::Ordered(ordered) => Some(ordered.lock()),
+            Rule::Free | Rule::Hybrid(_) => None,
+        }
+    }
+
+    pub(super) fn sleepers(&self) -> Option<MutexGuard<'_, Sleepers>> {
+        match &self.rule {
+            Rule::Hybrid(sleepers) => Some(sleepers.lock()),
+            Rule::Free | Rule::Ordered(_) => None,
+        }
+    }
+
+    /// What the plan was commanded and how it replied, if that is recorded.
+    pub(crate) fn trace(&self) -> Option<Stream> {
+        let ordered = self.ordered()?;
+        let recorder = ordered.recorder()?;
+        Some(recorder.borrow().stream(Source::Plan))
+    }
+
+    /// Whether the rule has a task or a sleeper that a free slot could be used for.
+    pub(crate) fn has_work(&self) -> bool {
+        // Acquire pairs with `mirror`; before a sleeper's last look there is a fence, too.
+        self.work.load(Ordering::Acquire)
+    }
+
+    /// Whether a rescue could find something in the rule.
+    pub(crate) fn can_rescue(&self) -> bool {
+        // Relaxed: a thread that reads a stale value looks once more, and one that changed the plan looks for work itself.
+        self.has_work() && !self.in_vain.load(Ordering::Relaxed)
+    }
+
+    /// Whether a parked task could resume.
+    pub(crate) fn has_parked(&self) -> bool {
+        // Relaxed: as in `can_rescue`.
+        self.parked.load(Ordering::Relaxed)
+    }
+
+    /// How many tasks in the plan have not begun; may be slightly stale.
+    pub(crate) fn unstarted(&self) -> usize {
+        // Relaxed: for estimates.
+        self.unstarted.load(Ordering::Relaxed)
+    }
+
+    /// Changes the plan, if there is one, and wakes the threads whose requests this answered. Also returns whether there is work now and was none
+    /// before.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
+        let mut ordered = self.ordered()?;
+        let result = ordered.turn(change);
+        let answered = ordered.settle();
+        let rises = self.mirror_plan(&mut ordered);
+        drop(ordered);
+        // The thread that changed the plan may be in the middle of a task and keeps its slot.
+        answered.iter().for_each(Event::open_owed);
+        Some((result, rises))
+    }
+
+    /// Changes the number of slots.
+    pub(crate) fn set_workers(&self, workers: usize) {
+        if let Some(mut ordered) = self.ordered() {
+            ordered.set_workers(workers);
+            // The caller looks for a thread to wake afterwards.
+            let _ = self.mirror_plan(&mut ordered);
+        }
+    }
+
+    /// Publishes what the plan has. Returns whether there is work now and was none before.
+    fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
+        let mirrors = [
+            (&self.in_vain, ordered.in_vain),
+            (&self.parked, ordered.has_parked()),
+        ];
+        for (word, value) in mirrors {
+            // Relaxed, both: as in `can_rescue`. Stored only when it changes, as in `mirror`.
+            if word.load(Ordering::Relaxed) != value {
+                word.store(value, Ordering::Relaxed);
+            }
+        }
+        self.mirror(ordered.has_work(), ordered.unstarted())
+    }
+
+    /// Publishes whether there is work and how many tasks have not begun; called under the rule's lock. Returns whether there is work now and was none
+    /// before.
+    pub(super) fn mirror(&self, work: bool, unstarted: usize) -> bool {
+        // Relaxed: as in `unstarted`.
+        self.unstarted.store(unstarted, Ordering::Relaxed);
+        // Relaxed: written under the rule's lock. Stored only when it changes: many threads read it.
+        let changes = self.work.load(Ordering::Relaxed) != work;
+        if changes {
+            // Release pairs with `has_work`.
+            self.work.store(work, Ordering::Release);
+        }
+        changes && work
+    }
+
+    pub(super) fn count_sleep(&self) {
+        // Relaxed: a count.
+        self.sleeps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How much is declared, the peak, and how often a task slept for memory.
+    pub(crate) fn figures(&self) -> (u64, u64, u64) {
+        // Relaxed, all: for statistics.
+        let [declared, peak, sleeps] =
+            [&self.declared, &self.peak, &self.sleeps].map(|word| word.load(Ordering::Relaxed));
+        match self.ordered() {
+            Some(ordered) => (ordered.book().declared(), ordered.book().peak(), sleeps),
+            None => (declared, peak, sleeps),
+        }
+    }
+
+    pub(super) fn declare(&self, bytes: u64) {
+        allocator::declare(bytes);
+        if self.is_ordered() {
+            // The plan has counted it.
+            return;
+        }
+        // Relaxed, all: the sum orders nothing else.
+        let before = self.declared.fetch_add(bytes, Ordering::Relaxed);
+        let now = before.saturating_add(bytes);
+        if now > self.peak.load(Ordering::Relaxed) {
+            // Relaxed: as above.
+            self.peak.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn undeclare(&self, bytes: u64) {
+        allocator::undeclare(bytes);
+        if !self.is_ordered() {
+            // Relaxed: as in `declare`.
+            self.declared.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+}

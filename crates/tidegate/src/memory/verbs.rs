@@ -1,0 +1,246 @@
+//! What other rooms do to a pool's memory; the table is in [`crate::memory`].
+//!
+//! A pool without a plan does nothing here, and a child made by `fork` neither: another thread may have held the plan's lock.
+
+use super::error::{Holders, ReservationError, Size};
+use super::ordered::{Ordered, Request, Step};
+use super::sleepers;
+use super::state::Memory;
+use crate::job::{Header, Task};
+use crate::pool::PoolInner;
+use crate::scope::ScopeCore;
+use crate::sleep::wake;
+use crate::worker::Event;
+use crate::worker::WorkerThread;
+use crate::worker::wait::{self, Awaited};
+use std::sync::Arc;
+use tidegate_policy::memory::book;
+use tidegate_policy::show_size;
+use tidegate_sync::stderr::print_line;
+
+/// Which planned task a worker looks for.
+pub(crate) enum Look<'a> {
+    /// Whatever comes next, for a worker without frames. The closure draws a number below its argument.
+    Next(&'a mut dyn FnMut(usize) -> usize),
+    /// A task of the scope that the worker waits for, if it comes next.
+    Of(&'a ScopeCore),
+    /// The task that all waiting threads depend on.
+    Rescue,
+    /// None: the worker's slot, which only threads with frames could use, goes to the first parked task, which may be the worker's own.
+    Parked,
+}
+
+/// Reserves memory, and waits for it if it must. No bytes need no name; nor does a pool without a plan.
+pub(super) fn reserve(
+    worker: WorkerThread<'_>,
+    request: Request,
+) -> Result<Option<book::Reservation>, ReservationError> {
+    let (bytes, _) = request;
+    if bytes == 0 {
+        return Ok(None);
+    }
+    let memory = &worker.shared().memory;
+    let reservation = if memory.is_ordered() {
+        Some(ask(worker, request)?)
+    } else {
+        sleepers::sleep_off(worker, bytes);
+        None
+    };
+    memory.declare(bytes);
+    Ok(reservation)
+}
+
+/// Asks the plan, and waits until the request is granted or refused.
+fn ask(worker: WorkerThread<'_>, request: Request) -> Result<book::Reservation, ReservationError> {
+    let index = worker.index;
+    let asked = change(worker.shared(), |plan| plan.ask(index, request));
+    let event = match asked.expect("a pool with a plan") {
+        Ok(answer) => return answer,
+        Err(event) => event,
+    };
+    worker.shared().memory.count_sleep();
+    wait::until(worker, Awaited::Memory(&event));
+    let answer = change(worker.shared(), |plan| plan.answer(index));
+    answer.expect("a pool with a plan")
+}
+
+/// Returns the memory of a reservation, with the names of its parts.
+pub(super) fn release(
+    pool: &PoolInner,
+    bytes: u64,
+    parts: impl Iterator<Item = book::Reservation>,
+) {
+    if pool.is_inherited() {
+        return;
+    }
+    pool.memory.undeclare(bytes);
+    for part in parts {
+        let thread = WorkerThread::of(pool).map(|worker| worker.index);
+        change(pool, |plan| plan.give_back(thread, part));
+    }
+}
+
+/// Changes the plan, if the pool has one, and wakes the threads whose requests this answered.
+fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
+    let (result, rises) = change_plan(pool, with)?;
+    if rises {
+        // A task that could not begin before has no other publisher.
+        wake::work_visible(pool, None);
+    }
+    Some(result)
+}
+
+/// Like [`change`], but the caller publishes the work. Also returns whether there is work now and was none before.
+fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
+    if !pool.memory.is_ordered() || pool.is_inherited() {
+        return None;
+    }
+    pool.memory.change(with)
+}
+
+/// The worker has forked these tasks. Returns what it must wait for if its slot is for one of them.
+pub(crate) fn fork(
+    worker: WorkerThread<'_>,
+    tasks: impl Iterator<Item = Task>,
+) -> Option<Arc<Event>> {
+    let forked = change_plan(worker.shared(), |plan| plan.fork(worker.index, tasks));
+    forked?.0
+}
+
+/// A planned task for this worker. Its slot may go to another thread instead.
+pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task> {
+    while look.may_find(&worker.shared().memory) {
+        let step = change(worker.shared(), |plan| look.step(plan, worker.index));
+        match step.flatten()? {
+            Step::Start(task, victim) => {
+                if let Some(victim) = victim {
+                    worker.count_steal(worker.shared().worker(victim), 1);
+                }
+                return Some(task);
+            }
+            Step::Wake(event) => {
+                // The worker has nothing to do: its slot goes along.
+                event.open_kept();
+                return None;
+            }
+            Step::Again if look.repeats() && !is_wanted(worker) => {}
+            Step::Again => return None,
+        }
+    }
+    None
+}
+
+impl Look<'_> {
+    /// Whether a look at the plan is worth its lock.
+    fn may_find(&self, memory: &Memory) -> bool {
+        match self {
+            Self::Next(_) | Self::Rescue => memory.has_work(),
+            Self::Of(_) => memory.unstarted() > 0,
+            Self::Parked => memory.has_parked(),
+        }
+    }
+
+    fn step(&mut self, plan: &mut Ordered, thread: usize) -> Option<Step> {
+        match self {
+            Self::Next(draw) => plan.next(thread, draw),
+            Self::Of(scope) => Some(Step::Start(plan.next_of(thread, scope)?, None)),
+            Self::Rescue => plan.rescue(thread),
+            Self::Parked => plan.resume_parked(),
+        }
+    }
+
+    fn repeats(&self) -> bool {
+        matches!(self, Self::Next(_))
+    }
+}
+
+/// Whether a worker that looks again and again has something else to do.
+fn is_wanted(worker: WorkerThread<'_>) -> bool {
+    worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
+}
+
+/// Takes a half back that has not begun. Returns whether it had not.
+pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
+    change(worker.shared(), |plan| plan.take_back(half)) == Some(true)
+}
+
+/// A task begins on this worker that was taken from somewhere.
+pub(crate) fn begin(worker: WorkerThread<'_>, task: &Task) {
+    change(worker.shared(), |plan| plan.begin(worker.index, task));
+}
+
+/// The worker's topmost task has ended, and whatever waits for it has yet to be notified.
+pub(crate) fn end(worker: WorkerThread<'_>) {
+    change(worker.shared(), |plan| plan.end(worker.index));
+}
+
+/// The worker has no frames any more.
+pub(crate) fn leave(worker: WorkerThread<'_>) {
+    change(worker.shared(), |plan| plan.leave(worker.index));
+}
+
+/// The worker's topmost task gives its slot away and runs on without one, or has one again.
+pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
+    change(worker.shared(), |plan| plan.blocks(worker.index, blocks));
+}
+
+/// The worker's topmost task waits.
+pub(crate) fn waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    change(worker.shared(), |plan| plan.waits(worker.index, awaited));
+}
+
+/// What the worker's topmost task has waited for has happened.
+pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
+    change(worker.shared(), |plan| plan.goes_on(worker.index, awaited));
+}
+
+/// The scope will get a task that the plan does not know: from outside, or by a place or an inbox.
+pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
+    if pool.is_inherited() {
+        return;
+    }
+    // It answers no request, and the caller may hold the ledger.
+    if let Some(mut plan) = pool.memory.ordered() {
+        plan.expect(scope);
+    }
+}
+
+/// The scope is over.
+pub(crate) fn close(pool: &PoolInner, scope: &ScopeCore) {
+    change(pool, |plan| plan.close(scope));
+}
+
+/// Changes the budget; the error says why it cannot.
+pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), String> {
+    let bytes = bytes as u64;
+    match change(pool, |plan| plan.set_budget(bytes)).flatten() {
+        Some(Ok(())) => Ok(()),
+        Some(Err(serial)) => Err(format!(
+            "Pool::set_budget: {} is less than what the serial run needs; allowed: from {} on",
+            show_size(bytes),
+            show_size(serial)
+        )),
+        None => Err(
+            "Pool::set_budget: the pool has no budget; allowed: for a pool with MemoryPolicy::Budget"
+                .into(),
+        ),
+    }
+}
+
+/// Prints that the worker has waited for memory for long.
+pub(crate) fn report_stall(worker: WorkerThread<'_>) {
+    let pool = &worker.shared().options.name;
+    let seen = change(worker.shared(), |plan| {
+        let (request, budget) = plan.stalled(worker.index)?;
+        Some((request, budget, plan.book().declared(), plan.holders()))
+    });
+    if let Some(((bytes, at), budget, declared, holders)) = seen.flatten() {
+        print_line(format_args!(
+            "pool {pool}: a task waits for memory: for {} at {at}, and {} of {} are declared; {}",
+            Size(bytes),
+            Size(declared),
+            Size(budget),
+            Holders(&holders)
+        ));
+    }
+}

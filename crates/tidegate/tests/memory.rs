@@ -1,0 +1,311 @@
+//! Declared memory: budgets that hold, orders that end, and reservations in odd places.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tidegate::memory::{self, ReservationError};
+use tidegate::{
+    Pool,
+    policy::{MemoryPolicy, SharePolicy},
+};
+
+fn pool(workers: usize, memory: &str) -> Pool {
+    let memory: MemoryPolicy = memory.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    builder.memory(memory).build().unwrap()
+}
+
+const POLICIES: [&str; 5] = [
+    "none",
+    "hybrid:alpha=1KiB,beta=1KiB",
+    "depth-first:k=2KiB",
+    "dfdeques:k=2KiB",
+    "budget:bytes=12KiB,serial=11KiB",
+];
+
+/// Each call holds a KiB for as long as it lasts.
+fn memfib(n: u64) -> u64 {
+    let _reservation = memory::reserve(1 << 10).unwrap();
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = tidegate::join(|| memfib(n - 1), || memfib(n - 2));
+    a + b
+}
+
+#[test]
+fn a_program_of_joins_gives_the_same_under_every_policy() {
+    for policy in POLICIES {
+        for workers in [1, 2, 4] {
+            let pool = pool(workers, policy);
+            assert_eq!(pool.install(|| memfib(11)), 89, "{policy}");
+            let memory = pool.stats().memory;
+            assert_eq!(memory.declared, 0, "{policy}");
+            assert!(memory.peak >= 11 << 10, "{policy}: {}", memory.peak);
+            if policy.starts_with("budget") {
+                assert!(memory.peak <= 12 << 10);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_of_scopes_gives_the_same_under_every_policy() {
+    fn tree(depth: u32, leaves: &AtomicU64) {
+        let _reservation = memory::reserve(1 << 10).unwrap();
+        if depth == 0 {
+            leaves.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        tidegate::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|_| tree(depth - 1, leaves));
+            }
+        });
+    }
+    for policy in POLICIES {
+        for workers in [1, 2, 4] {
+            let pool = pool(workers, policy);
+            let leaves = AtomicU64::new(0);
+            pool.install(|| tree(5, &leaves));
+            assert_eq!(leaves.into_inner(), 243, "{policy}");
+            assert_eq!(pool.stats().memory.declared, 0);
+        }
+    }
+}
+
+#[test]
+fn a_guest_may_reservation_and_fork_from_its_own_stack() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let (a, b) = pool.join(|| memfib(8), || memfib(9));
+        assert_eq!((a, b), (21, 34), "{policy}");
+        assert_eq!(pool.stats().memory.declared, 0);
+    }
+}
+
+#[test]
+fn a_reservation_outside_of_all_pools_is_refused() {
+    assert_eq!(memory::reserve(1).unwrap_err(), ReservationError::NoPool);
+    let text = ReservationError::NoPool.to_string();
+    assert!(text.contains("task of a pool"), "{text}");
+}
+
+#[test]
+fn nothing_is_charged_for_a_reservation_of_nothing() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        pool.install(|| {
+            let reservation = memory::reserve(0).unwrap();
+            assert_eq!(reservation.bytes(), 0);
+        });
+        assert_eq!(pool.stats().memory.peak, 0, "{policy}");
+    }
+}
+
+#[test]
+fn a_reservation_that_no_allocation_can_have_is_refused() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let error = pool.install(|| memory::reserve(usize::MAX).unwrap_err());
+        assert_eq!(error, ReservationError::TooLarge { bytes: usize::MAX });
+        let error = pool.install(|| {
+            let mut reservation = memory::reserve(1).unwrap();
+            reservation.grow(usize::MAX).unwrap_err()
+        });
+        assert_eq!(error, ReservationError::TooLarge { bytes: usize::MAX });
+        assert_eq!(pool.stats().memory.declared, 0);
+    }
+}
+
+#[test]
+fn a_request_that_can_never_fit_is_refused_and_names_the_numbers_and_the_holders() {
+    let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
+    let error = pool.install(|| {
+        let _held = memory::reserve(6 << 10).unwrap();
+        memory::reserve(5 << 10).unwrap_err()
+    });
+    let ReservationError::Refused {
+        bytes,
+        budget,
+        serial,
+        declared,
+        holders,
+    } = &error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!(
+        (*bytes, *budget, *serial, *declared),
+        (5 << 10, 10 << 10, 4 << 10, 6 << 10)
+    );
+    assert_eq!(holders.len(), 1);
+    assert!(holders[0].at.file().ends_with("memory.rs"));
+    let text = error.to_string();
+    for part in ["5KiB", "6KiB", "10KiB", "4KiB", "memory.rs"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // Nothing is lost by it.
+    assert_eq!(pool.install(|| memfib(3)), 2);
+    assert_eq!(pool.stats().memory.declared, 0);
+}
+
+#[test]
+fn a_reservation_ends_with_a_panic_of_its_task() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        for _ in 0..20 {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                pool.join(
+                    || {
+                        let _reservation = memory::reserve(4 << 10).unwrap();
+                        panic!("on purpose");
+                    },
+                    || memfib(5),
+                )
+            }));
+            assert!(caught.is_err());
+        }
+        assert_eq!(pool.stats().memory.declared, 0, "{policy}");
+        assert_eq!(pool.install(|| memfib(10)), 55);
+    }
+}
+
+#[test]
+fn a_reservation_may_be_dropped_by_any_thread() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let reservation = pool.install(|| memory::reserve(4 << 10).unwrap());
+        assert_eq!(pool.stats().memory.declared, 4 << 10, "{policy}");
+        std::thread::spawn(move || drop(reservation))
+            .join()
+            .unwrap();
+        assert_eq!(pool.stats().memory.declared, 0, "{policy}");
+        assert_eq!(pool.install(|| memfib(10)), 55);
+    }
+}
+
+#[test]
+fn a_reservation_outlives_its_pool() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let reservation = pool.install(|| memory::reserve(4 << 10).unwrap());
+        drop(pool);
+        drop(reservation);
+    }
+}
+
+#[test]
+fn a_forgotten_reservation_stays_charged_and_whoever_does_not_fit_beside_it_is_refused() {
+    let pool = pool(2, "budget:bytes=12KiB,serial=11KiB");
+    pool.install(|| std::mem::forget(memory::reserve(4 << 10).unwrap()));
+    assert_eq!(pool.stats().memory.declared, 4 << 10);
+    let error = pool.install(|| {
+        let _held = memory::reserve(8 << 10).unwrap();
+        memory::reserve(1 << 10).unwrap_err()
+    });
+    assert!(error.to_string().contains("4KiB by"), "{error}");
+}
+
+#[test]
+fn a_reservation_grows_and_keeps_what_it_has() {
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        pool.install(|| {
+            let mut reservation = memory::reserve(1 << 10).unwrap();
+            reservation.grow(2 << 10).unwrap();
+            assert_eq!(reservation.bytes(), 3 << 10);
+        });
+        let memory = pool.stats().memory;
+        assert_eq!((memory.declared, memory.peak), (0, 3 << 10), "{policy}");
+    }
+}
+
+#[test]
+fn a_vector_comes_with_its_reservation() {
+    let pool = pool(1, "none");
+    pool.install(|| {
+        let mut values = memory::vec::<u64>(100).unwrap();
+        values.extend(0..100);
+        assert_eq!(values.len(), 100);
+        let (values, reservation) = values.into_parts();
+        assert!(values.capacity() >= 100);
+        assert_eq!(reservation.bytes(), 800);
+    });
+}
+
+#[test]
+fn very_many_tasks_ask_at_once() {
+    let tasks = support::soak(
+        10_000,
+        "tasks that ask for memory at once, under each policy",
+    );
+    for policy in POLICIES {
+        let pool = pool(2, policy);
+        let ran = AtomicUsize::new(0);
+        pool.scope(|scope| {
+            for _ in 0..tasks {
+                scope.spawn(|_| {
+                    let _reservation = memory::reserve(1 << 10).unwrap();
+                    ran.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(ran.into_inner(), tasks, "{policy}");
+        let memory = pool.stats().memory;
+        assert_eq!(memory.declared, 0);
+        if policy.starts_with("budget") {
+            assert!(memory.peak <= 12 << 10);
+        }
+    }
+}
+
+#[test]
+fn a_budget_may_be_lowered_while_it_is_in_use() {
+    let pool = pool(2, "budget:bytes=64KiB,serial=12KiB");
+    std::thread::scope(|scope| {
+        let work = scope.spawn(|| pool.install(|| memfib(12)));
+        for kib in (12..64).rev() {
+            pool.set_budget(kib << 10).unwrap();
+        }
+        assert_eq!(work.join().unwrap(), 144);
+    });
+    let error = pool.set_budget(11 << 10).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "Pool::set_budget: 11KiB is less than what the serial run needs; allowed: from 12KiB on"
+    );
+    let error = pool_without_budget().set_budget(1).unwrap_err().to_string();
+    assert!(error.contains("no budget"), "{error}");
+}
+
+fn pool_without_budget() -> Pool {
+    pool(1, "none")
+}
+
+#[test]
+fn a_reservation_does_not_grow_in_a_task_of_another_pool() {
+    let (own, other) = (pool(1, "none"), pool(1, "none"));
+    let mut reservation = own.install(|| memory::reserve(1).unwrap());
+    let error = other.install(|| reservation.grow(1).unwrap_err());
+    assert_eq!(error, ReservationError::OtherPool);
+    assert_eq!(reservation.grow(1).unwrap_err(), ReservationError::NoPool);
+    own.install(|| reservation.grow(1).unwrap());
+    assert_eq!(reservation.bytes(), 2);
+}
+
+#[test]
+fn a_run_on_one_worker_under_depth_first_tells_what_the_serial_run_needs() {
+    let pool = pool(1, "depth-first:k=1KiB");
+    pool.install(|| {
+        tidegate::scope(|s| {
+            let mut kept = vec![];
+            for _ in 0..3 {
+                s.spawn(|_| drop(memory::reserve(4 << 10).unwrap()));
+                kept.push(memory::reserve(1 << 10).unwrap());
+            }
+        });
+    });
+    // The third task is called while two reservations are kept.
+    assert_eq!(pool.stats().memory.peak, 6 << 10);
+}

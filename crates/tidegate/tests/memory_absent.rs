@@ -1,0 +1,344 @@
+//! Budgets while those who come first are away: they wait for what the plan does not know of, or lie below others.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use support::watched;
+use tidegate::memory::{self, ReservationError};
+use tidegate::{
+    Pool,
+    policy::{MemoryPolicy, SharePolicy},
+};
+
+const KIB: usize = 1 << 10;
+
+/// What the serial run of the programs here needs, and no more.
+const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
+
+fn pool(workers: usize, memory: &str) -> Pool {
+    let memory: MemoryPolicy = memory.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    builder.memory(memory).build().unwrap()
+}
+
+/// With so few threads that whatever else is to be done must be done on top of who waits.
+fn narrow(workers: usize, memory: &str) -> Pool {
+    let builder = Pool::builder().workers(workers).max_threads(workers);
+    let memory: MemoryPolicy = memory.parse().unwrap();
+    builder
+        .share(SharePolicy::Off)
+        .memory(memory)
+        .build()
+        .unwrap()
+}
+
+fn other() -> Pool {
+    Pool::builder()
+        .workers(1)
+        .share(SharePolicy::Off)
+        .build()
+        .unwrap()
+}
+
+fn reserve(kib: usize) -> Result<usize, ReservationError> {
+    memory::reserve(kib * KIB).map(|reservation| reservation.bytes())
+}
+
+fn a_while() {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+fn until(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn raise(flag: &AtomicBool) {
+    flag.store(true, Ordering::Release);
+}
+
+/// The first half holds 10 KiB and does `act` when the second one has asked for 10 as well: what that gets.
+fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, ReservationError> {
+    let asks = AtomicBool::new(false);
+    let first = || {
+        let _held = memory::reserve(10 * KIB).unwrap();
+        tidegate::blocking(|| {
+            until(&asks);
+            a_while();
+        });
+        act();
+    };
+    let second = || {
+        raise(&asks);
+        reserve(10)
+    };
+    pool.join(first, second).1
+}
+
+#[test]
+fn a_task_behind_a_request_begins_for_who_is_away() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        let calls_back = || {
+            other().install(|| pool.install(|| tidegate::scope(|s| s.spawn(|_| ()))));
+        };
+        assert_eq!(asked_beside(&pool, calls_back), Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn a_detached_task_behind_a_request_begins_for_who_blocks() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        let hears = || {
+            let (told, hears) = mpsc::channel();
+            let _handle = tidegate::spawn(move || told.send(()).unwrap());
+            tidegate::blocking(|| hears.recv().unwrap());
+        };
+        assert_eq!(asked_beside(&pool, hears), Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn a_part_of_a_broadcast_on_top_of_a_request_has_what_it_forks_run() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        let forked = AtomicBool::new(false);
+        let forks = |_| tidegate::scope(|s| s.spawn(|_| raise(&forked)));
+        std::thread::scope(|outside| {
+            let holds = || {
+                outside.spawn(|| pool.broadcast(forks));
+                tidegate::blocking(|| until(&forked));
+            };
+            assert_eq!(asked_beside(&pool, holds), Ok(10 * KIB));
+        });
+    });
+}
+
+#[test]
+fn a_request_waits_for_who_waits_for_parts_that_have_not_begun() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        let begun = AtomicBool::new(false);
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            pool.broadcast(|_| raise(&begun));
+        };
+        let second = || {
+            until(&begun);
+            a_while();
+            reserve(10)
+        };
+        assert_eq!(pool.join(first, second).1, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn what_never_fits_is_refused_on_top_of_who_asks() {
+    watched(|| {
+        let pool = narrow(1, "budget:bytes=10KiB,serial=10KiB");
+        pool.install(|| {
+            tidegate::scope(|s| {
+                s.spawn(|_| assert!(reserve(11).is_err()));
+                reserve(5).unwrap();
+            });
+        });
+    });
+}
+
+#[test]
+fn what_never_fits_is_refused_to_who_is_awaited() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        let refused = || pool.install(|| reserve(20).is_err());
+        assert!(pool.install(|| other().install(refused)));
+    });
+}
+
+#[test]
+fn who_waits_for_a_scope_runs_its_tasks_at_places_before_what_comes_later() {
+    watched(|| {
+        let pool = narrow(1, TIGHT);
+        let place = pool.places()[0];
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            tidegate::scope(|s| s.spawn_at(place, |_| ()));
+        };
+        let asked = pool.install(|| tidegate::join(first, || reserve(10)).1);
+        assert_eq!(asked, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn where_all_threads_wait_what_somebody_absent_waits_for_begins_first() {
+    watched(|| {
+        let pool = narrow(2, TIGHT);
+        let has_two = AtomicBool::new(false);
+        let calls_back = || {
+            pool.install(|| {
+                raise(&has_two);
+                tidegate::scope(|outer| {
+                    tidegate::scope(|inner| {
+                        outer.spawn(|_| ());
+                        inner.spawn(|_| ());
+                    });
+                });
+            });
+        };
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            other().install(calls_back);
+        };
+        let (asked, ()) = std::thread::scope(|outside| {
+            // Keeps the other worker from the second half.
+            let keeps = outside.spawn(|| pool.install(|| ()));
+            let asked = pool.install(|| tidegate::join(first, || reserve(10)).1);
+            (asked, keeps.join().unwrap())
+        });
+        assert_eq!(asked, Ok(10 * KIB));
+        until(&has_two);
+    });
+}
+
+#[test]
+fn who_computes_without_a_slot_is_not_parked_at_a_fork() {
+    watched(|| {
+        let pool = pool(1, "depth-first:k=1KiB");
+        pool.install(|| {
+            tidegate::scope(|s| {
+                let (told, hears) = mpsc::channel();
+                tidegate::blocking(|| {
+                    s.spawn(move |_| hears.recv().unwrap());
+                    told.send(()).unwrap();
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn more_slots_begin_what_was_behind_requests() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        let (asks, ran) = (AtomicBool::new(false), AtomicBool::new(false));
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            tidegate::blocking(|| until(&asks));
+            // It computes, and so nothing begins behind the request.
+            a_while();
+            pool.set_workers(2).unwrap();
+            until(&ran);
+        };
+        let second = || {
+            tidegate::join(
+                || {
+                    raise(&asks);
+                    reserve(10)
+                },
+                || raise(&ran),
+            )
+        };
+        assert_eq!(pool.join(first, second).1.0, Ok(10 * KIB));
+    });
+}
+
+/// Calls what `call` does from a task of the pool that waits for it in another one.
+fn through_another<R: Send>(pool: &Pool, call: impl FnOnce() -> R + Send) -> R {
+    pool.install(|| other().install(|| pool.install(call)))
+}
+
+#[test]
+fn a_call_through_another_pool_has_its_requests_granted_in_order() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        let begun = AtomicBool::new(false);
+        let program = || {
+            tidegate::scope(|scope| {
+                scope.spawn(|_| {
+                    raise(&begun);
+                    a_while();
+                    let _three = memory::reserve(3 * KIB).unwrap();
+                    let _twelve = memory::reserve(12 * KIB).unwrap();
+                });
+                let _ten = memory::reserve(10 * KIB).unwrap();
+                tidegate::blocking(|| until(&begun));
+                let _five = memory::reserve(5 * KIB).unwrap();
+            });
+        };
+        through_another(&pool, program);
+    });
+}
+
+#[test]
+fn nothing_of_a_call_begins_on_top_of_its_earlier_request_because_another_caller_is_away() {
+    watched(|| {
+        let memory: MemoryPolicy = TIGHT.parse().unwrap();
+        let builder = Pool::builder().workers(1).max_threads(2);
+        let pool = builder
+            .share(SharePolicy::Off)
+            .memory(memory)
+            .build()
+            .unwrap();
+        let (holds, blocks, begun) = (
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+            AtomicBool::new(false),
+        );
+        let caller = || {
+            other().install(|| until(&holds));
+            tidegate::blocking(|| {
+                raise(&blocks);
+                a_while();
+            });
+        };
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            raise(&holds);
+            until(&blocks);
+            reserve(5)
+        };
+        let second = || reserve(10);
+        std::thread::scope(|outside| {
+            outside.spawn(|| {
+                pool.install(|| {
+                    raise(&begun);
+                    caller();
+                });
+            });
+            until(&begun);
+            let asked = pool.install(|| tidegate::join(first, second));
+            assert_eq!(asked, (Ok(5 * KIB), Ok(10 * KIB)));
+        });
+    });
+}
+
+#[test]
+fn what_never_fits_is_refused_beside_a_task_that_nobody_has_begun() {
+    watched(|| {
+        let pool = narrow(1, "budget:bytes=10KiB,serial=10KiB");
+        pool.install(|| {
+            let _held = memory::reserve(8 * KIB).unwrap();
+            let _unbegun = tidegate::spawn(|| ());
+            tidegate::scope(|scope| {
+                scope.spawn(|_| assert!(reserve(5).is_err()));
+                drop(reserve(2));
+            });
+        });
+    });
+}
+
+#[test]
+fn who_blocks_without_memory_keeps_none_from_those_it_may_wait_for() {
+    watched(|| {
+        let pool = pool(1, TIGHT);
+        pool.install(|| {
+            let (told, hears) = mpsc::channel();
+            let _handle = tidegate::spawn(move || told.send(reserve(10)).unwrap());
+            let asked = tidegate::blocking(|| hears.recv().unwrap());
+            assert_eq!(asked, Ok(10 * KIB));
+        });
+    });
+}

@@ -1,0 +1,203 @@
+//! Declared memory where something has gone wrong: reservations that nobody gives back, and a system that refuses threads.
+//!
+//! Each case runs in a process of its own. The address space of some is limited; of others the standard error is read while they run.
+#![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
+
+mod support;
+
+use std::io::Read;
+use support::children::{is_child, limited, succeeds};
+use support::jobs::{Job, plays};
+use support::{Gate, Opens, Tally, until, watched};
+use tidegate::memory;
+use tidegate::{
+    Pool,
+    policy::{MemoryPolicy, SharePolicy},
+};
+
+const KIB: usize = 1 << 10;
+
+/// Where [`forget`] asks for its reservation.
+const FORGOTTEN_AT: u32 = line!() + 4;
+
+/// Reservations so much, and gives nothing back.
+fn forget(bytes: usize) {
+    std::mem::forget(memory::reserve(bytes).unwrap());
+}
+
+/// Beside 8 KiB that were forgotten the second half has no room for its 6 as long as the first one holds 4; alone the two would fit. The first one goes on
+/// when the test has had enough.
+fn asks_beside_a_forgotten_reservation() {
+    let memory: MemoryPolicy = "budget:bytes=15KiB,serial=5KiB".parse().unwrap();
+    let builder = Pool::builder().workers(2).name("harbour");
+    let pool = builder
+        .share(SharePolicy::Off)
+        .memory(memory)
+        .build()
+        .unwrap();
+    pool.install(|| forget(8 * KIB));
+    let holds = Gate::new();
+    let first = || {
+        let _held = memory::reserve(4 * KIB).unwrap();
+        holds.open();
+        tidegate::blocking(|| std::io::stdin().read_to_end(&mut vec![]).unwrap())
+    };
+    let second = || {
+        holds.wait();
+        memory::reserve(6 * KIB).map(|reservation| reservation.bytes())
+    };
+    let (_, asked) = pool.install(|| tidegate::join(first, second));
+    assert_eq!(asked, Ok(6 * KIB));
+    let memory = pool.stats().memory;
+    assert_eq!((memory.declared, memory.peak), (8 << 10, 14 << 10));
+    eprintln!("ended");
+}
+
+#[test]
+fn who_waits_long_beside_a_forgotten_reservation_names_its_place_and_goes_on_when_there_is_room() {
+    const NAME: &str = "who_waits_long_beside_a_forgotten_reservation_names_its_place_and_goes_on_when_there_is_room";
+    if plays(NAME) {
+        return asks_beside_a_forgotten_reservation();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut job = Job::start(NAME, &folder.path().join("table"), &[]);
+    let report = job.says("waits for memory");
+    let begins = format!(
+        "tidegate: pool harbour: a task waits for memory: for 6KiB at {}:",
+        file!()
+    );
+    assert!(report.starts_with(&begins), "{report}");
+    let held = format!(
+        "and 12KiB of 15KiB are declared; held: 8KiB by {}:{FORGOTTEN_AT}:",
+        file!()
+    );
+    assert!(report.contains(&held), "{report}");
+    assert!(report.contains(", 4KiB by "), "{report}");
+    let all = job.end();
+    let of = |text: &str| all.iter().filter(|line| line.contains(text)).count();
+    assert_eq!((of("waits for memory"), of("ended")), (1, 1), "{all:?}");
+}
+
+/// Each call holds a KiB for as long as it lasts; `n` of them are the most that the serial run holds.
+fn memfib(n: u64) -> u64 {
+    let _reservation = memory::reserve(KIB).unwrap();
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = tidegate::join(|| memfib(n - 1), || memfib(n - 2));
+    a + b
+}
+
+/// Policies under which tasks sleep for memory; the budget is what the serial run needs.
+const POLICIES: [&str; 3] = [
+    "budget:bytes=12KiB,serial=12KiB",
+    "dfdeques:k=512",
+    "depth-first:k=512",
+];
+
+/// So much address space is to be for the stack of each thread: more than for all else in the child.
+const STACK: usize = 1 << 30;
+
+/// With the policy and the number of workers that the variables say.
+fn pool_with_large_stacks() -> Pool {
+    let builder = Pool::builder().stack_size(STACK).share(SharePolicy::Off);
+    builder.name("wreck").build().unwrap()
+}
+
+/// Runs the child `name` under each policy, with address space for so many threads of the pool.
+fn with_threads(name: &str, threads: usize) {
+    for policy in POLICIES {
+        let variables = [
+            ("TIDEGATE_MEMORY", policy),
+            ("TIDEGATE_WORKERS", &threads.max(1).to_string()),
+        ];
+        let mebibytes = (threads * STACK + STACK * 9 / 10) >> 20;
+        let errors = succeeds(&limited(name, mebibytes, &variables));
+        let line = format!(
+            "tidegate: pool wreck: the system refused thread {}: ",
+            threads + 1
+        );
+        assert!(errors.contains(&line), "{policy}: {errors}");
+        assert!(errors.contains("ended\n"), "{policy}: {errors}");
+    }
+}
+
+/// The second half asks for memory when the first has spawned a task, which comes before it. If it sleeps for that it leaves a slot for which there is work, and
+/// with two workers no thread.
+fn halves_and_a_task_before_them(pool: &Pool) {
+    let (begun, spawned, ended) = (Gate::new(), Gate::new(), Gate::new());
+    let before = pool.stats().memory.sleeps;
+    let first = || {
+        tidegate::scope(|scope| {
+            begun.wait();
+            scope.spawn(|_| assert_eq!(memfib(12), 144));
+            spawned.open();
+            let slept = || pool.stats().memory.sleeps > before;
+            tidegate::blocking(|| until(|| ended.is_open() || slept()));
+            memfib(12)
+        })
+    };
+    let second = || {
+        begun.open();
+        spawned.wait();
+        let _ends = Opens(&ended);
+        memfib(11)
+    };
+    assert_eq!(pool.install(|| tidegate::join(first, second)), (144, 89));
+}
+
+#[test]
+fn child_sleeps_for_memory_where_no_more_threads_start() {
+    if !is_child() {
+        return;
+    }
+    watched(|| {
+        let pool = pool_with_large_stacks();
+        for _ in 0..20 {
+            halves_and_a_task_before_them(&pool);
+        }
+        assert!(pool.stats().memory.sleeps > 0);
+        assert_eq!(pool.stats().memory.declared, 0);
+        eprintln!("ended");
+    });
+}
+
+#[test]
+fn tasks_that_sleep_for_memory_come_to_their_end_on_the_threads_that_there_are() {
+    for workers in [2, 4] {
+        with_threads(
+            "child_sleeps_for_memory_where_no_more_threads_start",
+            workers,
+        );
+    }
+}
+
+#[test]
+fn child_asks_for_memory_in_a_pool_without_threads() {
+    if !is_child() {
+        return;
+    }
+    watched(|| {
+        let pool = pool_with_large_stacks();
+        assert_eq!(pool.install(|| memfib(12)), 144);
+        assert_eq!(pool.join(|| memfib(12), || memfib(11)), (144, 89));
+        let ran = Tally::new();
+        pool.scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|_| {
+                    assert_eq!(memfib(12), 144);
+                    ran.come();
+                });
+            }
+        });
+        assert_eq!(ran.get(), 3);
+        assert_eq!(pool.spawn(|| memfib(12)).join(), 144);
+        assert_eq!(pool.stats().memory.declared, 0);
+        eprintln!("ended");
+    });
+}
+
+#[test]
+fn a_pool_without_threads_has_its_callers_ask_for_memory() {
+    with_threads("child_asks_for_memory_in_a_pool_without_threads", 0);
+}

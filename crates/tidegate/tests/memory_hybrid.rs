@@ -1,0 +1,58 @@
+//! Big allocators that sleep for rounds of thieves go on, whoever is left to count the rounds.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use support::watched;
+use tidegate::{Pool, memory, policy::SharePolicy};
+
+const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "quanta"];
+
+fn pool(workers: usize, idle: &str) -> Pool {
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    let builder = builder.idle(idle.parse().unwrap());
+    // As many rounds as bytes.
+    let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
+    builder.build().unwrap()
+}
+
+/// Tasks that each sleep for so many rounds.
+fn sleep_off(rounds: usize, began: &AtomicUsize) {
+    tidegate::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|_| {
+                began.fetch_add(1, Ordering::Relaxed);
+                drop(memory::reserve(rounds).unwrap());
+            });
+        }
+    });
+}
+
+#[test]
+fn sleepers_of_a_slot_that_is_gone_go_on_under_every_idle_policy() {
+    for idle in IDLE {
+        watched(move || {
+            let pool = pool(2, idle);
+            for _ in 0..5 {
+                let began = AtomicUsize::new(0);
+                pool.set_workers(2).unwrap();
+                thread::scope(|threads| {
+                    threads.spawn(|| pool.install(|| sleep_off(100_000, &began)));
+                    while began.load(Ordering::Relaxed) < 2 {
+                        thread::yield_now();
+                    }
+                    pool.set_workers(1).unwrap();
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn a_single_worker_counts_rounds_with_nobody_to_rob() {
+    for idle in IDLE {
+        watched(move || pool(1, idle).install(|| sleep_off(1_000, &AtomicUsize::new(0))));
+    }
+}

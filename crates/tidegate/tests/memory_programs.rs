@@ -1,0 +1,160 @@
+//! Random fork-join programs with reservations: they end under every policy, within its bound.
+
+#[path = "../../policy/tests/programs/mod.rs"]
+mod programs;
+mod support;
+
+use programs::{Pause, Step, body, serial, span, with_strangers};
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use tidegate::memory::{self, Reservation};
+use tidegate::{Pool, Scope, policy::SharePolicy};
+use tidegate_policy::Rng;
+
+/// How many random programs are a slice.
+const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
+
+/// Reservations that last until the program is over.
+type Kept = Mutex<Vec<Reservation>>;
+
+/// A pool in which programs wait for something.
+fn elsewhere() -> &'static Pool {
+    static POOL: std::sync::LazyLock<Pool> = std::sync::LazyLock::new(|| {
+        let builder = Pool::builder().workers(1).share(SharePolicy::Off);
+        builder.build().unwrap()
+    });
+    &POOL
+}
+
+/// Runs a body within these scopes, the innermost last. A spawned one knows no other scope than its own and the one that it was spawned into.
+fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
+    let mut reservations: Vec<Reservation> = vec![];
+    tidegate::scope(|own| {
+        let scopes: Vec<&Scope<'env>> = around.iter().copied().chain([own]).collect();
+        for step in steps {
+            match step {
+                Step::Reservation(bytes) => {
+                    reservations.push(memory::reserve(*bytes as usize).unwrap())
+                }
+                Step::Free => drop(reservations.pop()),
+                Step::Keep => kept.lock().unwrap().extend(reservations.pop()),
+                Step::Pause(Pause::Blocks) => tidegate::blocking(thread::yield_now),
+                Step::Pause(Pause::Waits) => elsewhere().install(|| ()),
+                Step::Join(one, other) => {
+                    tidegate::join(|| run(one, kept, &scopes), || run(other, kept, &scopes));
+                }
+                Step::Spawn(outer, task) => {
+                    let into = scopes.len() - 1 - outer.min(&(scopes.len() - 1));
+                    scopes[into].spawn(move |scope| run(task, kept, &[scope]));
+                }
+                Step::Stranger(outer, task) => {
+                    let into = scopes[scopes.len() - 1 - outer.min(&(scopes.len() - 1))];
+                    let spawn = || into.spawn(move |scope| run(task, kept, &[scope]));
+                    thread::scope(|other| other.spawn(spawn).join().unwrap());
+                }
+            }
+        }
+    });
+}
+
+fn pool(policy: &str, workers: usize) -> Pool {
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    builder.memory(policy.parse().unwrap()).build().unwrap()
+}
+
+/// The most that a run declares.
+fn peak_of(pool: &Pool, program: &[Step]) -> u64 {
+    let kept = Kept::default();
+    pool.install(|| run(program, &kept, &[]));
+    drop(kept);
+    let memory = pool.stats().memory;
+    assert_eq!(memory.declared, 0);
+    memory.peak
+}
+
+/// Changes the number of slots, calls all workers and calls from outside, until it is over.
+fn disturb(pool: &Pool, workers: usize, is_over: &AtomicBool) {
+    for round in 0.. {
+        if is_over.load(Ordering::Acquire) {
+            return;
+        }
+        pool.set_workers(1 + round % workers).unwrap();
+        pool.broadcast(|_| ());
+        pool.install(|| tidegate::join(|| (), || ()));
+        pool.scope(|scope| scope.spawn(|_| ()));
+        thread::yield_now();
+    }
+}
+
+/// The same while somebody disturbs it.
+fn disturbed_peak_of(pool: &Pool, workers: usize, program: &[Step]) -> u64 {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|outside| {
+        outside.spawn(|| disturb(pool, workers, &is_over));
+        let peak = std::panic::catch_unwind(AssertUnwindSafe(|| peak_of(pool, program)));
+        is_over.store(true, Ordering::Release);
+        peak.unwrap()
+    })
+}
+
+#[test]
+fn every_random_program_ends_within_its_bound_under_every_policy() {
+    let seeds = support::soak(
+        PROGRAMS,
+        "random programs with reservations, each on 1, 2 and 4 workers under each policy",
+    );
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed as u64);
+        let mut program = body(&mut rng, 4);
+        if rng.below(2) == 0 {
+            program = with_strangers(&mut rng, program);
+        }
+        // A budget names at least a byte.
+        let s1 = serial(&program).max(1);
+        for workers in [1, 2, 4] {
+            let k = [20, 60, 200][rng.below(3) as usize];
+            let budget = s1 + [0, 1, s1 / 10, s1][rng.below(4) as usize];
+            let bound = s1 + k * workers as u64 * span(&program, k);
+            let within = |policy: &str, bound: u64| {
+                let peak = peak_of(&pool(policy, workers), &program);
+                assert!(
+                    peak <= bound,
+                    "seed {seed}, {policy} on {workers}: {peak} > {bound}"
+                );
+            };
+            within("none", u64::MAX);
+            within("hybrid:alpha=50,beta=10", u64::MAX);
+            within(&format!("depth-first:k={k}"), bound);
+            within(&format!("dfdeques:k={k}"), bound);
+            within(&format!("budget:bytes={budget},serial={s1}"), budget);
+        }
+    }
+}
+
+#[test]
+fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
+    let seeds = support::soak(
+        PROGRAMS,
+        "random programs under a budget, each on 1, 2 and 4 workers that others use as well",
+    );
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed as u64);
+        let mut program = body(&mut rng, 4);
+        if rng.below(2) == 0 {
+            program = with_strangers(&mut rng, program);
+        }
+        // A budget names at least a byte.
+        let s1 = serial(&program).max(1);
+        for workers in [1, 2, 4] {
+            let policy = format!("budget:bytes={s1},serial={s1}");
+            let pool = pool(&policy, workers);
+            let peak = disturbed_peak_of(&pool, workers, &program);
+            assert!(
+                peak <= s1,
+                "seed {seed}, {policy} on {workers}: {peak} > {s1}"
+            );
+        }
+    }
+}

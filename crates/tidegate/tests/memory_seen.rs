@@ -1,0 +1,108 @@
+//! A budget, seen from outside of the pool and by the tasks that have the reservations.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use support::{Gate, Opens, until, watched};
+use tidegate::memory::{self, Reservation};
+use tidegate::{Pool, policy::SharePolicy};
+
+/// What is seen of a program while it runs.
+#[derive(Default)]
+struct Seen {
+    over: Gate,
+    /// How many leaves it has come to.
+    leaves: AtomicU64,
+    /// How often somebody outside has looked, and the most that was declared then.
+    looks: AtomicU64,
+    most_declared: AtomicU64,
+    /// What the program's tasks know to be theirs, and the most that it was.
+    held: AtomicU64,
+    most_held: AtomicU64,
+}
+
+/// A reservation that is counted from after its grant until before its end.
+struct Held<'a>(Reservation, &'a Seen);
+
+impl Seen {
+    fn reserve(&self, bytes: u64) -> Held<'_> {
+        let reservation = memory::reserve(bytes as usize).unwrap();
+        let held = self.held.fetch_add(bytes, Ordering::AcqRel) + bytes;
+        self.most_held.fetch_max(held, Ordering::AcqRel);
+        Held(reservation, self)
+    }
+
+    fn look(&self, pool: &Pool) {
+        while !self.over.is_open() {
+            let declared = pool.stats().memory.declared;
+            self.most_declared.fetch_max(declared, Ordering::AcqRel);
+            self.looks.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// A task has come to a leaf. The first one and each tenth after it wait until somebody has looked who began to do so after this call.
+    fn leaf(&self) {
+        if self.leaves.fetch_add(1, Ordering::AcqRel) % 10 == 0 {
+            let looks = || self.looks.load(Ordering::Acquire);
+            let before = looks();
+            until(|| looks() >= before + 2);
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let Self(reservation, seen) = self;
+        let bytes = reservation.bytes() as u64;
+        seen.held.fetch_sub(bytes, Ordering::AcqRel);
+    }
+}
+
+/// Joins with scopes in them; the leaves hold 1, their parents 2, and so on.
+fn nested(depth: u64, seen: &Seen) -> u64 {
+    let _held = seen.reserve(depth + 1);
+    if depth == 0 {
+        seen.leaf();
+        return 1;
+    }
+    let spawn = || {
+        let leaves = AtomicU64::new(0);
+        tidegate::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|_| {
+                    leaves.fetch_add(nested(depth - 1, seen), Ordering::Relaxed);
+                });
+            }
+        });
+        leaves.into_inner()
+    };
+    let (one, two) = tidegate::join(|| nested(depth - 1, seen), spawn);
+    one + two
+}
+
+#[test]
+fn who_looks_from_outside_never_sees_more_than_the_budget_and_no_more_is_ever_held() {
+    const DEPTH: u64 = if cfg!(miri) { 2 } else { 5 };
+    let serial = (1..=DEPTH + 1).sum::<u64>();
+    let budget = serial + serial / 10;
+    for workers in [2, 4] {
+        watched(move || {
+            let memory = format!("budget:bytes={budget},serial={serial}");
+            let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+            let pool = builder.memory(memory.parse().unwrap()).build().unwrap();
+            let seen = Seen::default();
+            std::thread::scope(|scope| {
+                scope.spawn(|| seen.look(&pool));
+                let _ends = Opens(&seen.over);
+                let leaves = pool.install(|| nested(DEPTH, &seen));
+                assert_eq!(leaves, 3_u64.pow(DEPTH as u32));
+            });
+            let declared = seen.most_declared.into_inner();
+            // The path to a leaf is held while somebody looks.
+            assert!((serial..=budget).contains(&declared), "{declared}");
+            let held = seen.most_held.into_inner();
+            assert!((serial..=budget).contains(&held), "{held}");
+            assert_eq!(seen.held.into_inner(), 0);
+        });
+    }
+}

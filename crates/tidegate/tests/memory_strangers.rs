@@ -1,0 +1,243 @@
+//! Tasks of a scope that begin where nobody knew of them: at a place, from another thread, as parts of a broadcast. They hold up nobody who needs what their
+//! waiter keeps, and nothing begins on top of it that does.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use support::watched;
+use tidegate::memory::{self, ReservationError};
+use tidegate::{Pool, interval, policy::SharePolicy};
+
+const KIB: usize = 1 << 10;
+const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
+
+fn pool(workers: usize, threads: usize, memory: &str) -> Pool {
+    let builder = Pool::builder().workers(workers).max_threads(threads);
+    let builder = builder
+        .share(SharePolicy::Off)
+        .memory(memory.parse().unwrap());
+    builder.build().unwrap()
+}
+
+fn reserve(kib: usize) -> Result<usize, ReservationError> {
+    memory::reserve(kib * KIB).map(|reservation| reservation.bytes())
+}
+
+/// Until the other thread has said so, and has come to where it waits.
+fn until(said: &AtomicBool) {
+    while !said.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(30));
+}
+
+fn say(said: &AtomicBool) {
+    said.store(true, Ordering::Release);
+}
+
+fn spawns_within() {
+    tidegate::scope(|inner| inner.spawn(|_| ()));
+}
+
+/// The first half holds memory while `strangers` run, which do not end before the second one asks for what then is not there.
+fn is_granted_behind(pool: &Pool, strangers: impl FnOnce(&AtomicBool) + Send) {
+    let asks = AtomicBool::new(false);
+    let first = || {
+        let _held = memory::reserve(10 * KIB).unwrap();
+        strangers(&asks);
+    };
+    let second = || {
+        say(&asks);
+        reserve(10)
+    };
+    let (_, granted) = pool.install(|| tidegate::join(first, second));
+    assert_eq!(granted, Ok(10 * KIB));
+}
+
+#[test]
+fn a_request_waits_for_a_task_at_a_place_that_waits_for_its_own_scope() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        let place = pool.places()[0];
+        is_granted_behind(&pool, |asks| {
+            tidegate::scope(|scope| {
+                scope.spawn_at(place, |_| {
+                    until(asks);
+                    spawns_within();
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_request_waits_for_parts_of_a_broadcast_that_wait_for_their_own_scopes() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        is_granted_behind(&pool, |asks| {
+            until(asks);
+            pool.broadcast(|_| spawns_within());
+        });
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_task_that_a_thread_of_no_pool_has_spawned() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        is_granted_behind(&pool, |asks| {
+            tidegate::scope(|scope| {
+                std::thread::scope(|threads| {
+                    threads.spawn(|| {
+                        scope.spawn(|_| {
+                            until(asks);
+                            spawns_within();
+                        });
+                    });
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_task_spawned_by_a_thread_that_has_called_the_pool() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        is_granted_behind(&pool, |asks| {
+            tidegate::scope(|scope| {
+                let spawns = || {
+                    scope.spawn(|_| {
+                        until(asks);
+                        spawns_within();
+                    });
+                };
+                std::thread::scope(|threads| {
+                    threads.spawn(|| pool.install(spawns));
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_task_spawned_by_way_of_another_pool() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        let other = self::pool(1, 4, "none");
+        is_granted_behind(&pool, |asks| {
+            tidegate::scope(|scope| {
+                let spawns = || {
+                    scope.spawn(|_| {
+                        until(asks);
+                        spawns_within();
+                    });
+                };
+                other.install(|| pool.install(spawns));
+            });
+        });
+    });
+}
+
+#[test]
+fn a_tree_of_intervals_at_a_place_ends_and_leaves_its_waiter_the_memory() {
+    for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
+        watched(move || {
+            let pool = pool(2, 8, memory);
+            let place = pool.places()[0];
+            let (first, second) = (AtomicBool::new(false), AtomicBool::new(false));
+            let rest = || std::thread::sleep(Duration::from_millis(20));
+            pool.install(|| {
+                let graph = interval::run(|body| {
+                    body.interval(|_| say(&first));
+                    until(&first);
+                    body.interval(|_| say(&second)).at(place).schedule();
+                    until(&second);
+                    body.interval(|_| rest()).at(place).schedule();
+                });
+                graph.unwrap();
+                assert_eq!(reserve(5), Ok(5 * KIB));
+                let both = tidegate::join(|| reserve(10), || reserve(10));
+                assert_eq!(both, (Ok(10 * KIB), Ok(10 * KIB)));
+            });
+        });
+    }
+}
+
+#[test]
+fn what_a_task_at_a_place_spawns_begins_before_what_comes_later_on_one_thread() {
+    watched(|| {
+        let pool = pool(1, 1, TIGHT);
+        let place = pool.places()[0];
+        let first = || {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            tidegate::scope(|scope| scope.spawn_at(place, |scope| scope.spawn(|_| ())));
+        };
+        let (_, granted) = pool.install(|| tidegate::join(first, || reserve(10)));
+        assert_eq!(granted, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn a_task_that_its_own_root_has_buried_does_not_keep_the_rest_from_beginning() {
+    for memory in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB"] {
+        watched(move || {
+            let pool = pool(1, 1, memory);
+            let place = pool.places()[0];
+            let other = self::pool(1, 1, "none");
+            let rest = || std::thread::sleep(Duration::from_millis(30));
+            pool.install(|| {
+                tidegate::scope(|outer| {
+                    let first =
+                        || tidegate::scope(|scope| scope.spawn_at(place, |s| s.spawn(|_| ())));
+                    let second = || {
+                        other.install(rest);
+                        tidegate::scope(|inner| {
+                            outer.spawn(|_| ());
+                            inner.spawn(|_| ());
+                        });
+                    };
+                    tidegate::join(first, second);
+                });
+            });
+        });
+    }
+}
+
+#[test]
+fn a_handle_whose_request_fits_is_not_kept_waiting_by_one_whose_request_does_not() {
+    watched(|| {
+        let pool = pool(3, 12, TIGHT);
+        pool.install(|| {
+            let asks = |kib| {
+                let (said, heard) = std::sync::mpsc::channel();
+                let handle = tidegate::spawn(move || {
+                    said.send(()).unwrap();
+                    reserve(kib)
+                });
+                heard.recv().unwrap();
+                handle
+            };
+            let held = memory::reserve(10 * KIB).unwrap();
+            let (too_much, enough) = (asks(10), asks(5));
+            std::thread::sleep(Duration::from_millis(30));
+            assert_eq!(enough.join(), Ok(5 * KIB));
+            drop(held);
+            assert_eq!(too_much.join(), Ok(10 * KIB));
+        });
+    });
+}
+
+#[test]
+fn a_task_at_a_place_that_asks_for_too_much_beside_its_waiter_is_refused() {
+    watched(|| {
+        let pool = pool(2, 8, TIGHT);
+        let place = pool.places()[0];
+        pool.install(|| {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            tidegate::scope(|scope| scope.spawn_at(place, |_| assert!(reserve(10).is_err())));
+        });
+    });
+}

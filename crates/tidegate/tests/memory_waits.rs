@@ -1,0 +1,263 @@
+//! Budgets beside everything else that tasks wait for: handles, other pools, blocking calls, tasks from outside.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use support::watched;
+use tidegate::memory::{self, ReservationError};
+use tidegate::{
+    Pool,
+    policy::{MemoryPolicy, SharePolicy, WaitPolicy},
+};
+
+const KIB: usize = 1 << 10;
+
+fn pool(workers: usize, memory: &str) -> Pool {
+    let memory: MemoryPolicy = memory.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    builder.memory(memory).build().unwrap()
+}
+
+fn a_while() {
+    std::thread::sleep(Duration::from_millis(20));
+}
+
+fn until(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The second half asks for 10 KiB while the first one holds 10 of a budget of 15 and waits as `wait` does.
+fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, ReservationError> {
+    let started = AtomicBool::new(false);
+    let first = || {
+        let _held = memory::reserve(10 * KIB).unwrap();
+        until(&started);
+        wait();
+    };
+    let second = || {
+        started.store(true, Ordering::Release);
+        memory::reserve(10 * KIB).map(|reservation| reservation.bytes())
+    };
+    pool.join(first, second).1
+}
+
+const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
+
+#[test]
+fn a_request_waits_for_a_task_that_waits_for_a_handle() {
+    watched(|| {
+        let pool = pool(3, TIGHT);
+        let asked = asked_beside(&pool, || tidegate::spawn(a_while).join());
+        assert_eq!(asked, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_task_that_waits_for_another_pool() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        let other = Pool::builder().workers(1).share(SharePolicy::Off);
+        let other = other.build().unwrap();
+        let asked = asked_beside(&pool, || other.install(a_while));
+        assert_eq!(asked, Ok(10 * KIB));
+    });
+}
+
+#[test]
+fn the_task_of_a_handle_has_the_memory_that_its_waiter_leaves() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        pool.install(|| {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            let (begun, begins) = mpsc::channel();
+            let handle = tidegate::spawn(move || {
+                begun.send(()).unwrap();
+                memory::reserve(5 * KIB).unwrap().bytes()
+            });
+            begins.recv().unwrap();
+            assert_eq!(handle.join(), 5 * KIB);
+        });
+    });
+}
+
+#[test]
+fn the_task_of_a_handle_is_in_its_pool_whoever_joins_it() {
+    watched(|| {
+        for memory in ["none", TIGHT] {
+            let (pool, other) = (pool(1, memory), pool(1, "none"));
+            let spawn = || {
+                let go_on = mpsc::channel::<()>();
+                pool.spawn(move || go_on.1.recv());
+                let handle =
+                    pool.spawn(|| memory::reserve(KIB).map(|reservation| reservation.bytes()));
+                std::thread::spawn(move || {
+                    a_while();
+                    drop(go_on.0);
+                });
+                handle
+            };
+            assert_eq!(spawn().join(), Ok(KIB));
+            let handle = spawn();
+            assert_eq!(other.install(|| handle.join()), Ok(KIB));
+        }
+    });
+}
+
+#[test]
+fn nobody_is_granted_above_the_budget_where_the_serial_run_needs_more_than_it_was_said_to() {
+    watched(|| {
+        let pool = pool(2, "budget:bytes=10KiB,serial=4KiB");
+        let started = AtomicBool::new(false);
+        pool.join(
+            || {
+                let _held = memory::reserve(10 * KIB).unwrap();
+                until(&started);
+                a_while();
+            },
+            || {
+                started.store(true, Ordering::Release);
+                drop(memory::reserve(5 * KIB));
+            },
+        );
+        let memory = pool.stats().memory;
+        assert!(memory.peak <= 10 << 10, "{}", memory.peak);
+        assert_eq!(memory.declared, 0);
+    });
+}
+
+#[test]
+fn a_request_beside_a_forgotten_reservation_waits_for_the_others_and_is_refused_when_they_have_ended()
+ {
+    watched(|| {
+        let pool = pool(2, "budget:bytes=15KiB,serial=5KiB");
+        pool.install(|| std::mem::forget(memory::reserve(10 * KIB).unwrap()));
+        let first = || {
+            let _held = memory::reserve(KIB).unwrap();
+            tidegate::blocking(|| support::until(|| pool.stats().memory.sleeps > 0));
+        };
+        let second = || memory::reserve(6 * KIB).map(|reservation| reservation.bytes());
+        let (_, asked) = pool.install(|| tidegate::join(first, second));
+        let text = asked.unwrap_err().to_string();
+        let begins = "a reservation of 6KiB does not fit beside 10KiB in the budget of 15KiB";
+        assert!(text.starts_with(begins), "{text}");
+        let holder = format!("held: 10KiB by {}:", file!());
+        assert!(text.contains(&holder), "{text}");
+        let fits = || memory::reserve(5 * KIB).map(|reservation| reservation.bytes());
+        assert_eq!(pool.install(fits), Ok(5 * KIB));
+    });
+}
+
+#[test]
+fn tasks_begin_while_others_block() {
+    for policy in [TIGHT, "dfdeques:k=1KiB", "depth-first:k=1KiB", "none"] {
+        watched(move || {
+            let pool = pool(1, policy);
+            pool.scope(|scope| {
+                let (first, awaits_first) = mpsc::channel();
+                let (second, awaits_second) = mpsc::channel();
+                scope.spawn(move |_| {
+                    first.send(()).unwrap();
+                    tidegate::blocking(|| awaits_second.recv().unwrap());
+                });
+                tidegate::blocking(|| awaits_first.recv().unwrap());
+                let (done, awaits_done) = mpsc::channel();
+                scope.spawn(move |_| {
+                    second.send(()).unwrap();
+                    done.send(()).unwrap();
+                });
+                tidegate::blocking(|| awaits_done.recv().unwrap());
+            });
+        });
+    }
+}
+
+#[test]
+fn a_scope_waits_for_tasks_that_come_from_elsewhere_and_they_have_its_memory() {
+    watched(|| {
+        let pool = pool(2, TIGHT);
+        let place = pool.places()[0];
+        let asks = || {
+            a_while();
+            drop(memory::reserve(5 * KIB).unwrap());
+        };
+        pool.install(|| {
+            let _held = memory::reserve(10 * KIB).unwrap();
+            tidegate::scope(|scope| {
+                scope.spawn(|_| ());
+                scope.spawn_at(place, move |_| asks());
+            });
+            tidegate::scope(|scope| {
+                scope.spawn(|_| ());
+                std::thread::scope(|thread| {
+                    thread.spawn(|| scope.spawn(move |_| asks()));
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_reservation_in_a_handler_of_a_thread_ends_with_it() {
+    watched(|| {
+        let memory: MemoryPolicy = "budget:bytes=12KiB,serial=11KiB".parse().unwrap();
+        let builder = Pool::builder()
+            .workers(2)
+            .share(SharePolicy::Off)
+            .memory(memory);
+        let reservation = |_| drop(memory::reserve(12 * KIB));
+        let pool = builder
+            .on_start(reservation)
+            .on_exit(reservation)
+            .build()
+            .unwrap();
+        assert_eq!(pool.install(|| 1), 1);
+        drop(pool);
+    });
+}
+
+#[test]
+fn an_order_for_memory_is_refused_beside_what_would_break_it() {
+    for (memory, breaks) in [("hybrid", "Builder::wait"), (TIGHT, "Builder::wait")] {
+        let builder = Pool::builder().workers(1).wait(WaitPolicy::HelpAny);
+        let error = builder.memory(memory.parse().unwrap()).build().unwrap_err();
+        assert!(error.to_string().starts_with(breaks), "{error}");
+    }
+    let builder = Pool::builder()
+        .workers(1)
+        .queue(tidegate::policy::QueueKind::Shared);
+    let error = builder.memory(TIGHT.parse().unwrap()).build().unwrap_err();
+    assert!(error.to_string().starts_with("Builder::queue"), "{error}");
+}
+
+#[test]
+fn a_parked_task_goes_on_where_no_thread_can_begin_what_comes_before_it() {
+    watched(|| {
+        let memory = "depth-first:k=512".parse().unwrap();
+        let builder = Pool::builder()
+            .workers(2)
+            .max_threads(2)
+            .share(SharePolicy::Off);
+        let pool = builder.memory(memory).build().unwrap();
+        let (begun, spawned, ended) = [const { AtomicBool::new(false) }; 3].into();
+        let first = || {
+            tidegate::scope(|scope| {
+                until(&begun);
+                scope.spawn(|_| ());
+                spawned.store(true, Ordering::Release);
+                until(&ended);
+            });
+        };
+        let second = || {
+            begun.store(true, Ordering::Release);
+            until(&spawned);
+            // It gives way to the spawned task, and whoever runs waits for it.
+            tidegate::join(|| (), || ());
+            ended.store(true, Ordering::Release);
+        };
+        pool.install(|| tidegate::join(first, second));
+    });
+}

@@ -1,0 +1,256 @@
+//! Checks the programs that hold memory: their results under every policy, a budget slightly above
+//! what the serial run needs, and the S1 that follows from their code.
+
+use std::fs;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tidegate::{
+    Pool,
+    policy::{MemoryPolicy, SharePolicy},
+};
+use tidegate_sim::Extent;
+use tidegate_workloads::parameter::Kind;
+use tidegate_workloads::registry::ENTRIES;
+use tidegate_workloads::{
+    Answer, Counted, Given, Program, Runtime, Serial, Simulated, SimulatedVisitor, Size, Threads,
+    Tidegate, Visitor, visit, visit_simulated,
+};
+
+const PROGRAMS: [&str; 6] = [
+    "memfib",
+    "nested",
+    "matmul",
+    "strassen",
+    "sortmany",
+    "decompress",
+];
+
+const POLICIES: [&str; 4] = [
+    "none",
+    "hybrid:alpha=64KiB,beta=16KiB",
+    "depth-first:k=64KiB",
+    "dfdeques:k=64KiB",
+];
+
+/// Tests hold this lock while they reservation on a runtime that counts, because the whole process shares
+/// one counter.
+fn counter() -> MutexGuard<'static, ()> {
+    static COUNTER: Mutex<()> = Mutex::new(());
+    COUNTER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+type Named<'a> = [(&'a str, &'a str)];
+
+fn given(named: &Named<'_>) -> Given {
+    let named = named
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.into()));
+    Given {
+        named: named.collect(),
+        ..Given::default()
+    }
+}
+
+fn pool(workers: usize, memory: &str) -> Tidegate {
+    let memory: MemoryPolicy = memory.parse().unwrap();
+    let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
+    Tidegate::new(builder.memory(memory).build().unwrap())
+}
+
+/// The answer of a run, and the peak of what it declares.
+fn counted<P: Program>(program: &P, run: impl FnOnce(&mut P::Input) -> P::Output) -> (Answer, u64) {
+    let mut input = program.prepare().unwrap();
+    let _alone = counter();
+    let output = run(&mut input);
+    let peak = Counted::take_peak();
+    assert_eq!(Counted::take_peak(), 0, "{} gives all back", P::NAME);
+    (program.answer(&input, &output), peak)
+}
+
+/// Runs a program on a runtime that counts declared memory.
+fn counted_on<R: Runtime>(program: &impl Program, workers: usize) -> (Answer, u64) {
+    let runtime = R::with_workers(workers).unwrap();
+    counted(program, |input| {
+        runtime.install(|fork| program.parallel::<R>(input, fork))
+    })
+}
+
+/// Runs a program on every runtime and under every policy.
+struct RightEverywhere;
+
+impl RightEverywhere {
+    /// Runs a program twice on a pool and returns the peak.
+    fn peak_on<P: Program>(program: &P, pool: &Tidegate, expected: &Answer) -> u64 {
+        let mut input = program.prepare().unwrap();
+        for _ in 0..2 {
+            program.reset(&mut input);
+            let run = |fork: &mut ()| program.parallel::<Tidegate>(&mut input, fork);
+            let output = pool.install(run);
+            let answer = program.answer(&input, &output);
+            assert_eq!(&answer, expected, "{} {:?}", P::NAME, program.parameters());
+        }
+        let memory = pool.pool().stats().memory;
+        assert_eq!(memory.declared, 0, "{}", P::NAME);
+        memory.peak
+    }
+}
+
+impl Visitor for RightEverywhere {
+    type Out = ();
+
+    fn visit<P: Program>(self, program: P) {
+        let (expected, serial) = counted(&program, |input| program.serial(input));
+        if let Some(known) = program.published() {
+            assert_eq!(expected, known.answer, "{} serially", P::NAME);
+        }
+        let same = (expected.clone(), serial);
+        assert_eq!(counted_on::<Serial>(&program, 1), same, "{}", P::NAME);
+        for workers in [1, 3] {
+            let (answer, _) = counted_on::<Threads>(&program, workers);
+            assert_eq!(answer, expected, "{} on threads", P::NAME);
+        }
+        let budget = serial + serial / 10;
+        let bounded = format!("budget:bytes={budget},serial={serial}");
+        for workers in [1, 2, 4] {
+            for policy in POLICIES {
+                let peak = Self::peak_on(&program, &pool(workers, policy), &expected);
+                // All memory that the serial run holds at its peak is on one path, so every order
+                // must hold all of it at once.
+                assert!(peak >= serial, "{} {policy}: {peak}", P::NAME);
+            }
+            let peak = Self::peak_on(&program, &pool(workers, &bounded), &expected);
+            assert!(peak <= budget, "{} {workers}: {peak} > {budget}", P::NAME);
+        }
+    }
+}
+
+/// A program's forms, or no parameters if it has only one form.
+fn forms(name: &str) -> Vec<Given> {
+    let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
+    let form = entry.parameters.iter().find(|p| p.name == "form");
+    match form.map(|form| form.kind) {
+        Some(Kind::Choice(forms)) => forms.iter().map(|form| given(&[("form", form)])).collect(),
+        _ => vec![Given::default()],
+    }
+}
+
+#[test]
+fn every_program_is_right_under_every_policy_and_keeps_to_a_budget() {
+    for name in PROGRAMS {
+        for form in forms(name) {
+            visit(name, Size::Tiny, &form, RightEverywhere).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_program_of_the_family_is_among_those_tried() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/memory");
+    let names = fs::read_dir(folder).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        path.file_stem().unwrap().to_str().unwrap().to_owned()
+    });
+    let programs = names.filter(|name| ENTRIES.iter().any(|entry| entry.name == name));
+    let mut programs: Vec<_> = programs.collect();
+    programs.sort_unstable();
+    let mut tried = PROGRAMS;
+    tried.sort_unstable();
+    assert_eq!(programs, tried);
+}
+
+#[test]
+fn the_serial_run_declares_what_follows_from_the_parameters() {
+    struct Peak;
+
+    impl Visitor for Peak {
+        type Out = u64;
+
+        fn visit<P: Program>(self, program: P) -> u64 {
+            counted(&program, |input| program.serial(input)).1
+        }
+    }
+    // Matrices, divided down to quadrants of 4 rows.
+    let elements = 32 * 32 + 16 * 16 + 8 * 8;
+    let matrices = [("n", "32"), ("cutoff", "4")];
+    let cases: [(_, &Named<'_>, _); 8] = [
+        ("memfib", &[("n", "7"), ("bytes", "100")], 7 * 100),
+        ("memfib", &[("bytes", "100"), ("hold", "itself")], 100),
+        ("memfib", &[("mix", "0")], 0),
+        // An array of n elements, and a sum for each of n tasks.
+        ("nested", &[("n", "5"), ("width", "24")], 5 * (24 + 8)),
+        ("matmul", &matrices, 8 * elements),
+        // Seven quadrants for products and two for sums.
+        ("strassen", &matrices, 8 * elements * 9 / 4),
+        // One element, its buffer, and the piece's sum.
+        ("sortmany", &[("pieces", "1"), ("length", "1")], 8 + 8),
+        // Too short for any command, so there are only the sums.
+        ("decompress", &[("blocks", "3"), ("length", "5")], 3 * 8),
+    ];
+    for (name, named, expected) in cases {
+        let peak = visit(name, Size::Tiny, &given(named), Peak).unwrap();
+        assert_eq!(peak, expected, "{name}");
+    }
+}
+
+#[test]
+fn parameters_that_cannot_be_are_told_with_what_is_allowed() {
+    struct Nothing;
+
+    impl Visitor for Nothing {
+        type Out = ();
+
+        fn visit<P: Program>(self, _: P) {}
+    }
+    for (name, wrong, told) in [
+        (
+            "nested",
+            [("width", "12")],
+            "width is 12, allowed is a multiple of 8",
+        ),
+        (
+            "matmul",
+            [("n", "24")],
+            "n is 24, allowed is a power of two",
+        ),
+        (
+            "strassen",
+            [("n", "0")],
+            "n is \"0\", allowed is a whole number from 1",
+        ),
+    ] {
+        let refusal = visit(name, Size::Tiny, &given(&wrong), Nothing).unwrap_err();
+        assert!(refusal.to_string().contains(told), "{refusal}");
+    }
+}
+
+#[test]
+fn a_dag_declares_in_series_what_the_serial_run_does() {
+    struct Both;
+
+    impl SimulatedVisitor for Both {
+        type Out = [u64; 2];
+
+        fn visit<P: Simulated>(self, program: P) -> [u64; 2] {
+            let serial = counted(&program, |input| program.serial(input)).1;
+            [serial, Extent::of(&program.dag()).peak_bytes]
+        }
+    }
+    let more: [(_, &Named<'_>); 10] = [
+        ("memfib", &[("hold", "itself")]),
+        ("memfib", &[("mix", "0.5")]),
+        ("memfib", &[("mix", "0.5"), ("hold", "itself")]),
+        ("nested", &[("n", "5"), ("form", "join")]),
+        ("matmul", &[("n", "32"), ("cutoff", "4")]),
+        ("matmul", &[("n", "32"), ("form", "spawn")]),
+        ("strassen", &[("n", "32"), ("cutoff", "4")]),
+        ("sortmany", &[("pieces", "3"), ("length", "1")]),
+        ("decompress", &[("blocks", "3"), ("length", "5")]),
+        ("decompress", &[("blocks", "40"), ("form", "join")]),
+    ];
+    let usual = PROGRAMS.map(|name| (name, &[] as &Named<'_>));
+    for (name, named) in usual.into_iter().chain(more) {
+        let [serial, dag] = visit_simulated(name, Size::Tiny, &given(named), Both).unwrap();
+        assert_eq!(serial, dag, "{name} {named:?}");
+        assert!(serial > 0, "{name}");
+    }
+}
