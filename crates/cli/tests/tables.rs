@@ -59,5 +59,5 @@ fn the_version_is_printed() {
     tidegate("--version")
         .assert()
         .success()
-        .stdout("tidegate 0.1.0\n");
+        .stdout("tidegate 0.2.0\n");
 }

@@ -1,6 +1,7 @@
 //! Checks of what users build: with loom, on other systems, with the oldest Rust, and from
 //! packages. Also checks the packages that we depend on, with cargo-deny and `deny.toml`.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::iter;
@@ -59,33 +60,39 @@ pub fn targets(workspace: &Workspace, tally: &mut Tally) {
     }
 }
 
-/// Type-checks what users build with the oldest Rust that the manifests promise.
+/// Type-checks what users build, each with the oldest Rust that its manifest promises.
 pub fn msrv(workspace: &Workspace) -> Outcome {
-    let oldest = workspace.published().find_map(|p| p.rust_version.as_ref());
-    let oldest = oldest.ok_or("no published crate has a rust-version")?;
-    rustup::toolchain(workspace, &oldest.to_string())?;
-    let line = format!("+{oldest} check");
-    let members = Cmd::cargo(workspace, "msrv", &line)
-        .args(published(workspace))
-        .env("CARGO_TARGET_DIR", workspace.scratch("msrv"));
-    let libraries = beside::libraries().map(|library| library.cargo(workspace, &line));
-    let checks = iter::once(members).chain(libraries);
+    let mut oldest = BTreeMap::<String, Vec<String>>::new();
+    for package in workspace.published() {
+        let version = package.rust_version.as_ref();
+        let version = version.ok_or_else(|| format!("{} has no rust-version", package.name))?;
+        let packages = oldest.entry(version.to_string()).or_default();
+        packages.push(format!("-p={}", package.name));
+    }
+    for version in oldest.keys() {
+        rustup::toolchain(workspace, version)?;
+    }
+    let first = oldest.keys().next().ok_or("no crate is published")?;
+    let libraries = beside::libraries().map(|it| it.cargo(workspace, &format!("+{first} check")));
+    let members = oldest.iter().map(|(version, packages)| {
+        Cmd::cargo(workspace, "msrv", &format!("+{version} check"))
+            .args(packages)
+            .env("CARGO_TARGET_DIR", workspace.scratch("msrv"))
+    });
+    let checks = members.chain(libraries);
     let checks = checks.map(|check| check.args(["--all-features"]));
-    in_turn(checks, &format!("Rust {oldest}"))
+    let versions: Vec<&str> = oldest.keys().map(String::as_str).collect();
+    in_turn(checks, &format!("Rust {}", versions.join(" and ")))
 }
 
-/// Packs the published crates together, so that each is built from the packages of the others.
+/// Does all that publishing the crates does, except the upload: each is built from the packages of
+/// the others.
 pub fn package(workspace: &Workspace) -> Outcome {
     forget(workspace);
-    let package = Cmd::cargo(workspace, "package", "package --allow-dirty");
-    let package = package.args(published(workspace));
-    let package = package.env("CARGO_TARGET_DIR", workspace.scratch("package"));
-    package.outcome("packed and built")
-}
-
-fn published(workspace: &Workspace) -> Vec<String> {
-    let names = workspace.published().map(|package| &package.name);
-    names.map(|name| format!("-p={name}")).collect()
+    let line = "publish --workspace --dry-run --allow-dirty";
+    let publish = Cmd::cargo(workspace, "package", line);
+    let publish = publish.env("CARGO_TARGET_DIR", workspace.scratch("package"));
+    publish.outcome("packed and built, not uploaded")
 }
 
 /// Removes the packages that an earlier run packed and unpacked. Cargo never unpacks a version

@@ -5,6 +5,7 @@
 
 mod cargo;
 mod checked;
+mod semver;
 
 use crate::beside;
 use crate::command::Cmd;
@@ -73,6 +74,7 @@ pub const STEPS: &[Step] = &[
     Step(Slow, Code, "msrv", One(cargo::msrv)),
     Step(Slow, Code, "check other targets", Table(cargo::targets)),
     Step(Slow, Code, "package", One(cargo::package)),
+    Step(Slow, Code, "semver", One(semver::check)),
     Step(Slow, Concurrent, "rayon", Table(rayon::run)),
     Step(Slow, Concurrent, "clippy loom", One(cargo::clippy_loom)),
     Step(Slow, Concurrent, "loom", Table(|w, t| loom::run(w, t, GROUPS, false))),
