@@ -1,4 +1,4 @@
-//! Tells the program what it is built of: versions, and which rayon-core is linked.
+//! Passes to the program the versions it is built from, and which rayon-core is linked.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
-//! Bytes over a table of jobs: what the tests of the table do with random ones.
+//! Applies bytes to a table of jobs, as the tests of the table do with random bytes.
 //!
-//! Under cargo-fuzz (`cargo +nightly fuzz run table`) the fuzzer chooses the bytes. Built like any program it takes names of files
-//! and plays each once, so that what the fuzzer has found needs no fuzzer to be looked at.
+//! Under cargo-fuzz (`cargo +nightly fuzz run table`), the fuzzer chooses the bytes. Built as an
+//! ordinary program, it takes file names and plays each file once, so that a finding can be
+//! examined without the fuzzer.
 
 #![cfg_attr(fuzzing, no_main)]
 

@@ -1,4 +1,4 @@
-//! Carries requests out: times chains, checks their results, and keeps what one sample leaves to the next.
+//! Carries requests out: times chains, checks their results, and keeps what later samples reuse.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -16,11 +16,11 @@ use crate::request::{Order, Place, Request};
 use crate::trouble::Trouble;
 use crate::usage::Usage;
 
-/// The calls before the clock starts take at least this part of a sample's time. They wake the workers and show how long
-/// a call takes.
+/// The calls before the clock starts take at least a `WARM_UP`th of a sample's time. They wake the
+/// workers and show how long a call takes.
 const WARM_UP: u32 = 4;
 
-/// A pool, inputs, and right results.
+/// A pool, inputs, and correct results.
 pub struct Bench {
     pool: ThreadPool,
     inputs: HashMap<usize, Input>,
@@ -29,7 +29,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A bench whose own pool has this many workers.
+    /// Creates a bench whose own pool has this many workers.
     pub fn new(workers: usize) -> Result<Self, Trouble> {
         Ok(Self {
             pool: pools::start(ThreadPoolBuilder::new(), workers)?,
@@ -38,7 +38,7 @@ impl Bench {
         })
     }
 
-    /// The answer to a request.
+    /// Answers a request.
     pub fn carry_out(&mut self, request: &Request) -> Result<Value, Trouble> {
         match *request {
             Request::Sample(ref order) => self.sample(order),
@@ -54,7 +54,7 @@ impl Bench {
         }
     }
 
-    /// Times a chain and checks the last call's result, outside of the time.
+    /// Times a chain, and checks the last call's result outside the measured time.
     fn sample(&mut self, order: &Order) -> Result<Value, Trouble> {
         let Order {
             chain,
@@ -91,16 +91,16 @@ fn wrong(chain: &Chain, items: usize, place: Place) -> String {
 
 /// The calls of one sample.
 struct Timed {
-    /// Nanoseconds a call.
+    /// Nanoseconds per call.
     nanos: f64,
-    /// What all of them used.
+    /// What all calls used.
     used: Usage,
-    /// What the last one returned.
+    /// The result of the last call.
     last: Output,
 }
 
 impl Timed {
-    /// Calls back to back, for about `length` or once if a call takes longer.
+    /// Times calls back to back for about `length`, or one call if that takes longer.
     fn take(length: Duration, call: impl Fn() -> Output) -> Self {
         let start = Instant::now();
         let mut last = black_box(call());
@@ -206,7 +206,7 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
             Output::Nothing
         });
-        // One call at least warms up and one is timed, however slow the machine is.
+        // At least one call warms up and one is timed, however slow the machine is.
         assert!(calls.get() >= 2 && timed.nanos >= 1e6, "{}", timed.nanos);
     }
 }

@@ -1,8 +1,8 @@
-//! The chains, as a table: each parallel version next to the serial one with the same closures.
+//! A table of chains: each parallel version next to the serial one with the same closures.
 //!
-//! Both columns call the same functions on the same items and differ only in the word `par`. The serial version's
-//! result is the one that every parallel call must give. A chain that collects or sorts allocates its result and drops
-//! it in the measured time, as a user's loop would.
+//! Both versions call the same functions on the same items and differ only in the word `par`. Every
+//! parallel call must give the serial version's result. A chain that collects or sorts allocates
+//! its result and drops it in the measured time, as a user's loop would.
 
 use rayon::prelude::*;
 
@@ -15,17 +15,18 @@ use Output::{Nothing, Number, Numbers, Smalls, Words};
 pub struct Chain {
     /// Its name.
     pub name: &'static str,
-    /// The numbers of items it is measured on, in increasing order.
+    /// The numbers of items on which it is measured, in increasing order.
     pub sizes: &'static [usize],
     /// Where it is called from.
     pub places: &'static [Place],
-    /// The chain without rayon.
+    /// The serial version.
     pub serial: Work,
-    /// The chain.
+    /// The parallel version.
     pub parallel: Work,
 }
 
-/// A chain's code. Calling it through a pointer keeps the compiler from moving parts of it out of the timed loop.
+/// A chain's code. Calling it through a pointer keeps the compiler from moving parts of it out of
+/// the timed loop.
 pub type Work = fn(&Input) -> Output;
 
 /// The result of a chain.
@@ -132,7 +133,7 @@ pub static CHAINS: [Chain; 10] = [
         serial: |input| Number(input.numbers().iter().map(weigh).sum()),
         parallel: |input| Number(input.numbers().iter().par_bridge().map(weigh).sum()),
     },
-    // What a call into a pool costs by itself.
+    // The cost of a call into a pool.
     Chain {
         name: "install",
         sizes: &[0],
@@ -142,7 +143,7 @@ pub static CHAINS: [Chain; 10] = [
     },
 ];
 
-/// The chain called `name`.
+/// The chain with this name.
 pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
     CHAINS
         .iter()
@@ -153,10 +154,10 @@ pub fn named(name: &str) -> Result<&'static Chain, Trouble> {
         })
 }
 
-/// Items of a chunk.
+/// Items per chunk.
 const CHUNK: usize = 64;
 
-/// A number of few bits, so that sums of them do not overflow.
+/// A number with few bits, so that sums of them do not overflow.
 fn weigh(item: &u64) -> u64 {
     item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
@@ -218,7 +219,7 @@ impl Extent {
 }
 
 impl Output {
-    /// A number that depends on every item of this result and its place.
+    /// A hash of every item of this result and its position.
     pub fn digest(&self) -> u64 {
         match self {
             Nothing => 0,

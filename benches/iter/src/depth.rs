@@ -1,4 +1,4 @@
-//! Scopes inside of tasks of scopes: whether so many fit, and how much stack each takes.
+//! Nested scopes: whether a given number fits, and how much stack each takes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::pools;
 use crate::trouble::Trouble;
 
-/// Enters so many scopes on a pool of its own, and measures.
+/// Enters this many nested scopes on a pool of its own, and measures their stack.
 pub fn measure(levels: usize, workers: usize, stack: usize) -> Result<Value, Trouble> {
     let pool = pools::start(ThreadPoolBuilder::new().stack_size(stack), workers)?;
     let descent = Descent::default();
@@ -27,12 +27,12 @@ pub fn measure(levels: usize, workers: usize, stack: usize) -> Result<Value, Tro
     Ok(json!({ "levels": levels, "bytes_per_level": one_thread.then_some(bytes) }))
 }
 
-/// What is known of the way down.
+/// What is known about the nested scopes.
 #[derive(Default)]
 struct Descent {
     /// Whether a level ran on another thread than the first.
     moved: AtomicBool,
-    /// The last level.
+    /// Where the last level ran.
     bottom: Mutex<Option<Foothold>>,
 }
 
@@ -43,7 +43,7 @@ struct Foothold {
 }
 
 impl Foothold {
-    /// Where its caller's frame is, or close by.
+    /// The location of its caller's frame, or close to it.
     #[inline(always)]
     fn here() -> Self {
         let local = 0_u8;
@@ -59,7 +59,7 @@ impl Descent {
         rayon::scope(|scope| {
             scope.spawn(move |_| {
                 if thread::current().id() != first {
-                    // Relaxed: the scopes' ends order it before the only look at it.
+                    // Relaxed: the ends of the scopes order this store before the only load.
                     self.moved.store(true, Ordering::Relaxed);
                 }
                 match left {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_level_takes_the_same_stack_however_many_there_are() {
         let bytes = |levels| measure(levels, 1, 64 << 20).unwrap()["bytes_per_level"].as_f64();
-        // On a runtime whose waiters leave their thread to others nothing can be said.
+        // Nothing can be measured on a runtime whose waiters leave their thread to other tasks.
         if let (Some(few), Some(many)) = (bytes(100), bytes(1000)) {
             assert!(
                 few > 16.0 && (0.9..1.1).contains(&(many / few)),

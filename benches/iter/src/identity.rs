@@ -1,4 +1,4 @@
-//! Who this program is and what it can measure.
+//! What this program is, and what it can measure.
 
 use serde_json::{Value, json};
 

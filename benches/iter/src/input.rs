@@ -1,14 +1,14 @@
-//! What the chains work on: the same pseudorandom items in every process.
+//! The input of the chains: the same pseudorandom items in every process.
 
 use std::sync::OnceLock;
 
 /// Where the sequence begins.
 const SEED: u64 = 0x7464_6761_7465;
 
-/// Lengths of words: from the first up to the second.
+/// Lengths of words: from the first number up to, but excluding, the second.
 const LETTERS: (usize, usize) = (4, 20);
 
-/// The first `items` items of each kind. A kind is made when a chain first uses it.
+/// The first `items` items of each kind. A kind is created when a chain first uses it.
 pub struct Input {
     items: usize,
     numbers: OnceLock<Vec<u64>>,
@@ -17,7 +17,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// The input of this many items.
+    /// Creates an input of this many items.
     pub fn new(items: usize) -> Self {
         Self {
             items,

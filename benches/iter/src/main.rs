@@ -1,19 +1,20 @@
 //! Chains of rayon's iterators, timed for `tidegate-lab compare iter`.
 //!
-//! Two packages build this one source: `stock` with the rayon-core that rayon's authors publish, `tidegate` with
-//! Tidegate's in its place. Nothing else differs, so that a difference in time is the runtime's. The program is driven by
-//! its parent, which gives it the number of workers as its only argument: it greets ([`identity`]), reads a [`request`] from
-//! each line of standard input and answers with a line on standard output, all in JSON, until the input ends.
+//! Two packages build this source: `stock` with the rayon-core that rayon's authors publish, and
+//! `tidegate` with Tidegate's in its place. Nothing else differs, so a difference in time is due to
+//! the runtime. The parent process drives the program, and passes the number of workers as its only
+//! argument. The program greets ([`identity`]), reads a [`request`] from each line of standard
+//! input and answers it with a line on standard output, all in JSON, until the input ends.
 //!
 //! | answer | when |
-//! |---|---|
-//! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: nanoseconds a call, and what all timed calls used |
-//! | `{"cpu_nanos", "wakeups"}` | the process has slept for as long as it was asked to |
-//! | `{"levels", "bytes_per_level"}` | so many scopes were entered and left; no bytes where several threads took part |
+//! | --- | --- |
+//! | `{"nanos", "cpu_nanos", "wakeups"}` | a sample: time per call, and what all calls used |
+//! | `{"cpu_nanos", "wakeups"}` | the process has slept for the requested time |
+//! | `{"levels", "bytes_per_level"}` | the scopes are over; no bytes if several threads ran them |
 //! | `{"wrong": ".."}` | a parallel result differs from the serial one |
 //! | `{"error": ".."}` | the request cannot be carried out |
 //!
-//! What this does not do: decide what is measured, how often and in which order, or draw conclusions.
+//! The parent decides what is measured, how often and in which order, and draws the conclusions.
 
 #![forbid(unsafe_code)]
 
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts the global pool and the bench's own, each with as many workers as the argument says.
+/// Starts the global pool and the bench's own. The argument is the number of workers of each.
 fn start() -> Result<Bench, Trouble> {
     let argument = env::args().nth(1).unwrap_or_default();
     let workers = argument.parse().map_err(|_| {
@@ -57,7 +58,8 @@ fn start() -> Result<Bench, Trouble> {
     Bench::new(workers)
 }
 
-/// Greets, then answers each request until there are no more. Without a bench, the greeting is the reason.
+/// Greets, then answers each request until there are no more. If there is no bench, the reason
+/// takes the place of the greeting.
 fn serve(
     bench: Result<Bench, Trouble>,
     requests: impl BufRead,

@@ -10,7 +10,7 @@ pub fn start(builder: ThreadPoolBuilder, workers: usize) -> Result<ThreadPool, T
     builder.build().map_err(|error| refused(workers, &error))
 }
 
-/// Starts the global pool, which every call from outside of a pool uses.
+/// Starts the global pool, which every call from outside a pool uses.
 pub fn start_global(workers: usize) -> Result<(), Trouble> {
     let builder = ThreadPoolBuilder::new().num_threads(workers);
     builder

@@ -1,10 +1,10 @@
-//! What the parent asks for, a JSON object a line.
+//! The requests of the parent, one JSON object per line.
 //!
-//! | `do` | with | asks for |
-//! |---|---|---|
-//! | `sample` | `chain`, `items`, `micros`, `place` | the time of a call of the chain, called again and again for so long |
-//! | `idle` | `millis` | what the process uses while it sleeps so long |
-//! | `depth` | `levels`, `workers`, `stack` | scopes inside of scopes, on threads with so many bytes of stack |
+//! | `do` | with | requests |
+//! | --- | --- | --- |
+//! | `sample` | `chain`, `items`, `micros`, `place` | the time of a call, repeated for this long |
+//! | `idle` | `millis` | what the process uses while it sleeps this long |
+//! | `depth` | `levels`, `workers`, `stack` | nested scopes, with `stack` bytes per thread |
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use crate::trouble::Trouble;
 pub enum Request {
     /// Time a chain.
     Sample(Order),
-    /// Sleep for so many milliseconds.
+    /// Sleep for this many milliseconds.
     Idle(u64),
-    /// Enter scopes inside of scopes.
+    /// Enter nested scopes.
     Depth {
-        /// How many.
+        /// The number of scopes.
         levels: usize,
-        /// On a pool with so many workers.
+        /// The number of workers of the pool.
         workers: usize,
-        /// Each with so many bytes of stack.
+        /// The stack size of each worker in bytes.
         stack: usize,
     },
 }
@@ -45,11 +45,11 @@ pub struct Order {
 /// Where a chain is called from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A worker of a pool: all calls are within one `install`.
+    /// A worker of a pool; all calls are within one `install`.
     Inside,
-    /// A thread that is no worker: the chain enters the global pool by itself.
+    /// A thread that is not a worker; the chain enters the global pool.
     Outside,
-    /// A thread that is no worker: each call is an `install` into a pool.
+    /// A thread that is not a worker; each call is an `install` into a pool.
     Install,
 }
 
@@ -76,7 +76,7 @@ impl Place {
 }
 
 impl Request {
-    /// Reads a line.
+    /// Parses a line.
     pub fn read(line: &str) -> Result<Self, Trouble> {
         let fields: Value = serde_json::from_str(line)
             .map_err(|error| Trouble::Refused(format!("{line:?} is not JSON: {error}")))?;
@@ -104,7 +104,7 @@ fn text<'a>(fields: &'a Value, name: &str) -> Result<&'a str, Trouble> {
     fields[name].as_str().ok_or_else(|| missing(fields, name))
 }
 
-/// A number from zero on.
+/// An integer from 0 upwards.
 fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
     let count = fields[name].as_u64();
     count
@@ -112,7 +112,7 @@ fn count(fields: &Value, name: &str) -> Result<usize, Trouble> {
         .ok_or_else(|| missing(fields, name))
 }
 
-/// A number from one on.
+/// An integer from 1 upwards.
 fn number(fields: &Value, name: &str) -> Result<usize, Trouble> {
     match count(fields, name)? {
         0 => Err(missing(fields, name)),

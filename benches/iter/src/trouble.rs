@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 /// What went wrong, in words for the parent.
 #[derive(Debug)]
 pub enum Trouble {
-    /// A parallel result is not the serial one.
+    /// A parallel result differs from the serial one.
     Wrong(String),
-    /// The request makes no sense here, or something stood in the way.
+    /// The request is invalid, or cannot be carried out.
     Refused(String),
 }
 
 impl Trouble {
-    /// The answer.
+    /// The answer to the request.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Wrong(what) => json!({ "wrong": what }),

@@ -1,8 +1,8 @@
-//! What the process uses, as the system counts it. Nothing is known elsewhere than on Unix.
+//! What the process uses, as the system counts it. Unknown on systems other than Unix.
 
 use serde_json::{Value, json};
 
-/// CPU time in nanoseconds and how often a thread gave its processor up to wait.
+/// CPU time in nanoseconds, and how often a thread gave up its processor to wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     cpu_nanos: Option<u64>,
@@ -10,7 +10,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What the process uses while `work` runs, and what that returns.
+    /// What the process uses while `work` runs, and what `work` returns.
     pub fn of<T>(work: impl FnOnce() -> T) -> (Self, T) {
         let before = imp::now();
         let result = work();
@@ -39,7 +39,7 @@ mod imp {
     use nix::time::{ClockId, clock_gettime};
     use std::time::Duration;
 
-    /// CPU time is not taken from `getrusage`, which can answer with the state of the last clock tick.
+    /// CPU time does not come from `getrusage`, which may return the state of the last clock tick.
     pub(super) fn now() -> Usage {
         let cpu = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from);
         let counted = getrusage(UsageWho::RUSAGE_SELF).ok();

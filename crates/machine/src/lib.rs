@@ -1,4 +1,4 @@
-//! Which CPUs a process may use, what they share, and how many worker threads that is good for.
+//! Which CPUs a process may use, what they share, and how many worker threads to run on them.
 //!
 //! [`Machine::read`] takes a snapshot of four things:
 //!

@@ -215,7 +215,7 @@ impl Machine {
 pub struct Limits {
     /// The CPUs that workers may run on.
     pub usable: CpuList,
-    /// The number of workers that these CPUs and the quotas are good for.
+    /// The number of workers for these CPUs and quotas.
     pub workers: usize,
 }
 

@@ -41,7 +41,7 @@ impl MadeUp {
 
     /// Denies permission to read `path` and everything below it.
     ///
-    /// File modes would not do: tests may run as root.
+    /// File modes would not work, because tests may run as root.
     pub(crate) fn denying(mut self, path: &str) -> Self {
         self.denied.push(path.into());
         self

@@ -1,26 +1,26 @@
-//! What happens next: at most one moment for each actor, the earliest first.
+//! The event queue: at most one pending event for each actor, earliest first.
 //!
-//! A heap with four children to a node (half as deep as one with two, and four entries are as long as a cache line) that
-//! knows where each actor stands, so a moment can be moved or taken back. The machine looks at the first entry, does what is due,
-//! and gives the same actor its next moment: one sift, where taking out and putting in would be two.
+//! A heap with four children per node, which records each actor's position so that an event can be
+//! moved or removed. It is half as deep as a binary heap, and four entries fill a cache line. The
+//! machine reads the first entry, handles that event and sets the same actor's next event: one
+//! sift, instead of the two that a removal and an insertion would take.
 //!
-//! Of two actors due at the same time the one comes first that was set first.
+//! Of two events at the same time, the one that was set first comes first.
 
 use tidegate_policy::Nanos;
 
-/// Children of a node.
 const CHILDREN: usize = 4;
-/// The place of an actor that nothing awaits.
+/// The position of an actor that has no event.
 const NOWHERE: u32 = u32::MAX;
 
-/// Bits of an entry that tell the actor.
+/// Bits of an entry that hold the actor.
 const ACTOR: u32 = 23;
-/// Bits that count the settings, for those due at the same time.
+/// Bits of an entry that hold the stamp, which orders events at the same time.
 const STAMP: u32 = 64 - ACTOR;
-/// The most actors; workers are fewer.
+/// The number of actors that fit in `ACTOR` bits; the settings limit workers to fewer.
 const MOST_ACTORS: usize = 1 << ACTOR;
 
-/// From the highest bits to the lowest: the time, the stamp, the actor. Entries are in order as numbers are.
+/// Time, stamp and actor, from the highest bits to the lowest, so that entries compare as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
@@ -38,10 +38,9 @@ impl Entry {
     }
 }
 
-/// The moments of all actors.
 pub(crate) struct Agenda {
     heap: Vec<Entry>,
-    /// Where in the heap each actor stands.
+    /// Each actor's position in the heap.
     places: Vec<u32>,
     stamp: u64,
 }
@@ -56,18 +55,18 @@ impl Agenda {
         }
     }
 
-    /// Who is next, and when.
+    /// The time and the actor of the next event.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Nanos, usize)> {
         self.heap.first().map(|entry| (entry.time(), entry.actor()))
     }
 
-    /// Whether something awaits this actor.
+    /// Whether this actor has an event.
     pub(crate) fn awaits(&self, actor: usize) -> bool {
         self.places[actor] != NOWHERE
     }
 
-    /// This actor's moment is `time`, and no other that it had.
+    /// Sets this actor's event, replacing any other that it had.
     #[inline]
     pub(crate) fn set(&mut self, actor: usize, time: Nanos) {
         if self.stamp + 1 == 1 << STAMP {
@@ -84,7 +83,7 @@ impl Agenda {
         }
     }
 
-    /// Nothing awaits this actor any more; hands out the moment that it had.
+    /// Removes this actor's event and returns its time.
     pub(crate) fn clear(&mut self, actor: usize) -> Option<Nanos> {
         let place = self.places[actor];
         if place == NOWHERE {
@@ -100,7 +99,7 @@ impl Agenda {
         Some(time)
     }
 
-    /// Puts `entry` in the place of another.
+    /// Replaces the entry at `place`.
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
         if place > 0 && entry < self.heap[(place - 1) / CHILDREN] {
@@ -132,7 +131,7 @@ impl Agenda {
             }
             let (mut least, mut at) = (self.heap[first], first);
             for (child, &other) in (first + 1..end).zip(&self.heap[first + 1..end]) {
-                // Without a branch, which would be guessed wrong half of the time.
+                // Branch-free: a branch would be mispredicted half of the time.
                 (least, at) = if other < least {
                     (other, child)
                 } else {
@@ -148,7 +147,7 @@ impl Agenda {
         self.set_place(place, entry);
     }
 
-    /// Counts the settings anew: of a sorted list every part is in order, so it is a heap.
+    /// Renumbers the stamps. A sorted list is a valid heap.
     #[cold]
     fn renumber(&mut self) {
         self.heap.sort_unstable();
@@ -171,7 +170,6 @@ mod tests {
     use super::*;
     use tidegate_policy::Rng;
 
-    /// Takes the first actor out.
     fn pop(agenda: &mut Agenda) -> Option<(Nanos, usize)> {
         let first = agenda.first()?;
         agenda.clear(first.1);

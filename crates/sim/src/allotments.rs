@@ -1,9 +1,9 @@
-//! How many processors the system gives a job over time, whatever the job does.
+//! The number of processors that the system gives each job over time, no matter what the job does.
 //!
 //! In the model of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs",
-//! 2004, section 3.2, the operating system is an adversary: it decides how many processors P_t a job
-//! has in step t, and the job's scheduler must do its best with them. Here P_t is a number for each
-//! moment since the job arrived, and changes at the given times.
+//! 2004, section 3.2, the operating system is an adversary: it decides how many processors P_t a
+//! job has in step t, and the job's scheduler must do its best with them. Here P_t is a function of
+//! the time since the job arrived, and changes at the given times.
 //!
 //! The text form is `0ms:4,10ms:2,25ms:8`, or `random:2ms` for a random number every 2 ms.
 
@@ -14,14 +14,12 @@ use std::str::FromStr;
 use tidegate_policy::tunables::{Allowed, SIM_PROCESSORS, Tunable};
 use tidegate_policy::{Nanos, Rng};
 
-/// The time since the job's arrival from which it has a number of processors.
 const FROM: Tunable<Nanos> = Tunable {
     name: "allotments",
     why: "When an allotment begins, after the job's arrival.",
     ..TIME
 };
 
-/// The time between two random numbers.
 const EVERY: Tunable<Nanos> = Tunable {
     name: "random",
     allowed: Allowed::Between(1_000, 86_400_000_000_000),
@@ -37,11 +35,11 @@ const PROCESSORS: Tunable<usize> = Tunable {
 /// The most processors that each job may have over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allotments {
-    /// From each time after the job's arrival this number, the last one until the job ends. The
-    /// first time is 0, and times increase.
+    /// Pairs of a time after the job's arrival and the limit from then on. The last limit holds
+    /// until the job ends. The first time is 0, and times increase.
     At(Vec<(Nanos, usize)>),
-    /// At the job's arrival, and again each time that this much time has passed, a number drawn
-    /// uniformly from 1 to the machine's processors, for each job its own.
+    /// A limit drawn uniformly from 1 to the number of the machine's processors. Each job draws its
+    /// own when it arrives, and again each time that this much time has passed.
     Random(Nanos),
 }
 
@@ -49,7 +47,7 @@ pub enum Allotments {
 pub(crate) type Course<'a> = Box<dyn Iterator<Item = (Nanos, usize)> + 'a>;
 
 impl Allotments {
-    /// Refuses what a machine with this number of processors cannot give.
+    /// Rejects allotments that a machine with this many processors cannot provide.
     pub(crate) fn check(&self, processors: usize) -> Result<(), Refusal> {
         let list = match self {
             Self::Random(every) => {
@@ -83,7 +81,7 @@ impl Allotments {
         Ok(())
     }
 
-    /// The allotments of a job by its number, in time since the beginning of the run.
+    /// The allotments of job number `job`, with times since the start of the run.
     pub(crate) fn course(
         &self,
         (processors, seed): (usize, u64),
@@ -96,7 +94,8 @@ impl Allotments {
                 Box::new(list.iter().map(later))
             }
             Self::Random(every) => {
-                // The machine draws from the seed itself, and arrivals from its complement.
+                // Differs from the machine's seed, which is `seed`, and from its complement, which
+                // arrivals use.
                 let seed = seed.rotate_left(32) ^ 0x5bd1_e995;
                 let mut rng = Rng::new(seed.wrapping_add(job as u64));
                 let times = std::iter::successors(Some(arrives), |time| time.checked_add(*every));
@@ -119,7 +118,7 @@ impl FromStr for Allotments {
         };
         let list = text.split(',').map(entry).collect::<Result<_, Refusal>>()?;
         let allotments = Self::At(list);
-        // Only the machine knows a smaller limit.
+        // Only the machine knows how many processors there are.
         allotments.check(usize::MAX)?;
         Ok(allotments)
     }

@@ -1,8 +1,9 @@
-//! When several jobs come: at times that are given, or at random.
+//! Arrival times of jobs, given or random.
 //!
-//! Random arrivals are a Poisson process: the gaps are independent of each other and exponentially distributed. Gaps are drawn by comparisons alone (John von
-//! Neumann, "Various techniques used in connection with random digits", National Bureau of Standards Applied Mathematics Series 12, 1951), so they are the same
-//! to the nanosecond on every machine, which a library's logarithm need not be.
+//! Random arrivals are a Poisson process: the gaps are independent and exponentially distributed.
+//! Gaps are drawn using only comparisons (John von Neumann, "Various techniques used in connection
+//! with random digits", National Bureau of Standards Applied Mathematics Series 12, 1951). So they
+//! are the same to the nanosecond on every machine, which a library's logarithm need not be.
 //!
 //! The text form is `at:0ms,5ms,1s` or `poisson:5ms`.
 
@@ -12,7 +13,6 @@ use std::str::FromStr;
 use tidegate_policy::tunables::{Allowed, Basis, Tunable, Unit};
 use tidegate_policy::{Nanos, Rng};
 
-/// A time at which a job comes.
 pub(crate) const TIME: Tunable<Nanos> = Tunable {
     name: "at",
     unit: Unit::Time,
@@ -23,24 +23,24 @@ pub(crate) const TIME: Tunable<Nanos> = Tunable {
     basis: Basis::Guessed,
 };
 
-/// The mean time between two jobs that come at random.
+/// The mean time between two random arrivals.
 const MEAN: Tunable<Nanos> = Tunable {
     name: "poisson",
     allowed: Allowed::Between(1, 86_400_000_000_000),
     ..TIME
 };
 
-/// When jobs come.
+/// When jobs arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Each at its time, in nanoseconds from the beginning.
+    /// One job at each of these times, in nanoseconds since the start of the run.
     At(Vec<Nanos>),
-    /// At random, with so many nanoseconds between two in the mean, and before the first.
+    /// At random. The mean gap between two jobs, and before the first, is this many nanoseconds.
     Poisson(Nanos),
 }
 
 impl Arrivals {
-    /// How many jobs there are, if that is said.
+    /// The number of jobs, if it is fixed.
     #[must_use]
     pub fn count(&self) -> Option<usize> {
         match self {
@@ -49,10 +49,11 @@ impl Arrivals {
         }
     }
 
-    /// When each of so many jobs comes. What is drawn depends on `seed` alone, and not on `count`: more jobs come after the others.
+    /// The arrival times of `count` jobs. Random times depend only on `seed`: with a larger
+    /// `count`, more jobs arrive after the others.
     ///
     /// # Errors
-    /// If times are given and these are not as many.
+    /// If times are given and their number is not `count`.
     pub fn times(&self, count: usize, seed: u64) -> Result<Vec<Nanos>, Refusal> {
         match self {
             Self::At(times) if times.len() == count => Ok(times.clone()),
@@ -61,7 +62,7 @@ impl Arrivals {
                 times.len()
             ))),
             Self::Poisson(mean) => {
-                // The machine draws from the seed itself.
+                // Differs from `seed`, which the machine uses.
                 let mut rng = Rng::new(!seed);
                 let gaps = (0..count).map(|_| exponential(*mean, &mut rng));
                 let comes = |now: &mut Nanos, gap| {
@@ -74,9 +75,11 @@ impl Arrivals {
     }
 }
 
-/// A length of time that is exponentially distributed with this mean.
+/// An exponentially distributed length of time with this mean.
 ///
-/// Draws fall one after the other until one does not: the first of them is the fraction, unless an even number fell. Each time that it was even adds a whole mean.
+/// Draws until a draw is not smaller than the one before it. If the draws fell in a run of odd
+/// length, the first of them is the fraction of a mean. If the length is even, this adds a whole
+/// mean and starts again.
 fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     let mut whole: Nanos = 0;
     loop {
@@ -97,7 +100,7 @@ fn exponential(mean: Nanos, rng: &mut Rng) -> Nanos {
     }
 }
 
-/// A time in the form in which it is read.
+/// Formats a time such that parsing it gives the same time.
 pub(crate) fn shown(time: Nanos) -> String {
     Tunable {
         default: time,

@@ -1,24 +1,38 @@
-//! What theory promises of a run, and how near the run came to it.
+//! Theoretical bounds on a run, and how close the run came to them.
 //!
-//! * `greedy`: T <= T1/P + Tinf, P being the trimmed allotment, on a machine where nothing but tasks takes time and no work is left lying. With a fixed number of processors it is the bound of Graham and
-//!   Brent; with others it is meant as theorem 3 of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, is, whose mean of the allotments is too large ([`JobOutcome::effective_allotment`]).
-//! * `stealing-time`: the same for work stealing, with a constant before the span: the least that fits, against [`STEALING_TIME`].
-//! * `steals`: the steals in units of P times the steps of the longest chain, against [`STEALS`]. Both constants are expected values in Blumofe and Leiserson,
-//!   "Scheduling multithreaded computations by work stealing", J. ACM 46(5), 1999, theorems 11 and 13, which name no number.
-//! * `memory`: what is declared at most. Work stealing P S1 (the same, theorem 3), depth-first and DFDeques S1 + k P D, a budget itself.
-//! * `allotments`: how many promises of the rule that shares processors out were broken, against none; not judged where jobs are given less than their shares.
+//! * `greedy`: T <= T1/P + Tinf, where P is the trimmed allotment. It applies to a machine on which
+//!   only tasks take time and thieves leave no work behind. With a fixed number of processors, it
+//!   is the bound of Graham and Brent. Otherwise it replaces theorem 3 of Sen, "Dynamic processor
+//!   allocation for adaptively parallel work-stealing jobs", 2004, whose mean of the allotments is
+//!   too large ([`JobOutcome::effective_allotment`]).
+//! * `stealing-time`: the same bound for work stealing, with a constant before the span. The
+//!   smallest constant that fits the run is compared with [`STEALING_TIME`].
+//! * `steals`: the number of steals, divided by P and by the steps of the longest chain, compared
+//!   with [`STEALS`]. Blumofe and Leiserson, "Scheduling multithreaded computations by work
+//!   stealing", J. ACM 46(5), 1999, prove this bound and the one before in expectation, without
+//!   naming the constants (theorems 11 and 13).
+//! * `memory`: the most memory declared at one time. The limit is P S1 for work stealing (theorem 3
+//!   of the same paper), S1 + k P D for depth-first order and DFDeques, and the budget itself for a
+//!   budget.
+//! * `allotments`: whether the rule that divides the processors broke a promise. This is not judged
+//!   if allotments are imposed on the jobs.
 //!
-//! Theory counts in steps of one length. Here a step on the longest chain takes what it takes to fork, be found by a thief, which slept where thieves park, and join; so much is
-//! added to the span for each of its actions ([`JobOutcome::depth`]), and the work is the time of the workers at it, costs included but for those of steals. Time for which estimates held
-//! workers up is taken off the run: each may have held up the longest chain.
+//! Theory counts steps of equal length. Here a step on the longest chain takes as long as a fork, a
+//! join and being found by a thief, which must first wake up if thieves park. The span grows by
+//! this much for each action on the chain ([`JobOutcome::depth`]). The work is the time that
+//! workers spend on it, including all costs except those of steals. The time for which estimates
+//! held workers up is subtracted from the time of the run, because each estimate may have held up
+//! the longest chain.
 //!
-//! Where tasks are few or short, a bound may be one that no run breaks, however it goes; [`Bound::tells`] says so.
+//! If tasks are few or short, it may be that no run can break a bound. Then [`Bound::tells`]
+//! returns false.
 //!
-//! What it does not do: judge runs for which theory promises nothing. These are thieves that leave a
-//! victim its last tasks (a fixed amount) or, as to time, sleep beside work; sleepers of the hybrid;
-//! workers that stood in line for a processor; workers that share a deque. Both bounds of work stealing suppose one task a steal:
-//! their proofs count how often the oldest task of a deque is stolen, and of a batch the youngest
-//! task runs first while the oldest waits to be stolen again.
+//! A run is not judged if theory promises nothing for it. This includes thieves that leave a victim
+//! its last tasks (a fixed amount) and, for bounds on time, thieves that sleep while there is work;
+//! tasks that sleep under the hybrid policy; workers that had to wait for a processor; and workers
+//! that share a deque. Both bounds of work stealing assume that a steal takes one task. Their
+//! proofs count how often the oldest task of a deque is stolen; in a stolen batch, the youngest
+//! task runs first and the oldest waits to be stolen again.
 
 use crate::costs::Costs;
 use crate::extent::Extent;
@@ -26,41 +40,42 @@ use crate::outcome::{JobOutcome, Outcome};
 use crate::settings::{Deques, Settings, Width};
 use tidegate_policy::{IdlePolicy, MemoryPolicy, Nanos, StealAmount};
 
-/// The most that `stealing-time` may be: more than twice what was seen in 10,000 random runs.
+/// The limit of `stealing-time`: more than twice the largest value seen in 10,000 random runs.
 pub const STEALING_TIME: f64 = 2.0;
-/// The most that `steals` may be: many times what was seen there, and twice what the program `nested` comes to, of which
-/// nearly every task is stolen.
+/// The limit of `steals`: many times the largest value seen in those runs, and twice the value of
+/// the program `nested`, in which nearly every task is stolen.
 pub const STEALS: f64 = 4.0;
 
-/// A bound, and what a run came to.
+/// A bound, and the value that a run reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Which one.
+    /// The name of the bound.
     pub name: &'static str,
-    /// What the run came to.
+    /// The value that the run reached.
     pub value: f64,
-    /// What it may be.
+    /// The largest value that keeps the bound.
     pub limit: f64,
-    /// What the worst of runs would come to: all work on one processor, every task stolen, all memory declared at a time.
+    /// The value of the worst possible run: all work on one processor, every task stolen, or all
+    /// memory declared at one time.
     pub worst: f64,
 }
 
 impl Bound {
-    /// Whether the run kept it.
+    /// Whether the run kept the bound.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.value <= self.limit
     }
 
-    /// Whether there are runs of this dag that would not keep it.
+    /// Whether a run of this dag could break the bound.
     #[must_use]
     pub fn tells(&self) -> bool {
         self.worst > self.limit
     }
 }
 
-/// The bounds of the run of one job: its number in `outcome`, how many processors it had, and its dag's extent, with the `k` of its
-/// [policy](Settings::memory), where that is known.
+/// The bounds on the run of one job, which is given by its number in `outcome` and its width.
+/// `extent` is that of its dag, computed with the `k` of the [policy](Settings::memory), if known.
 #[must_use]
 pub fn bounds(
     settings: &Settings,
@@ -94,7 +109,8 @@ pub fn bounds(
     bounds
 }
 
-/// What of the processors' time thieves spent on searching, against what Sen allows a good scheduler to waste: the less of P Tinf and T1 + P^2, in steps.
+/// The processor time that thieves spent searching, compared with what Sen allows a good scheduler
+/// to waste: the smaller of P Tinf and T1 + P^2, in steps.
 #[must_use]
 pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
     let step = step(settings);
@@ -109,7 +125,7 @@ pub fn waste(settings: &Settings, job: &JobOutcome) -> Bound {
     }
 }
 
-/// Whether nothing but tasks takes time on such a machine, and nobody leaves work lying.
+/// Whether only tasks take time on this machine, and thieves leave no work behind.
 fn is_greedy(settings: &Settings) -> bool {
     let Settings { steal, costs, .. } = settings;
     let idle = settings.built_in_idle();
@@ -124,12 +140,12 @@ fn is_greedy(settings: &Settings) -> bool {
         && takes_last(*steal)
 }
 
-/// Whether a thief takes the last task that waits.
+/// Whether a thief takes its victim's last waiting task.
 fn takes_last(steal: StealAmount) -> bool {
     !matches!(steal, StealAmount::Fixed(least) if least > 1)
 }
 
-/// Whether thieves may sleep while there is work, as under a user's backoff.
+/// Whether thieves may sleep while there is work, as they may under a user's backoff.
 fn naps(settings: &Settings) -> bool {
     !matches!(
         settings.built_in_idle(),
@@ -137,14 +153,14 @@ fn naps(settings: &Settings) -> bool {
     )
 }
 
-/// Whether the bounds of work stealing hold for such thieves.
+/// Whether the bounds of work stealing hold for these settings.
 fn is_work_stealing(settings: &Settings) -> bool {
     settings.memory == MemoryPolicy::None
         && settings.steal == StealAmount::One
         && settings.deques == Deques::Worker
 }
 
-/// The bound of greedy schedules.
+/// The bound on the time of greedy schedules.
 #[must_use]
 pub fn greedy(job: &JobOutcome) -> Bound {
     let work = job.work as f64 / job.trimmed_allotment.max(1.0);
@@ -156,8 +172,9 @@ pub fn greedy(job: &JobOutcome) -> Bound {
     }
 }
 
-/// How long a step of the longest chain may be held up: by a fork, a thief that looks and
-/// steals, a thief that has to look, if it parks to wake before, and a join.
+/// How long scheduling may hold up one step of the longest chain: by a fork, a join, the costs that
+/// a thief causes its victim, and the time until a thief finds the task. If thieves park, that
+/// includes the time to wake.
 fn step(settings: &Settings) -> f64 {
     let costs = &settings.costs;
     let found = costs.attempt + costs.steal + costs.look_again.max(1) + costs.yields;
@@ -176,7 +193,7 @@ fn burdened_span(job: &JobOutcome, step: f64) -> f64 {
     job.span as f64 + job.depth as f64 * step
 }
 
-/// What stands before the span in the bound of work stealing.
+/// The constant before the span in the bound on the time of work stealing.
 #[must_use]
 pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     let work = (job.counters.working - job.counters.stealing) as f64;
@@ -192,7 +209,8 @@ pub fn stealing_time(settings: &Settings, job: &JobOutcome) -> Bound {
     }
 }
 
-/// Steals by processors and steps of the longest chain. A step of work is as long as a steal.
+/// The number of steals, divided by processors and by steps of the longest chain. A step of work is
+/// as long as a steal.
 #[must_use]
 pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
     let steal: Nanos = (costs.attempt + costs.steal).max(1);
@@ -206,7 +224,8 @@ pub fn steals(job: &JobOutcome, processors: usize, costs: &Costs) -> Bound {
     }
 }
 
-/// What may be declared at a time under the settings' policy; none where no bound is known.
+/// The bound on memory declared at one time under the settings' policy, or `None` if no bound is
+/// known.
 #[must_use]
 pub fn memory(
     settings: &Settings,

@@ -1,20 +1,21 @@
-//! What the caches of the places hold, by the names of the data.
+//! Which data the cache of each place holds, by name.
 //!
-//! A cache holds whole data and gives up those that were touched longest ago. Who writes leaves no copy elsewhere. Data larger than a cache pass through it and leave it empty.
+//! A cache holds whole items of data and evicts the least recently touched. A write removes the
+//! copies in other places. An item larger than the cache passes through it and leaves it empty.
 //!
-//! What it does not do: sets, lines and levels. Whoever touches data just after somebody of the same place did finds all of them, also where a real cache would still be filling.
+//! Sets, lines and levels are not modelled. A worker that touches data just after another worker of
+//! its place finds all of it, even if a real cache would still be filling.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::dag::Touch;
 
-/// A job, and the name that it gives to data.
+/// A job, and its name for the data.
 type Name = (usize, u64);
 
-/// What one place's cache holds.
 #[derive(Clone, Default)]
 struct Cache {
-    /// Each with the number of its last touch and its size.
+    /// The number of each item's last touch, and its size.
     held: HashMap<Name, (u64, u64)>,
     /// Names by the numbers of their last touches.
     by_touch: BTreeMap<u64, Name>,
@@ -23,7 +24,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// Takes these data out. How many bytes of them were there.
+    /// Removes an item, and returns how many of its bytes were here.
     fn take(&mut self, name: Name) -> u64 {
         let Some((touch, bytes)) = self.held.remove(&name) else {
             return 0;
@@ -33,7 +34,7 @@ impl Cache {
         bytes
     }
 
-    /// Puts in data that are not there.
+    /// Inserts an item that is not here, and evicts others until all fit.
     fn put(&mut self, name: Name, bytes: u64, capacity: u64) {
         self.touches += 1;
         self.held.insert(name, (self.touches, bytes));
@@ -46,9 +47,8 @@ impl Cache {
     }
 }
 
-/// The caches of all places.
 pub(crate) struct Caches {
-    /// How many bytes each holds; of none nothing is ever missing.
+    /// The size of each cache in bytes; if it is 0, nothing is ever missing.
     capacity: u64,
     places: Vec<Cache>,
 }
@@ -61,7 +61,7 @@ impl Caches {
         }
     }
 
-    /// Somebody at `place` touches data of this job. How many bytes of them that place's cache had not.
+    /// Touches data at `place`, and returns how many of its bytes were not in that place's cache.
     pub(crate) fn touch(&mut self, place: usize, job: usize, touch: Touch) -> u64 {
         if self.capacity == 0 {
             return 0;

@@ -1,12 +1,13 @@
-//! How long a chain of tasks is that wait for each other.
+//! The length of a chain of tasks that wait for each other.
 
 use tidegate_policy::Nanos;
 
-/// The longest chain to some point of a dag, by time and, which may be another one, by actions.
+/// The longest chain to some point of a dag by time, and the longest by actions. They may be two
+/// different chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub(crate) time: Nanos,
-    /// Steps of tasks, and whatever a rule counts beside.
+    /// Steps of tasks, and any other actions that a rule counts.
     pub(crate) actions: u64,
 }
 
@@ -16,7 +17,7 @@ impl Chain {
         self.time = self.time.saturating_add(time);
     }
 
-    /// The longer of both.
+    /// The maximum of each measure.
     #[inline]
     pub(crate) fn max(self, other: Self) -> Self {
         Self {

@@ -1,10 +1,10 @@
-//! What things cost on the simulated machine, apart from the tasks' own work.
+//! What operations cost on the simulated machine, apart from the tasks' own work.
 //!
-//! Every field is the tunable of its name ([`tidegate_policy::tunables`], the rows that begin with `sim.`), which says what
-//! it covers and where the default is from.
+//! Each field is the tunable of its name ([`tidegate_policy::tunables`], in the rows that begin
+//! with `sim.`), which documents what the cost covers and where its default comes from.
 //!
-//! What has no cost here: a task's end, and telling another job of its allotment; the runtime does the latter beside the
-//! workers.
+//! Ending a task and informing another job of its allotment cost nothing here. The runtime does the
+//! latter outside its workers.
 
 use tidegate_policy::Nanos;
 use tidegate_policy::tunables::{self as t, Tunable};
@@ -24,14 +24,14 @@ pub struct Costs {
     pub look: Nanos,
     /// [`SIM_DISTANCE`](t::SIM_DISTANCE).
     pub distance: Nanos,
-    /// [`SIM_MISS`](t::SIM_MISS), for each KiB or part of one.
+    /// [`SIM_MISS`](t::SIM_MISS), for each KiB, rounded up.
     pub miss: Nanos,
     /// [`SIM_STEAL`](t::SIM_STEAL).
     pub steal: Nanos,
     /// [`SIM_UNWIND`](t::SIM_UNWIND).
     pub unwind: Nanos,
-    /// [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes a nanosecond at least, or thieves would look for ever at
-    /// one moment.
+    /// [`SIM_LOOK_AGAIN`](t::SIM_LOOK_AGAIN). A failed sweep takes at least a nanosecond; otherwise
+    /// thieves would look again forever without time advancing.
     pub look_again: Nanos,
     /// [`SIM_YIELD`](t::SIM_YIELD).
     pub yields: Nanos,
@@ -52,7 +52,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// A machine on which nothing but the tasks takes time.
+    /// A machine on which only the tasks take time.
     pub const NONE: Self = Self {
         fork: 0,
         join: 0,
@@ -74,7 +74,7 @@ impl Costs {
         estimate: 0,
     };
 
-    /// Every cost with its tunable.
+    /// Each cost with its tunable.
     pub fn rows(&mut self) -> [(Tunable<Nanos>, &mut Nanos); 18] {
         [
             (t::SIM_FORK, &mut self.fork),

@@ -1,105 +1,118 @@
 //! A computation as a tree of tasks that unfolds while it runs.
 //!
-//! A program describes a [`Task`](Dag::Task) by what it does next, one [`Step`] after the other. Whoever runs the tasks
-//! (the machine, or a [walk](crate::Extent)) asks for the next step when the last one is done, so no more of the dag exists
-//! than has started and not finished.
+//! A program describes what a [`Task`](Dag::Task) does next, one [`Step`] at a time. The caller
+//! (the machine or a [walk](crate::Extent)) requests the next step when the last one is done, so
+//! only those tasks exist that have started and not finished.
 //!
-//! Two shapes cover most programs. A *fork* starts two tasks and waits for both, as the runtime's `join` does. A
-//! *loop* spawns tasks one after the other and then joins them; the child goes first, and what waits in the deque is the
-//! rest of the loop: one task, however long the loop is (Sen, "Dynamic processor allocation for adaptively parallel
-//! work-stealing jobs", 2004, section 4.2). A *call* runs a task in series, and nothing of it can be stolen.
+//! Two shapes cover most programs. A *fork* starts two tasks and waits for both, like the runtime's
+//! `join`. A *loop* spawns tasks one by one and then joins them. The child runs first, and the rest
+//! of the loop waits in the deque as one task, however long the loop is (Sen, "Dynamic processor
+//! allocation for adaptively parallel work-stealing jobs", 2004, section 4.2). A *call* runs a task
+//! in series and leaves nothing to steal.
 //!
-//! A task counts what it has started and not what is what: one that forks or calls while tasks that it spawned still run waits
-//! for these, too.
+//! A task only counts the tasks that it has started. So if it forks or calls while tasks that it
+//! spawned are running, it waits for these, too.
 //!
-//! Graphs that are no trees of forks are made of *drafts*: a draft is a task with a name that begins when it has been released so many
-//! times; any task may release it, before or after it is drafted. An interval is a task whose end releases what comes after it, inside of the interval that drafts it (Weibel,
-//! "An advanced scheduler for intervals", 2010, chapter 1). A graph unfolds lazily if each draft is made by one of those that it waits for, beside that one and not inside:
-//! then what is in memory is the frontier.
+//! Graphs that are not trees of forks are made of *drafts*. A draft is a named task that begins
+//! after a given number of releases; any task may release it, before or after it is drafted. An
+//! interval is a task inside the interval that drafts it, and its end releases its successors
+//! (Weibel, "An advanced scheduler for intervals", 2010, chapter 1). A graph unfolds lazily if each
+//! draft is made by a task that it waits for, [beside](Place::Beside) that task and not inside it.
+//! Then only the frontier is in memory.
 //!
-//! A task may declare memory. What it has to wait for then is the machine's [policy](tidegate_policy::MemoryPolicy); under one that keeps the depth-first order a
-//! spawned task waits in the deque and the spawner goes on, as in the runtime.
+//! A task may declare memory. The machine's [policy](tidegate_policy::MemoryPolicy) decides what it
+//! must wait for. Under a policy that keeps the depth-first order, a spawned task waits in the
+//! deque and the spawner continues, as in the runtime.
 //!
-//! A task may touch data by a name: what of them its place's [cache](crate::Settings::cache) does not hold takes time to come. A draft may be
-//! put into a place, as an interval may.
+//! A task may touch data by name. Loading the part that its place's [cache](crate::Settings::cache)
+//! does not hold takes time. A draft may be put into a place, as an interval may.
 //!
-//! What it does not do: carry results, or hold data that tasks share. Where the course of a program depends on data, its
-//! dag holds them and works on them as the tasks unfold.
+//! Tasks neither carry results nor hold shared data. If a program's course depends on data, its dag
+//! holds the data and works on it as the tasks unfold.
 
 use tidegate_policy::Nanos;
 
-/// A computation, unfolded as it is asked for.
+/// A computation that unfolds on request.
 pub trait Dag {
-    /// One task, as far as it has come. Small: the machine keeps one for every task that has started and not finished.
+    /// The state of one task. It should be small: the machine keeps one for every task that has
+    /// started and not finished.
     type Task;
 
-    /// The task from which all others come. Every run begins with this call.
+    /// The root of the task tree. Every run begins with this call.
     fn root(&self) -> Self::Task;
 
-    /// What `task` does next. The same task gives the same steps in every run, whoever runs it and when.
+    /// The next step of `task`. A task must take the same steps in every run, no matter which
+    /// worker runs it and when.
     fn next(&self, task: &mut Self::Task) -> Step<Self::Task>;
 }
 
-/// What a task does next.
+/// A step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<T> {
-    /// Keeps a processor busy for so long.
+    /// Keeps a processor busy for this long.
     Work(Nanos),
-    /// Goes on after so long and needs no processor meanwhile, as when it waits for a disk.
+    /// Continues after this long without using a processor meanwhile, like a task that waits for a
+    /// disk.
     Rest(Nanos),
-    /// Runs both, in parallel if a worker is free, and goes on when both are over. The first is run at once, the second
-    /// waits in the deque.
+    /// Runs both tasks, in parallel if a worker is free, and continues when both are over. The
+    /// first runs at once, and the second waits in the deque.
     Fork(T, T),
-    /// Runs this one and goes on when it is over.
+    /// Runs this task and continues when it is over.
     Call(T),
-    /// Runs this one at once; the rest of the task that asks waits in the deque.
+    /// Runs this task at once; the rest of the current task waits in the deque.
     Spawn(T),
-    /// Goes on when all tasks spawned so far are over, and all that were drafted inside of this one.
+    /// Continues when all tasks spawned so far, and all tasks drafted inside this one, are over.
     Join,
-    /// A task that begins when it has been released.
+    /// Creates a task that begins when it has been released.
     Draft(Draft<T>),
-    /// Releases the draft of this name, once.
+    /// Releases the draft of this name once.
     Release(u64),
-    /// Declares so many bytes, and goes on when it may have them. They are the task's until it gives them back, at the latest when it is over.
+    /// Declares this many bytes, and continues when they are granted. The task keeps them until it
+    /// frees them, or until it is over.
     Reservation(u64),
-    /// Gives back what it has declared last.
+    /// Frees the task's latest reservation.
     Free,
-    /// Reads or writes data that have to be in the cache of its place, and goes on when they are.
+    /// Reads or writes data, and continues when it is in the cache of the task's place.
     Touch(Touch),
-    /// The task is over. If tasks that it spawned are not, it is asked again when they are.
+    /// The task is over. If tasks that it spawned are not, the machine requests a step again when
+    /// they are.
     End,
 }
 
-/// A task that waits for others beside those that it starts.
+/// A task that waits for releases by other tasks.
 ///
-/// If releases are missing when nothing else can go on, the run ends with an error. Policies for memory that keep the depth-first order know of no drafts.
+/// If releases are missing when nothing else can continue, the run ends with an error. Memory
+/// policies that keep the depth-first order do not support drafts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft<T> {
     /// The task.
     pub task: T,
-    /// By which it is released; no other draft that waits has the same, in one job.
+    /// The name by which it is released. No two waiting drafts of a job have the same name.
     pub name: u64,
-    /// How many releases it waits for.
+    /// The number of releases that it waits for.
     pub releases: u32,
-    /// Who waits for its end.
+    /// Which task waits for its end.
     pub place: Place,
-    /// In which place's queue it lies when it begins. None is the deque of the worker that drafted or released it; so is the place where that worker stands, if it is the last release that makes the draft begin.
+    /// The place in whose queue it waits when it begins. If this is `None`, it waits in the deque
+    /// of the worker that drafted or released it. It also waits there if its last release makes it
+    /// begin and the releasing worker is in this place.
     pub put: Option<Put>,
 }
 
-/// A place on a machine of however many: the one that part `part` of `parts` falls to, and so many places on.
+/// A place on a machine with any number of places: the place that contains part `part` of `parts`,
+/// moved on by `turn` places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
-    /// Less than `parts`.
+    /// The number of the part, less than `parts`.
     pub part: u32,
-    /// Among which the places are divided evenly.
+    /// The number of equal parts into which the places are divided.
     pub parts: u32,
-    /// How many places further, round the circle.
+    /// The number of places to move on, wrapping around.
     pub turn: u32,
 }
 
 impl Put {
-    /// The number of the place on a machine that has so many.
+    /// The number of this place on a machine with `places` places.
     #[must_use]
     pub fn of(self, places: usize) -> usize {
         let first = u64::from(self.part) * places as u64 / u64::from(self.parts.max(1));
@@ -110,19 +123,20 @@ impl Put {
 /// Data that a task works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// What they are called; all tasks of a job mean the same data by it.
+    /// The data's name; all tasks of a job use the same name for the same data.
     pub name: u64,
-    /// How many they are.
+    /// The data's size.
     pub bytes: u64,
-    /// Whether other places' copies are void from now on.
+    /// Whether this invalidates the copies in other places.
     pub writes: bool,
 }
 
-/// Who waits for the end of a draft at the next join.
+/// Which task waits for the end of a draft at its next join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The task that drafts it.
     Inside,
-    /// The one that waits for that task, too. The root, which has none, waits itself.
+    /// The task that waits for the drafting task. The root has none, so it waits for the draft
+    /// itself.
     Beside,
 }

@@ -1,6 +1,6 @@
-//! Tasks that wait to be released, by their names.
+//! Tasks that wait to be released, by name.
 //!
-//! A count may be below none: releases may come before the draft.
+//! Releases may come before the draft, so the number of missing releases may be negative.
 
 use crate::chain::Chain;
 use crate::dag::Put;
@@ -9,26 +9,27 @@ use std::collections::HashMap;
 use std::collections::hash_map::{Entry, OccupiedEntry};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A name that was drafted, released, or both.
+/// A name that has been drafted, released, or both.
 #[derive(Default)]
 struct Named {
-    /// How many releases are missing, as far as is known.
+    /// The number of missing releases, as far as is known.
     missing: i64,
-    /// The longest chain to any of those that came.
+    /// The longest chain to any release so far.
     chain: Chain,
     draft: Option<(FrameId, Option<Put>)>,
 }
 
-/// A draft for which all releases have come.
+/// A draft that has received all its releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ready {
     pub(crate) draft: FrameId,
     pub(crate) put: Option<Put>,
-    /// After which it begins.
+    /// The longest chain to any of its releases.
     pub(crate) chain: Chain,
 }
 
-/// Spreads names, which are often numbers in a row, by one multiplication. Nobody asks for their order, so it decides nothing.
+/// Hashes names, which are often consecutive numbers, with one multiplication. The order of names
+/// is never used, so the hash decides nothing.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -38,7 +39,8 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, name: u64) {
-        // An odd number near 2^64 divided by the golden ratio; the table takes its places from the low bits and from the high ones.
+        // An odd number near 2^64 divided by the golden ratio. The rotation is there because the
+        // table uses both the low and the high bits.
         self.0 = (self.0 ^ name)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(32);
@@ -49,7 +51,7 @@ impl Hasher for Spread {
     }
 }
 
-/// All names that are not done with.
+/// The names that are still in use.
 #[derive(Default)]
 pub(crate) struct Drafts {
     named: HashMap<u64, Named, BuildHasherDefault<Spread>>,
@@ -57,12 +59,11 @@ pub(crate) struct Drafts {
 }
 
 impl Drafts {
-    /// How many tasks wait.
     pub(crate) const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// A task that waits for so many releases; if all have come, it begins.
+    /// Adds a task that waits for `releases` releases, and returns it if all have come.
     pub(crate) fn draft(
         &mut self,
         name: u64,
@@ -83,7 +84,7 @@ impl Drafts {
         ready
     }
 
-    /// A release, at the end of this chain. If it is the last one of a draft, that begins.
+    /// Releases `name` at the end of this chain. Returns the draft if this was its last release.
     pub(crate) fn release(&mut self, name: u64, chain: Chain) -> Option<Ready> {
         let mut named = self.named(name);
         named.get_mut().missing -= 1;
@@ -101,7 +102,7 @@ impl Drafts {
     }
 }
 
-/// The draft of this name, if it can begin.
+/// Removes this draft and returns it, if it can begin.
 fn ready(named: OccupiedEntry<'_, u64, Named>) -> Option<Ready> {
     let (draft, put) = named.get().draft.filter(|_| named.get().missing <= 0)?;
     let chain = named.remove().chain;

@@ -1,7 +1,8 @@
-//! How large a dag is: its tasks, its work T1 and its span Tinf.
+//! The size of a dag: its tasks, its work T1 and its span Tinf.
 //!
-//! T1 is the time on one processor, Tinf that on as many as could be used, both without any cost of scheduling. The machine
-//! finds the same numbers on its way; a walk finds them without a schedule, so that each can be held against the other.
+//! T1 is the time on one processor and Tinf the time on an unlimited number, both without any cost
+//! of scheduling. The machine computes the same numbers as it runs. A walk computes them without a
+//! schedule, so that each can be checked against the other.
 
 use crate::chain::Chain;
 use crate::dag::{Draft, Step};
@@ -13,44 +14,45 @@ use tidegate_policy::Nanos;
 /// The size of a dag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// How many tasks it has.
+    /// The number of tasks.
     pub tasks: u64,
-    /// The time that all of them take together.
+    /// The total time of all tasks.
     pub work: Nanos,
-    /// The time that the longest chain takes of tasks that wait for each other, rests included.
+    /// The time of the longest chain of tasks that wait for each other, including rests.
     pub span: Nanos,
-    /// How many actions the longest chain has: steps, and one more for every `k` bytes of a reservation, as in the bounds of depth-first schedulers.
+    /// The number of actions on the longest chain: its steps, and one more for every `k` bytes of a
+    /// reservation, as in the bounds of depth-first schedulers.
     pub depth: u64,
-    /// Whether a task rests.
+    /// Whether any task rests.
     pub rests: bool,
-    /// Whether a task waits to be released.
+    /// Whether any task waits to be released.
     pub drafts: bool,
-    /// The most that is declared at a time in this order, S1.
+    /// The most memory declared at one time in this order, S1.
     pub peak_bytes: u64,
-    /// All that is declared, whether given back or not.
+    /// All memory declared, whether freed or not.
     pub reserved_bytes: u64,
 }
 
-/// A walk on its way.
 struct Walk<'a> {
     dag: Box<dyn Unfold + 'a>,
     frames: Frames,
-    /// What can go on, the youngest last.
+    /// Tasks that can continue, the youngest last.
     ready: Vec<FrameId>,
     drafts: Drafts,
     declared: u64,
-    /// For how many bytes of a reservation an action counts.
+    /// One more action is counted for every `k` bytes of a reservation.
     k: u64,
     extent: Extent,
 }
 
 impl Extent {
-    /// Walks the whole of `dag`, in series and depth first; a reservation is one action. What is never released is left out, and so is what waits for it.
+    /// Walks all of `dag`, in series and depth first; a reservation is one action. Tasks that are
+    /// never released are left out, and so are tasks that wait for them.
     pub fn of<D: AnyDag + ?Sized>(dag: &D) -> Self {
         Self::with_k(dag, u64::MAX)
     }
 
-    /// The same; a reservation is an action more for every `k` bytes of it.
+    /// Like [`of`](Self::of), but a reservation counts as one more action for every `k` bytes.
     pub fn with_k<D: AnyDag + ?Sized>(dag: &D, k: u64) -> Self {
         Walk::new(dag.unfold(), k).run()
     }
@@ -77,7 +79,8 @@ impl<'a> Walk<'a> {
         self.extent
     }
 
-    /// One step of this task. Who goes on, if it is not the youngest that can.
+    /// Runs one step of this task. Returns the task to continue with, or `None` for the youngest
+    /// task that is ready.
     fn step(&mut self, id: FrameId) -> Option<FrameId> {
         let frame = self.frames.get(id);
         frame.chain.actions += 1;
@@ -148,14 +151,14 @@ impl<'a> Walk<'a> {
         self.extent.peak_bytes = self.extent.peak_bytes.max(self.declared);
     }
 
-    /// All that a draft has waited for is over.
+    /// Begins a draft that has received all its releases.
     fn begin(&mut self, ready: Ready) {
         let frame = self.frames.get(ready.draft);
         frame.chain = frame.chain.max(ready.chain);
         self.ready.push(ready.draft);
     }
 
-    /// The task is over. Its parent, if that can go on now.
+    /// Ends this task. Returns its parent, if that can continue now.
     fn end(&mut self, id: FrameId) -> Option<FrameId> {
         self.extent.tasks += 1;
         let frame = self.frames.get(id);

@@ -1,91 +1,91 @@
 //! The tasks that have started and not finished.
 //!
-//! A frame is a task with what its end must be told to: the task that waits for it. Frames lie in one array and are used
-//! again, so a run takes the memory of its widest moment and not of its dag.
+//! A frame is a task with a link to the task that waits for it. Frames lie in one array and are
+//! reused, so a run needs memory for its largest number of unfinished tasks and not for its whole
+//! dag.
 //!
-//! A frame also carries the length of the longest chain of work that leads to where its task stands; at the end of the
-//! root that is the span of the whole dag.
+//! A frame also carries the length of the longest chain of work up to its task's current step. At
+//! the end of the root, that is the span of the whole dag.
 
 use crate::chain::Chain;
 use crate::dag::Place;
 use crate::unfold::TaskId;
 use tidegate_policy::memory::book::{Reservation, Scope, Task};
 
-/// The number of a frame.
 pub(crate) type FrameId = u32;
-/// The number of no frame.
+/// Stands for no frame.
 pub(crate) const NONE: FrameId = FrameId::MAX;
 
-/// A task under way.
 pub(crate) struct Frame {
     pub(crate) task: TaskId,
-    /// Who waits for it, or will.
+    /// The task that waits for this one, or will.
     pub(crate) parent: FrameId,
-    /// How many tasks it has started that are not over.
+    /// How many of the tasks that it started are not over.
     pub(crate) pending: u32,
-    /// Whether it goes on only when these are over.
+    /// Whether it waits until these are over.
     pub(crate) waits: bool,
-    /// The longest chain of work to where it stands.
+    /// The longest chain of work up to its current step.
     pub(crate) chain: Chain,
     /// The longest chain that ends in a task that it started.
     pub(crate) longest: Chain,
-    /// What few tasks have, kept apart so that the others are small.
+    /// Boxed because few tasks need it; the others stay small.
     memory: Option<Box<Memory>>,
 }
 
-/// What a task has declared, and its place in the plan of a job that keeps the depth-first order.
+/// A task's reservations, and its state in the plan of a job that keeps the depth-first order.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// How much, and the reservation's name in the plan.
+    /// The size of each reservation, and its name in the plan.
     pub(crate) reservations: Vec<(u64, Option<Reservation>)>,
-    /// On whose stack it lies.
+    /// The thread on whose stack the task lies.
     pub(crate) thread: usize,
     pub(crate) role: Role,
-    /// The second half that it has forked, until both halves are over.
+    /// The second half of its fork, until both halves are over.
     pub(crate) half: Option<Task>,
-    /// Whether the first half is over, and whether the second one, run by another thread, is.
+    /// Whether the first half is over, and whether the second half is over after another thread ran
+    /// it.
     pub(crate) first_is_over: bool,
     pub(crate) half_is_over: bool,
-    /// It was spawned, and is not the half of a fork.
+    /// Whether it was spawned, and is not the half of a fork.
     pub(crate) is_spawned: bool,
-    /// What it has spawned into, if it has.
+    /// The scope into which it has spawned, if it has.
     pub(crate) scope: Option<Scope>,
 }
 
 impl Memory {
-    /// The second half, if another thread runs it or nobody does.
+    /// The second half, if it is not over: another thread runs it, or none has begun it.
     pub(crate) fn unfinished_half(&self) -> Option<Task> {
         self.half.filter(|_| !self.half_is_over)
     }
 }
 
-/// What a task is to the plan.
+/// A task's role in the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A task of it.
+    /// A task of the plan.
     #[default]
     Own,
-    /// The first half of a fork: its parent at work.
+    /// The first half of a fork. To the plan, its parent is at work.
     First,
-    /// A call, or a second half that its joiner came to: its parent at work.
+    /// A call, or a second half that its joiner took back. To the plan, its parent is at work.
     Inner,
 }
 
 impl Frame {
-    /// What the task has declared, and its place in the plan.
+    /// The task's memory record, created on first use.
     #[inline]
     pub(crate) fn memory(&mut self) -> &mut Memory {
         self.memory.get_or_insert_default()
     }
 
-    /// What it has declared and not given back, which is no longer its own.
+    /// Removes and returns the reservations that it has not given back.
     #[inline]
     pub(crate) fn take_reservations(&mut self) -> Vec<(u64, Option<Reservation>)> {
         let memory = self.memory.as_mut();
         memory.map_or_else(Vec::new, |memory| std::mem::take(&mut memory.reservations))
     }
 
-    /// Whether all that the task started is over; if not, it waits.
+    /// Whether all tasks that it started are over; if not, it waits.
     #[inline]
     pub(crate) fn join(&mut self) -> bool {
         self.waits = self.pending > 0;
@@ -96,7 +96,6 @@ impl Frame {
     }
 }
 
-/// All frames.
 pub(crate) struct Frames {
     frames: Vec<Frame>,
     free: Vec<FrameId>,
@@ -110,7 +109,7 @@ impl Frames {
         }
     }
 
-    /// A frame for `task`, which starts after a chain of this length.
+    /// Adds a frame for `task`, which starts after a chain of this length.
     #[inline]
     pub(crate) fn add(&mut self, task: TaskId, parent: FrameId, chain: Chain) -> FrameId {
         let frame = Frame {
@@ -134,7 +133,7 @@ impl Frames {
         }
     }
 
-    /// A frame for a task that `drafter` drafts, and does not begin yet.
+    /// Adds a frame for a task that `drafter` drafts and that does not begin yet.
     pub(crate) fn draft(&mut self, task: TaskId, drafter: FrameId, place: Place) -> FrameId {
         let Frame { parent, chain, .. } = self.frames[drafter as usize];
         let parent = match place {
@@ -150,7 +149,8 @@ impl Frames {
         &mut self.frames[id as usize]
     }
 
-    /// The task is over: hands out its parent if that one can go on now. `None` for the root, with the longest chain.
+    /// Ends the task. Returns its parent if that can continue now, and the longest chain if the
+    /// task is the root.
     #[inline]
     pub(crate) fn end(&mut self, id: FrameId) -> Ended {
         let Frame { parent, chain, .. } = self.frames[id as usize];
@@ -170,11 +170,11 @@ impl Frames {
     }
 }
 
-/// What the end of a task brings about.
+/// The effect of a task's end.
 pub(crate) enum Ended {
-    /// Its parent goes on.
+    /// Its parent continues.
     Last { parent: FrameId },
-    /// Its parent does something else, or waits for others.
+    /// Its parent is doing something else, or waits for other tasks.
     NotLast,
     /// The whole computation is over.
     Root { chain: Chain },

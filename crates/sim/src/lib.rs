@@ -1,9 +1,12 @@
-//! A discrete-event machine with as many processors as you like, driven by the same decisions as the runtime.
+//! A discrete-event simulator of work stealing on any number of processors, driven by the same
+//! policies as the runtime.
 //!
-//! A program describes itself as a [`Dag`], a tree of tasks that unfolds while it runs. [`run`] schedules one or several of
-//! them on the processors of a machine by work stealing, and asks `tidegate-policy` for every decision: whom to rob, how much
-//! to take, how to rest, how many processors to want, who gets how many. So a policy can be judged on a machine
-//! that nobody has, and a run can be repeated to the last nanosecond: the same settings and the same seed give the same [`Outcome`].
+//! A program describes itself as a [`Dag`], a tree of tasks that unfolds as it runs. [`run`]
+//! schedules one or several dags on a simulated machine by work stealing. `tidegate-policy` makes
+//! every decision: which victim to steal from, how much to take, how an idle worker rests, how many
+//! processors a job desires, and how many it is allotted. So a policy can be evaluated on a machine
+//! that you do not have. A run is exactly reproducible: the same settings and the same seed give
+//! the same [`Outcome`].
 //!
 //! ```
 //! use tidegate_sim::{Dag, Job, Settings, Step, Width, run};
@@ -36,12 +39,12 @@
 //! # Ok::<(), tidegate_sim::Refusal>(())
 //! ```
 //!
-//! What is simplified against the runtime, and why that does not matter for the figures, stands in `docs/simulator.md`. In
-//! short: a join goes on with the worker that finishes last, the whole of a deque is open to thieves, and a spawn runs the child
-//! first.
+//! `docs/simulator.md` lists how the simulator simplifies the runtime, and explains why that does
+//! not affect its figures. In short: the worker that finishes last continues after a join, thieves
+//! can reach the whole deque, and a spawn runs the child first.
 //!
-//! What it does not do: predict times of a real machine (its costs are [`Costs`]), model caches beyond
-//! [what the last data were](Settings::cache), or start a thread.
+//! The simulator does not predict times on a real machine (its costs are [`Costs`]), model caches
+//! beyond [which data each place touched last](Settings::cache), or start threads.
 
 #![forbid(unsafe_code)]
 

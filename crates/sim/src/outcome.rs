@@ -1,4 +1,4 @@
-//! What a run of the machine was like.
+//! The results of a run.
 
 use tidegate_policy::Nanos;
 use tidegate_policy::allot::Broken;
@@ -10,68 +10,75 @@ pub struct Counters {
     pub tasks: u64,
     /// Attempts to steal.
     pub attempts: u64,
-    /// Those that succeeded, the swaps below included.
+    /// Attempts that succeeded, including the swaps below.
     pub steals: u64,
-    /// Tasks taken by these.
+    /// Tasks taken by these steals.
     pub stolen_tasks: u64,
-    /// Steals by which a thief woke a worker asleep with work and fell asleep in its place.
+    /// Steals by which a thief woke a sleeping worker that had work, and fell asleep in its place.
     pub swaps: u64,
-    /// Attempts that failed on a victim that had work itself.
+    /// Failed attempts on a victim that had work.
     pub failed_lost_race: u64,
-    /// Attempts that failed on a victim that was out of work.
+    /// Failed attempts on a victim that was out of work.
     pub failed_empty: u64,
     /// The length of the victim's deque, summed over all attempts.
     pub lengths_seen: u64,
-    /// How often a thief slept for a while, by its idle policy.
+    /// How often a thief slept for a while, as its idle policy required.
     pub naps: u64,
-    /// How often a task has slept for memory, or left its processor to one that comes before it.
+    /// How often a task slept for memory, or left its processor to a task that comes before it.
     pub sleeps: u64,
-    /// Requests for memory that could never be granted; their tasks went on without.
+    /// Requests for memory that could never be granted; their tasks continued without it.
     pub refusals: u64,
     /// Bytes of data that tasks touched.
     pub touched_bytes: u64,
-    /// Those of them that were not in the cache of the task's place.
+    /// The part of `touched_bytes` that was not in the cache of the task's place.
     pub missed_bytes: u64,
-    /// Time in which workers ran tasks, costs included, also those of taking what a search had found.
+    /// Time in which workers ran tasks, including all costs and the cost of taking what a search
+    /// found.
     pub working: Nanos,
-    /// What that taking took.
+    /// The part of `working` that was spent on taking what a search found.
     pub stealing: Nanos,
-    /// Time in which they searched.
+    /// Time in which workers searched.
     pub searching: Nanos,
-    /// Time for which estimates of the job's desire held its workers up; it counts as what these did then.
+    /// Time for which estimates of the job's desire held its workers up. It also counts as time in
+    /// the state that the worker was in.
     pub held_up: Nanos,
-    /// Time in which they slept for lack of work, or were on the way from there.
+    /// Time in which workers slept for lack of work, or were waking up.
     pub asleep: Nanos,
 }
 
-/// What became of one job.
+/// The results of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobOutcome {
     /// When it arrived.
     pub arrived: Nanos,
-    /// When its last task was over.
+    /// When its last task ended.
     pub ended: Nanos,
-    /// The time that its tasks took by themselves, T1; where there are caches, with what was missing in them.
+    /// The total time of its tasks, T1, including cache misses if there are caches.
     pub work: Nanos,
-    /// The longest chain of tasks that waited for each other, Tinf.
+    /// The time of the longest chain of tasks that waited for each other, Tinf.
     pub span: Nanos,
-    /// How many actions the longest chain by that measure has: the steps of its tasks.
+    /// The number of actions (steps of tasks) on the chain that has the most.
     pub depth: u64,
-    /// The mean over its time of the processors allotted to it.
+    /// The mean of its allotment over its lifetime.
     pub mean_allotment: f64,
-    /// The same, but in the Tinf of time with the most processors only as many as there were tasks ready: the average effective allotment of Sen,
-    /// "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1.
+    /// Like `mean_allotment`, but in the Tinf of time with the most processors, it counts only as
+    /// many processors as there were ready tasks. This is the average effective allotment of Sen,
+    /// "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition
+    /// 1.
     pub effective_allotment: f64,
-    /// The same without the Tinf of time with the most processors: the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism feedback", PPoPP 2007.
-    /// That of a job with a fixed number is that number.
+    /// Like `mean_allotment`, but without the Tinf of time with the most processors. This is the
+    /// trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
+    /// feedback", PPoPP 2007. For a job with a fixed number of processors, it is that number.
     pub trimmed_allotment: f64,
-    /// How long after its arrival as many workers as the machine has processors had had work; none if they never had.
+    /// The time from its arrival until as many workers as the machine has processors had had work,
+    /// or `None` if that never happened.
     pub all_processors: Option<Nanos>,
-    /// Whether a worker had to stand in line for a processor: the job had fewer than it was allotted.
+    /// Whether a worker had to wait for a processor, so that the job had fewer than it was
+    /// allotted.
     pub stood_in_line: bool,
-    /// The most that its tasks had declared at a time.
+    /// The most memory that its tasks had declared at one time.
     pub peak_bytes: u64,
-    /// What was counted.
+    /// Its counters.
     pub counters: Counters,
 }
 
@@ -83,30 +90,30 @@ impl JobOutcome {
     }
 }
 
-/// How many tasks the workers had at a moment.
+/// How many tasks the workers had at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When that was.
+    /// The time of the sample.
     pub time: Nanos,
-    /// By a number of tasks, that which runs and those that wait, how many workers had so many.
+    /// By number of tasks, running and waiting: how many workers had that number.
     pub workers: Vec<u32>,
 }
 
-/// What became of a run.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The jobs, in the order in which they were handed in.
+    /// The jobs, in the order in which they were passed.
     pub jobs: Vec<JobOutcome>,
-    /// The first promise of the rule for allotments that was broken, if one was.
+    /// The first promise of the allotment rule that was broken, if any.
     pub broken: Option<Broken>,
-    /// How many tasks the workers had, as often as the settings say.
+    /// Samples of the workers' task counts, as often as the settings request.
     pub samples: Vec<Sample>,
-    /// How many moments the machine went through.
+    /// The number of events that the machine handled.
     pub events: u64,
 }
 
 impl Outcome {
-    /// When the last job was over.
+    /// When the last job ended.
     #[must_use]
     pub fn end(&self) -> Nanos {
         self.jobs.iter().map(|job| job.ended).max().unwrap_or(0)

@@ -1,11 +1,11 @@
 //! Which workers have a processor.
 //!
-//! A worker that runs or searches needs one; one that is parked, naps or is asleep needs none. There
-//! are too few only while workers that are to leave have not left, and where there are more jobs than
-//! processors. Then workers take turns ([`Group`]): all of them on all processors, or, where workers
-//! are pinned, the `i`-th worker of each job on processor `i`.
+//! A worker that runs or searches needs a processor; a worker that is parked, naps or is asleep
+//! needs none. Processors are short only while workers that must leave have not left yet, or if
+//! there are more jobs than processors. Then workers take turns ([`Group`]): all workers on all
+//! processors or, if workers are pinned, the `i`-th worker of each job on processor `i`.
 //!
-//! It moves nothing: the machine takes a worker's next moment back and sets it again.
+//! This module schedules no events: the machine removes a worker's next event and sets it again.
 
 mod group;
 
@@ -13,14 +13,13 @@ use group::Group;
 use std::ops::Range;
 use tidegate_policy::Nanos;
 
-/// The processors of the machine.
 pub(crate) struct Processors {
-    /// One of all processors, or one for each.
+    /// One group of all processors, or one group for each processor.
     groups: Vec<Group>,
 }
 
 impl Processors {
-    /// `count` processors for `workers` workers, of which each job has `count`.
+    /// `count` processors for `workers` workers; each job has `count` of these.
     pub(crate) fn new(count: usize, workers: usize, slice: Nanos, pinned: bool) -> Self {
         let groups = match pinned {
             true => count,
@@ -32,7 +31,7 @@ impl Processors {
         }
     }
 
-    /// The group of a worker, and its number there.
+    /// A worker's group, and its number in that group.
     fn split(&self, worker: usize) -> (usize, usize) {
         let groups = self.groups.len();
         (worker % groups, worker / groups)
@@ -42,29 +41,29 @@ impl Processors {
         number * self.groups.len() + group
     }
 
-    /// How many no worker has.
     pub(crate) fn free(&self) -> usize {
         self.groups.iter().map(Group::free).sum()
     }
 
-    /// Whether any worker stands in line.
+    /// Whether any worker waits in line for a processor.
     pub(crate) fn are_short(&self) -> bool {
         self.groups.iter().any(|group| group.waiting() > 0)
     }
 
-    /// Whether another worker waits for a processor that this one may have.
+    /// Whether another worker waits for a processor that this worker may use.
     pub(crate) fn are_short_for(&self, worker: usize) -> bool {
         self.groups[self.split(worker).0].waiting() > 0
     }
 
-    /// Whether this worker gets one now; if not, it stands in line. It has slept until now, or not.
+    /// Gives this worker a processor if one is free; otherwise the worker joins the line.
+    /// `has_slept` means that it has slept until now.
     pub(crate) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
         let (group, number) = self.split(worker);
         self.groups[group].take(number, now, has_slept)
     }
 
-    /// Which worker should give its processor up to this one, which has woken and stands in line.
-    /// Only those that `can` are displaced.
+    /// The worker that should give up its processor to this one, which has woken and waits in line.
+    /// Only workers that `can` accepts are displaced.
     pub(crate) fn displaced_by(
         &self,
         worker: usize,
@@ -77,21 +76,22 @@ impl Processors {
         displaced.map(|other| self.whole(group, other))
     }
 
-    /// The worker needs its processor no more, if it has one. The worker that has it now.
+    /// Releases the worker's processor, if it has one. Returns the worker that gets it.
     pub(crate) fn release(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let (group, number) = self.split(worker);
         let next = self.groups[group].release(number, now);
         next.map(|next| self.whole(group, next))
     }
 
-    /// Like [`release`](Self::release), but as if the worker had kept its processor for a slice.
+    /// Like [`release`](Self::release), but counts as if the worker had kept its processor for a
+    /// slice.
     pub(crate) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let (group, number) = self.split(worker);
         let next = self.groups[group].forfeit(number, now);
         next.map(|next| self.whole(group, next))
     }
 
-    /// The workers whose slices are over and whose processors others wait for.
+    /// The workers whose slices are over and whose processors other workers wait for.
     pub(crate) fn overdue(&self, now: Nanos) -> Vec<usize> {
         let all = self.groups.iter().enumerate();
         all.flat_map(|(group, of)| {
@@ -101,7 +101,7 @@ impl Processors {
         .collect()
     }
 
-    /// These workers stand in line no more, if they did.
+    /// Removes these workers from the line, if they are in it.
     pub(crate) fn leave_line(&mut self, workers: &Range<usize>) {
         let groups = self.groups.len();
         for (group, of) in self.groups.iter_mut().enumerate() {

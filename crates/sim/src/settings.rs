@@ -1,4 +1,4 @@
-//! What a machine is and what runs on it.
+//! The settings of a machine, and the jobs that run on it.
 
 use crate::allotments::{Allotments, Course};
 use crate::costs::Costs;
@@ -11,49 +11,52 @@ use tidegate_policy::{
     VictimPolicy,
 };
 
-/// The machine and the rules that hold on it.
+/// The machine and its policies.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many processors there are; each job has as many workers, most of them asleep.
+    /// The number of processors. Each job has as many workers, most of them asleep.
     pub processors: usize,
-    /// From which all random draws come.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// How thieves rest.
+    /// What an idle worker does.
     pub idle: IdlePolicy,
-    /// A user's own backoff in place of `idle`, made for each worker with its number in its job. Its sleeps are
-    /// limited as in the runtime, and its panics reach the caller of the run.
+    /// A user's own backoff that replaces `idle`, created for each worker with its number in its
+    /// job. Its sleeps are limited as in the runtime, and its panics reach the caller of the run.
     pub backoff: Option<BackoffFactory>,
-    /// How much a steal takes.
+    /// How many tasks a steal takes.
     pub steal: StealAmount,
-    /// Whom a thief asks.
+    /// Which victim a thief tries.
     pub victim: VictimPolicy,
-    /// Who shares a deque.
+    /// Which workers share a deque.
     pub deques: Deques,
-    /// Which task may have memory, and which waits for it.
+    /// Which tasks are granted memory, and which wait for it.
     pub memory: MemoryPolicy,
-    /// How far the workers of a job are from each other, by their numbers.
+    /// The distances between the workers of a job, by their numbers.
     pub places: PlaceTree,
-    /// How many bytes the cache of each [place](PlaceTree::places) holds; 0 is a machine on which data are near everywhere.
+    /// The size of each [place](PlaceTree::places)'s cache in bytes. With 0, all data is near
+    /// everywhere.
     pub cache: u64,
-    /// Whether the `i`-th worker of each job runs on processor `i` only. If not, any free processor takes any worker.
+    /// Whether the `i`-th worker of each job runs on processor `i` only. If not, any worker may use
+    /// any free processor.
     pub pinned: bool,
-    /// What things cost.
+    /// What operations cost.
     pub costs: Costs,
-    /// How the processors are shared out among jobs that say what they desire.
+    /// How processors are divided among jobs that have a desire.
     pub allot: Allot,
-    /// The most processors that each job has over time, whatever its [width](Job::width) and its share are.
+    /// The most processors that each job has over time, whatever its [width](Job::width) and its
+    /// share.
     pub allotments: Option<Allotments>,
-    /// The time between two estimates of what they desire.
+    /// The time between two estimates of the jobs' desires.
     pub cycle: Nanos,
-    /// How often it is noted how many tasks the workers have; 0 is never.
+    /// The time between two samples of the workers' task counts; with 0, none are taken.
     pub sample: Nanos,
 }
 
-/// The most workers of all jobs together, half a kilobyte each.
+/// The most workers of all jobs together. Each takes half a kilobyte.
 const MOST_WORKERS: usize = 1 << 22;
 
 impl Settings {
-    /// A machine without structure, and the runtime's defaults.
+    /// A flat machine with the runtime's defaults.
     #[must_use]
     pub fn new(processors: usize) -> Self {
         Self {
@@ -76,12 +79,12 @@ impl Settings {
         }
     }
 
-    /// The idle policy, unless a user's backoff takes its place.
+    /// The idle policy, unless a user's backoff replaces it.
     pub(crate) fn built_in_idle(&self) -> Option<IdlePolicy> {
         self.backoff.is_none().then_some(self.idle)
     }
 
-    /// The state in which worker `index` of a job begins.
+    /// The initial idle state of worker `index` of a job.
     pub(crate) fn idle_state(&self, index: usize) -> Result<IdleState, ParseError> {
         match &self.backoff {
             Some(factory) => Ok(IdleState::custom(factory.make(index))),
@@ -89,7 +92,7 @@ impl Settings {
         }
     }
 
-    /// Refuses what cannot be run.
+    /// Rejects settings and jobs that cannot be run.
     pub(crate) fn check<D>(&self, jobs: &[Job<D>]) -> Result<(), Refusal> {
         SIM_PROCESSORS.check(self.processors)?;
         self.steal.check()?;
@@ -142,7 +145,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The processors that a job is given, by its number and arrival; no change if there is no limit.
+    /// The allotments that are imposed on a job, by its number and arrival. Empty if no limit is
+    /// set.
     pub(crate) fn course(&self, job: usize, arrives: Nanos) -> Course<'_> {
         match &self.allotments {
             Some(allotments) => allotments.course((self.processors, self.seed), job, arrives),
@@ -150,7 +154,7 @@ impl Settings {
         }
     }
 
-    /// Refuses allotments that no job can follow.
+    /// Rejects allotments that no job can follow.
     fn check_allotments(&self) -> Result<(), Refusal> {
         let Some(allotments) = &self.allotments else {
             return Ok(());
@@ -168,22 +172,23 @@ impl Settings {
     }
 }
 
-/// Who shares a deque.
+/// Which workers share a deque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deques {
     /// Each worker has its own.
     Worker,
-    /// The workers of a [place](PlaceTree::places) share one: each pushes and pops at its young end, and workers of other
-    /// places steal at its old end. (Weibel, "An advanced scheduler for intervals", 2010, chapter 4.)
+    /// The workers of a [place](PlaceTree::places) share a deque. Each of them pushes and pops at
+    /// its young end, and workers of other places steal at its old end. (Weibel, "An advanced
+    /// scheduler for intervals", 2010, chapter 4.)
     Place,
 }
 
 /// A job for the machine.
 #[derive(Clone, Debug)]
 pub struct Job<D> {
-    /// What it does.
+    /// The program that it runs.
     pub dag: D,
-    /// When it comes.
+    /// When it arrives.
     pub arrives: Nanos,
     /// How many processors it has.
     pub width: Width,
@@ -192,16 +197,16 @@ pub struct Job<D> {
 /// How many processors a job has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
-    /// These, all the time, however many others there are.
+    /// This number all the time, however many other jobs there are.
     Fixed(usize),
-    /// One at first, then what it desires by this rule and the others leave to it.
+    /// One at first, then as many as it desires by this rule and other jobs leave to it.
     Desired(DesirePolicy),
-    /// The same, but never more than so many.
+    /// Like [`Desired`](Self::Desired), but never more than this number.
     Limited(DesirePolicy, usize),
 }
 
 impl Width {
-    /// The rule by which it desires more or fewer.
+    /// The rule for its desire; `None` if its width is fixed.
     #[must_use]
     pub const fn desire(&self) -> Option<&DesirePolicy> {
         match self {
@@ -210,7 +215,7 @@ impl Width {
         }
     }
 
-    /// How many it may have at most, where it has a fixed number or a limit.
+    /// The most processors that it may have, if its width is fixed or limited.
     pub(crate) const fn limit(&self) -> Option<usize> {
         match *self {
             Self::Fixed(limit) | Self::Limited(_, limit) => Some(limit),
@@ -219,7 +224,7 @@ impl Width {
     }
 }
 
-/// Why a machine cannot be run.
+/// Why a run was rejected or could not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(String);
 

@@ -1,25 +1,26 @@
-//! A dag as the machine and a [walk](crate::Extent) see it: without its type.
+//! A dag without its type, as the machine and a [walk](crate::Extent) see it.
 //!
-//! Both are long, and are compiled once and not for every dag. What they know of a task is a number; the task itself lies here.
+//! Both are long, so they are compiled once and not for every dag. They know a task only by its
+//! number; the task itself is stored here.
 
 use crate::dag::{Dag, Draft, Step};
 
-/// The number of a task that has begun, or is drafted, and is not over.
+/// The number of a task that has begun or been drafted, and is not over.
 pub type TaskId = u32;
 
-/// A dag with its tasks, by their numbers.
+/// A dag and its tasks, by number.
 pub trait Unfold {
-    /// Its first task.
+    /// The number of the root task.
     fn root(&mut self) -> TaskId;
 
-    /// What the task does next.
+    /// The task's next step.
     fn next(&mut self, task: TaskId) -> Step<TaskId>;
 
-    /// The task is over: its number is free for another.
+    /// Ends the task and frees its number.
     fn end(&mut self, task: TaskId);
 }
 
-/// Any [`Dag`], whatever its tasks are: so the jobs of a run may be different programs.
+/// Any [`Dag`], whatever its task type, so that the jobs of a run may be different programs.
 pub trait AnyDag {
     /// The dag without its type.
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Jobs that are given processors, as by the adversary of Sen, "Dynamic processor allocation for
+//! Jobs with imposed allotments, as by the adversary of Sen, "Dynamic processor allocation for
 //! adaptively parallel work-stealing jobs", 2004, section 3.2.
 
 mod support;
@@ -31,7 +31,7 @@ fn whole(settings: &Settings) -> Width {
     Width::Fixed(settings.processors)
 }
 
-/// The end of a job that is always parallel and is given 4, then 2, then 8 processors.
+/// The end of a job that is always parallel and has 4, then 2, then 8 processors.
 fn ideal_end(work: Nanos) -> Nanos {
     match work / MS {
         0..40 => work / 4,
@@ -40,8 +40,8 @@ fn ideal_end(work: Nanos) -> Nanos {
     }
 }
 
-/// As the ends are those of ideal schedules for each amount of work, the job does as much work up
-/// to each time as it was given: with more it would end earlier, with less later.
+/// For each amount of work, the job ends when an ideal schedule would. So at any time, it has done
+/// as much work as it was given: with more it would end earlier, with less later.
 #[test]
 fn a_parallel_job_works_as_much_as_it_is_given() {
     let settings = given("0ms:4,10ms:2,25ms:8", greedy(8));
@@ -62,7 +62,7 @@ fn a_parallel_job_works_as_much_as_it_is_given() {
 fn a_long_task_stops_and_goes_on() {
     let settings = given("0ms:8,10ms:1,20ms:8", greedy(8));
     let job = alone(&settings, Phases(vec![(8, 40 * MS)]), whole(&settings));
-    // One task has worked 20 ms by then, the others 10.
+    // By then one task has worked for 20 ms, and the others for 10 ms.
     assert_eq!(job.time(), 50 * MS);
     assert_eq!(job.work, 320 * MS);
     let sum = 8.0 * 10.0 + 10.0 + 8.0 * 30.0;
@@ -135,7 +135,7 @@ fn random_allotments_lose_no_task_and_give_no_time() {
     }
 }
 
-/// With the machine's eight processors in its place the bound would be broken.
+/// The bound would be broken if P were the machine's eight processors.
 #[test]
 fn greedy_schedules_are_judged_by_what_was_given() {
     for (allotments, most) in [("0ms:3", 3.0), ("0ms:8,1ms:2", 2.0), ("random:100us", 8.0)] {

@@ -1,4 +1,4 @@
-//! Machines whose thieves rest by a backoff of the user's own.
+//! Machines whose thieves use a custom backoff.
 
 mod support;
 
@@ -12,7 +12,7 @@ use tidegate_sim::{Nanos, Outcome, Settings, run};
 
 const SEEDS: u64 = 10;
 
-/// The rule of the built-in `linear` without randomness.
+/// The rule of the built-in `linear`, without randomness.
 struct Linear {
     sleep: Nanos,
     step: Nanos,
@@ -70,7 +70,7 @@ fn another_rule_gives_another_outcome() {
     assert!((0..SEEDS).any(differs));
 }
 
-/// Does one thing, whatever happens.
+/// Always rests in the same way.
 struct Always(Rest);
 
 impl CustomBackoff for Always {
@@ -85,7 +85,8 @@ impl CustomBackoff for Always {
 fn yielding_and_never_resting_give_the_outcomes_of_yield_and_none() {
     for (idle, rest) in [("yield", Rest::Yield), ("none", Rest::Retry)] {
         let custom = BackoffFactory::new(move |_| Always(rest));
-        // The built-in rules draw nothing, so only a machine without random victims compares.
+        // Unlike a custom backoff, the built-in rules draw no random numbers. So outcomes can be
+        // equal only on a machine without random victims.
         let machine = |idle: &str, backoff| Settings {
             idle: idle.parse().unwrap(),
             victim: "round-robin".parse().unwrap(),

@@ -1,4 +1,4 @@
-//! What theory promises holds in every run, and a broken scheduler breaks it.
+//! Every run keeps the bounds that theory promises, and a broken scheduler breaks them.
 
 mod support;
 
@@ -21,7 +21,7 @@ fn soak(slice: u64) -> u64 {
     slice * scale
 }
 
-/// A machine with rules drawn at random.
+/// A machine with random policies.
 fn machine(rng: &mut Rng) -> Settings {
     let mut of = |names: &[&'static str]| names[rng.below(names.len() as u64) as usize];
     let idle = of(&[
@@ -33,7 +33,7 @@ fn machine(rng: &mut Rng) -> Settings {
         "quanta",
         "exponential",
     ]);
-    // Those who never rest are most of what happens.
+    // Thieves that never rest cause most events, so their machines are small.
     let largest = if ["none", "yield"].contains(&idle) {
         3
     } else {
@@ -50,7 +50,7 @@ fn machine(rng: &mut Rng) -> Settings {
         "depth-first:k=200",
         "dfdeques:k=200",
     ]);
-    // Where looking takes no time, who never rests looks for ever.
+    // If looking takes no time, a thief that never rests looks forever.
     let free = idle.starts_with("elastic:");
     let processors = [3, 8, 2, 16, 4, 64, 200][rng.below(largest) as usize];
     Settings {
@@ -66,11 +66,12 @@ fn machine(rng: &mut Rng) -> Settings {
     }
 }
 
-/// Jobs drawn at random: alone and with all processors, or several with desires.
+/// Random jobs: one with all processors, or several with desires.
 fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
-    // Long tasks, so that time tells more than what it takes to wake; or short ones, of which many could be stolen.
+    // Long tasks, so that work outweighs the time to wake; or short ones, many of which can be
+    // stolen.
     let work = [50_000, 100, 100][rng.below(3) as usize];
-    // Of few tasks every bound holds.
+    // With few tasks, every bound holds.
     let mut dag = || Random {
         reservations: true,
         forks: 9,
@@ -98,7 +99,7 @@ fn jobs(rng: &mut Rng, settings: &Settings) -> Vec<Job<Random>> {
         .collect()
 }
 
-/// Every third job is given random numbers of processors, if its memory has no order.
+/// Every third job has random allotments, if its memory policy keeps no order.
 fn allotments(seed: u64, settings: &Settings) -> Option<Allotments> {
     let every = [20_000, 100_000, 1_000_000][seed as usize / 3 % 3];
     let given = seed % 3 == 0 && !settings.memory.keeps_order();
@@ -116,7 +117,7 @@ fn k_of(memory: MemoryPolicy) -> u64 {
 #[test]
 fn every_random_run_keeps_every_bound_that_it_has() {
     let mut most: Vec<Bound> = Vec::new();
-    // How many of the bounds could have been broken, and how many there were.
+    // For each bound, how often it could have been broken, and how often it was checked.
     let mut told: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for seed in 0..soak(200) {
         let mut rng = Rng::new(seed);
@@ -153,7 +154,7 @@ fn every_random_run_keeps_every_bound_that_it_has() {
     }
 }
 
-/// A wide dag on a machine with these rules, where nothing but tasks takes time.
+/// Runs a wide dag with these settings.
 fn on(settings: &Settings, width: Width) -> JobOutcome {
     let job = Job {
         dag: support::Phases(vec![(5_000, 10_000); 4]),
@@ -195,7 +196,8 @@ fn a_job_that_gets_many_processors_when_it_has_no_use_for_them_keeps_the_bound_o
         arrives: 0,
         width: Width::Desired("instantaneous".parse().unwrap()),
     };
-    // Beside fifteen others for a cycle; when they are gone all processors are its own, and a serial task is left.
+    // The job shares the machine with fifteen others for a cycle. When they are gone, it has all
+    // processors but only a serial task left.
     let mut jobs = vec![job(&[(110, 1_000), (1, 95_000)])];
     jobs.extend((0..15).map(|_| job(&[(90, 1_000)])));
     let outcome = run(&settings, &jobs).unwrap().jobs.remove(0);
@@ -250,12 +252,12 @@ fn sleepers_that_keep_what_they_hold_break_every_bound_of_memory() {
     }
 }
 
-/// The bound of these settings, for a run of others on one processor.
+/// The bound of these settings, for a run under other settings on one processor.
 fn claimed(settings: &Settings, job: &JobOutcome, extent: &Extent) -> Bound {
     memory(settings, 1, job, extent).expect("it has one")
 }
 
-/// Spawns so many tasks, each of which declares so many bytes.
+/// Spawns a number of tasks, each of which declares a number of bytes.
 struct Wide(u64, u64);
 
 impl Dag for Wide {

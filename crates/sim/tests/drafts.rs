@@ -1,4 +1,5 @@
-//! Tasks that wait for others than they start: none begins early, all run, and what can never begin ends the run with an error.
+//! Tasks that wait for tasks they did not start. None begins early, all run, and a task that can
+//! never begin ends the run with an error.
 
 mod support;
 
@@ -7,26 +8,26 @@ use support::{greedy, whole};
 use tidegate_policy::{Nanos, Rng};
 use tidegate_sim::{Dag, Draft, Extent, Job, Place, Settings, Step, Width, run};
 
-/// A random graph: tasks in groups, a draft each, whose edges lead to any later task.
+/// A random graph: tasks in groups, each a draft, whose edges lead to any later task.
 struct Graph {
     work: Vec<Nanos>,
     after: Vec<Vec<usize>>,
     before: Vec<u32>,
-    /// How many come before each and are not over, of the run under way.
+    /// How many predecessors of each task are not over in the current run.
     missing: RefCell<Vec<u32>>,
 }
 
-/// Tasks of a group.
+/// Tasks per group.
 const GROUP: usize = 10;
 
 #[derive(Clone, Copy)]
 enum GraphTask {
-    /// Drafts group after group, inside of itself.
+    /// Drafts group after group, inside itself.
     Whole(usize),
-    /// Drafts its tasks, inside of itself or, every third one, beside.
+    /// Drafts its tasks inside itself or, every third one, beside itself.
     Group(usize),
     Begin(usize),
-    /// Releases what comes after.
+    /// Releases the successors.
     Release(usize, usize),
     Joined,
     End,
@@ -54,7 +55,7 @@ impl Graph {
         }
     }
 
-    /// The longest chain, task by task.
+    /// The longest chain, computed task by task.
     fn span(&self) -> Nanos {
         let mut begin = vec![0; self.work.len()];
         let mut span = 0;

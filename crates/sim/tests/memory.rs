@@ -1,4 +1,4 @@
-//! Tasks that declare memory: they end under every policy, and within its bound.
+//! Tasks that declare memory end under every policy, and within its bound.
 
 mod support;
 
@@ -40,7 +40,7 @@ fn every_random_dag_ends_within_the_bound_of_every_policy() {
         let rests = seed % 2 == 1;
         let k = [20, 60, 200][seed as usize % 3];
         let extent = Extent::with_k(&dag(seed, rests), k);
-        // A budget names at least a byte.
+        // A budget has at least one byte.
         let s1 = extent.peak_bytes.max(1);
         for processors in [1, 2, 4, 16, 64] {
             let budget = s1 + [0, 1, s1 / 10, s1][seed as usize % 4];
@@ -53,7 +53,7 @@ fn every_random_dag_ends_within_the_bound_of_every_policy() {
                 (format!("budget:bytes={budget},serial={s1}"), budget),
             ] {
                 if rests && policy.starts_with("budget") {
-                    // Who rests leaves the reserve to others.
+                    // A task that rests leaves the reserve to other tasks.
                     continue;
                 }
                 let job = on(processors, &policy, seed, rests);
@@ -78,7 +78,7 @@ mod hybrid {
 
     const WORK: Nanos = 1_000_000;
 
-    /// A task that holds a mebibyte while it works, and one that holds nothing.
+    /// Two tasks: one holds a mebibyte while it works, and one holds nothing.
     struct Pair;
 
     #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ mod hybrid {
     }
 
     /// The first task sleeps, and its processor runs the second one. The other processor has
-    /// nothing to do, but the clock that the sleeper waits for is not its own.
+    /// nothing to do, but the sleeper does not wait for its clock.
     #[test]
     fn sleepers_wait_for_their_own_processor() {
         for idle in ["elastic", "none", "yield", "linear"] {
@@ -140,7 +140,7 @@ mod hybrid {
         }
     }
 
-    /// The only other worker wakes the sleeper of one that the job has put to sleep.
+    /// Another worker wakes the sleepers of a worker that its job has put to sleep.
     #[test]
     fn sleepers_without_a_processor_are_woken() {
         for seed in 0..40 {

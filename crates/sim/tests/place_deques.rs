@@ -1,4 +1,4 @@
-//! Places whose workers share one deque.
+//! Places whose workers share a deque.
 
 mod support;
 
@@ -6,7 +6,7 @@ use support::{Phases, Random, alone, whole};
 use tidegate_policy::{Nanos, PlaceTree};
 use tidegate_sim::{Costs, Dag, Deques, Extent, Job, Settings, Step, Width, run_telling};
 
-/// Workers in places of two.
+/// A machine whose places have two workers each.
 fn pairs(workers: usize) -> Settings {
     let all: Vec<usize> = (0..workers).collect();
     let pairs = all.chunks(2).map(<[usize]>::to_vec).collect();
@@ -17,16 +17,16 @@ fn pairs(workers: usize) -> Settings {
     }
 }
 
-/// Three tasks of different lengths, forked one after the other by a task that goes on for long.
+/// Three tasks of different lengths, forked one after the other by a task that runs for long.
 struct Three;
 
-/// What the root takes, and the tasks in the order in which they are forked.
+/// The work of the root, and of the tasks in the order in which they are forked.
 const ROOT: Nanos = 1_000_000;
 const TASKS: [Nanos; 3] = [100_000, 10_000, 1_000];
 
 #[derive(Clone, Copy)]
 enum Part {
-    /// Has so many tasks left to fork.
+    /// Has this many tasks left to fork.
     Root(usize),
     Task(Nanos),
     Over,
@@ -52,7 +52,7 @@ impl Dag for Three {
     }
 }
 
-/// The length of the first task that a second worker runs: the first time at which one is over.
+/// The length of the first task that a second worker runs: the first time at which a task is over.
 fn first_task(settings: &Settings) -> Nanos {
     let settings = Settings {
         costs: Costs::NONE,
@@ -65,7 +65,7 @@ fn first_task(settings: &Settings) -> Nanos {
         let tasks = workers.iter().enumerate();
         tasks.map(|(tasks, n)| tasks * *n as usize).sum::<usize>()
     };
-    // Four tasks are there at first: the root and three others.
+    // There are four tasks at first: the root and three others.
     let over = outcome.samples.iter().find(|s| waiting(&s.workers) < 4);
     over.expect("tasks end").time
 }
@@ -102,7 +102,7 @@ fn a_worker_robs_no_deque_of_its_place() {
     assert!(job.counters.steals > 0);
 }
 
-/// Also where workers fall asleep with a task in hand, and others must find it.
+/// This includes workers that fall asleep with a task in hand, which other workers must find.
 #[test]
 fn every_task_runs_under_all_rules() {
     for seed in 0..60 {

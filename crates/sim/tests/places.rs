@@ -1,11 +1,13 @@
-//! Tasks that are put into places run there first and are forgotten nowhere; what a place's cache does not hold takes time to come.
+//! Tasks that are put into places run there first, and none is forgotten. Loading data that a
+//! place's cache does not hold takes time.
 
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{
     Costs, Dag, Draft, Job, JobOutcome, Place, Put, Settings, Step, Touch, Width, run,
 };
 
-/// Rounds of tasks, each put into a place and each with data of its own, which it touches and then works on. A round is drafted when the one before is over.
+/// Rounds of tasks. Each task is put into a place and has its own data, which it touches before it
+/// works. A round is drafted when the one before is over.
 struct Rounds {
     rounds: u32,
     /// Where each task of a round is put.
@@ -70,7 +72,7 @@ const fn put(part: u32, turn: u32) -> Option<Put> {
     })
 }
 
-/// Two places of four workers, whose caches hold so much.
+/// Two places of four workers, with caches of this size.
 fn machine(cache: u64) -> Settings {
     let halves = vec![(0..4).collect(), (4..8).collect()];
     Settings {
@@ -99,13 +101,13 @@ fn rounds(rounds: u32, puts: impl IntoIterator<Item = Option<Put>>) -> Rounds {
 
 #[test]
 fn tasks_run_where_they_are_put_so_what_they_touched_is_there() {
-    // Four tasks in each place: as many as it has workers, round after round.
+    // Each place gets four tasks per round, as many as it has workers.
     let evenly = || (0..8).map(|number| put(number % 2, 0));
     let job = outcome(&machine(8 << 20), rounds(20, evenly()));
     assert_eq!(job.counters.touched_bytes, 160 << 20);
     assert_eq!(job.counters.missed_bytes, 8 << 20);
     assert_eq!(job.counters.steals, 0);
-    // Put nowhere, they run anywhere.
+    // Tasks that are not put into a place run anywhere.
     let job = outcome(&machine(8 << 20), rounds(20, vec![None; 8]));
     assert!(job.counters.missed_bytes > 8 << 20, "{:?}", job.counters);
 }
@@ -130,7 +132,7 @@ fn workers_of_other_places_help_where_all_tasks_are_in_one() {
 
 #[test]
 fn a_task_put_into_a_place_whose_workers_sleep_wakes_one_of_them() {
-    // One task at a time, long after the others have parked: the first half of the rounds here, then there.
+    // One task at a time, in the second place, long after its workers have parked.
     let settings = Settings {
         cache: 8 << 20,
         costs: Costs {
@@ -140,7 +142,8 @@ fn a_task_put_into_a_place_whose_workers_sleep_wakes_one_of_them() {
         ..machine(0)
     };
     let job = outcome(&settings, rounds(50, [put(1, 0)]));
-    // Had a worker of the other place run one of them, that place would have missed the data, too.
+    // If a worker of the other place had run one of them, that place would have missed the data,
+    // too.
     assert_eq!(job.counters.missed_bytes, 1 << 20);
 }
 

@@ -1,9 +1,10 @@
-//! Large machines and long runs need memory for the tasks under way, and not for those that were or will be.
+//! Large machines and long runs need memory only for the tasks in progress.
 
 use tidegate_policy::PlaceTree;
 use tidegate_sim::{Dag, Draft, Job, Place, Settings, Step, Width, run};
 
-/// What a process may have needed at most, in bytes: an eighth of what ten million tasks are allowed, and 26 for each of them.
+/// The most memory that the process may have used, in bytes: an eighth of what is allowed for ten
+/// million tasks, which is 26 bytes for each of them.
 const MOST_RESIDENT: u64 = 256 << 20;
 const PROCESSORS: usize = 4_096;
 
@@ -18,7 +19,7 @@ fn soak(slice: u64) -> u64 {
     slice * scale
 }
 
-/// The most memory that this process has had, where the system tells.
+/// The most memory that this process has had, if the system reports it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -28,10 +29,10 @@ fn resident() -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// A tree of so many leaves, split in halves.
+/// A tree with this many leaves, split in halves.
 struct Tree(u64);
 
-/// Its leaves, and whether it has begun.
+/// The number of its leaves, and whether it has begun.
 type Part = (u64, bool);
 
 impl Dag for Tree {
@@ -50,7 +51,8 @@ impl Dag for Tree {
     }
 }
 
-/// A square of tasks, each after those above and to the left; so many in a row.
+/// A square of tasks with rows of this length. Each task comes after the tasks above it and to its
+/// left.
 struct Front(u64);
 
 #[derive(Clone, Copy)]
@@ -106,7 +108,7 @@ impl Dag for Front {
     }
 }
 
-/// Runs it on a machine of cores, caches and nodes. How many tasks ran.
+/// Runs `dag` on a machine with cores, caches and nodes. Returns how many tasks ran.
 fn tasks<D: Dag>(dag: D) -> u64 {
     let groups = [2, 16, 64, 512].map(|size| {
         let all: Vec<usize> = (0..PROCESSORS).collect();

@@ -1,4 +1,4 @@
-//! What holds of every schedule.
+//! Properties of every schedule.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn a_schedule_without_costs_that_leaves_no_work_lying_keeps_the_greedy_bound() {
     }
 }
 
-/// Machines with all kinds of rules.
+/// Machines with all kinds of policies.
 fn machines() -> Vec<Settings> {
     let mut machines = Vec::new();
     for idle in [
@@ -218,7 +218,7 @@ fn runs_whose_times_could_not_be_summed_up_are_refused() {
     assert!(after(1, u64::MAX).is_err());
 }
 
-/// Work that nobody can share.
+/// Work that cannot be shared.
 struct Serial;
 
 impl Dag for Serial {
@@ -236,7 +236,7 @@ impl Dag for Serial {
     }
 }
 
-/// Four jobs on four processors with four workers each, which rest so.
+/// Four jobs on four processors, with four workers each and this idle policy.
 fn four_serial_jobs(idle: &str) -> Outcome {
     let jobs = [(); 4].map(|()| Job {
         dag: Serial,
@@ -267,7 +267,7 @@ fn pinned_workers_take_turns_on_their_own_processor() {
     });
     let [free, pinned] = ends;
     assert!(free.iter().all(|&end| end < 42_000_000), "{free:?}");
-    // The first worker of each job has the work, and both have the first processor by turns.
+    // The first worker of each job has the work, and both take turns on the first processor.
     let slices = 75_000_000..82_000_000;
     assert!(pinned.iter().all(|end| slices.contains(end)), "{pinned:?}");
 }
@@ -304,9 +304,9 @@ fn who_wakes_displaces_somebody_but_leaves_him_his_share() {
         (outcome.end(), naps)
     });
     assert!(often.1 > 20 * seldom.1, "{seldom:?} {often:?}");
-    // No thief waits until somebody has had his slice.
+    // A thief that wakes does not wait for the end of another worker's slice.
     assert!((40_000_000..41_000_000).contains(&seldom.0), "{seldom:?}");
-    // Each job's work is one of four workers that want a processor at most.
+    // Of at most four workers per processor that want to run, one does a job's work.
     assert!((100_000_000..165_000_000).contains(&often.0), "{often:?}");
 }
 

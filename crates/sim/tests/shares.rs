@@ -20,7 +20,7 @@ fn job<D>(dag: D, arrives: Nanos, width: Width) -> Job<D> {
     }
 }
 
-/// The least time in which the machine can have done the jobs' work.
+/// The shortest time in which the machine can do the jobs' work.
 fn least(outcome: &Outcome, processors: usize) -> Nanos {
     let work: Nanos = outcome.jobs.iter().map(|job| job.work).sum();
     work / processors as Nanos
@@ -88,7 +88,7 @@ fn a_job_that_comes_later_gets_its_half_and_the_first_gets_it_back() {
     let [first, second] = &outcome.jobs[..] else {
         panic!("two jobs");
     };
-    // A loop of 400 ms on eight processors, and 20 ms until it has them.
+    // A loop with 400 ms of work on eight processors, and 20 ms until it has them.
     assert!(second.time() < 85 * MS, "{}", second.time());
     assert!(first.mean_allotment > 10.0 && first.mean_allotment < 15.0);
     assert!(outcome.end() < 3_600 * MS / 16 + 30 * MS);
@@ -96,7 +96,7 @@ fn a_job_that_comes_later_gets_its_half_and_the_first_gets_it_back() {
 
 #[test]
 fn workers_with_long_tasks_leave_late_and_the_machine_is_kept_busy_meanwhile() {
-    // Two jobs of long tasks: the first has all processors when the second comes.
+    // Two jobs of long tasks: the first has all processors when the second arrives.
     let long = |arrives| job(Phases(vec![(64, 40 * MS)]), arrives, desire("steady"));
     let settings = Settings::new(8);
     let outcome = run(&settings, &[long(0), long(50 * MS)]).unwrap();
@@ -131,7 +131,7 @@ fn a_job_with_a_limit_never_has_more_whatever_it_desires() {
     assert!(run(&settings, &[none]).is_err());
 }
 
-/// A wide job on four processors, for a second of work on each, with estimates this far apart.
+/// A wide job with a second of work for each of four processors, and an estimate every `cycle`.
 fn estimated(cycle: Nanos, estimate: Nanos) -> JobOutcome {
     let settings = Settings {
         cycle,
@@ -167,7 +167,7 @@ fn an_estimate_on_a_free_processor_holds_no_worker_up() {
         done.jobs[0].counters.held_up
     };
     assert_eq!(held_up(2), 0);
-    // Twenty cycles of 5 ms, the last of which ends with the job.
+    // There are twenty cycles of 5 ms, and the last ends with the job.
     assert_eq!(held_up(1), 20 * Costs::default().estimate);
     let fixed = || job(Phases(vec![(1, 100 * MS)]), 0, Width::Fixed(1));
     let done = run(

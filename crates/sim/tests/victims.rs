@@ -1,4 +1,4 @@
-//! What thieves cost their victims.
+//! The costs that thieves cause their victims.
 
 mod support;
 
@@ -6,7 +6,7 @@ use support::{Phases, alone};
 use tidegate_policy::Nanos;
 use tidegate_sim::{Costs, Dag, JobOutcome, Settings, Step};
 
-/// A loop of short tasks on a machine where, of all that is not a task, only searching takes time.
+/// Runs a loop of short tasks with thieves that never rest.
 fn short_tasks(settings: Settings) -> JobOutcome {
     let settings = Settings {
         idle: "none".parse().unwrap(),
@@ -19,7 +19,7 @@ fn short_tasks(settings: Settings) -> JobOutcome {
 mod looks {
     use super::*;
 
-    /// The time of a loop whose one worker all others look at, and none can rob.
+    /// The time of a loop on one worker, which all others look at and none can steal from.
     fn time(processors: usize, look: Nanos) -> Nanos {
         let costs = Costs {
             attempt: 60,
@@ -46,7 +46,7 @@ mod looks {
         assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
     }
 
-    /// The line is fetched back at each push and each pop, and no more often.
+    /// The owner fetches the line back at each push and each pop, and no more often.
     #[test]
     fn cost_one_line_for_each_use() {
         let (pushes, pops) = (1_000, 1_001);
@@ -59,11 +59,11 @@ mod unwinding {
 
     const WORK: Nanos = 10_000;
 
-    /// A task with two others in its deque while it works for two steps of [`WORK`].
+    /// A task that works for two steps of [`WORK`] while its deque holds two others.
     struct Stack;
 
     impl Dag for Stack {
-        /// How many forks a task has left, and how many steps of work.
+        /// How many forks and how many steps of work a task has left.
         type Task = (u32, u32);
 
         fn root(&self) -> (u32, u32) {

@@ -1,10 +1,12 @@
 //! Counts the words in all files below a path, with ordinary rayon code.
 //!
-//! Nothing here knows of Tidegate: that the program runs on it is said in `Cargo.toml` alone. Folders, files and the
-//! text of each file are split in parallel, the words are grouped by `fold` and `reduce` and sorted in parallel.
+//! Nothing here refers to Tidegate: only `Cargo.toml` makes the program run on it. Folders, files
+//! and the text of each file are split in parallel. The words are grouped by `fold` and `reduce`,
+//! and sorted in parallel.
 //!
-//! A word is a run of letters and digits, in lower case. Bytes that are not UTF-8 separate words, as spaces do. Links
-//! below the path are not followed. What cannot be read is told and left out.
+//! A word is a run of letters and digits, in lower case. Bytes that are not UTF-8 separate words,
+//! as spaces do. Links below the path are not followed. What cannot be read is reported and left
+//! out.
 
 use std::collections::HashMap;
 use std::fs;
@@ -61,7 +63,7 @@ impl Found {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // A link given by name is followed.
+    // A link that is given as the path is followed.
     let mut found = match arguments.path.canonicalize() {
         Ok(path) => find(&path),
         Err(error) => Found::problem(&arguments.path, error),
@@ -77,7 +79,7 @@ fn main() -> ExitCode {
             true => writeln!(io::stdout(), "{report:#}"),
             false => print(&report),
         };
-        // A reader may go away at any time.
+        // The reader may close its end at any time.
         if let Err(error) = printed.or_else(unless_closed) {
             eprintln!("rayon-app: standard output cannot be written: {error}");
             complete = false;
@@ -123,7 +125,7 @@ fn count(text: &str) -> HashMap<String, u64> {
         .reduce(HashMap::new, merge)
 }
 
-/// Both counts in one, the smaller put into the larger.
+/// Merges the smaller map into the larger one.
 fn merge(a: HashMap<String, u64>, b: HashMap<String, u64>) -> HashMap<String, u64> {
     let (mut large, small) = if a.len() < b.len() { (b, a) } else { (a, b) };
     for (word, times) in small {
@@ -132,7 +134,7 @@ fn merge(a: HashMap<String, u64>, b: HashMap<String, u64>) -> HashMap<String, u6
     large
 }
 
-/// What is printed. Words that are as frequent, or as long, are in the order of the alphabet.
+/// The report. Words that are equally frequent, or equally long, are in alphabetical order.
 fn report(found: Found, top: usize) -> Value {
     let mut words: Vec<(String, u64)> = found.counts.into_par_iter().collect();
     words.par_sort_unstable_by(|(a, times_a), (b, times_b)| times_b.cmp(times_a).then(a.cmp(b)));

@@ -1,4 +1,4 @@
-//! The program on folders made for it, beside a serial computation.
+//! Runs the program on test folders, and compares it with a serial computation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,7 +46,7 @@ fn a_serial_computation_finds_the_same() {
     for file in 0..40_u64 {
         let mut text = String::new();
         for place in 0..file * 50 {
-            // Numbers with few digits come often, so that files share words.
+            // There are only 997 different numbers, so that files share words.
             let number = (file * 7919 + place * 104_729) % 997;
             text += &format!("w{number}\n");
             *counts.entry(format!("w{number}")).or_insert(0_u64) += 1;
@@ -85,7 +85,7 @@ fn what_is_missing_is_told() {
     );
 }
 
-/// A folder that may not be opened is left out of a count that goes on; the superuser may open all.
+/// A folder that cannot be opened is left out, and the count continues. The superuser may open all.
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_read_is_left_out() {

@@ -8,7 +8,7 @@ use tokenizers::{
     DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, TokenizerBuilder, TokenizerImpl,
 };
 
-/// Words a line.
+/// Words per line.
 const WORDS: usize = 12;
 
 type Tokenizer =
@@ -36,7 +36,7 @@ fn main() -> tokenizers::Result<()> {
     Ok(())
 }
 
-/// Lines of words, some of which are far more frequent than others, as in a language.
+/// Lines of words, some of which are far more frequent than others, as in natural language.
 fn text(lines: usize) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut letter = |among: &[u8]| char::from(among[random.usize(..among.len())]);

@@ -1,11 +1,10 @@
 //! Reads the topology from `/sys`.
 //!
 //! The files are `/sys/devices/system/cpu/cpuN/topology/*`, `/sys/devices/system/cpu/cpuN/cache/*`
-//! and
-//! `/sys/devices/system/node/*` (see ABI/testing/sysfs-devices-system-cpu and -node of the Linux
-//! documentation). What cannot be read or understood is left out without a note: it only affects
-//! victim orders and places, never the number of workers. A list of sharers is used only if it has
-//! the CPU that it belongs to. Offline CPUs are not looked at, and are removed from every list.
+//! and `/sys/devices/system/node/*` (see ABI/testing/sysfs-devices-system-cpu and -node of the
+//! Linux documentation). What cannot be read or understood is left out without a note: it only
+//! affects victim orders and places, never the number of workers. A list of sharers is used only if
+//! it has the CPU that it belongs to. Offline CPUs are skipped, and are removed from every list.
 //!
 //! The sets need not be nested; [`Topology::levels`] takes care of that.
 

@@ -6,8 +6,8 @@
 //! topologies have equal texts.
 //!
 //! What is written parses back to the same value, for every parsed topology with at least one CPU.
-//! For a topology from `/sys` that is only so if no two groups of the same kind share a CPU. Groups
-//! of different kinds may overlap, as they do in `/sys`; [`Topology::levels`] drops them.
+//! For a topology from `/sys`, this holds only if no two groups of the same kind share a CPU.
+//! Groups of different kinds may overlap, as they do in `/sys`; [`Topology::levels`] drops them.
 //!
 //! This module opens no files. Quotas and affinity are not part of a topology.
 

@@ -1,15 +1,16 @@
-//! Allotments that are imposed on jobs, whatever they desire.
+//! Allotments that are imposed on jobs, whatever their desires.
 //!
-//! The system gives each job a number of processors for each moment
-//! ([`Allotments`](crate::Allotments)), and the job has no more, not even for the rest of a step of
-//! a task: a worker that is one too many stops amid its step and goes on with it when its job has a
-//! processor for it again, or a thief finds it asleep with work. Idle workers are stopped first.
+//! The system gives each job a number of processors at each time
+//! ([`Allotments`](crate::Allotments)), and the job never has more, not even to finish a step of a
+//! task. A worker in excess stops in the middle of its step. It continues the step when its job has
+//! a processor for it again, or when a thief finds it asleep with work. Idle workers are stopped
+//! first.
 
 use super::worker::State;
 use super::{GIVEN, Machine};
 
 impl Machine<'_> {
-    /// It is time for another number of processors for at least one job.
+    /// Applies the allotments that change now.
     pub(super) fn change_given(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_here) {
             job.follow(self.now);
@@ -19,7 +20,7 @@ impl Machine<'_> {
         self.await_change();
     }
 
-    /// The next change of a job that is here, if there is one.
+    /// Schedules the next change of any job that is here.
     pub(super) fn await_change(&mut self) {
         let here = self.jobs.iter_mut().filter(|job| job.is_here);
         let next = here
@@ -35,7 +36,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Stops workers of the job at once, until it has no more of them awake than processors.
+    /// Stops workers of the job at once, until no more of them are awake than the job has
+    /// processors.
     pub(super) fn stop_excess(&mut self, job: usize) {
         for states in [
             [State::Napping, State::Parked],

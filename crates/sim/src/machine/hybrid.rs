@@ -1,12 +1,14 @@
-//! The hybrid: a task that asks for much memory sleeps for some rounds of its processor's clock.
+//! The hybrid policy: a task that requests much memory sleeps for some rounds of its processor's
+//! clock.
 //!
 //! Source: the slides "Narlikar and hybrid schedulers for Cilk". A processor's clock advances only
-//! before its own attempts to steal, so only while its own deque is empty. Until then the processor
-//! runs the youngest task of that deque, and no other processor touches its sleepers.
+//! before the processor's own attempts to steal, so only while its own deque is empty. Until a
+//! sleeper is due, the processor runs the youngest task of that deque, and no other processor
+//! touches its sleepers.
 //!
-//! A worker that its job has put to sleep makes no attempts, so the others pass its rounds. A worker
-//! that has rounds to pass does not park. If every worker of the job would only wait for rounds,
-//! they are skipped.
+//! A worker that its job has put to sleep makes no attempts, so other workers pass its rounds. A
+//! worker that has rounds to pass does not park. If every worker of the job would only wait for
+//! rounds, they are skipped.
 
 use super::Machine;
 use super::worker::State;
@@ -14,7 +16,8 @@ use crate::frames::FrameId;
 use tidegate_policy::memory::Hybrid;
 
 impl Machine<'_> {
-    /// Whether the task that asks for `bytes` must sleep first.
+    /// Puts the task that requests `bytes` to sleep if the policy requires it. Returns whether it
+    /// sleeps.
     pub(super) fn falls_asleep_for_memory(
         &mut self,
         w: usize,
@@ -36,13 +39,13 @@ impl Machine<'_> {
         true
     }
 
-    /// Before an attempt to steal: the first sleeper of this worker, if it is due.
+    /// Passes a round before an attempt to steal. Returns this worker's first sleeper if it is due.
     pub(super) fn pass_round(&mut self, w: usize) -> Option<FrameId> {
         let due = self.workers[w].sleepers.pass();
         due.map(|sleeper| self.wake_sleeper(w, sleeper))
     }
 
-    /// After a sweep in vain: a round passes for a worker that cannot pass it itself.
+    /// Passes a round, after a failed sweep, for a worker that cannot pass it.
     pub(super) fn pass_round_elsewhere(&mut self, w: usize) -> Option<FrameId> {
         let other = self.clock_of(w).filter(|&other| other != w)?;
         let due = self.workers[other].sleepers.pass();
@@ -54,7 +57,7 @@ impl Machine<'_> {
         self.clock_of(w).is_some()
     }
 
-    /// The next sleeper, if the job has nothing to do but to let rounds pass.
+    /// Skips the rounds until the next sleeper is due, if the job can only wait for rounds.
     pub(super) fn skip_rounds(&mut self, w: usize) -> Option<FrameId> {
         let job = &self.jobs[self.workers[w].job];
         if job.working + job.in_hand + job.queued > 0 {
@@ -65,7 +68,7 @@ impl Machine<'_> {
         next.map(|sleeper| self.wake_sleeper(w, sleeper))
     }
 
-    /// The worker whose rounds `w` passes: itself, or the first that is asleep with sleepers.
+    /// The worker whose rounds `w` passes: itself, or the first that is asleep and has sleepers.
     fn clock_of(&self, w: usize) -> Option<usize> {
         let job = self.workers[w].job;
         if !self.jobs[job].memory.has_sleepers() {
@@ -80,7 +83,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The sleeper gets its memory and runs on worker `w`.
+    /// Grants the sleeper its memory. It will run on worker `w`.
     fn wake_sleeper(&mut self, w: usize, (id, bytes): (FrameId, u64)) -> FrameId {
         let memory = &mut self.jobs[self.workers[w].job].memory;
         memory.sleepers -= 1;

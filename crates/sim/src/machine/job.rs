@@ -1,4 +1,4 @@
-//! One job on the machine: its dag, its workers by what they do, and what was counted.
+//! One job on the machine: its dag, its workers by state, and its counters.
 
 use super::memory::Memory;
 use super::places::Placed;
@@ -13,54 +13,54 @@ use std::iter::Peekable;
 use std::ops::Range;
 use tidegate_policy::{Candidates, DesireState, Nanos};
 
-/// A job under way.
 pub(super) struct Running<'a> {
     pub(super) dag: Box<dyn Unfold + 'a>,
     pub(super) arrives: Nanos,
-    /// How it says what it wants; none if it always has the same.
+    /// How it estimates its desire; `None` for a fixed number of processors.
     pub(super) desire: Option<DesireState>,
     /// The number of its first worker.
     pub(super) first: usize,
     /// Whether it has arrived and is not over.
     pub(super) is_here: bool,
     pub(super) allotment: usize,
-    /// The most that it is given now, and how that changes.
+    /// The most processors that are imposed on it now, and the changes of that number.
     pub(super) given: usize,
     pub(super) course: Peekable<Course<'a>>,
     pub(super) spells: Spells,
     /// The sum over time of the allotments before the current cycle.
     allotted_before: u128,
-    /// How many workers run a task, and how many are asleep with one in hand.
+    /// How many workers run a task, and how many are asleep with a task in hand.
     pub(super) working: usize,
     pub(super) in_hand: usize,
     /// How many workers are not asleep.
     pub(super) awake: usize,
-    /// How many of these were told to fall asleep and have not yet.
+    /// How many of these were told to fall asleep and have not done so yet.
     pub(super) leaving: usize,
-    /// How many search and count.
+    /// How many workers search and count as searchers.
     pub(super) searching: usize,
-    /// Workers that sleep for lack of work until some is there.
+    /// Workers that sleep for lack of work until there is some.
     pub(super) parked: Vec<u32>,
-    /// Workers asleep with work, and without.
+    /// Workers that are asleep with work, and workers that are asleep without work.
     pub(super) with_work: Vec<u32>,
     pub(super) without_work: Vec<u32>,
-    /// Who may be robbed, by numbers within the job: all but those asleep without work.
+    /// Possible victims, by their numbers within the job: all workers except those asleep without
+    /// work.
     pub(super) candidates: Candidates,
-    /// Tasks in all deques, and in places.
+    /// The number of tasks in all deques and places.
     pub(super) queued: usize,
     pub(super) placed: Placed,
-    /// How many workers have had work, and when all had.
+    /// How many workers have had work, and how long after the arrival the last of them first had.
     pub(super) had_work: usize,
     pub(super) all_processors: Option<Nanos>,
     pub(super) stood_in_line: bool,
     pub(super) memory: Memory,
     pub(super) drafts: Drafts,
-    /// The work of the tasks so far.
+    /// The work of its tasks so far.
     pub(super) work: Nanos,
-    /// When it was over, and its longest chain.
+    /// When it ended, and its longest chain.
     pub(super) end: Option<(Nanos, Chain)>,
     pub(super) counters: Counters,
-    /// The counters when the current cycle began.
+    /// The counters at the start of the current cycle.
     pub(super) before: Counters,
 }
 
@@ -105,14 +105,14 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// It is given what is due now.
+    /// Applies the imposed allotments that are due now.
     pub(super) fn follow(&mut self, now: Nanos) {
         while let Some((_, given)) = self.course.next_if(|(time, _)| *time <= now) {
             self.given = given;
         }
     }
 
-    /// Whether it has yet to arrive.
+    /// Whether it has not arrived yet.
     pub(super) const fn is_ahead(&self) -> bool {
         !self.is_here && self.end.is_none()
     }
@@ -122,7 +122,7 @@ impl<'a> Running<'a> {
         self.awake - self.leaving
     }
 
-    /// Whether drafts wait and none of its tasks can go on, apart from those that rest.
+    /// Whether drafts wait and none of its tasks can continue, except for those that rest.
     pub(super) fn is_stalled(&self) -> bool {
         self.is_here
             && self.drafts.waiting() > 0
@@ -130,14 +130,14 @@ impl<'a> Running<'a> {
             && !self.memory.has_sleepers()
     }
 
-    /// The job has so many processors from now on.
+    /// Sets the job's allotment from now on.
     pub(super) fn allot(&mut self, now: Nanos, processors: usize) {
         self.pass(now);
         self.spells.begin(processors);
         self.allotment = processors;
     }
 
-    /// The time until now, in which nothing has changed, has gone by.
+    /// Accounts for the time until now, during which nothing has changed.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
         debug_assert!(
@@ -148,7 +148,7 @@ impl<'a> Running<'a> {
         self.spells.pass(now, ready);
     }
 
-    /// The mean allotment since this was last called, to the nearest; and a new cycle begins.
+    /// The mean allotment since the last call, rounded to the nearest integer. Begins a new cycle.
     pub(super) fn mean_allotment(&mut self, now: Nanos, length: Nanos) -> usize {
         self.pass(now);
         let until = self.spells.allotted();
@@ -157,7 +157,7 @@ impl<'a> Running<'a> {
         ((sum + length / 2) / length) as usize
     }
 
-    /// A worker was in `state` for so long.
+    /// Counts `time` that a worker spent in `state`.
     #[inline]
     pub(super) fn spent(&mut self, state: State, time: Nanos) {
         let sum = match state {

@@ -1,8 +1,10 @@
-//! Memory: what tasks have declared, and who of them waits for it.
+//! Memory that tasks have declared, and the tasks that wait for it.
 //!
-//! Without an order tasks are granted what they ask for, or sleep in the queue of their worker as the hybrid says. A job that keeps the depth-first order asks
-//! the plan that the runtime asks ([`Plan`]): its workers have threads, stacks of tasks, in place of deques, and leave them where a task waits. A joiner goes
-//! on with the worker that finishes last.
+//! If the policy keeps no order, a task is granted what it requests, or sleeps in the queue of its
+//! worker as the hybrid policy says. A job that keeps the depth-first order uses the same plan as
+//! the runtime ([`Plan`]). Instead of deques, its workers have threads, which are stacks of tasks,
+//! and they leave a thread when a task waits. The worker that finishes last continues with the
+//! joiner.
 
 use super::Machine;
 use super::work::After;
@@ -25,14 +27,14 @@ pub(super) struct Memory {
     planned: Option<Planned>,
 }
 
-/// The plan of a job and what its names stand for.
+/// The plan of a job, and what its names stand for.
 struct Planned {
     plan: Plan<FrameId>,
-    /// By thread: who goes on there.
+    /// The task that continues on each thread.
     tops: Vec<FrameId>,
-    /// Threads that could go on and have no processor.
+    /// Threads that could continue but have no processor.
     owed: VecDeque<usize>,
-    /// Threads without a worker that were left with a deque, or may be used again.
+    /// Threads without a worker, which were left with a deque or may be used again.
     loose: Vec<usize>,
 }
 
@@ -58,7 +60,7 @@ impl Memory {
         self.sleepers > 0
     }
 
-    /// Whether the plan has something for a worker.
+    /// Whether the plan has work for a worker.
     pub(super) fn has_planned(&self) -> bool {
         let planned = self.planned.as_ref();
         planned.is_some_and(|planned| planned.plan.has_work() || !planned.owed.is_empty())
@@ -75,7 +77,7 @@ impl Memory {
 }
 
 impl Planned {
-    /// A thread that nobody uses.
+    /// A thread that is not in use.
     fn new_thread(&mut self) -> usize {
         let free = self.loose.iter().position(|t| self.plan.is_free(*t));
         free.map_or_else(
@@ -88,9 +90,9 @@ impl Planned {
     }
 }
 
-/// Work stealing; [`super::hybrid`] says which tasks sleep.
+/// Work stealing; [`super::hybrid`] decides which tasks sleep.
 impl Machine<'_> {
-    /// The task asks for so many bytes.
+    /// The task requests `bytes`.
     pub(super) fn reserve(&mut self, w: usize, id: FrameId, bytes: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.allocate;
         let job = self.workers[w].job;
@@ -108,7 +110,7 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// A reservation is over, if there was one.
+    /// Gives back a reservation, if there is one.
     pub(super) fn give_back(&mut self, w: usize, reservation: Option<(u64, Option<Reservation>)>) {
         let job = self.workers[w].job;
         if let Some((bytes, name)) = reservation {
@@ -120,7 +122,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The task is over, and with it its reservations.
+    /// Ends the task and gives back its reservations.
     pub(super) fn end_frame(&mut self, w: usize, id: FrameId) -> Ended {
         let frame = self.frames.get(id);
         self.jobs[self.workers[w].job].dag.end(frame.task);
@@ -138,7 +140,7 @@ impl Machine<'_> {
         self.jobs[job].memory.planned()
     }
 
-    /// The job begins with this task.
+    /// Begins the job with this task.
     pub(super) fn begin_memory(&mut self, w: usize, root: FrameId) {
         let job = self.workers[w].job;
         self.jobs[job]
@@ -151,7 +153,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The worker's thread.
+    /// The worker's thread, which is new if it has none.
     fn thread(&mut self, w: usize) -> usize {
         let job = self.workers[w].job;
         self.workers[w].thread.unwrap_or_else(|| {
@@ -161,7 +163,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The worker leaves its thread to others, who go on with this task.
+    /// Leaves the worker's thread to other workers, which continue with the task `top`.
     fn leave_thread(&mut self, w: usize, top: FrameId) {
         let job = self.workers[w].job;
         if let Some(thread) = self.workers[w].thread.take() {
@@ -171,7 +173,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The worker goes on with that thread.
+    /// Moves the worker to that thread.
     fn take_thread(&mut self, w: usize, thread: usize) {
         if self.workers[w].thread != Some(thread) {
             self.leave_thread(w, NONE);
@@ -181,7 +183,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whoever was answered meanwhile can go on.
+    /// Collects the threads that can continue because they were answered meanwhile.
     fn settle(&mut self, job: usize) {
         while let Some(thread) = self.plan(job).plan.settle() {
             self.plan(job).owed.push_back(thread);
@@ -193,7 +195,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One step of a task.
+    /// Runs one step of a task.
     pub(super) fn ordered_step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
@@ -254,7 +256,7 @@ impl Machine<'_> {
         after
     }
 
-    /// A draft has no place in the order of the serial run until it is released.
+    /// A draft has no position in the order of the serial run until it is released.
     fn refuse_draft(&mut self, job: usize) -> After {
         let memory = self.settings.memory;
         self.refuse(format!(
@@ -263,7 +265,7 @@ impl Machine<'_> {
         After::Waits
     }
 
-    /// A task that waits in the plan, and that this one waits for at its next join.
+    /// Adds a task that waits in the plan, and that `id` waits for at its next join.
     fn spawn_planned(&mut self, job: usize, id: FrameId, child: TaskId) {
         self.jobs[job].counters.tasks += 1;
         let frame = self.frames.get(id);
@@ -277,7 +279,7 @@ impl Machine<'_> {
         self.frames.get(id).memory().scope = Some(scope);
     }
 
-    /// A task begins that is its parent at work.
+    /// Begins a task that the plan sees as its parent at work.
     fn inside(
         &mut self,
         w: usize,
@@ -300,7 +302,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Goes on, unless so many come before.
+    /// Continues, unless it must give way because too many tasks come before it.
     fn after_fork(&mut self, w: usize, id: FrameId) -> After {
         let (job, thread) = (self.workers[w].job, self.frames.get(id).memory().thread);
         if !self.plan(job).plan.gives_way(thread) {
@@ -336,7 +338,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The request that was noted last has come to this.
+    /// Records the answer to the task's latest request.
     fn answered(&mut self, job: usize, id: FrameId, answer: Answer) {
         let reservation = self.frames.get(id).memory().reservations.last_mut();
         let reservation = reservation.expect("it was noted");
@@ -353,7 +355,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The task waits for what it has spawned: one of these, if one comes next.
+    /// The task waits for the tasks that it has spawned. Continues with one of them if one comes
+    /// next.
     fn await_scope(&mut self, w: usize, id: FrameId) -> After {
         let (job, memory) = (self.workers[w].job, self.frames.get(id).memory());
         let (thread, scope) = (memory.thread, memory.scope.expect("it has spawned"));
@@ -374,7 +377,7 @@ impl Machine<'_> {
         After::Next(next)
     }
 
-    /// The task and all that it has spawned is over.
+    /// Ends the task, after all tasks that it has spawned.
     fn end_planned(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
         let frame = self.frames.get(id);
@@ -416,7 +419,7 @@ impl Machine<'_> {
         parent != NONE && !spawned && self.frames.get(parent).memory().half.is_some()
     }
 
-    /// The first half is over: the second one, if nobody has begun it.
+    /// The first half is over. Takes the second half back if no worker has begun it.
     fn take_half_back(&mut self, job: usize, thread: usize, parent: FrameId) -> Option<FrameId> {
         let half = self.frames.get(parent).memory().half?;
         let second = self.plan(job).plan.take_back(half)?;
@@ -426,7 +429,7 @@ impl Machine<'_> {
         Some(second)
     }
 
-    /// Both halves of what the task has forked are over.
+    /// Both halves of the task's fork are over.
     fn join_half(&mut self, job: usize, id: FrameId) {
         let memory = self.frames.get(id).memory();
         (memory.first_is_over, memory.half_is_over) = (false, false);
@@ -435,7 +438,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A task is over whose parent does something else, or waits for others.
+    /// A task is over whose parent is doing something else or waits for other tasks.
     fn not_last(&mut self, w: usize, parent: FrameId, role: Role, is_half: bool) -> After {
         let job = self.workers[w].job;
         let above = self.frames.get(parent);
@@ -463,7 +466,7 @@ impl Machine<'_> {
                 }
                 After::Waits
             }
-            // On top of its waiting parent, or not.
+            // The first case is a task that ran on top of its waiting parent.
             Role::Own if self.workers[w].thread == Some(above.memory().thread) => {
                 self.next_of(w, parent)
             }
@@ -471,7 +474,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A rest is over of a task in the plan. Whether it was one.
+    /// Ends the rest of a task in the plan. Returns whether the job has a plan.
     pub(super) fn end_planned_rest(&mut self, w: usize, id: FrameId) -> bool {
         let job = self.workers[w].job;
         let ordered = self.jobs[job].memory.is_ordered();
@@ -485,7 +488,7 @@ impl Machine<'_> {
         ordered
     }
 
-    /// One look into the plan.
+    /// Looks into the plan once.
     pub(super) fn attempt_planned(&mut self, w: usize) {
         let job = self.workers[w].job;
         let cost = self.settings.costs.attempt;
@@ -518,7 +521,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The worker goes on with a thread that was parked, or has been answered.
+    /// Continues with a thread that was parked or has been answered.
     fn go_on(&mut self, w: usize, thread: usize, cost: Nanos) {
         let job = self.workers[w].job;
         self.take_thread(w, thread);

@@ -1,12 +1,14 @@
-//! The machine: processors, workers, and one moment after the other.
+//! The machine: processors, workers, and an event loop.
 //!
-//! Every worker has at most one moment ahead of it: the end of the work it does, an attempt to steal, the end of a nap. The
-//! machine goes to the earliest and does what is due, which sets the next. Beside the workers there are clockworks: jobs that
-//! arrive, the cycle in which desires are estimated, slices of time where workers stand in line for processors, the ends of
-//! rests, samples, and changes of allotments that are given. Every decision is asked from `policy`.
+//! Every worker has at most one event ahead of it: the end of its work, an attempt to steal, or the
+//! end of a nap. The machine handles the earliest event, which sets the next one. Besides workers
+//! there are *clockworks*, which are timers: job arrivals, the cycle in which desires are
+//! estimated, time slices while workers wait in line for processors, the ends of rests, samples,
+//! and changes of imposed allotments. `tidegate-policy` makes every decision.
 //!
-//! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]), the other the sharing of the processors between
-//! jobs ([`shares`]), which may be overruled ([`given`]). Tasks may be put where their data are ([`places`]).
+//! One level is work stealing inside a job ([`work`], [`search`], [`sleep`]). The other is the
+//! sharing of processors between jobs ([`shares`]), which may be overruled ([`given`]). Tasks may
+//! be put where their data is ([`places`]).
 
 mod given;
 mod hybrid;
@@ -40,7 +42,7 @@ use tidegate_policy::allot::Broken;
 use tidegate_policy::{AllotState, DesireState, Nanos, ParseError, PlaceOrder, Rng, VictimState};
 use worker::{State, Thief, Worker};
 
-/// The clockworks, as actors after the workers.
+/// The clockworks: actors whose numbers follow those of the workers.
 const ARRIVALS: usize = 0;
 const CYCLE: usize = 1;
 const SLICE: usize = 2;
@@ -49,21 +51,24 @@ const SAMPLES: usize = 4;
 const GIVEN: usize = 5;
 const CLOCKWORKS: usize = 6;
 
-/// A rest: until when, which in order, of which frame, on which worker.
+/// A rest: its end, its position among rests with the same end, its frame and its worker.
 type Rest = Reverse<(Nanos, u64, FrameId, usize)>;
 
-/// Runs `jobs` on the machine that `settings` describe, until all are over. The same arguments give the same outcome.
+/// Runs `jobs` on the machine that `settings` describes, until all are over. The same arguments
+/// give the same outcome.
 ///
 /// # Errors
-/// If the settings cannot be used, or the run would take longer than can be counted: 584 years of all workers together.
+/// If the settings cannot be used, or the run would take longer than can be counted: 584 years for
+/// all workers together.
 pub fn run<D: Dag>(settings: &Settings, jobs: &[Job<D>]) -> Result<Outcome, Refusal> {
     run_telling(settings, jobs, &mut |_, _| ())
 }
 
-/// The same; `tell` hears every million events how many there were and what time it is.
+/// Like [`run`], but calls `tell` after every million events with their number and the current
+/// time.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn run_telling<D: Dag>(
     settings: &Settings,
     jobs: &[Job<D>],
@@ -75,7 +80,7 @@ pub fn run_telling<D: Dag>(
 /// Like [`run_telling`], but for jobs of different programs.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn run_mix(
     settings: &Settings,
     jobs: &[Job<&dyn AnyDag>],
@@ -93,7 +98,7 @@ fn untyped<D: Dag>(jobs: &[Job<D>]) -> Vec<Job<&dyn AnyDag>> {
     jobs.collect()
 }
 
-/// So many events pass unheard.
+/// Events between two calls of `tell`.
 const UNHEARD: u64 = 1_000_000;
 
 struct Machine<'a> {
@@ -102,40 +107,40 @@ struct Machine<'a> {
     widths: Vec<Width>,
     workers: Vec<Worker>,
     thieves: Vec<Thief>,
-    /// The workers of a job by their places.
+    /// The workers of a job, ordered by their places.
     order: PlaceOrder,
     places: Places,
     caches: Caches,
     frames: Frames,
     agenda: Agenda,
     processors: Processors,
-    /// Who acts now.
+    /// The actor whose event is being handled.
     acting: usize,
     shares: AllotState,
     rests: BinaryHeap<Rest>,
-    /// Counts the rests.
+    /// How many rests there have been.
     rested: u64,
     now: Nanos,
     /// When the last cycle ended.
     cycle_began: Nanos,
     /// How many jobs are not over.
     left: usize,
-    /// The first promise that the shares broke.
+    /// The first promise of the allotment rule that was broken.
     broken: Option<Broken>,
     samples: Vec<Sample>,
-    /// Why the run cannot go on.
+    /// Why the run cannot continue.
     refusal: Option<Refusal>,
     #[cfg(test)]
     fault: Option<Fault>,
 }
 
-/// What a machine can do wrong, for tests.
+/// Deliberate faults, for tests.
 #[cfg(test)]
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     /// Thieves take the youngest tasks.
     RobsYoungEnd,
-    /// Every job has all processors, whatever its share.
+    /// Every job gets all processors, whatever its share.
     GivesAll,
     /// Thieves take nothing.
     TakesNothing,
@@ -207,7 +212,7 @@ impl<'a> Machine<'a> {
 
     fn run(mut self, tell: &mut dyn FnMut(u64, Nanos)) -> Result<Outcome, Refusal> {
         let mut events: u64 = 0;
-        // So no sum of the workers' times overflows.
+        // This limit keeps sums of the workers' times from overflowing.
         let longest = Nanos::MAX / self.workers.len().max(1) as Nanos;
         while self.left > 0 {
             if let Some(refusal) = self.refusal {
@@ -249,7 +254,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// The run ends with this error, if not with an earlier one.
+    /// Ends the run with this error, unless there is an earlier one.
     #[cold]
     fn refuse(&mut self, why: String) {
         self.refusal.get_or_insert_with(|| Refusal::new(why));
@@ -267,7 +272,7 @@ impl<'a> Machine<'a> {
         ));
     }
 
-    /// A clockwork is due.
+    /// Handles the event of a clockwork.
     fn turn(&mut self, clockwork: usize) {
         match clockwork {
             ARRIVALS => self.arrivals(),
@@ -279,7 +284,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Notes how many tasks the workers have.
     fn take_sample(&mut self) {
         let mut workers = vec![];
         for worker in &self.workers {
@@ -295,13 +299,13 @@ impl<'a> Machine<'a> {
         });
         let actor = self.clockwork(SAMPLES);
         self.agenda.clear(actor);
-        // Where nothing else is ahead the run is at its end.
+        // If no other event is ahead, the run is at its end.
         if self.agenda.first().is_some() {
             self.at(actor, self.settings.sample);
         }
     }
 
-    /// The time until now has gone by for all jobs.
+    /// Accounts for the time until now in all jobs.
     fn pass(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_here) {
             job.pass(self.now);
@@ -312,7 +316,7 @@ impl<'a> Machine<'a> {
         self.workers.len() + number
     }
 
-    /// Whether there is work that goes on only if this worker does, or that thieves must take from it.
+    /// Whether there is work that only this worker can continue, or that thieves must take from it.
     fn holds_work(&self, w: usize) -> bool {
         let worker = &self.workers[w];
         match self.settings.deques {
@@ -338,13 +342,13 @@ impl<'a> Machine<'a> {
         first..first + self.settings.processors
     }
 
-    /// The worker's next moment is after `delay`.
+    /// Sets the worker's next event to be after `delay`.
     #[inline]
     fn at(&mut self, w: usize, delay: Nanos) {
         self.agenda.set(w, self.now.saturating_add(delay));
     }
 
-    /// The worker is in another state from now on.
+    /// Moves the worker to another state.
     #[inline]
     fn enter(&mut self, w: usize, state: State) {
         let worker = &mut self.workers[w];
@@ -357,7 +361,7 @@ impl<'a> Machine<'a> {
         worker.since = self.now;
     }
 
-    /// The worker has got work.
+    /// Records that the worker has got work.
     #[inline]
     fn has_work(&mut self, w: usize) {
         let worker = &mut self.workers[w];
@@ -370,7 +374,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The next job's arrival, if there is one.
+    /// Schedules the next job's arrival, if there is one.
     fn await_arrival(&mut self) {
         let ahead = self.jobs.iter().filter(|job| job.is_ahead());
         let actor = self.clockwork(ARRIVALS);
@@ -382,7 +386,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Every job arrives whose time it is.
+    /// Handles all arrivals that are due.
     fn arrivals(&mut self) {
         for job in 0..self.jobs.len() {
             if self.jobs[job].is_ahead() && self.jobs[job].arrives == self.now {
@@ -392,7 +396,7 @@ impl<'a> Machine<'a> {
         self.await_arrival();
     }
 
-    /// The job comes: its first worker has the root in hand, the others have nothing.
+    /// Starts the job: its first worker has the root in hand, and the other workers have nothing.
     fn arrive(&mut self, job: usize) {
         let workers = self.workers_of(job);
         let root = self

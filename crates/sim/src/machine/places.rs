@@ -1,7 +1,9 @@
 //! Tasks that are put into places, and data in the caches of places.
 //!
-//! A worker looks into its own deque, then into the queue of its place, then asks victims, and before it rests looks into the queues of other
-//! places, the nearest first: the order of the runtime (`docs/places.md`). Who puts a task into a place wakes somebody who stands there.
+//! A worker looks for work in its own deque, then in the queue of its place, then at its victims.
+//! Before it rests, it also looks in the queues of other places, nearest first. This is the order
+//! of the runtime (`docs/places.md`). Putting a task into a place wakes a parked worker of that
+//! place.
 
 use super::Machine;
 use super::work::After;
@@ -11,12 +13,12 @@ use crate::settings::Deques;
 use std::collections::VecDeque;
 use tidegate_policy::{Nanos, PlaceTree};
 
-/// The places of the machine, by the numbers of workers within a job.
+/// The places of the machine. Workers are numbered within their job.
 pub(super) struct Places {
     of: Vec<usize>,
     /// The first worker of each place.
     firsts: Vec<usize>,
-    /// For each place the others, the nearest first.
+    /// For each place, the other places, nearest first.
     others: Vec<Vec<usize>>,
 }
 
@@ -38,12 +40,12 @@ impl Places {
         self.others.len()
     }
 
-    /// The first worker of a job in the place of this one.
+    /// The first worker of a job in the same place as this worker.
     pub(super) fn first_with(&self, worker: usize) -> usize {
         self.firsts[self.of(worker)]
     }
 
-    /// Where this worker of a job stands.
+    /// The place of this worker of a job.
     fn of(&self, worker: usize) -> usize {
         self.of.get(worker).copied().unwrap_or(0)
     }
@@ -81,7 +83,7 @@ impl Machine<'_> {
         self.place_of(w) == place
     }
 
-    /// The task waits in the queue of this place. What that costs.
+    /// Puts the task into the queue of this place. Returns the cost.
     pub(super) fn put(&mut self, w: usize, id: FrameId, place: usize) -> Nanos {
         let job = &mut self.jobs[self.workers[w].job];
         match self.settings.deques {
@@ -100,7 +102,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The oldest task in the queue of the worker's place.
+    /// Takes the oldest task in the queue of the worker's place.
     pub(super) fn take_near(&mut self, w: usize) -> Option<FrameId> {
         if self.jobs[self.workers[w].job].placed.count == 0 {
             return None;
@@ -108,7 +110,7 @@ impl Machine<'_> {
         self.take_from(w, self.place_of(w))
     }
 
-    /// The oldest task of the nearest other place that has one.
+    /// Takes the oldest task of the nearest other place that has one.
     pub(super) fn take_far(&mut self, w: usize) -> Option<FrameId> {
         if self.jobs[self.workers[w].job].placed.count == 0 {
             return None;
@@ -125,7 +127,8 @@ impl Machine<'_> {
         Some(id)
     }
 
-    /// The task in frame `id` needs these data: it goes on when what is missing has come, which is work of a kind.
+    /// The task in frame `id` needs this data. It continues when the missing part has been loaded,
+    /// which counts as work.
     pub(super) fn touch(&mut self, w: usize, id: FrameId, touch: Touch) -> After {
         let (place, number) = (self.place_of(w), self.workers[w].job);
         let missed = self.caches.touch(place, number, touch);

@@ -1,8 +1,9 @@
-//! A worker without work: whom it asks, what it takes, and how it rests.
+//! A worker without work: which victims it tries, what it takes, and how it rests.
 //!
-//! The order is the runtime's: under the elastic policy only so many search as [`max_searchers`] allows, the others look once
-//! and park. A thief asks the victims of a sweep one after the other, rests as the idle policy says, and looks everywhere
-//! once more before it parks. Finding work, it wakes the next if it was the last searcher.
+//! The order is that of the runtime. Under the elastic policy, only as many workers search as
+//! [`max_searchers`] allows; the others look once and park. A thief tries the victims of a sweep
+//! one after the other, rests as the idle policy says, and looks everywhere once more before it
+//! parks. A worker that finds work wakes another one if it was the last searcher.
 
 use super::Machine;
 use super::worker::{Others, State};
@@ -12,7 +13,7 @@ use tidegate_policy::search::max_searchers;
 use tidegate_policy::{Census, IdlePolicy, Nanos, Rest};
 
 impl Machine<'_> {
-    /// The worker looks for work after `delay`.
+    /// Makes the worker look for work after `delay`.
     pub(super) fn search(&mut self, w: usize, delay: Nanos) {
         let worker = &mut self.workers[w];
         let job = &mut self.jobs[worker.job];
@@ -26,7 +27,7 @@ impl Machine<'_> {
         self.at(w, delay);
     }
 
-    /// The worker searches no more. Whether it counted.
+    /// Ends the worker's search. Returns whether it counted as a searcher.
     pub(super) fn end_search(&mut self, w: usize) -> bool {
         let worker = &mut self.workers[w];
         let counted = std::mem::take(&mut worker.admitted);
@@ -34,14 +35,14 @@ impl Machine<'_> {
         counted
     }
 
-    /// One attempt, or the end of a sweep.
+    /// Makes one attempt to steal, or ends the sweep.
     pub(super) fn attempt(&mut self, w: usize) {
         let job = self.workers[w].job;
         if self.is_in_excess(job) {
             return self.fall_asleep(w);
         }
         if let Some(id) = self.pop(w) {
-            // A task that rested here goes on, or another worker of the place has pushed it.
+            // A task that rested here continues, or another worker of the place has pushed it.
             let fetch = self.fetch_deque(w);
             return self.found(w, id, fetch);
         }
@@ -88,7 +89,7 @@ impl Machine<'_> {
         costs.attempt + costs.distance * Nanos::from(further)
     }
 
-    /// Takes what `victim` has, or its place if it is asleep with work.
+    /// Steals from `victim`, or wakes it and sleeps in its place if it is asleep with work.
     fn try_to_steal(&mut self, w: usize, victim: usize, cost: Nanos) -> bool {
         let job = self.workers[w].job;
         let deque = self.deque_of(victim);
@@ -138,7 +139,7 @@ impl Machine<'_> {
         true
     }
 
-    /// Whether a worker that uses the victim's deque works.
+    /// Whether any worker that uses the victim's deque is working.
     fn works_at(&self, victim: usize) -> bool {
         let works = |w: usize| self.workers[w].state == State::Working;
         match self.settings.deques {
@@ -150,7 +151,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The oldest task of this worker's deque.
+    /// Takes the oldest task of this worker's deque.
     fn rob(&mut self, victim: usize) -> Option<FrameId> {
         #[cfg(test)]
         if self.fault == Some(super::Fault::RobsYoungEnd) {
@@ -167,7 +168,7 @@ impl Machine<'_> {
         self.thieves[w].idle.steal_succeeded(|| now);
     }
 
-    /// The worker has a task, which it begins after `delay`.
+    /// Gives the worker a task, which it begins after `delay`.
     pub(super) fn found(&mut self, w: usize, id: FrameId, delay: Nanos) {
         let call = if self.end_search(w) {
             let job = self.workers[w].job;
@@ -186,7 +187,8 @@ impl Machine<'_> {
         self.at(w, delay + call);
     }
 
-    /// The worker has a task from the queue of a place: somebody else has written the queue, and the task.
+    /// Gives the worker a task from the queue of a place. The cost of an attempt counts twice,
+    /// because another worker has written both the queue and the task.
     fn found_placed(&mut self, w: usize, id: FrameId) {
         self.found(w, id, 2 * self.settings.costs.attempt);
     }
@@ -211,7 +213,7 @@ impl Machine<'_> {
         self.take_rest(w, rest, pause);
     }
 
-    /// Does what the idle policy says; `pause` passes in any case.
+    /// Rests as the idle policy requires; `pause` passes before the next look.
     pub(super) fn take_rest(&mut self, w: usize, rest: Rest, pause: Nanos) {
         match rest {
             Rest::Retry => self.at(w, pause),
@@ -224,7 +226,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The last look, at everybody, before the worker parks.
+    /// Looks everywhere once more before the worker parks.
     fn look_once_more(&mut self, w: usize) {
         let job = self.workers[w].job;
         if let Some(id) = self.skip_rounds(w) {
@@ -236,7 +238,7 @@ impl Machine<'_> {
         let memory = &self.jobs[job].memory;
         let takes_time = memory.has_planned() || self.has_rounds(w);
         if takes_time {
-            // A later look finds it.
+            // A later look will find it.
             return self.at(w, self.settings.costs.look_again.max(1));
         }
         let asleep = self.jobs[job].with_work.last().copied();

@@ -1,21 +1,26 @@
 //! Level two: how many workers of a job are awake, and which.
 //!
-//! Algorithm WSAP of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, sections 4.1 and
-//! 6.1. A worker is awake, asleep with work, or asleep without. Every cycle each job says what it desires, the processors are
-//! dealt out, and each job brings the number of its workers awake to its allotment:
+//! This is algorithm WSAP of Sen, "Dynamic processor allocation for adaptively parallel
+//! work-stealing jobs", 2004, sections 4.1 and 6.1. A worker is awake, asleep with work, or asleep
+//! without work. In every cycle, each job states its desire, the processors are dealt out, and each
+//! job brings the number of its awake workers to its allotment:
 //!
-//! * too few: a worker that was told to leave and has not left stays; then those with work are woken, then the others;
-//! * too many: workers that rest or park leave at once and those that search before their next attempt. As many of those
-//!   that work as are left over are told to leave, and do so at the end of a step of their task;
-//! * a thief that picks a victim asleep with work wakes it and sleeps in its place.
+//! * If too few are awake, workers that were told to leave and have not left yet stay. Then the job
+//!   wakes workers that are asleep with work, and then the others.
+//! * If too many are awake, workers that rest or park leave at once, and workers that search leave
+//!   before their next attempt. If these are too few, the job tells as many working workers to
+//!   leave as are still in excess. Each of them leaves at the end of a step of its task.
+//! * A thief that picks a victim asleep with work wakes it and sleeps in its place.
 //!
-//! An estimate takes `sim.estimate` of a processor: of one that is free, at no cost to the job, or else of the job's first
-//! worker that has one. A job whose workers all stand in line is not charged; otherwise more estimates than the processors
-//! have time for would leave none for work.
+//! An estimate takes `sim.estimate` of a processor's time. It uses a free processor, at no cost to
+//! the job, or else the processor of the job's first worker that has one. A job whose workers all
+//! wait in line is not charged. Otherwise, more estimates than the processors have time for would
+//! leave none for work.
 //!
-//! Differs from the source: a worker that was told to leave asks at the end of its step whether it is still one too many,
-//! because others may have left meanwhile. A job that comes or goes is heard by the others at once and not at the end
-//! of their cycle. Every job that is here may use one processor, also where its desire is none.
+//! Differences from the source: at the end of its step, a worker that was told to leave checks
+//! whether it is still in excess, because other workers may have left meanwhile. Jobs learn of an
+//! arrival or an end at once, and not at the end of their cycle. Every job that is here may use one
+//! processor, even if its desire is 0.
 
 #[cfg(test)]
 use super::Fault;
@@ -29,7 +34,7 @@ use tidegate_policy::allot::{Share, broken};
 use tidegate_policy::desire::Seen;
 
 impl Machine<'_> {
-    /// The job, which has just come, gets its processors.
+    /// Gives a job that has just arrived its processors.
     pub(super) fn take_share(&mut self, job: usize) {
         match self.widths[job] {
             Width::Fixed(_) => {
@@ -45,7 +50,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The job is entitled to its number of processors or its share, as far as it is given that.
+    /// Sets the job's allotment to its fixed number of processors or its share, up to the imposed
+    /// number.
     fn take_allotment(&mut self, job: usize) {
         let allotment = match self.widths[job] {
             Width::Fixed(processors) => processors,
@@ -62,7 +68,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A cycle is over: every job says what it desires.
+    /// Ends a cycle: every job states its desire.
     pub(super) fn end_cycle(&mut self) {
         let mut free = self.processors.free();
         for job in 0..self.jobs.len() {
@@ -122,7 +128,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The job's estimate takes the processor of its first worker that has one, and so this worker's moment comes later.
+    /// Charges the job's estimate to its first worker that has a processor, by delaying that
+    /// worker's next event.
     fn hold_up(&mut self, job: usize) {
         let runs = |w: &usize| {
             let state = self.workers[*w].state;
@@ -139,7 +146,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The job's counters, with the time that its workers have been in their states.
+    /// The job's counters, including the time that its workers have been in their current states.
     fn counted(&self, job: usize) -> Counters {
         let mut counters = self.jobs[job].counters;
         for worker in &self.workers[self.workers_of(job)] {
@@ -153,7 +160,7 @@ impl Machine<'_> {
         counters
     }
 
-    /// Every job gets what it is entitled to; those first that give something back.
+    /// Gives every job what it is entitled to, starting with jobs that give something back.
     pub(super) fn deal(&mut self) {
         for job in 0..self.jobs.len() {
             if self.jobs[job].is_here {
@@ -170,7 +177,8 @@ impl Machine<'_> {
         self.judge();
     }
 
-    /// How many workers of a job are awake and stay so; of those that search as many as the job has processors for.
+    /// How many workers of a job are awake and stay awake. Workers that search count up to the
+    /// job's number of processors.
     fn keeps(&self, job: usize) -> usize {
         let workers = &self.workers[self.workers_of(job)];
         let searches = |worker: &&Worker| matches!(worker.state, State::Searching | State::Woken);
@@ -180,14 +188,14 @@ impl Machine<'_> {
         kept.max(staying.min(self.jobs[job].allotment))
     }
 
-    /// Whether what the jobs have now is what the rule promises, unless they are given less.
+    /// Checks that the jobs have what the allotment rule promises, unless allotments are imposed.
     fn judge(&mut self) {
         if self.settings.allotments.is_some() {
             return;
         }
         let given = self.shares.shares().iter().map(|share| {
             let kept = self.keeps(share.job as usize);
-            // Every job may use one processor, also where its share is none.
+            // Every job may use one processor, even if its share is 0.
             let is_free = share.allotment == 0 && kept == 1;
             Share {
                 allotment: if is_free { 0 } else { kept },
@@ -199,13 +207,14 @@ impl Machine<'_> {
         self.broken = self.broken.or_else(fresh);
     }
 
-    /// Whether the job has more workers awake than processors.
+    /// Whether more workers of the job are awake than it has processors.
     #[inline]
     pub(super) fn is_in_excess(&self, job: usize) -> bool {
         self.jobs[job].awake > self.jobs[job].allotment
     }
 
-    /// Brings the number of workers awake to the allotment, as far as that can be done now. Who is woken runs after `delay`.
+    /// Brings the number of awake workers to the allotment, as far as possible now. Workers that
+    /// are woken run after `delay`.
     fn adjust(&mut self, job: usize, delay: Nanos) {
         if self.settings.allotments.is_some() {
             self.stop_excess(job);
@@ -224,7 +233,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One worker that was told to leave stays.
+    /// Lets one worker stay that was told to leave.
     fn call_back(&mut self, job: usize) {
         for w in self.workers_of(job) {
             if std::mem::take(&mut self.workers[w].leaving) {
@@ -234,7 +243,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Who rests leaves at once. Who searches will see for himself; if these are too few, some who work are told.
+    /// Makes resting workers leave at once. Searching workers will leave without being told; if
+    /// these are too few, some working workers are told to leave.
     fn dismiss(&mut self, job: usize) {
         let mut searching = 0;
         for w in self.workers_of(job).rev() {
@@ -262,7 +272,8 @@ impl Machine<'_> {
         self.jobs[job].leaving += told;
     }
 
-    /// A worker that was told to leave, and has a task in hand, has come to the end of a step. Whether it leaves.
+    /// Called at the end of a step, with a task in hand, for a worker that was told to leave.
+    /// Returns whether it leaves.
     pub(super) fn leave_at_boundary(&mut self, w: usize) -> bool {
         let job = self.workers[w].job;
         self.workers[w].leaving = false;
@@ -274,7 +285,7 @@ impl Machine<'_> {
         leaves
     }
 
-    /// The worker sleeps until its job has more processors, or a thief finds its work.
+    /// Puts the worker to sleep until its job has more processors or a thief finds its work.
     pub(super) fn fall_asleep(&mut self, w: usize) {
         self.end_search(w);
         self.agenda.clear(w);
@@ -309,7 +320,7 @@ impl Machine<'_> {
         self.rouse(victim, self.settings.costs.wake);
     }
 
-    /// A worker that was asleep goes on, after `delay`, with what it has.
+    /// Wakes a sleeping worker, which continues after `delay` with what it has.
     fn rouse(&mut self, w: usize, delay: Nanos) {
         if self.workers[w].frame == NONE {
             self.workers[w].frame = self.pop(w).unwrap_or(NONE);
@@ -330,7 +341,7 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// The root of the job is over, and with it the job.
+    /// Ends the job, whose root is over.
     pub(super) fn finish(&mut self, job: usize, chain: Chain) {
         self.jobs[job].pass(self.now);
         let workers = self.workers_of(job);

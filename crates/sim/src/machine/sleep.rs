@@ -1,7 +1,7 @@
-//! Sleeping for lack of work, waking, and who has a processor.
+//! Sleeping for lack of work, waking, and which workers have a processor.
 //!
-//! There are no lost wake-ups to exclude here, as everything happens at one moment after the other: what is pushed while
-//! somebody is parked and nobody searches wakes one, and each who finds work wakes the next.
+//! No wake-ups can be lost here, because events happen one after the other. A push wakes a worker
+//! if one is parked and none is searching, and each worker that finds work wakes the next.
 
 use super::job::Running;
 use super::worker::State;
@@ -10,7 +10,8 @@ use tidegate_policy::Nanos;
 use tidegate_policy::search::wakes_another;
 
 impl Machine<'_> {
-    /// Sleeps for so long, then looks again. It goes on counting as a searcher, as in the runtime.
+    /// Sleeps for `time`, then looks again. The worker still counts as a searcher, as in the
+    /// runtime.
     pub(super) fn nap(&mut self, w: usize, time: Nanos) {
         self.enter(w, State::Napping);
         let job = &mut self.jobs[self.workers[w].job];
@@ -20,7 +21,6 @@ impl Machine<'_> {
         self.agenda.set(w, self.now.saturating_add(ends));
     }
 
-    /// The nap is over.
     pub(super) fn end_nap(&mut self, w: usize) {
         let delay = self.settings.costs.wake;
         let now = self.now + delay;
@@ -40,7 +40,8 @@ impl Machine<'_> {
         self.give_processor_back(w);
     }
 
-    /// There is work in a deque: wakes the one that parked last, unless a searcher will come upon it. What that costs.
+    /// There is work in a deque: wakes the worker that parked last, unless a searcher will find the
+    /// work. Returns the cost.
     #[inline]
     pub(super) fn work_is_visible(&mut self, job: usize) -> Nanos {
         let Running {
@@ -55,14 +56,13 @@ impl Machine<'_> {
         self.wake_parked(job, last)
     }
 
-    /// Wakes the one that parked as the `nth`. What that costs.
+    /// Wakes the worker at position `nth` of the parked ones. Returns the cost.
     pub(super) fn wake_parked(&mut self, job: usize, nth: usize) -> Nanos {
         let w = self.jobs[job].parked.remove(nth);
         self.wake(w as usize);
         self.settings.costs.wake_call
     }
 
-    /// Wakes this very worker.
     pub(super) fn wake_if_parked(&mut self, w: usize) {
         if self.workers[w].state == State::Parked {
             let job = &mut self.jobs[self.workers[w].job];
@@ -78,19 +78,21 @@ impl Machine<'_> {
         self.resume(w, delay);
     }
 
-    /// The worker has slept and goes on so long after it got a processor, which is at once if one is free or somebody had more of them.
+    /// Lets a worker that has slept continue, `delay` after it gets a processor. It gets one at
+    /// once if one is free, or if another worker has had more time on processors.
     pub(super) fn resume(&mut self, w: usize, delay: Nanos) {
         if self.take_processor(w, delay, true) {
             return;
         }
-        // Who acts at this very moment cannot be displaced: what it does is not over.
+        // The worker that acts now cannot be displaced, because its action is not over.
         let can = |other| other != self.acting && self.agenda.awaits(other);
         if let Some(other) = self.processors.displaced_by(w, self.now, can) {
             self.displace(other);
         }
     }
 
-    /// The worker goes on after `delay` if there is a processor for it, else it stands in line for one. Whether there is.
+    /// Lets the worker continue after `delay` if a processor is free; otherwise the worker joins
+    /// the line. Returns whether it got a processor.
     fn take_processor(&mut self, w: usize, delay: Nanos, has_slept: bool) -> bool {
         let has = self.processors.take(w, self.now, has_slept);
         if has {
@@ -103,7 +105,7 @@ impl Machine<'_> {
         has
     }
 
-    /// The worker needs its processor no more; the next in line gets it.
+    /// Releases the worker's processor; the next worker in line gets it.
     pub(super) fn give_processor_back(&mut self, w: usize) {
         let next = self.processors.release(w, self.now);
         self.hand_over(next);
@@ -116,7 +118,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Somebody in line gets the processor of this worker, which goes on later.
+    /// Gives this worker's processor to the next worker in line. This worker continues later.
     fn displace(&mut self, w: usize) {
         if let Some(moment) = self.agenda.clear(w) {
             self.give_processor_back(w);
@@ -124,7 +126,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The worker looks again after `delay`, and before that lets the next in line have its processor.
+    /// Lets the next worker in line have this worker's processor. This worker looks again after
+    /// `delay`.
     pub(super) fn yield_processor(&mut self, w: usize, delay: Nanos) {
         if !self.processors.are_short_for(w) {
             return self.at(w, delay);
@@ -142,7 +145,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Each who stands in line gets the processor of one who has had his for a slice.
+    /// Gives workers in line the processors of workers that have had one for a slice.
     pub(super) fn end_slice(&mut self) {
         let actor = self.clockwork(SLICE);
         self.agenda.clear(actor);

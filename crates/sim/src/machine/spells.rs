@@ -1,18 +1,24 @@
-//! How many processors a job had, for how long, and how many of them it could use then.
+//! How many processors a job had, for how long, and how many of them it could use.
 //!
-//! Two means of the allotments do without those that a job cannot use, however large. In the Tinf of time with the largest ones
+//! Two means of the allotments leave out processors that a job cannot use, however many. For the
+//! Tinf of time with the largest allotments,
 //!
-//! * the average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel work-stealing jobs", 2004, definition 1, counts no more than tasks were ready;
-//! * the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism feedback", PPoPP 2007, counts nothing.
+//! * the average effective allotment of Sen, "Dynamic processor allocation for adaptively parallel
+//!   work-stealing jobs", 2004, definition 1, counts no more processors than tasks were ready;
+//! * the trimmed mean of Agrawal, He, Hsu and Leiserson, "Adaptive work stealing with parallelism
+//!   feedback", PPoPP 2007, counts nothing.
 //!
-//! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P: with fewer tasks ready than processors all are run, which shortens the longest chain, so that is Tinf of time at most; in the
-//! rest all processors work, and their mean over that rest is no less than P, as P is that of the least allotments for as long. For Sen's the bound is his theorem 3. His proof supposes that all steps outside
-//! of the Tinf with the largest allotments have enough tasks, and does not hold otherwise; a test below has such a schedule.
+//! A greedy schedule has T <= T1/P + Tinf for the trimmed mean P. While fewer tasks are ready than
+//! there are processors, all of them run, which shortens the longest chain, so this lasts at most
+//! Tinf. The rest of the time all processors work, and their mean over that time is at least P,
+//! because P is the mean of the smallest allotments for as long. For Sen's mean, the bound is his
+//! theorem 3. His proof assumes that all steps outside the Tinf with the largest allotments have
+//! enough tasks, and does not hold otherwise; a test below has such a schedule.
 
 use std::collections::BTreeMap;
 use tidegate_policy::Nanos;
 
-/// All the time in which a job had one number of processors.
+/// All the time during which a job had one number of processors.
 #[derive(Clone, Copy, Default)]
 struct Spell {
     time: Nanos,
@@ -20,7 +26,7 @@ struct Spell {
     usable: u128,
 }
 
-/// The spells of a job, by its allotments.
+/// The spells of a job, by allotment.
 pub(super) struct Spells {
     past: BTreeMap<usize, Spell>,
     allotment: usize,
@@ -38,12 +44,12 @@ impl Spells {
         }
     }
 
-    /// The end of the time that has gone by.
+    /// The end of the time that has been accounted for.
     pub(super) const fn until(&self) -> Nanos {
         self.until
     }
 
-    /// The time until now has gone by with so many tasks ready.
+    /// Accounts for the time until now, during which `ready` tasks were ready.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos, ready: usize) {
         let time = now.saturating_sub(self.until);
@@ -54,7 +60,7 @@ impl Spells {
         }
     }
 
-    /// The job has so many processors from now on.
+    /// Sets the job's allotment from now on.
     pub(super) fn begin(&mut self, allotment: usize) {
         let Spell { time, usable } = std::mem::take(&mut self.current);
         if time > 0 {
@@ -73,7 +79,7 @@ impl Spells {
         all.into_iter().filter(|(_, spell)| spell.time > 0)
     }
 
-    /// The sum of the allotments over the time gone by.
+    /// The sum of the allotments over the time that has been accounted for.
     pub(super) fn allotted(&self) -> u128 {
         let sum = |(allotment, spell): (usize, Spell)| u128::from(spell.time) * allotment as u128;
         self.all().map(sum).sum()
@@ -92,7 +98,8 @@ impl Spells {
         sum / time.max(1) as f64
     }
 
-    /// The trimmed mean of a job with this span; its least allotment if it took no longer than that.
+    /// The trimmed mean of a job with this span, or its smallest allotment if it took no longer
+    /// than its span.
     pub(super) fn trimmed(&self, span: Nanos) -> f64 {
         let (mut sum, mut time, mut trim) = (0.0, 0, span);
         for (allotment, spell) in self.all().rev() {
@@ -113,7 +120,7 @@ impl Spells {
 mod tests {
     use super::*;
 
-    /// So much time with so many processors and tasks ready, one after the other.
+    /// Spells in sequence, given as time, allotment and number of ready tasks.
     fn spells(of: &[(Nanos, usize, usize)]) -> Spells {
         let (mut spells, mut now) = (Spells::new(0), 0);
         for &(time, allotment, ready) in of {
@@ -143,7 +150,8 @@ mod tests {
     #[test]
     fn a_greedy_schedule_may_take_longer_than_its_effective_allotment_allows_but_not_its_trimmed_one()
      {
-        // Enough tasks for eight; then a chain beside six; then one processor, again with enough.
+        // Enough tasks for eight processors; then a chain on six; then one processor, again with
+        // enough.
         let (span, alone) = (1_000, 100_000);
         let schedule = spells(&[(span, 8, 8), (span, 6, 1), (alone, 1, 1)]);
         let (work, time) = (8 * span + span + alone, 2 * span + alone);

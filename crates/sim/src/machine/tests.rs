@@ -2,7 +2,7 @@ use super::*;
 use crate::dag::Step;
 use tidegate_policy::{PlaceTree, VictimPolicy};
 
-/// Tasks that work and do nothing else.
+/// Tasks that only work.
 struct Work;
 
 impl Dag for Work {
@@ -15,7 +15,7 @@ impl Dag for Work {
     }
 }
 
-/// Whom `thief` robs first, out of four workers of whom all others have a task to rob.
+/// The first victim of `thief` among four workers, if all others have a task to steal.
 fn first_victim(settings: &Settings, thief: usize) -> Option<usize> {
     let jobs = [Job {
         dag: Work,
@@ -61,7 +61,7 @@ fn a_hierarchical_thief_robs_near_ones_first_and_on_a_flat_machine_anybody() {
     }
 }
 
-/// A binary tree of so many levels with a little work in each leaf.
+/// A binary tree with a little work in each leaf.
 struct Tree;
 
 impl Dag for Tree {
@@ -80,7 +80,7 @@ impl Dag for Tree {
     }
 }
 
-/// What comes of a tree on 16 processors with the costs of a real machine and this fault.
+/// Runs a tree on 16 processors with this fault and the costs of a real machine.
 fn tree(fault: Option<Fault>) -> (Settings, JobOutcome) {
     let settings = Settings::new(16);
     let jobs = [Job {

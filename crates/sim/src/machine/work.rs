@@ -1,7 +1,8 @@
-//! A worker at its tasks.
+//! A worker that runs tasks.
 //!
-//! A worker whose work is done asks its task for the next step, and goes on from step to step until one takes time. Costs
-//! of forks and joins are added to the work that follows, so they are no moments of their own.
+//! A worker whose work is done requests the next step of its task, and continues from step to step
+//! until one takes time. The costs of forks and joins are added to the work that follows, so they
+//! are not events of their own.
 
 use super::worker::State;
 use super::{Machine, RESTS};
@@ -15,7 +16,7 @@ use std::cmp::Reverse;
 use tidegate_policy::Nanos;
 
 impl Machine<'_> {
-    /// The worker goes on with the task in hand, or with the next one, until something takes time.
+    /// Continues with the task in hand, or with the next one, until something takes time.
     #[inline]
     pub(super) fn work(&mut self, w: usize) {
         let mut id = self.workers[w].frame;
@@ -51,7 +52,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One step of the task in frame `id`.
+    /// Runs one step of the task in frame `id`.
     #[inline]
     fn step(&mut self, w: usize, id: FrameId, debt: &mut Nanos) -> After {
         let job = self.workers[w].job;
@@ -109,7 +110,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Both begin; the first is next.
+    /// Begins both tasks; the first is next.
     #[inline]
     fn fork(
         &mut self,
@@ -129,7 +130,7 @@ impl Machine<'_> {
         self.start(job, first, id, chain)
     }
 
-    /// A task that waits for releases, which may have come.
+    /// Adds a task that waits for releases, which may have come already.
     fn draft(&mut self, w: usize, id: FrameId, draft: Draft<TaskId>, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.fork;
         let job = &mut self.jobs[self.workers[w].job];
@@ -147,7 +148,7 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// The task has come to where the draft of this name waits for it.
+    /// The task in frame `id` releases the draft of this name.
     fn release(&mut self, w: usize, id: FrameId, name: u64, debt: &mut Nanos) -> After {
         *debt += self.settings.costs.join;
         let chain = self.frames.get(id).chain;
@@ -158,7 +159,8 @@ impl Machine<'_> {
         After::Next(id)
     }
 
-    /// All that a draft has waited for is over: it lies in a place, or in the worker's deque. What that costs.
+    /// Begins a draft that has received all its releases, in a place or in the worker's deque.
+    /// Returns the cost.
     fn begin(&mut self, w: usize, ready: Ready, goes_on: bool) -> Nanos {
         let frame = self.frames.get(ready.draft);
         frame.chain = frame.chain.max(ready.chain);
@@ -169,7 +171,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A task begins and is next.
+    /// Begins a task, which is next.
     #[inline]
     pub(super) fn start(
         &mut self,
@@ -182,7 +184,8 @@ impl Machine<'_> {
         After::Next(self.frames.add(task, parent, chain))
     }
 
-    /// Puts a task at the young end of the worker's deque, for others to see. What that costs beyond the fork.
+    /// Pushes a task at the young end of the worker's deque, where other workers can see it.
+    /// Returns the cost beyond that of the fork.
     #[inline]
     pub(super) fn push(&mut self, w: usize, id: FrameId) -> Nanos {
         let job = self.workers[w].job;
@@ -192,7 +195,7 @@ impl Machine<'_> {
         self.fetch_deque(w) + self.work_is_visible(job)
     }
 
-    /// What the worker's use of its deque costs if another one has looked at that, or used it.
+    /// The cost of using the worker's deque if another worker has looked at it or used it since.
     #[inline]
     pub(super) fn fetch_deque(&mut self, w: usize) -> Nanos {
         let deque = self.deque_of(w);
@@ -202,7 +205,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The youngest task in the worker's own deque.
+    /// Pops the youngest task of the worker's deque.
     #[inline]
     pub(super) fn pop(&mut self, w: usize) -> Option<FrameId> {
         let deque = self.deque_of(w);
@@ -212,7 +215,7 @@ impl Machine<'_> {
         Some(id)
     }
 
-    /// The task in frame `id` goes on after `time`, with whoever finds it then.
+    /// Lets the task in frame `id` continue after `time`, on the worker that then finds it.
     pub(super) fn rest(&mut self, w: usize, id: FrameId, time: Nanos) {
         let until = self.now.saturating_add(time);
         self.rested += 1;
@@ -227,7 +230,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A rest is over: the task lies in the deque of the worker that it rested on.
+    /// Ends a rest: the task goes to the deque of the worker on which it rested.
     pub(super) fn end_rest(&mut self) {
         let actor = self.clockwork(RESTS);
         self.agenda.clear(actor);
@@ -242,23 +245,24 @@ impl Machine<'_> {
             if self.end_planned_rest(w, id) {
                 return self.set_rests();
             }
-            // A thief that takes only several at once would not find it with the owner parked.
+            // A thief that takes only several tasks at once would not find this one while the owner
+            // is parked.
             self.wake_if_parked(w);
-            // Nobody runs who could pay for a wake-up.
+            // No worker runs that could pay for the wake-up.
             let _ = self.push(w, id);
         }
         self.set_rests();
     }
 }
 
-/// What comes after a step.
+/// What a worker does after a step.
 pub(super) enum After {
-    /// Work for so long.
+    /// Works for this long.
     Work(Nanos),
-    /// This task's next step.
+    /// Runs this task's next step.
     Next(FrameId),
-    /// Nothing of this task: it waits, rests or is over.
+    /// Leaves this task, which waits, rests or is over.
     Waits,
-    /// The end of the job, whose longest chain this is.
+    /// Ends the job; this is its longest chain.
     Over(Chain),
 }

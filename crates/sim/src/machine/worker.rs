@@ -1,4 +1,4 @@
-//! A worker of a job, as the others see it, and its memory as a thief.
+//! A worker of a job as the others see it, and what it remembers as a thief.
 
 use super::places::Places;
 use crate::frames::{FrameId, NONE};
@@ -6,51 +6,51 @@ use std::collections::VecDeque;
 use tidegate_policy::memory::rounds::Rounds;
 use tidegate_policy::{Census, IdleState, Nanos, Peers, PlaceTree, Rng, VictimState};
 
-/// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// Runs a task.
     Working,
-    /// Looks for one.
+    /// Looks for a task.
     Searching,
-    /// Sleeps for a while because it found none.
+    /// Sleeps for a while because it found no task.
     Napping,
-    /// Sleeps for that reason until work is there.
+    /// Sleeps until there is work, because it found no task.
     Parked,
-    /// Was woken and will search.
+    /// Has been woken and will search.
     Woken,
-    /// Sleeps because its job has fewer processors than workers, with or without work.
+    /// Sleeps, with or without work, because its job has fewer processors than workers.
     Asleep,
 }
 
-/// One worker.
 pub(super) struct Worker {
     pub(super) job: usize,
     pub(super) state: State,
-    /// When this state began.
+    /// When it entered this state.
     pub(super) since: Nanos,
     /// The task that it runs, or ran when it fell asleep.
     pub(super) frame: FrameId,
-    /// The tasks that wait here, the oldest in front; of a place with one deque those of its first worker.
+    /// The waiting tasks, the oldest in front. If its place has one deque, only the place's first
+    /// worker uses this field.
     pub(super) deque: VecDeque<FrameId>,
-    /// Costs that it has not spent time on yet.
+    /// Costs for which no time has passed yet.
     pub(super) debt: Nanos,
-    /// The last worker that has used or looked at its deque, and holds the cache line of that.
+    /// The last worker that used or looked at this deque, and so holds its cache line.
     pub(super) line: usize,
-    /// Whether it is to go to sleep at the end of its task's step.
+    /// Whether it must fall asleep at the end of its task's step.
     pub(super) leaving: bool,
     /// Whether it counts as a searcher.
     pub(super) admitted: bool,
     /// Whether it has had any work.
     pub(super) had_work: bool,
-    /// How long after it gets a processor its next moment comes.
+    /// How long after getting a processor its next event comes.
     pub(super) late: Nanos,
-    /// What is left of the step amid which it was stopped.
+    /// What is left of the step during which it was stopped.
     pub(super) left: Nanos,
     pub(super) last_victim: Option<usize>,
-    /// Its thread in the plan of its job, if that keeps the depth-first order.
+    /// Its thread in the plan of its job, if the job keeps the depth-first order.
     pub(super) thread: Option<usize>,
-    /// Tasks that sleep for memory, and what they want; and what was granted here since one slept or was stolen.
+    /// Tasks that sleep for memory, with the bytes that they request. `granted` is what was granted
+    /// here since a task slept, or was stolen by this worker.
     pub(super) sleepers: Rounds<(FrameId, u64)>,
     pub(super) granted: u64,
 }
@@ -77,7 +77,7 @@ impl Worker {
         }
     }
 
-    /// Whether there is work that only this worker can begin or go on with, or that lies in its deque.
+    /// Whether there is work that only this worker can begin or continue, or work in its deque.
     pub(super) fn holds_work(&self) -> bool {
         self.frame != NONE || !self.deque.is_empty()
     }
@@ -97,7 +97,7 @@ pub(super) struct Others<'a> {
     /// Whether none of them is asleep without work.
     pub(super) all: bool,
     pub(super) census: Option<Census<'a>>,
-    /// Where deques belong to places, these, and the first worker of the thief's.
+    /// If deques belong to places: the places, and the first worker of the thief's place.
     pub(super) shared: Option<(&'a Places, usize)>,
 }
 

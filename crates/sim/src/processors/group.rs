@@ -1,41 +1,43 @@
-//! Processors that the same workers may use, and the line of those that wait for one.
+//! Processors that the same workers may use, and the line of workers that wait for one.
 //!
-//! Where more workers want a processor than there are, they stand in line, as under Linux. The worker that has had a
-//! processor the longest gives it up after a slice of time, the next in line is the one with the least time on
-//! processors, and a worker that wakes displaces at once another one that has had more.
+//! If more workers want a processor than there are, they wait in line, as under Linux. The worker
+//! that has had a processor the longest gives it up after a time slice. The next in line is the
+//! worker with the least time on processors. A worker that wakes immediately displaces a worker
+//! that has had more time.
 //!
-//! Time on processors is counted from when the line last was empty: until then no worker went short. A worker that has
-//! slept may be half a slice behind all others, not more, so that sleep saves no time up.
+//! Time on processors is counted from when the line was last empty: until then, no worker had to
+//! wait. A worker that has slept may be at most half a slice behind all others, so that sleeping
+//! saves up no time.
 
 use std::collections::BTreeSet;
 
 use tidegate_policy::Nanos;
 
-/// Processors and the workers that may use them, by their numbers in the group.
+/// Processors and the workers that may use them. Workers are numbered within the group.
 pub(super) struct Group {
     free: usize,
     slice: Nanos,
-    /// Who waits, by the time that each has had and then in the order in which they came.
+    /// Waiting workers, ordered by the time that each has had and then by arrival.
     line: BTreeSet<(Nanos, u64, u32)>,
     came: u64,
     turns: Vec<Turn>,
-    /// How often somebody came to an empty line, and when the last did.
+    /// How often a worker has joined an empty line, and when one last did.
     want: u64,
     began: Nanos,
 }
 
-/// What a worker has of the processors.
+/// A worker's use of the processors.
 #[derive(Clone, Default)]
 struct Turn {
-    /// Since when it has one.
+    /// Since when it has had a processor, if it has one.
     since: Option<Nanos>,
-    /// The want in which it last had one or came to stand in line, and its time on processors in that want by then.
+    /// The value of `Group::want` when it last had a processor or joined the line, and its time on
+    /// processors under that value until then.
     want: u64,
     had: Nanos,
 }
 
 impl Group {
-    /// So many processors for so many workers.
     pub(super) fn new(count: usize, workers: usize, slice: Nanos) -> Self {
         Self {
             free: count,
@@ -48,17 +50,16 @@ impl Group {
         }
     }
 
-    /// How many nobody has.
     pub(super) const fn free(&self) -> usize {
         self.free
     }
 
-    /// How many workers stand in line.
     pub(super) fn waiting(&self) -> usize {
         self.line.len()
     }
 
-    /// Whether this worker gets one now; if not, it stands in line. It has slept until now, or not.
+    /// Gives this worker a processor if one is free; otherwise the worker joins the line.
+    /// `has_slept` means that it has slept until now.
     pub(super) fn take(&mut self, worker: usize, now: Nanos, has_slept: bool) -> bool {
         if self.free > 0 {
             self.free -= 1;
@@ -80,7 +81,8 @@ impl Group {
         false
     }
 
-    /// What the worker has had when it wakes: what it had when it went to sleep, unless that is too little.
+    /// The time that a waking worker counts as having had: what it had when it fell asleep, but no
+    /// less than half a slice below the least of all other workers.
     fn had_asleep(&self, worker: usize, now: Nanos) -> Nanos {
         let turn = &self.turns[worker];
         let before = if turn.want == self.want { turn.had } else { 0 };
@@ -91,7 +93,9 @@ impl Group {
         before.max(least.saturating_sub(self.slice / 2))
     }
 
-    /// Who should give its processor up to this worker, which has woken and stands in line: of those that `can` be displaced the one that has had the most, if that is more than the worker had.
+    /// The worker that should give up its processor to this one, which has woken and waits in line.
+    /// Of the workers that `can` accepts, it is the one that has had the most time, if that is more
+    /// than this worker has had.
     pub(super) fn displaced_by(
         &self,
         worker: usize,
@@ -104,7 +108,7 @@ impl Group {
         (self.had(most, now) > self.had(worker, now)).then_some(most)
     }
 
-    /// The worker needs its processor no more, if it has one. Who has it now.
+    /// Releases the worker's processor, if it has one. Returns the worker that gets it.
     pub(super) fn release(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let had = self.had(worker, now);
         let turn = &mut self.turns[worker];
@@ -119,15 +123,15 @@ impl Group {
         Some(next)
     }
 
-    /// The worker lets others have its processor: that counts as if it had kept it for a slice.
+    /// Releases the worker's processor. This counts as if the worker had kept it for a slice.
     pub(super) fn forfeit(&mut self, worker: usize, now: Nanos) -> Option<usize> {
         let next = self.release(worker, now);
         self.turns[worker].had += self.slice;
         next
     }
 
-    /// The workers that have had a processor for a slice or longer without a break, the longest first: as many as wait
-    /// for one.
+    /// The workers that have had a processor for a slice or longer without a break, longest first,
+    /// but only as many as wait for one.
     pub(super) fn overdue(&self, now: Nanos) -> Vec<usize> {
         let turns = self.turns.iter().enumerate();
         let mut overdue: Vec<(Nanos, usize)> = turns
@@ -139,12 +143,13 @@ impl Group {
         overdue.into_iter().map(|(_, worker)| worker).collect()
     }
 
-    /// These workers stand in line no more, if they did.
+    /// Removes from the line the workers for which `leaves` is true.
     pub(super) fn leave_line(&mut self, leaves: impl Fn(usize) -> bool) {
         self.line.retain(|&(_, _, other)| !leaves(other as usize));
     }
 
-    /// The worker's time on processors since the line was last empty; half a slice for each who was awake then.
+    /// The worker's time on processors since the line was last empty. A worker that was awake then
+    /// starts with half a slice.
     fn had(&self, worker: usize, now: Nanos) -> Nanos {
         let turn = &self.turns[worker];
         let before = if turn.want == self.want {
@@ -163,7 +168,7 @@ mod tests {
 
     const SLICE: Nanos = 1_000;
 
-    /// One processor, which the first of so many workers has had since 0.
+    /// One processor, which the first of `workers` workers has had since time 0.
     fn crowd(workers: usize) -> Group {
         let mut processors = Group::new(1, workers, SLICE);
         assert!(processors.take(0, 0, true));
@@ -173,7 +178,7 @@ mod tests {
     #[test]
     fn who_wakes_displaces_another_at_once_but_has_no_more_than_its_share() {
         let mut processors = crowd(3);
-        // A third one always waits.
+        // A third worker always waits.
         assert!(!processors.take(2, 0, false));
         let (mut now, mut had) = (50, 0);
         for round in 0..1_000 {
@@ -188,7 +193,7 @@ mod tests {
             assert!(works || round > 0, "it has slept");
             now += 90;
             if works {
-                // It would have nine tenths.
+                // Otherwise it would have nine tenths.
                 had += 90;
                 assert!(processors.release(1, now).is_some());
             }

@@ -1,4 +1,4 @@
-//! Dags to run in tests.
+//! Dags for tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -6,24 +6,24 @@ use std::cell::Cell;
 use tidegate_policy::{IdlePolicy, Nanos, Rng, VictimPolicy};
 use tidegate_sim::{Costs, Dag, Job, JobOutcome, Outcome, Settings, Step, Width, run};
 
-/// A tree of tasks made at random from a seed, with every kind of step in it.
+/// A random tree of tasks with every kind of step.
 pub struct Random {
     pub seed: u64,
-    /// How many levels of forks there are, and below each how many levels of anything at most.
+    /// The number of levels that fork, and the most levels of other tasks below them.
     pub forks: u32,
     pub levels: u32,
-    /// The most steps of a task, the most work of a step, and the most that is declared at a time.
+    /// The most steps of a task, the most work of a step, and the most bytes of a reservation.
     pub steps: u64,
     pub work: Nanos,
     pub reservation: u64,
-    /// Whether tasks rest as well, and declare memory.
+    /// Whether tasks also rest, and whether they declare memory.
     pub rests: bool,
     pub reservations: bool,
-    /// How many tasks were begun.
+    /// How many tasks have begun.
     pub begun: Cell<u64>,
 }
 
-/// A task of [`Random`]: its own numbers, and what it does not know yet.
+/// A task of [`Random`]: its random numbers, and the steps that it has left.
 pub struct RandomTask {
     rng: Rng,
     levels: u32,
@@ -98,7 +98,7 @@ impl Dag for Random {
     }
 }
 
-/// Phases one after the other: each a loop that spawns so many tasks of so much work.
+/// Phases in sequence. Each is a loop that spawns a number of tasks with the same work.
 #[derive(Clone, Debug)]
 pub struct Phases(pub Vec<(u64, Nanos)>);
 
@@ -136,7 +136,7 @@ impl Dag for Phases {
     }
 }
 
-/// A machine on which nothing but the tasks takes time, and whose thieves never leave work lying.
+/// A machine on which only the tasks take time, and whose thieves leave no work behind.
 pub fn greedy(processors: usize) -> Settings {
     Settings {
         costs: Costs::NONE,
@@ -167,7 +167,7 @@ pub fn seconds(time: Nanos) -> f64 {
     time as f64 / 1e9
 }
 
-/// The mean of the times that the jobs took.
+/// The mean time that the jobs took.
 pub fn mean_response(outcome: &Outcome) -> f64 {
     let sum: Nanos = outcome.jobs.iter().map(JobOutcome::time).sum();
     seconds(sum) / outcome.jobs.len() as f64
