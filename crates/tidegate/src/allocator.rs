@@ -1,4 +1,4 @@
-//! An allocator that counts, so that what is allocated can be put beside what is declared.
+//! A counting allocator, for comparing allocated with declared memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use tidegate_sync::sum::Sum;
@@ -8,17 +8,16 @@ static LIVE: Sum = Sum::zero();
 static PEAK: Sum = Sum::zero();
 static UNDECLARED: Sum = Sum::zero();
 
-/// So many bytes more are declared, by any pool.
+/// Adds to the sum that all pools have declared.
 pub(crate) fn declare(bytes: u64) {
     DECLARED.add(bytes);
 }
 
-/// So many less.
 pub(crate) fn undeclare(bytes: u64) {
     DECLARED.take(bytes);
 }
 
-/// Counts what a program allocates; to be made its global allocator.
+/// Counts the memory that a program allocates, if it is made the program's global allocator.
 ///
 /// ```
 /// use tidegate::memory::{CountingAllocator, stats};
@@ -32,7 +31,8 @@ pub(crate) fn undeclare(bytes: u64) {
 /// # drop(buffer);
 /// ```
 ///
-/// Each allocation and each free costs an atomic addition to a word that all threads share; while nothing is counted, a load.
+/// Each allocation and each free costs an atomic addition to a word that all threads share. While
+/// counting is paused, it costs a load.
 #[derive(Debug)]
 pub struct CountingAllocator<A = System> {
     allocator: A,
@@ -41,7 +41,7 @@ pub struct CountingAllocator<A = System> {
 }
 
 impl CountingAllocator {
-    /// Over the system's allocator.
+    /// Wraps the system's allocator; counting begins immediately.
     #[must_use]
     pub const fn system() -> Self {
         Self::over(System)
@@ -49,7 +49,7 @@ impl CountingAllocator {
 }
 
 impl<A> CountingAllocator<A> {
-    /// Over another allocator.
+    /// Wraps another allocator; counting begins immediately.
     #[must_use]
     pub const fn over(allocator: A) -> Self {
         Self {
@@ -58,14 +58,14 @@ impl<A> CountingAllocator<A> {
         }
     }
 
-    /// Nothing is counted until [`start`](Self::start).
+    /// Pauses counting until [`start`](Self::start) is called.
     #[must_use]
     pub const fn paused(mut self) -> Self {
         self.counts = Sum::zero();
         self
     }
 
-    /// Counts from now on, and nothing that is allocated already.
+    /// Starts counting. Memory that is already allocated is not counted.
     pub fn start(&self) {
         self.counts.raise_to(1);
     }
@@ -86,24 +86,25 @@ impl<A> CountingAllocator<A> {
     }
 }
 
-/// What a program has allocated through [`CountingAllocator`], in bytes; all 0 where that is not its global allocator.
+/// The memory allocated through [`CountingAllocator`], in bytes; all fields are 0 if that isn't the
+/// global allocator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AllocatorStats {
-    /// What is allocated now.
+    /// The currently allocated memory.
     pub live: u64,
-    /// The most that ever was.
+    /// The largest value of `live` so far.
     pub peak: u64,
-    /// The most by which it ever was more than what all pools had declared.
+    /// The largest amount so far by which `live` exceeded the memory that all pools had declared.
     pub undeclared_peak: u64,
 }
 
-/// A sum that may have gone below 0, because something was freed that had not been counted.
+/// A sum that may have fallen below 0, because memory was freed that had not been counted.
 fn floored(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }
 
-/// What the program has allocated so far.
+/// Returns what the program has allocated so far.
 #[must_use]
 pub fn stats() -> AllocatorStats {
     AllocatorStats {
@@ -113,10 +114,11 @@ pub fn stats() -> AllocatorStats {
     }
 }
 
-// SAFETY: every call goes on to the allocator below as it came, and what that answers is the answer; counting neither allocates nor unwinds.
+// SAFETY: every call is passed on to the wrapped allocator unchanged, and its result is returned;
+// counting neither allocates nor unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's duties are those of the allocator below.
+        // SAFETY: the caller's obligations are those of the wrapped allocator.
         let block = unsafe { self.allocator.alloc(layout) };
         if !block.is_null() {
             self.count(layout.size());
@@ -143,7 +145,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
         // SAFETY: as in `alloc`.
         let new = unsafe { self.allocator.realloc(block, layout, size) };
         if !new.is_null() {
-            // The old block first: both are not there at once, as far as can be told.
+            // Uncount the old block first: as far as this allocator can tell, the two never
+            // coexist.
             self.uncount(layout.size());
             self.count(size);
         }

@@ -1,4 +1,4 @@
-//! Calls that block, and polls in long leaves.
+//! Blocking calls, and polling in long-running leaf tasks.
 
 use crate::sleep::blocking;
 use crate::stats::Phase;
@@ -7,14 +7,18 @@ use crate::worker::WorkerThread;
 
 /// Runs `f`, which may block, while another thread of the pool uses this worker's slot.
 ///
-/// Other workers can steal meanwhile what this worker has forked. When `f` returns, the caller continues as soon as a slot is
-/// free, or without one after a short grace (`owed-grace` in `tidegate tunables`). A join, a scope or another wait inside `f`
-/// takes a slot for as long as it lasts. Outside a pool, inside another `blocking` and in a pool without
-/// [spare threads](crate::Builder::spare_threads) this is a plain call.
+/// Meanwhile, other workers can steal the tasks that this worker has forked. When `f` returns, the
+/// caller continues as soon as a slot is free, or without one after a grace period of 2 ms
+/// (`owed-grace` in `tidegate tunables`). A join, a scope or another wait inside `f` takes a slot
+/// while it lasts. Outside a pool, inside another `blocking` and in a pool without [spare
+/// threads](crate::Builder::spare_threads), this is a plain call.
 ///
 /// Up to 512 threads of a pool can block at once while others run
-/// ([`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads)). If more block, tasks may have to wait for one of these calls to
-/// return; the pool prints a line to standard error that says so.
+/// ([`Builder::max_blocking_threads`](crate::Builder::max_blocking_threads)). If more threads
+/// block, tasks may have to wait for one of these calls to return; the pool then prints a line to
+/// standard error.
+///
+/// A panic of `f` is propagated to the caller.
 ///
 /// ```
 /// let line = tidegate::join(|| tidegate::blocking(|| "read from a slow disk"), || 1 + 1).0;
@@ -35,9 +39,10 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-/// Answers what other workers have asked of this one, in a leaf that runs long without forking.
+/// Responds to other workers' requests, in a leaf task that runs for long without forking.
 ///
-/// Costs one load when nobody has asked. Never needed for progress: thieves help themselves after a while.
+/// Costs one load if there is no request. It is never needed for progress, because thieves continue
+/// without a response after a while.
 ///
 /// ```
 /// for chunk in 0..100 {

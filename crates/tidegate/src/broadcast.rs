@@ -1,9 +1,13 @@
-//! One closure on every thread of a pool.
+//! Running one closure on every thread of a pool.
 //!
-//! A part for each thread is put into that thread's inbox, all under one lock (`members::deliver_to_all`), so that two
-//! broadcasts reach every thread in the same order; closures that meet at a barrier therefore cannot wait for each other crosswise. Parts need no
-//! slot. A sleeping thread runs its part at once, a waiting one on top of its frame, a running one when it has nothing else left in
-//! its deque; one that was preempted when its task waits or is over.
+//! Each thread gets its part in its inbox. All parts are delivered under one lock
+//! (`members::deliver_to_all`), so two broadcasts reach every thread in the same order, and
+//! closures that meet at a barrier cannot deadlock across two broadcasts. Parts need no slot.
+//!
+//! * A sleeping thread runs its part at once.
+//! * A waiting thread runs it on top of its frame.
+//! * A running thread runs it when its deque is empty.
+//! * A preempted thread runs it when its task waits or is over.
 
 use crate::memory;
 use crate::pool::PoolInner;
@@ -42,7 +46,7 @@ pub(crate) fn broadcast<R: Send>(
         .collect()
 }
 
-/// The same without waiting; the pool lives until all parts have run.
+/// Like `broadcast`, but does not wait. The pool lives until all parts have run.
 pub(crate) fn spawn_broadcast(pool: &PoolInner, f: impl Fn(usize, usize) + Send + Sync + 'static) {
     let f = Arc::new(f);
     members::deliver_to_all(pool, |threads| {
@@ -54,7 +58,7 @@ pub(crate) fn spawn_broadcast(pool: &PoolInner, f: impl Fn(usize, usize) + Send 
 }
 
 impl<'scope> Scope<'scope> {
-    /// The same as a task of the scope for each thread.
+    /// Like `broadcast`, but each thread's part is a task of the scope.
     pub(crate) fn spawn_broadcast<F>(&self, f: F)
     where
         F: Fn(&Self, usize, usize) + Send + Sync + 'scope,
@@ -77,7 +81,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::sync::{Arc, Barrier};
 
-    /// The thread has two parts in its inbox and forks in the first.
+    /// The thread has two parts in its inbox, and forks the process in the first.
     #[test]
     fn a_part_that_returns_in_a_child_ends_it() {
         let builder = crate::Pool::builder().workers(1).spare_threads(0);

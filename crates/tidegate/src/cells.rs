@@ -1,11 +1,11 @@
-//! Single values that a worker keeps, in two kinds: hints for other threads, and the owner's private ones.
+//! Single values that a worker keeps: hints for other threads, and values private to the owner.
 //!
-//! Workers are shared, so both are atomics. Neither orders anything else: every access is Relaxed, and code that needs
-//! an ordering uses an atomic of its own and names the partner.
+//! Workers are shared, so both kinds are atomics. Neither orders anything else: every access is
+//! Relaxed. Code that needs an ordering uses its own atomic and names the partner.
 
 use tidegate_sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// A type that fits into an atomic. The default of the atomic means the default of the type.
+/// A type that fits into an atomic. The atomic's default must represent the type's default.
 pub(crate) trait Scalar: Copy {
     type Atomic: Default;
 
@@ -14,7 +14,8 @@ pub(crate) trait Scalar: Copy {
     fn swap(self, atomic: &Self::Atomic) -> Self;
 }
 
-/// A value that other threads may read at any time. It may be out of date, so it decides nothing by itself.
+/// A value that other threads may read at any time. It may be out of date, so no decision may rely
+/// on it alone.
 pub(crate) struct Hint<T: Scalar>(T::Atomic);
 
 impl<T: Scalar> Default for Hint<T> {
@@ -40,12 +41,13 @@ impl<T: Scalar> Hint<T> {
         value.store(&self.0);
     }
 
-    /// Returns the old value. Any thread may call this at the same time: each old value is returned once.
+    /// Returns the old value. Any number of threads may call this at once; each old value is
+    /// returned once.
     pub(crate) fn swap(&self, value: T) -> T {
         value.swap(&self.0)
     }
 
-    /// Like `swap`, but only for the one thread that writes this hint, and cheaper.
+    /// Like `swap` but cheaper. Only the one thread that writes this hint may call it.
     #[inline]
     pub(crate) fn replace(&self, value: T) -> T {
         let old = self.get();
@@ -54,7 +56,7 @@ impl<T: Scalar> Hint<T> {
     }
 }
 
-/// A value that only the thread of its worker reads and writes.
+/// A value that only the worker's own thread reads and writes.
 pub(crate) struct OwnerCell<T: Scalar>(T::Atomic);
 
 impl<T: Scalar> Default for OwnerCell<T> {

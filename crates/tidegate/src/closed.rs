@@ -1,15 +1,20 @@
-//! Closed pools: exactly so many threads, numbered for life, with neither guests nor spare threads.
+//! Closed pools: a fixed number of threads, each with one number for life, without guests or spare
+//! threads.
 //!
-//! The `rayon-core` of this repository is made of them. They are no part of the interface that versions promise. A closed pool
-//! differs from others in this:
+//! This repository's `rayon-core` is built on them. They are not covered by the API's stability
+//! guarantees. A closed pool differs from others as follows:
 //!
-//! * Its threads are started by a function of the builder's, and a thread that cannot be started is an error.
-//! * Dropping its handle lets it end and waits for nothing.
-//! * The second half of a [join](Member::join) runs whatever becomes of the first, and is told whether it was stolen.
-//! * A task that waits for something outside of the pool runs, on top of its frame, what lies in the pool's queues if no idle thread
-//!   does: it is all that can, in a pool without spare threads, when that work is what the other side waits for.
-//! * A spawn never runs another task on the spot.
-//! * Every panic that nothing can carry goes to one handler, those of handlers too.
+//! * A function given to the builder starts its threads, and a thread that cannot be started is an
+//!   error.
+//! * Dropping its handle lets it end, without waiting.
+//! * The second half of a [join](Member::join) runs even if the first panics, and is passed whether
+//!   it was stolen.
+//! * A task that waits for something outside the pool runs tasks from the pool's queues on top of
+//!   its frame, if no idle thread does. Without spare threads no other thread could run them, and
+//!   they may be what the other side waits for.
+//! * A spawn never runs another task immediately.
+//! * Every panic that cannot be returned to a caller goes to one handler, including panics of
+//!   handlers.
 
 pub use crate::options::Closed;
 pub use crate::pool::UnstartedThread;
@@ -30,18 +35,19 @@ use std::sync::Arc;
 use tidegate_policy::SharePolicy;
 use tidegate_policy::tunables::{Allowed, STACK_SIZE, WORKERS};
 
-/// Why a closed pool could not be made.
+/// Why a closed pool could not be created.
 #[derive(Debug)]
 pub enum Refused {
-    /// An option or a variable has a value that is not allowed.
+    /// An option or a variable has an invalid value.
     Options(BuildError),
-    /// The calling thread, which was to be one of the pool, belongs to another one.
+    /// The calling thread, which should become one of the pool's threads, already belongs to a
+    /// pool.
     Caller,
     /// A thread could not be started.
     Thread(io::Error),
 }
 
-/// The most threads that a closed pool may have.
+/// The maximum number of threads of a closed pool.
 #[must_use]
 pub fn most_threads() -> usize {
     match WORKERS.allowed {
@@ -50,7 +56,7 @@ pub fn most_threads() -> usize {
     }
 }
 
-/// The smallest and the largest stack that a thread may have, in bytes.
+/// The smallest and the largest stack size of a thread, in bytes.
 #[must_use]
 pub fn stack_sizes() -> (usize, usize) {
     match STACK_SIZE.allowed {
@@ -64,10 +70,11 @@ pub fn stack_sizes() -> (usize, usize) {
 pub struct ClosedPool(Pool);
 
 impl ClosedPool {
-    /// Makes a pool whose threads `start` starts, all but the first if `with_caller`: that is then the calling thread.
+    /// Creates a pool whose threads are started by `start`. If `with_caller`, the calling thread
+    /// becomes the first thread, and `start` starts the others.
     ///
     /// # Errors
-    /// See [`Refused`]; threads that run already end.
+    /// See [`Refused`]. Threads that are already running end.
     pub fn build(
         builder: Builder,
         closed: Closed,
@@ -82,7 +89,8 @@ impl ClosedPool {
             ..builder.spare_threads(0)
         };
         if with_caller {
-            // That thread has a slot for good and does as it likes: it cannot be asked for it.
+            // The calling thread keeps a slot for good and runs code that the pool does not
+            // control, so the pool cannot ask for the slot back.
             builder = builder.share(SharePolicy::Off);
         }
         let options = Options::of(builder).map_err(Refused::Options)?;
@@ -90,19 +98,19 @@ impl ClosedPool {
         Ok(Self(pool))
     }
 
-    /// The pool, to run something in it.
+    /// Returns a way to run something in the pool.
     #[must_use]
     pub fn entry(&self) -> Entry {
         Entry(self.0.used().clone())
     }
 
-    /// How many threads it has, for ever.
+    /// The number of threads, which never changes.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.0.shared().options.workers
     }
 
-    /// The calling thread as one of this pool.
+    /// The calling thread as a member of this pool, if it is one.
     #[must_use]
     pub fn member(&self) -> Option<Member<'_>> {
         WorkerThread::of(self.0.shared()).map(Member)
@@ -119,12 +127,13 @@ impl Entry {
         enter::take_part(&self.0, |current| f(Member(current)))
     }
 
-    /// Runs `f` right here with a scope whose tasks run in the pool, and waits for these.
+    /// Runs `f` on the calling thread, with a scope whose tasks run in the pool, and waits for the
+    /// tasks.
     pub fn in_place_scope<'scope, R>(&self, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
         scope::scope_in_place(&self.0, f)
     }
 
-    /// Spawns a task that borrows nothing and that nobody waits for.
+    /// Spawns a `'static` task that is not waited for.
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
         if self.0.kind().is_breadth_first() {
             self.spawn_fifo(f);
@@ -133,17 +142,19 @@ impl Entry {
         }
     }
 
-    /// The same; of the tasks that one thread spawns like this the older ones begin first.
+    /// Like `spawn`, but tasks that one thread spawns in this way begin in the order of their
+    /// spawns.
     pub fn spawn_fifo(&self, f: impl FnOnce() + Send + 'static) {
         crate::spawn::spawn_fifo(&self.0, f);
     }
 
-    /// Calls `f` once on each thread, with its number and how many there are. Results in the order of the numbers.
+    /// Calls `f` once on each thread, with the thread's number and the number of threads. Returns
+    /// the results in the order of the threads' numbers.
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize, usize) -> R + Sync) -> Vec<R> {
         broadcast::broadcast(&self.0, f)
     }
 
-    /// The same without waiting.
+    /// Like `broadcast`, but does not wait.
     pub fn spawn_broadcast(&self, f: impl Fn(usize, usize) + Send + Sync + 'static) {
         broadcast::spawn_broadcast(&self.0, f);
     }
@@ -155,12 +166,13 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// The calling thread as one of a closed pool.
+/// The calling thread as a member of a closed pool.
 #[derive(Clone, Copy)]
 pub struct Member<'a>(WorkerThread<'a>);
 
 impl<'a> Member<'a> {
-    /// Calls `f` with the calling thread, if it belongs to a closed pool. It does for the length of the call.
+    /// Calls `f` with the calling thread, if it belongs to a closed pool. It stays a member for the
+    /// duration of the call.
     #[inline(always)]
     pub fn with<R>(f: impl FnOnce(Option<Member<'_>>) -> R) -> R {
         f(Member::get())
@@ -173,27 +185,27 @@ impl<'a> Member<'a> {
             .map(Self)
     }
 
-    /// Its number.
+    /// The thread's number.
     #[inline]
     #[must_use]
     pub fn index(self) -> usize {
         self.0.index
     }
 
-    /// How many threads its pool has.
+    /// The number of threads in its pool.
     #[inline(always)]
     #[must_use]
     pub fn threads(self) -> usize {
         self.0.shared().options.workers
     }
 
-    /// Its pool.
+    /// Returns a way into its pool.
     #[must_use]
     pub fn entry(self) -> Entry {
         Entry(self.0.shared().as_arc())
     }
 
-    /// Runs both closures, `b` also if `a` panics. `b` is told whether it was stolen.
+    /// Runs both closures, even if `a` panics. The argument of `b` is whether `b` was stolen.
     #[inline(always)]
     pub fn join<RA, RB: Send>(
         self,
@@ -208,18 +220,20 @@ impl<'a> Member<'a> {
         scope::scope(self.0, f)
     }
 
-    /// Whether tasks lie in its deque.
+    /// Whether its deque contains tasks.
     #[must_use]
     pub fn has_work(self) -> bool {
         self.0.has_work() || self.0.offers()
     }
 
-    /// Runs one task of its own on top of the caller's frame. Whether there was one.
+    /// Runs one of the thread's own tasks on top of the caller's frame. Returns whether there was
+    /// one.
     pub fn run_own(self) -> bool {
         yield_now::run_own(self.0)
     }
 
-    /// Runs one task of anybody's in the pool on top of the caller's frame. Whether there was one.
+    /// Runs one task of any thread of the pool on top of the caller's frame. Returns whether there
+    /// was one.
     pub fn run_any(self) -> bool {
         yield_now::run_any(self.0)
     }
@@ -231,7 +245,7 @@ impl fmt::Debug for Member<'_> {
     }
 }
 
-/// Spawns into a scope of a closed pool, in the order that its pool is to have.
+/// Spawns a task into a scope of a closed pool, in the order configured for the pool.
 pub fn spawn<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
     if scope.pool().kind().is_breadth_first() {
         scope.spawn_fifo(f);
@@ -240,12 +254,14 @@ pub fn spawn<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Sen
     }
 }
 
-/// Spawns into a scope; of the tasks that one thread spawns into it like this the older ones begin first.
+/// Spawns a task into a scope. Tasks that one thread spawns into it in this way begin in the order
+/// of their spawns.
 pub fn spawn_fifo<'scope>(scope: &Scope<'scope>, f: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
     scope.spawn_fifo(f);
 }
 
-/// Calls `f` once on each thread of the scope's pool before the scope ends, with its number and how many there are.
+/// Calls `f` once on each thread of the scope's pool before the scope ends, with the thread's
+/// number and the number of threads.
 pub fn spawn_broadcast<'scope>(
     scope: &Scope<'scope>,
     f: impl Fn(&Scope<'scope>, usize, usize) + Send + Sync + 'scope,
@@ -273,7 +289,7 @@ mod tests {
         let controllers = [false, true].map(|with_caller| {
             let pool = build(with_caller);
             let has = pool.0.shared().controller.is_some();
-            // Its caller is one of its threads for good.
+            // The calling thread is one of the pool's threads for good.
             std::mem::forget(pool);
             has
         });

@@ -1,5 +1,5 @@
-//! What a pool and its share controller have in common: the workers wake the controller when the pool begins to do
-//! something, and the controller sets how many slots the pool may have.
+//! The interface between a pool and its share controller. Workers wake the controller when the pool
+//! begins to do something, and the controller limits the pool's number of slots.
 
 use crate::options::Options;
 use crate::trace::Notes;
@@ -8,19 +8,22 @@ use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::park::Parker;
 
-/// What others have of a pool's share controller.
+/// The part of the share controller that other threads access.
 pub(crate) struct ControllerHandle {
-    /// The share controller is parked until the pool does something; written under the ledger's lock.
+    /// The share controller is parked until the pool does something. Written under the ledger's
+    /// lock.
     pub(crate) asleep: AtomicBool,
-    /// The pool has done something since the share controller's last look; written under the ledger's lock.
+    /// The pool has done something since the share controller's last look. Written under the
+    /// ledger's lock.
     pub(crate) active: AtomicBool,
     pub(crate) parker: Parker,
     /// Ends the share controller's wait for a change of the table.
     pub(crate) waker: Mutex<Option<Waker>>,
-    /// How many slots others leave to the pool, and how many are lent beyond them; written under the ledger's lock.
+    /// How many slots other jobs leave to the pool, and how many are lent in addition. Written
+    /// under the ledger's lock.
     pub(crate) cap: AtomicUsize,
     pub(crate) lent: AtomicUsize,
-    /// What the share controller asks the rules.
+    /// Records the share controller's decisions.
     pub(crate) notes: Notes,
 }
 
@@ -37,7 +40,7 @@ impl ControllerHandle {
         }
     }
 
-    /// A slot is held. Under the ledger's lock.
+    /// Records that a slot is held. Called under the ledger's lock.
     pub(crate) fn pool_acts(&self) {
         // Relaxed, here and below: ordered by the ledger's lock.
         if !self.active.load(Ordering::Relaxed) {
@@ -49,14 +52,15 @@ impl ControllerHandle {
         }
     }
 
-    /// How many slots the pool has that wants so many, and may have `most`. Under the ledger's lock.
+    /// How many slots a pool has that wants `wanted` slots and may have at most `most`. Called
+    /// under the ledger's lock.
     pub(crate) fn slots(&self, wanted: usize, most: usize) -> usize {
         // Relaxed, both: ordered by the ledger's lock.
         let fair = wanted.min(self.cap.load(Ordering::Relaxed));
         most.min(fair + self.lent.load(Ordering::Relaxed))
     }
 
-    /// The pool ends.
+    /// Wakes the share controller because the pool ends.
     pub(crate) fn pool_ends(&self) {
         self.parker.unpark();
         if let Some(waker) = &*self.waker.lock() {

@@ -1,13 +1,15 @@
-//! Events for the `tracing` crate, with the feature of that name; without it these functions are empty.
+//! Events for the `tracing` crate, if the feature `tracing` is enabled; otherwise these functions
+//! are empty.
 //!
-//! Their target is `tidegate`, their message the name of the function, and each carries the name of the pool. They are
-//! emitted outside of the runtime's locks, by the thread that they are about unless a field says otherwise, and never
-//! on the working path. A subscriber must not run anything in the pool, nor panic.
+//! The target of the events is `tidegate`, the message is the name of the function, and each event
+//! has the name of the pool. The thread that an event is about emits it, unless a field says
+//! otherwise. It does so outside of the runtime's locks, and never on the path of running tasks. A
+//! subscriber must not run anything in the pool, nor panic.
 
 use crate::stats::Phase;
 
-/// Defines a function for each event; in braces the fields that the event has beside the pool's name, as `tracing`
-/// spells them.
+/// Defines a function for each event. The braces contain the event's fields in addition to the
+/// pool's name, in the notation of `tracing`.
 macro_rules! events {
     ($($(#[doc = $doc:literal])* $level:ident $name:ident($($argument:ident: $type:ty),*) {$($fields:tt)*})*) => {$(
         $(#[doc = $doc])*
@@ -28,16 +30,16 @@ macro_rules! events {
 }
 
 events! {
-    /// A thread of the pool begins.
+    /// A thread of the pool starts.
     DEBUG start(worker: usize) { worker }
     /// A thread of the pool ends.
     DEBUG stop(worker: usize) { worker }
-    /// A worker goes to sleep, and for what.
+    /// A worker goes to sleep, for this reason.
     TRACE park(worker: usize, reason: Phase) { worker, ?reason }
-    /// Somebody wakes a worker.
+    /// A thread wakes a worker.
     TRACE wake(worker: usize) { worker }
-    /// A worker has taken tasks from another.
+    /// A worker has taken tasks from another worker.
     TRACE steal(worker: usize, victim: usize, tasks: u64) { worker, victim, tasks }
-    /// A worker gives its slot to one whose latch it has opened.
+    /// A worker gives its slot to the worker whose latch it has opened.
     TRACE hand_over(worker: usize, to: usize) { worker, to }
 }

@@ -1,11 +1,11 @@
-//! What a pool says to the user of the program, on standard error: a line at a time.
+//! What a pool prints to standard error for the user of the program, one line at a time.
 //!
-//! With `TIDEGATE_EXPLAIN=1` each pool says at its first use which version it is, how many workers it has and why, and which
-//! options differ from the default. A pool is used when something is run in it from outside; one that is made and
-//! never used says nothing. In a child made by `fork` the pool is another one and says so again.
+//! With `TIDEGATE_EXPLAIN=1`, each pool prints a line when it is first used: its version, its
+//! number of workers and the reason for it, and the options that differ from their defaults. A pool
+//! is used when a thread outside runs something in it; a pool that is never used prints nothing. In
+//! a child process made by `fork` the pool is a new one and prints the line again.
 //!
-//! This module decides nothing and formats no numbers that the user could want to compute with: that is
-//! [`Stats`](crate::Stats).
+//! This module makes no decisions. Numbers to compute with are in [`Stats`](crate::Stats).
 
 use crate::options::{IdleRule, Options, Sharing, Source, machine};
 use crate::pool::PoolInner;
@@ -14,10 +14,11 @@ use tidegate_policy::tunables::{self, Setting, Tunable};
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
 
-/// Something is about to be run from outside: the first time the pool explains itself, if it was asked to.
+/// Called before something is run from outside. Prints the line if this is the first time and the
+/// line was requested.
 #[inline]
 pub(crate) fn announce(pool: &PoolInner) {
-    // Relaxed: a mark that carries no data.
+    // Relaxed: a flag that publishes no data.
     if pool.unexplained.load(Ordering::Relaxed) {
         explain(pool);
     }
@@ -34,7 +35,7 @@ fn explain(pool: &PoolInner) {
     }
 }
 
-/// The line for a pool with these options, of which `workers` may run at once by now.
+/// The line for a pool with these options. `workers` is the current number of workers.
 fn explanation(options: &Options, workers: usize) -> String {
     let why = match options.workers_from {
         _ if workers != options.workers => "set by set_workers".to_owned(),
@@ -86,7 +87,7 @@ fn explanation(options: &Options, workers: usize) -> String {
     )
 }
 
-/// How the pool shares the machine, where that differs. What is the default for others is none for a closed pool.
+/// The sharing options that differ from the defaults. A closed pool doesn't share by default.
 fn sharing(options: &Options) -> Vec<String> {
     let closed = options.kind.closed().is_some();
     let share = options
@@ -107,12 +108,12 @@ fn sharing(options: &Options) -> Vec<String> {
     differing
 }
 
-/// The option in the form of its text, if it has not the default's value.
+/// The option as text, if it differs from the default.
 fn difference<T: Setting>(value: T, tunable: &Tunable<T>) -> Option<String> {
     (value != tunable.default).then(|| shown(value, tunable))
 }
 
-/// The option in the form of its text.
+/// The option as text.
 fn shown<T: Setting>(value: T, tunable: &Tunable<T>) -> String {
     let own = Tunable {
         default: value,

@@ -1,46 +1,49 @@
-//! What happens to pools in a child made by `fork`.
+//! What happens to pools in a child process made by `fork`.
 //!
-//! The child has a copy of the pool's memory and only one thread, the one that called `fork`. A pool
-//! that waited for the other threads would wait for ever, so a child never uses its parent's threads:
+//! The child has a copy of the pool's memory but only one thread, the one that called `fork`. If a
+//! pool waited for the other threads, it would wait forever, so a child never uses its parent's
+//! threads:
 //!
-//! * A [`Pool`](crate::Pool), and the global one, starts fresh threads at its first use in the child,
-//!   with the same options, and calls the handlers for the start of a thread for these. Tasks spawned
-//!   in the parent run in the parent only. The old memory is never freed: threads that are gone may
-//!   hold its locks.
+//! * A [`Pool`](crate::Pool), including the global one, starts new threads when it is first used in
+//!   the child. It has the same options, and calls the handlers for the start of a thread again.
+//!   Tasks spawned in the parent run only in the parent. The old memory is never freed, because
+//!   threads that no longer exist may hold its locks.
 //! * Dropping a pool in the child ends the threads that it has there, if any.
-//! * In the child the thread that called `fork` is not a worker, even if it called `fork` inside a
-//!   task. Tasks that it forks there run in the fresh global pool.
-//! * Joining a [`Handle`](crate::Handle) from before the fork runs the task in the child too if no
-//!   thread had begun it, and panics otherwise. Dropping the handle does nothing.
+//! * In the child, the thread that called `fork` is not a worker, even if it called `fork` inside a
+//!   task. Tasks that it forks run in the child's new global pool.
+//! * Joining a [`Handle`](crate::Handle) from before the fork runs the task in the child as well if
+//!   no thread had begun it, and panics otherwise. Dropping the handle does nothing.
 //!
-//! # Going back into a task
-//! The frames below a `fork` inside a task belong to the parent's pool. A child that returns into them
-//! goes on as long as it needs nothing of the parent's threads:
+//! # Returning into a task
+//! The frames below a `fork` inside a task belong to the parent's pool. A child that returns into
+//! them continues as long as it needs nothing from the parent's threads:
 //!
-//! * A join ends if its second half was not stolen. A scope ends if no other thread has begun or
-//!   stolen one of its tasks. Loops, reductions and intervals are made of these.
-//! * The child is aborted, with a line on standard error, if it would wait for a thread of the parent
-//!   or for a lock that one of them held at the fork. It is also aborted when the task at the base of
-//!   a thread of the pool ends, or a handler, or a part of a broadcast.
-//! * It never runs detached tasks and parts of broadcasts of the parent, and needs no slot to leave
-//!   [`blocking`](crate::blocking()).
+//! * A join returns if its second half was not stolen. A scope returns if no other thread has begun
+//!   or stolen one of its tasks. Loops, reductions and intervals consist of these.
+//! * The child is aborted, with a line on standard error, if it would wait for a thread of the
+//!   parent or for a lock that one of them held at the fork. It is also aborted at the end of a
+//!   handler, of a part of a broadcast, or of the task at the base of one of the pool's threads.
+//! * The child never runs detached tasks or parts of broadcasts of the parent. It needs no slot to
+//!   leave [`blocking`](crate::blocking()).
 //!
-//! So a task that forks should end its child by `exec` or `exit`. In a pool with another queue than the
-//! split deque even joins and scopes of which nothing was stolen may abort the child.
+//! So a task that forks should end its child with `exec` or `exit`. In a pool whose queue is not
+//! the split deque, even joins and scopes of which nothing was stolen may abort the child.
 //!
-//! # How it works
-//! [`tidegate_sync::thread`] notices a fork. Three things keep a child from waiting:
+//! # Implementation
+//! [`tidegate_sync::thread`] detects a fork. Three things keep a child from waiting:
 //!
-//! * Every lock is a [`tidegate_sync::lock::Mutex`], which aborts the child instead of waiting for a
-//!   thread that is gone. Where a child can do without what the lock guards, the code asks
-//!   `PoolInner::is_inherited` first, or calls `lock_unless_lost`.
-//! * Values made at their first use are in a [`tidegate_sync::OnceBox`], which never waits.
-//! * Waits for a latch, the ledger (`PoolInner::ledger`) and thieves (in the deque) check the process.
+//! * Every lock is a [`tidegate_sync::lock::Mutex`], which aborts the child instead of waiting for
+//!   a thread that no longer exists. Code that can do without the guarded data in a child first
+//!   checks `PoolInner::is_inherited`, or calls `lock_unless_lost`.
+//! * Lazily created values are in a [`tidegate_sync::OnceBox`], which never waits.
+//! * The process is checked when waiting for a latch, by the ledger (`PoolInner::ledger`), and by
+//!   thieves (in the deque).
 //!
-//! Code that may run in a child gets the worker that runs it as an argument: `WorkerThread::get` finds none.
-//! Parents pay nothing in a join: the checks are where a pool is entered from outside, and on slow paths.
+//! Code that may run in a child is passed its worker as an argument, because `WorkerThread::get`
+//! finds none. In the parent, a join costs nothing extra: the checks are on slow paths and where a
+//! pool is entered from outside.
 
-/// What tests do with children.
+/// How tests run code in child processes.
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 #[path = "../tests/support/forks.rs"]
 pub(crate) mod forks;

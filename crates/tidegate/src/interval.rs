@@ -1,10 +1,12 @@
-//! Tasks ordered by *happens before*.
+//! Task graphs: tasks ordered by *happens before*.
 //!
-//! An [`Interval`] is the slice of time in which one task and all intervals that it creates run; what it starts by [`spawn`](fn@crate::spawn) does not
-//! count. Its two points, [start](Interval::start) and
-//! [end](Interval::end), may be ordered with those of others ([`Point::before`]): whatever the order demands, and nothing else, waits. An interval may
-//! hold [locks](IntervalBuilder::lock) while it lasts, run at a [place](IntervalBuilder::at), leave a [value](Interval::value) to those after it, and fail; then what
-//! comes after it does not run. No worker ever waits for a point or a lock.
+//! An [`Interval`] is the slice of time in which one task and all intervals that it creates run;
+//! tasks that it starts with [`spawn`](fn@crate::spawn) don't count. Its two points,
+//! [start](Interval::start) and [end](Interval::end), can be ordered relative to points of other
+//! intervals ([`Point::before`]). Nothing waits except where a declared order requires it. An
+//! interval can hold [locks](IntervalBuilder::lock) while it lasts, run at a
+//! [place](IntervalBuilder::at), and leave a [value](Interval::value) to later intervals. If it
+//! fails, intervals after it don't run. No worker ever blocks on a point or a lock.
 //!
 //! ```
 //! use tidegate::interval;
@@ -21,7 +23,8 @@
 //! # Ok::<(), interval::Failure>(())
 //! ```
 //!
-//! The model is that of Weibel, "An advanced scheduler for intervals", 2010, chapter 1; `docs/intervals.md` has the protocol.
+//! The model is that of Weibel, "An advanced scheduler for intervals", 2010, chapter 1. The
+//! protocol is described in `docs/intervals.md` in the repository.
 
 mod edges;
 mod failure;
@@ -63,16 +66,19 @@ use std::sync::Arc;
 use tidegate_sync::clock;
 use tree::Tree;
 
-/// Runs `f` as an *inline interval*, one whose call returns when it and all intervals inside of it have ended; in the pool whose task calls this, else in
-/// the global one.
+/// Runs `f` as an *inline interval*: the call returns when it and all intervals inside it have
+/// ended. It runs in the pool whose task makes the call, or else in the global pool.
 ///
-/// Inside, `f` creates intervals by the [`Scope`] that it gets. They may borrow what outlives this call.
+/// Inside, `f` creates intervals through the [`Scope`] that it is passed. They may borrow anything
+/// that outlives this call.
 ///
-/// In the body of another interval use [`Scope::inline`]: this call knows nothing of what is around it. If an interval inside requests a
-/// [lock](IntervalBuilder::lock) that one around holds, it waits for ever.
+/// In the body of another interval, call [`Scope::inline`] instead: `run` doesn't know the
+/// enclosing interval. If an interval inside requests a [lock](IntervalBuilder::lock) that an
+/// enclosing one holds, it waits forever.
 ///
 /// # Errors
-/// The first failure of an interval inside, a panic of `f` among them; or the intervals have come to wait for each other.
+/// Returns the first failure of an interval inside, or a panic of `f`; or reports a stall if
+/// intervals wait for each other.
 ///
 /// ```
 /// use tidegate::interval;
@@ -87,8 +93,8 @@ use tree::Tree;
 /// # Ok::<(), interval::Failure>(())
 /// ```
 ///
-/// # What the compiler refuses
-/// An interval that borrows from a body, which ends before it:
+/// # What the compiler rejects
+/// An interval that borrows from a body, which ends before the interval:
 /// ```compile_fail,E0597
 /// tidegate::interval::run(|s| {
 ///     let number = 1;
@@ -108,7 +114,7 @@ where
     run_in(None, f)
 }
 
-/// With notes taken by `recorder`, if by any.
+/// Like [`run`], but `recorder`, if any, records the intervals.
 fn run_in<'env, R, F>(recorder: Option<Arc<Log>>, f: F) -> Result<R, Failure>
 where
     F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
@@ -121,7 +127,7 @@ where
     }
 }
 
-/// Inside of the body of `around`, if of any.
+/// Runs an inline interval inside the body of `around`, if there is one.
 pub(crate) fn inline<'env, R, F>(
     current: WorkerThread<'_>,
     around: Option<&Scope<'_, '_>>,
@@ -143,12 +149,13 @@ where
         unsafe { tree.hang_on(core) };
         let unused = |_: &Scope<'_, '_>| Ok::<(), BoxError>(());
         let scope = NonNull::from(core);
-        // SAFETY: 1. the scope waits for all tasks, and a root that has not ended by then is followed by nobody; 2. nothing; 3. there is no parent.
+        // SAFETY: 1. the scope waits for all tasks, and no pointer to a root that has not ended by
+        // then is followed; 2. it borrows nothing; 3. there is no parent.
         let root = unsafe { kind::create(scope, None, 0, unused, Some(current)) };
         let body = Scope::of(root, current);
         let recorder = tree.recorder().map(|recorder| (recorder, clock::now()));
         if let Some((recorder, _)) = recorder {
-            // SAFETY: the body that calls us.
+            // SAFETY: the body of the enclosing interval calls this function, so its node is alive.
             recorder.create(
                 body.core(),
                 tree.around.map(|node| unsafe { node.as_ref() }),
@@ -161,15 +168,16 @@ where
         let mut ready = Ready::without_hand(Some(current));
         life::end_body(root, body.children(), &mut ready);
         ready.settle_all();
-        // The runtime's reference remains until the end.
+        // The runtime's reference remains until the end has occurred.
         drop(Handle(root));
         (result.ok(), root)
     });
     if !tree.has_ended() {
-        // SAFETY: it has not ended, and nothing goes on by which it could.
+        // SAFETY: the root has not ended, so the runtime's reference keeps it alive; and no task is
+        // left that could end it.
         let core = unsafe { root.as_ref() };
         tree.abandon_locks(core.scope());
-        // Relaxed: nobody changes it any more.
+        // Relaxed: no other thread changes it any more.
         let waiting = core
             .end
             .waiting
@@ -183,12 +191,12 @@ where
     }
 }
 
-/// A reference to a node that is counted.
+/// A counted reference to a node.
 struct Handle(NonNull<Core>);
 
 impl Handle {
     fn core(&self) -> &Core {
-        // SAFETY: our reference.
+        // SAFETY: this handle's reference keeps the node alive.
         unsafe { self.0.as_ref() }
     }
 }
@@ -202,22 +210,23 @@ impl Clone for Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: 1. our reference, and the last use of it.
+        // SAFETY: 1. this handle's reference, which is not used afterwards.
         unsafe { Core::let_go(self.0, WorkerThread::get()) };
     }
 }
 
-/// An interval from inside: what its closure gets, to create subintervals with.
+/// An interval as seen from inside. Its closure is passed a scope, and creates intervals inside the
+/// interval with it.
 pub struct Scope<'scope, 'env: 'scope> {
     node: NonNull<Core>,
     runner: FrameWorker,
     children: Cell<u32>,
-    /// Invariant in both: closures are taken and given with these lifetimes.
+    /// Invariant in both lifetimes, because closures both take and provide values with them.
     marker: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// For the worker that runs this node.
+    /// The scope of the worker that runs this node.
     fn of(node: NonNull<Core>, current: WorkerThread<'_>) -> Self {
         Self {
             node,
@@ -228,7 +237,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     fn core(&self) -> &Core {
-        // SAFETY: it does not end before its body.
+        // SAFETY: an interval does not end before its body.
         unsafe { self.node.as_ref() }
     }
 
@@ -236,10 +245,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.children.get()
     }
 
-    /// Drafts an interval inside of this one. It begins when everything before its start has occurred, but not before its draft is
-    /// [scheduled](IntervalBuilder::schedule) or dropped.
+    /// Creates a draft of an interval inside this one. The interval begins when everything before
+    /// its start has occurred, but not before its draft is [scheduled](IntervalBuilder::schedule)
+    /// or dropped.
     ///
-    /// A panic of `f` fails the interval.
+    /// If `f` panics, the interval fails.
+    ///
+    /// # Panics
+    /// If this interval has created about 2^30 intervals already.
     #[inline]
     pub fn interval<T, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
@@ -249,7 +262,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.draft(move |body: &Scope<'scope, 'env>| Ok(f(body)))
     }
 
-    /// The same with an `f` that may fail. Then nothing runs that comes after the interval's end, and the inline interval returns the error.
+    /// Like [`interval`](Self::interval), but `f` may fail. In that case, nothing after the
+    /// interval's end runs, and the inline interval returns the error.
     #[inline]
     pub fn try_interval<T, E, F>(&self, f: F) -> IntervalBuilder<'scope, T>
     where
@@ -273,7 +287,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         );
         self.children.set(number);
         let scope = self.core().scope();
-        // SAFETY: 1. the scope waits for what can run, and what never can is not followed; 2. 'scope is longer than that; 3. this is the body.
+        // SAFETY: 1. the scope waits for all nodes that can run, and no pointer to one that never
+        // can is followed; 2. 'scope outlives the scope; 3. this is the parent's body.
         let node = unsafe { kind::create(scope, Some(self.node), number, f, WorkerThread::get()) };
         let handle = Handle(node);
         if let Some(recorder) = self.core().tree().recorder() {
@@ -283,21 +298,23 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         IntervalBuilder(Some(Interval { handle, marker }))
     }
 
-    /// Runs `f` as an interval right here, and returns when it and all intervals inside of it have ended. Its points are ordered with those of
-    /// intervals inside of it only. A failure stays with the result.
+    /// Runs `f` as an interval on this thread, and returns when it and all intervals inside it have
+    /// ended. Its points can be ordered only relative to those of intervals inside it. A failure is
+    /// returned and doesn't fail this interval.
     ///
     /// # Errors
-    /// As [`run`].
+    /// Like [`run`].
     pub fn inline<'inner, R, F>(&self, f: F) -> Result<R, Failure>
     where
         F: for<'s> FnOnce(&Scope<'s, 'inner>) -> R,
     {
-        // SAFETY: 1. the runner calls the closure that has this body, which stays on that thread and in frames above.
+        // SAFETY: 1. the runner calls the closure with this scope, which stays on that thread, in
+        // frames above the runner's.
         let current = unsafe { self.runner.current() };
         inline(current, Some(self), f)
     }
 
-    /// The end of the interval itself. Its start has occurred.
+    /// The end of this interval. (Its start has already occurred.)
     #[must_use]
     pub fn end(&self) -> Point<'_> {
         Point::of(self.node, Which::End)
@@ -319,18 +336,20 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// An interval that is not scheduled yet: what is to come before it can be said safely. Dropping it schedules it.
+/// An interval that is not scheduled yet, so points can safely be declared to come before it.
+/// Dropping it schedules the interval.
 pub struct IntervalBuilder<'scope, T = ()>(Option<Interval<'scope, T>>);
 
 impl<'scope, T> IntervalBuilder<'scope, T> {
-    /// Lets the interval begin when all before its start has occurred.
+    /// Schedules the interval: it begins when everything before its start has occurred.
     pub fn schedule(mut self) -> Interval<'scope, T> {
         let interval = self.0.take().expect("until it is scheduled");
         life::schedule(interval.handle.0);
         interval
     }
 
-    /// Gives the interval a name, for messages and pictures.
+    /// Names the interval, for messages and graphs. The default is its number among the intervals
+    /// of its parent.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let core = self.core();
         core.extras_or_new().lock().name = Some(name.into());
@@ -340,22 +359,25 @@ impl<'scope, T> IntervalBuilder<'scope, T> {
         self
     }
 
-    /// The interval's task waits at a place; see [`PlaceId`].
+    /// Makes the interval's task run at a place; see [`PlaceId`]. By default, it runs on the worker
+    /// that makes it ready, or on a thief.
     ///
     /// # Panics
-    /// The place is one of another pool.
+    /// If the place belongs to another pool.
     pub fn at(self, place: PlaceId) -> Self {
         place::check_place(self.core().live_scope().pool(), place);
         self.core().extras_or_new().lock().place = Some(place);
         self
     }
 
-    /// The interval holds the lock from before its start until after its end.
+    /// Makes the interval hold the lock from before its start until after its end.
     ///
-    /// A lock that is held around a call of [`run`](fn@run) must not be requested inside.
+    /// Intervals inside a call of [`run`](fn@run) must not request a lock that an interval around
+    /// the call holds.
     ///
     /// # Errors
-    /// It has requested the lock already, or an interval has inside of which it is, or that one has requested a lock that was made later.
+    /// If this interval or an enclosing one has already requested the lock, or if an enclosing
+    /// interval has requested a lock that was created later.
     pub fn lock(&mut self, lock: &Lock) -> Result<(), UsageError> {
         lock.check(self.core())?;
         lock.add_to(self.core());
@@ -387,15 +409,16 @@ impl<T> fmt::Debug for IntervalBuilder<'_, T> {
     }
 }
 
-/// An interval, from outside.
+/// An interval as seen from outside.
 pub struct Interval<'scope, T = ()> {
     handle: Handle,
     marker: PhantomData<(&'scope (), T)>,
 }
 
-// SAFETY: of the node a handle reaches atomics, what is under locks, and the value: by reference where `value` says so, and to drop it.
+// SAFETY: through a handle, a thread reaches atomics, data under locks, and the value. It gets the
+// value by reference only as `value` allows, and otherwise only to drop it.
 unsafe impl<T: Send> Send for Interval<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Send> Sync for Interval<'_, T> {}
 
 impl<'scope, T> Interval<'scope, T> {
@@ -403,36 +426,39 @@ impl<'scope, T> Interval<'scope, T> {
         self.handle.core()
     }
 
-    /// When the interval begins.
+    /// The start of the interval.
     #[must_use]
     pub fn start(&self) -> Point<'_> {
         Point::of(self.handle.0, Which::Start)
     }
 
-    /// When the interval and all inside of it have ended.
+    /// The end of the interval, which comes after the ends of all intervals inside it.
     #[must_use]
     pub fn end(&self) -> Point<'_> {
         Point::of(self.handle.0, Which::End)
     }
 
-    /// What the body has returned, once the interval has ended; none if it failed or was skipped.
+    /// The value that the body returned, if the interval has ended. None before that, and if the
+    /// interval failed or was skipped.
     ///
-    /// An interval that comes after the end finds it there.
+    /// An interval that comes after the end always finds the value, if there is one.
     #[must_use]
     pub fn value(&self) -> Option<&T>
     where
         T: Sync,
     {
-        // SAFETY: 1. ours.
+        // SAFETY: 1. this handle's reference.
         let value = unsafe { Core::value(self.handle.0) }?;
-        // SAFETY: of the type with which the node was made; nobody changes it before the last handle goes.
+        // SAFETY: the value has the type with which the node was created, and it isn't changed
+        // before the last handle is dropped.
         Some(unsafe { value.cast().as_ref() })
     }
 
-    /// Drafts an interval that comes after this one and gets its value.
+    /// Creates a draft of an interval that comes after this one and is passed its value.
     ///
     /// # Errors
-    /// The body is not of the same inline interval, or what it creates comes before this interval. `f` does not run then.
+    /// If `body` belongs to another inline interval, or if the intervals that it creates come
+    /// before this one's end. `f` doesn't run in these cases.
     pub fn then<'env, U, F>(
         &self,
         body: &Scope<'scope, 'env>,
@@ -443,7 +469,7 @@ impl<'scope, T> Interval<'scope, T> {
         T: Send + Sync + 'scope,
         U: Send + 'scope,
     {
-        // SAFETY: 1. our reference; the body runs.
+        // SAFETY: 1. this handle's reference; and the body runs now.
         unsafe { edges::check_follower(self.handle.0, body.node) }?;
         let from = self.clone();
         let next = body.interval(move |body| {
@@ -490,19 +516,22 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// `later` waits for this point, and sees what was done before it.
+    /// Makes `later` wait for this point, and see everything that was done before it.
     ///
-    /// Costs some twenty nanoseconds between intervals of one parent if the later one was created later. For others it is found out whether the
-    /// edge would close a cycle.
+    /// This takes about twenty nanoseconds between intervals of one parent if the later one was
+    /// created later. For other pairs, it also has to check whether the edge would close a cycle.
     ///
     /// # Errors
-    /// The order cannot be kept; see [`UsageErrorKind`]. Nothing has changed then.
+    /// If the order is impossible; see [`UsageErrorKind`]. Nothing has changed then.
+    ///
+    /// # Panics
+    /// If about 2^30 points were already declared to come before `later`.
     pub fn before(self, later: Point<'_>) -> Result<(), UsageError> {
-        // SAFETY: 1. points borrow from handles, or from a body that runs.
+        // SAFETY: 1. a point borrows from a handle, or from a body that runs.
         unsafe { edges::add(self.place, later.place) }
     }
 
-    /// Whether it has occurred.
+    /// Whether the point has occurred.
     #[must_use]
     pub fn has_occurred(self) -> bool {
         let (node, which) = self.place;

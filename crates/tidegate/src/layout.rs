@@ -1,31 +1,34 @@
-//! How a pool's CPU slots lie on the machine, and into which groups they fall.
+//! The CPU slots of a pool on the machine, and the groups that they form.
 //!
-//! There is a CPU slot for each worker that the pool is made with. The first ones lie on the first hardware thread of each core, further ones on
-//! the second, and so on round: so a pool smaller than the machine leaves no core idle beside a crowded one. The smallest groups, the
-//! leaves, are what [`PlaceBy`] says; above them stand whatever larger things the machine has, and all workers at last.
+//! There is one CPU slot for each worker that the pool is created with. The first CPU slots lie on
+//! the first hardware thread of each core, the next ones on the second, and so on, starting again
+//! after the last. So no core of the machine is idle while another has two workers. [`PlaceBy`]
+//! determines the smallest groups, the leaves. Above them are the machine's larger structures, and
+//! finally the group of all workers.
 //!
-//! It is made with the pool and never changes; a machine whose processors come and go is read again by the next pool.
+//! A layout is created with its pool and never changes. If CPUs are added or removed, only pools
+//! created later notice.
 
 use tidegate_machine::{CpuList, Level, LevelKind, Topology};
 use tidegate_policy::{CpuSlots, PlaceBy, PlaceTree};
 use tidegate_sync::serial;
 
-/// Where the CPU slots of a pool lie.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Tells the places of this pool from those of others.
+    /// Distinguishes the places of this pool from those of others.
     pub(crate) serial: u64,
-    /// Of each CPU slot, if the machine was asked.
+    /// The CPU of each CPU slot. Empty if the machine was not read.
     cpus: Vec<usize>,
     /// The smallest group of each CPU slot.
     leaf: Vec<usize>,
-    /// The leaves first, the group of all CPU slots last; one that lies in another comes before it.
+    /// Leaves first, and the group of all CPU slots last. A group comes before each group that
+    /// contains it.
     groups: Vec<Group>,
     leaves: usize,
     tree: PlaceTree,
 }
 
-/// Some CPU slots that share something.
+/// CPU slots that share something.
 #[derive(Debug)]
 struct Group {
     cpu_slots: Vec<usize>,
@@ -33,7 +36,7 @@ struct Group {
 }
 
 impl Layout {
-    /// CpuSlots on these CPUs of a machine.
+    /// Lays the CPU slots out on these CPUs of a machine.
     pub(crate) fn on(topology: &Topology, usable: &CpuList, workers: usize, by: PlaceBy) -> Self {
         let order = spread(topology, usable);
         let cpus: Vec<usize> = order.into_iter().cycle().take(workers).collect();
@@ -55,11 +58,11 @@ impl Layout {
         Self::of(workers, cpus, levels, tree)
     }
 
-    /// Room for so many CPU slots in each place, by their numbers.
+    /// Groups CPU slots by their numbers, `size` to a place.
     fn of_numbers(cpus: Vec<usize>, size: usize, machine: PlaceTree) -> Self {
         let cpu_slots: Vec<usize> = (0..cpus.len()).collect();
         let groups: Vec<Vec<usize>> = cpu_slots.chunks(size).map(Vec::from).collect();
-        // Where the machine has no structure of its own, that of the places is all there is.
+        // If the machine has no structure, use that of the places.
         let by_number = || PlaceTree::from_groups(cpus.len(), std::slice::from_ref(&groups));
         let tree = Some(machine).filter(|machine| machine.height() > 1);
         let tree = tree.map_or_else(by_number, Ok);
@@ -67,12 +70,13 @@ impl Layout {
         Self::of(cpu_slots.len(), cpus, vec![groups], tree)
     }
 
-    /// A machine about which nothing is asked.
+    /// A layout without a machine.
     pub(crate) fn nowhere(workers: usize) -> Self {
         Self::of(workers, vec![], vec![], PlaceTree::flat(workers))
     }
 
-    /// From nested levels, the finest first. What a level repeats of the one before counts once.
+    /// Builds the groups from nested levels, finest first. A group that repeats one of an earlier
+    /// level is dropped.
     fn of(
         workers: usize,
         cpus: Vec<usize>,
@@ -126,12 +130,11 @@ impl Layout {
         CpuSlots::new(&groups)
     }
 
-    /// How many groups there are.
     pub(crate) fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// How many of them, the first ones, hold no others.
+    /// The number of groups that contain no others. They come first.
     pub(crate) fn leaves(&self) -> usize {
         self.leaves
     }
@@ -140,14 +143,15 @@ impl Layout {
         self.groups[group].parent
     }
 
-    /// The groups in which a CPU slot lies, the smallest first; without a CPU slot the group of all.
+    /// The groups that contain a CPU slot, smallest first. Without a CPU slot, only the group of
+    /// all.
     pub(crate) fn around(&self, cpu_slot: Option<usize>) -> impl Iterator<Item = usize> {
         let all = self.groups.len() - 1;
         let first = cpu_slot.map_or(all, |cpu_slot| self.leaf[cpu_slot]);
         std::iter::successors(Some(first), |group| self.parent(*group))
     }
 
-    /// The groups in which a CPU slot does not lie, the nearest first.
+    /// The groups that do not contain a CPU slot, nearest first.
     pub(crate) fn beyond(&self, cpu_slot: Option<usize>) -> Vec<usize> {
         let around: Vec<usize> = self.around(cpu_slot).collect();
         let mut others: Vec<usize> = (0..self.groups())
@@ -176,7 +180,7 @@ impl Layout {
             .collect()
     }
 
-    /// How far apart two stand; who stands nowhere is near everybody.
+    /// The distance between two CPU slots. A worker without one is near every other.
     pub(crate) fn distance(&self, a: Option<usize>, b: Option<usize>) -> u32 {
         match (a, b) {
             (Some(a), Some(b)) if self.tree.height() > 1 => self.tree.distance(a, b).max(1),
@@ -191,7 +195,8 @@ fn stands_of(cpus: &[usize], lies_there: impl Fn(usize) -> bool) -> Vec<usize> {
         .collect()
 }
 
-/// The CPUs in the order in which CPU slots are given out: of each core the first, then of each the second.
+/// The usable CPUs in the order in which CPU slots are assigned to them: the first of each core,
+/// then the second of each core.
 fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
     let rank = |cpu: usize| {
         let core = topology.cores().iter().find(|core| core.contains(cpu));
@@ -202,7 +207,7 @@ fn spread(topology: &Topology, usable: &CpuList) -> Vec<usize> {
         core.map_or(0, before)
     };
     let mut order = usable.as_slice().to_vec();
-    // Stable: within a rank by number.
+    // The sort is stable: CPUs of equal rank stay in the order of their numbers.
     order.sort_by_cached_key(|cpu| rank(*cpu));
     order
 }

@@ -1,15 +1,17 @@
-//! Memory that tasks declare, and wait for.
+//! Memory that tasks reserve before they use it.
 //!
-//! A [`reserve`] says that a task is about to use so much memory. What the pool does about it is its [`MemoryPolicy`](crate::policy::MemoryPolicy): nothing but count, put
-//! those to sleep that take much, run tasks in another order, or keep all reservations together within a budget. Nothing is allocated here, and nobody is
-//! stopped from allocating without a reservation.
+//! A [`reserve`] declares that a task is about to use some memory. The pool's
+//! [`MemoryPolicy`](crate::policy::MemoryPolicy) decides what happens: only count the reservations
+//! (the default), suspend tasks that use much memory, run tasks in a different order, or keep the
+//! sum of all reservations within a budget. This module allocates nothing, and a task can still
+//! allocate memory without a reservation.
 //!
 //! ```
 //! use tidegate::{Pool, memory};
 //!
 //! fn sum(depth: u32) -> u64 {
-//!     let buffer = memory::vec::<u64>(1 << 10).expect("1 KiB * 8 on each of 11 levels is within the budget");
-//!     let _ = buffer;
+//!     // 8 KiB on each of 11 levels is within the budget.
+//!     let _buffer = memory::vec::<u64>(1 << 10).expect("88 KiB fit");
 //!     if depth == 0 {
 //!         return 1;
 //!     }
@@ -17,27 +19,31 @@
 //!     a + b
 //! }
 //!
-//! let pool = Pool::builder().workers(2).memory("budget:bytes=96KiB,serial=88KiB".parse()?).build()?;
+//! let budget = "budget:bytes=96KiB,serial=88KiB".parse()?;
+//! let pool = Pool::builder().workers(2).memory(budget).build()?;
 //! assert_eq!(pool.install(|| sum(10)), 1024);
 //! assert!(pool.stats().memory.peak <= 96 << 10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// What other rooms may do here, all as `memory::verb(worker or pool, ..)`:
+// The interface to other modules, all of it called as `memory::verb(worker or pool, ..)`:
 //
-// | verb | when | called by |
-// |---|---|---|
-// | `reserve`, drop of a `Reservation` | a task reserves memory, releases it | users |
-// | `fork` | tasks were pushed in a pool with a plan | worker/alt |
-// | `take` | a worker wants a planned task: the next one, one of its scope, a rescue, or a parked task to resume | search, wait |
-// | `take_back` | a joiner comes to its half | worker/alt |
-// | `begin`, `end`, `leave` | a task begins, a task ends, a thread has no frames | scope, worker/half, sleep, pool |
-// | `waits`, `goes_on`, `blocks` | a task waits, resumes, runs without a slot | wait, blocking |
-// | `expect`, `close` | a scope gets a task from outside of the plan, a scope ends | scope, place, broadcast |
-// | `wake_sleeper`, `forget_granted` | under `hybrid`: a round passes, a task begins at a base | search, wait, sleep |
-// | `set_budget`, `report_stall` | the budget changes, a wait is long | pool, sleep |
+// * `reserve`, drop of a `Reservation` (users): a task reserves memory, releases it.
+// * `fork` (worker/alt): tasks were pushed in a pool with a plan.
+// * `take` (search, wait): a worker wants a planned task: the next one, one of its scope, a rescue,
+//   or a parked task to resume.
+// * `take_back` (worker/alt): a joiner reaches its half.
+// * `begin`, `end`, `leave` (scope, worker/half, sleep, pool): a task begins, a task ends, a thread
+//   has no frames.
+// * `waits`, `goes_on`, `blocks` (wait, blocking): a task waits, resumes, runs without a slot.
+// * `expect`, `close` (scope, place, broadcast): a scope gets a task that the plan did not fork, a
+//   scope ends.
+// * `wake_sleeper`, `forget_granted` (search, wait, sleep): under `hybrid`, a round passes, a task
+//   begins at a base.
+// * `set_budget`, `report_stall` (pool, sleep): the budget changes, a wait is long.
 //
-// `Memory` is data: other rooms read `is_ordered`, `has_work`, `can_rescue`, `has_parked`, `unstarted`, `figures` and `trace` from it, and set its `set_workers`.
+// `Memory` is data. Other modules read `is_ordered`, `has_work`, `can_rescue`, `has_parked`,
+// `unstarted`, `figures` and `trace` from it, and call its `set_workers`.
 
 mod error;
 mod ordered;
@@ -63,34 +69,46 @@ use std::panic::Location;
 use std::sync::Arc;
 use tidegate_policy::memory::book;
 
-/// So much memory is declared until this is dropped; from [`reserve`].
+/// A memory reservation, released on drop; created by [`reserve`].
 ///
-/// It may be dropped by any thread, but one that is held outside of all tasks, by a thread of no pool, is like a task that never ends: nobody knows
-/// that something could be given back, and a request that does not fit beside it is refused. One that is forgotten ([`std::mem::forget`]) is charged for as long as the pool lives; who then waits for memory says so on
-/// standard error after a while (`tidegate tunables`, `memory.stall`), and names the place in the source where the reservation was made. A reservation that is still there when its task
-/// has ended is charged to the task that forked that one.
+/// Any thread may drop it. If its task ends first, the reservation is charged to the task that
+/// forked that one.
+///
+/// If a thread outside all pools holds a reservation, outside all tasks, the pool doesn't expect to
+/// get the memory back: it counts as held by a task that never ends, and a request that doesn't fit
+/// next to it is refused. A reservation that is forgotten ([`std::mem::forget`]) is charged for as
+/// long as the pool lives. If a task then waits for memory longer than `memory.stall` (`tidegate
+/// tunables`; 10 s), the pool prints a line to standard error, with the source location where the
+/// reservation was made.
 #[must_use = "the memory is given back when the reservation is dropped"]
 pub struct Reservation {
     pool: Arc<PoolInner>,
     bytes: usize,
-    /// The plan's name for what was granted at first.
+    /// The plan's name for the initial grant.
     first: Option<book::Reservation>,
-    /// The plan's names for what it has grown by.
+    /// The plan's names for what `grow` has added.
     more: Vec<book::Reservation>,
     at: &'static Location<'static>,
 }
 
-/// Declares that the task is going to use so many bytes. It may have to wait for them.
+/// Reserves memory that the calling task is about to use, in bytes. The task may have to wait for
+/// it.
 ///
-/// While it waits another thread uses its slot, and it goes on on its own stack. What it is made to wait for is the pool's [`MemoryPolicy`](crate::policy::MemoryPolicy):
-/// under a budget, until others have given back enough. A task that holds a lock meanwhile may keep those from doing so.
+/// While the task waits, another thread uses its slot; the task then resumes on its own stack. The
+/// pool's [`MemoryPolicy`](crate::policy::MemoryPolicy) decides whether and how long it waits;
+/// under a budget, until enough memory has been released. A task that holds a lock while it waits
+/// may block the tasks that would release memory.
 ///
-/// 0 bytes are granted at once.
+/// A reservation of 0 bytes is granted immediately.
 ///
 /// # Errors
-/// The calling thread runs no task of a pool; more than `isize::MAX` bytes, which no allocation can have; or the request can never be granted, because
-/// all who could give something back wait for this one: then the serial run needs more than the budget's `serial` says. A task that expects this can do
-/// with less, or in pieces; the reservation has not been counted.
+/// * [`NoPool`](ReservationError::NoPool): the calling thread runs no task of a pool.
+/// * [`TooLarge`](ReservationError::TooLarge): more than `isize::MAX` bytes, which no allocation
+///   can have.
+/// * [`Refused`](ReservationError::Refused): the request can never be granted, because it exceeds
+///   the budget, or because all tasks that could release memory are waiting. In the latter case the
+///   serial run needs more than the budget's `serial` value. The request is not counted; the task
+///   may retry with less, or work in smaller pieces.
 #[track_caller]
 pub fn reserve(bytes: usize) -> Result<Reservation, ReservationError> {
     let at = Location::caller();
@@ -112,22 +130,23 @@ fn check_size(bytes: usize) -> Result<(), ReservationError> {
     }
 }
 
-/// A [`reserve`] for `n` values of a type, side by side.
+/// Like [`reserve`], but for `n` contiguous values of type `T`.
 ///
 /// # Errors
-/// As [`reserve`].
+/// Like [`reserve`].
 #[track_caller]
 pub fn reserve_for<T>(n: usize) -> Result<Reservation, ReservationError> {
     reserve(size_of::<T>().saturating_mul(n))
 }
 
-/// An empty vector with room for `n` values, and the reservation for that room.
+/// Creates an empty vector with capacity for `n` values, and reserves its memory.
 ///
 /// # Errors
-/// As [`reserve`].
+/// Like [`reserve`].
 ///
 /// # Panics
-/// As [`Vec::with_capacity`], which aborts the process where the system has no memory: a pool without a budget grants whatever could be allocated.
+/// Like [`Vec::with_capacity`], which aborts the process if the system has no memory: a pool
+/// without a budget grants every request that an allocation could have.
 #[track_caller]
 pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
     let reservation = reserve_for::<T>(n)?;
@@ -136,17 +155,18 @@ pub fn vec<T>(n: usize) -> Result<Reserved<Vec<T>>, ReservationError> {
 }
 
 impl Reservation {
-    /// How many bytes are declared.
+    /// The size of the reservation in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Declares so many more, as the calling task. It may have to wait for them, and keeps what it has.
+    /// Reserves `bytes` more for the calling task, which keeps what it has and may have to wait.
     ///
     /// # Errors
-    /// As [`reserve`], for all bytes together; or the calling thread runs a task of another pool
-    /// ([`ReservationError::OtherPool`]). The reservation stays what it was.
+    /// Like [`reserve`], with the size limit applied to the whole reservation; also
+    /// [`OtherPool`](ReservationError::OtherPool) if the calling thread runs a task of another
+    /// pool. The reservation is unchanged then.
     pub fn grow(&mut self, bytes: usize) -> Result<(), ReservationError> {
         let current = WorkerThread::get().ok_or(ReservationError::NoPool)?;
         if !std::ptr::eq(current.shared(), &*self.pool) {
@@ -176,18 +196,19 @@ impl fmt::Debug for Reservation {
     }
 }
 
-/// A value and the reservation for its memory; from [`vec`](vec()).
+/// A value and the reservation for its memory; created by [`vec`](vec()).
 ///
-/// A vector that grows beyond the room that was asked for allocates what nobody has declared.
+/// If the vector grows beyond its reserved capacity, the additional memory isn't covered by the
+/// reservation.
 #[derive(Debug)]
 pub struct Reserved<T> {
-    // Dropped first.
+    // Declared first, so that it is dropped first.
     value: T,
     reservation: Reservation,
 }
 
 impl<T> Reserved<T> {
-    /// The two apart.
+    /// Splits this into the value and its reservation.
     pub fn into_parts(self) -> (T, Reservation) {
         (self.value, self.reservation)
     }

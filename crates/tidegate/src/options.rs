@@ -1,7 +1,7 @@
-//! A pool's options, resolved and checked; and the machine that some of them follow from.
+//! A pool's options, resolved and checked, and the machine that some of them depend on.
 //!
-//! Each option is the builder's value, else the environment's ([`Environment`]), else the default. The number of spare threads and the
-//! limit on threads are one option in two forms.
+//! An option has the builder's value, or else the environment's ([`Environment`]), or else the
+//! default. The number of spare threads and the limit on threads are two forms of one option.
 
 mod builder;
 mod closed;
@@ -34,7 +34,7 @@ use tidegate_sync::OnceBox;
 pub(crate) type ThreadHandler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type PanicHandler = Box<dyn Fn(Payload, u64) + Send + Sync>;
 
-/// Who chose the value of an option.
+/// Where the value of an option came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Builder,
@@ -56,44 +56,44 @@ pub(crate) struct Options {
     pub(crate) queue: QueueKind,
     pub(crate) memory: MemoryPolicy,
     pub(crate) places: PlaceBy,
-    /// Where the workers stand, and in which places.
+    /// The CPU slots of the workers, and the places that these belong to.
     pub(crate) layout: Layout,
-    /// Whether each worker keeps to the CPU of its CPU slot, and where the pool may run.
+    /// Whether each worker is bound to the CPU of its CPU slot. `usable` lists the CPUs on which
+    /// the pool may run.
     pub(crate) bind: bool,
     pub(crate) usable: CpuList,
     pub(crate) name: String,
     pub(crate) stack_size: usize,
-    /// Whether the pool is to explain itself at its first use.
+    /// Whether the pool prints its options when it is first used.
     pub(crate) explain: bool,
-    /// Whether notes are taken of what the rules are asked, see [`crate::trace`].
+    /// Whether the pool records its scheduling decisions; see [`crate::trace`].
     pub(crate) trace: bool,
     pub(crate) on_start: Option<ThreadHandler>,
     pub(crate) on_exit: Option<ThreadHandler>,
     pub(crate) on_panic: Option<PanicHandler>,
-    /// How the pool shares the machine, if it does.
+    /// None: the pool does not share the machine.
     pub(crate) share: Option<Sharing>,
     pub(crate) share_from: Source,
     pub(crate) kind: Kind,
 }
 
-/// How a pool shares the machine.
 pub(crate) struct Sharing {
-    /// What the job is called in the table.
+    /// The job's name in the table.
     pub(crate) job: String,
     pub(crate) share: SharePolicy,
     pub(crate) weight: usize,
     pub(crate) desire: DesirePolicy,
-    /// The state in which the estimate begins.
+    /// The initial state of the estimator.
     pub(crate) desire_state: DesireState,
-    /// The time between two estimates.
+    /// The time between two estimates of the desire.
     pub(crate) est_cycle: Nanos,
 }
 
-/// What a pool without a name calls its threads.
+/// The name of a pool that was given none.
 const UNNAMED: &str = "tidegate";
 
 impl Options {
-    /// The options of a pool that is built.
+    /// Resolves and checks the options that a builder has collected.
     pub(crate) fn of(builder: Builder) -> Result<Self, BuildError> {
         let environment = match builder
             .closed
@@ -106,12 +106,12 @@ impl Options {
         Self::resolve(builder, environment)
     }
 
-    /// Whether errors are reported on standard error, because no caller could handle them.
+    /// Whether errors are printed to standard error instead of returned, because no caller could
+    /// handle them.
     pub(crate) fn is_forgiving(&self) -> bool {
         self.kind.is_forgiving()
     }
 
-    /// The options of the global pool.
     pub(crate) fn global() -> Self {
         Self::resolve(Builder::default(), Environment::Forgiving)
             .expect("defaults are allowed, and everything else is forgiven")
@@ -177,10 +177,10 @@ impl Options {
 }
 
 impl Sharing {
-    /// The models and Miri run one pool, and know no files.
+    /// False under loom and Miri: they run a single pool and have no files.
     pub(crate) const POSSIBLE: bool = cfg!(not(any(loom, miri)));
 
-    /// How the pool shares, if it does, and who has chosen that.
+    /// How the pool shares the machine, if it does, and where that choice came from.
     fn of(
         builder: &Builder,
         environment: Environment,
@@ -193,7 +193,8 @@ impl Sharing {
         let desire = environment
             .option("Builder::desire", builder.desire, &tunables::DESIRE)?
             .0;
-        // Text has been checked with its parameters when it was read; only the builder's values can fail here.
+        // `option` has checked the parameters of values that it parsed from text. Only the
+        // builder's values can fail here.
         let desire_state =
             DesireState::new(&desire).map_err(|error| error.within("Builder::desire"))?;
         let est_cycle = environment
@@ -203,7 +204,8 @@ impl Sharing {
                 &tunables::EST_CYCLE,
             )?
             .0;
-        // What a closed pool promises about its threads is the caller's business; it shares only where somebody says so.
+        // A closed pool shares the machine only if that was requested: its caller may rely on all
+        // of its threads running.
         let wished = builder.closed.is_none() || from != Source::Default;
         let sharing = (share != SharePolicy::Off && wished && Self::POSSIBLE).then(|| Self {
             job: job(builder),
@@ -218,19 +220,20 @@ impl Sharing {
 }
 
 impl Options {
-    /// Whether thieves count how much their victims have.
+    /// Whether thieves record how many tasks their victims have.
     pub(crate) fn counts_lengths(&self) -> bool {
         let desire = self.share.as_ref().map(|sharing| sharing.desire);
         matches!(desire, Some(DesirePolicy::ADeque(_)))
     }
 }
 
-/// Durations that are too long for the type are out of the range of every tunable.
+/// A duration too long for `Nanos` becomes `Nanos::MAX`, which is out of range for every tunable.
 fn nanos(time: Duration) -> Nanos {
     Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
-/// The pool's own name, or the program's: in the table stand the jobs of many programs, and most pools have no name.
+/// The name of the job: the pool's own name, or else the program's, because the table lists jobs of
+/// many programs and most pools are unnamed.
 fn job(builder: &Builder) -> String {
     let own = builder.name.clone().filter(|_| builder.closed.is_none());
     let program = || {
@@ -263,14 +266,15 @@ fn number_of_workers(
     })
 }
 
-/// How many threads there may be. What the builder has of either form hides what the environment has of both.
+/// The limit on threads. If the builder sets either form of it, both environment variables are
+/// ignored.
 fn limit(
     builder: &Builder,
     workers: usize,
     environment: Environment,
 ) -> Result<(usize, Source), BuildError> {
     let from_builder = builder.spare_threads.is_some() || builder.max_threads.is_some();
-    // `Some(None)`: the builder does not use this form, and hides the variable all the same.
+    // `Some(None)`: the builder does not set this form, but the variable is ignored too.
     let form = |given: Option<usize>| from_builder.then_some(given);
     let given = form(builder.spare_threads);
     let (spare, _) =
@@ -298,7 +302,7 @@ fn limit(
     }
 }
 
-/// How many threads may stand in blocking calls beside the `max_threads` others.
+/// How many threads may be in blocking calls in addition to `max_threads` others.
 fn blocking_limit(
     builder: &Builder,
     max_threads: usize,
@@ -330,7 +334,8 @@ struct Limit {
 }
 
 impl Limit {
-    /// The limit, unless what is given contradicts itself or the number of workers.
+    /// Computes the limit. It fails if the two forms contradict each other, or the number of
+    /// workers.
     fn agreed(&self, from: Source) -> Result<usize, BuildError> {
         let Self {
             workers,
@@ -359,7 +364,8 @@ impl Limit {
     }
 }
 
-/// What an option is called where its value came from.
+/// The name by which an error message refers to an option: its variable if the value came from
+/// there, or else the builder's method.
 fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'static str {
     match (from, tunable.variable) {
         (Source::Variable, Some(variable)) => variable,
@@ -367,21 +373,21 @@ fn label<T>(from: Source, method: &'static str, tunable: &Tunable<T>) -> &'stati
     }
 }
 
-/// The machine as it was when a pool first needed to know; reading it takes about a millisecond.
+/// The machine as it was when a pool first asked for it. Reading it takes about a millisecond.
 pub(crate) fn machine() -> &'static Machine {
     static MACHINE: OnceBox<Machine> = OnceBox::new();
     MACHINE.get_or_init(Machine::read)
 }
 
-/// The machine on which a pool's workers stand.
+/// The machine on which a pool's CPU slots lie.
 struct Ground {
-    /// None where nothing hangs on it.
+    /// None if no option depends on it.
     topology: Option<Topology>,
     usable: CpuList,
 }
 
 impl Ground {
-    /// The models and Miri have no machine.
+    /// False under loom and Miri: they have no machine.
     const KNOWN: bool = cfg!(not(any(loom, miri)));
 
     fn of(
@@ -390,8 +396,8 @@ impl Ground {
         (places, victim): (PlaceBy, VictimPolicy),
         bind: bool,
     ) -> Result<Self, BuildError> {
-        // One worker stands alone wherever it stands, two are as far from each other as from anybody in one place, and reading the
-        // machine takes a millisecond.
+        // Reading the machine takes a millisecond, so skip it if the result can't matter: with one
+        // worker there are no groups, and with two in one place there is only one distance.
         let near = victim == VictimPolicy::Hierarchical && workers > 2;
         let grouped = places != PlaceBy::Machine && workers > 1;
         let asked = given.is_some() || bind || near || grouped;
@@ -435,7 +441,7 @@ mod tests {
     use super::*;
     use crate::Pool;
 
-    /// The error of a builder; these options have no variables set in any test.
+    /// The error of building this pool. No test sets a variable of these options.
     fn error(builder: Builder) -> String {
         match Options::of(builder) {
             Ok(_) => panic!("it was accepted"),
@@ -443,7 +449,7 @@ mod tests {
         }
     }
 
-    /// The least that says how many.
+    /// A builder that sets only the number of workers.
     fn two() -> Builder {
         Pool::builder().workers(2)
     }

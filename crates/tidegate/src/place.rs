@@ -1,12 +1,12 @@
-//! Places: groups of workers that share a cache, with queues of their own. The protocol is
-//! docs/places.md.
+//! Places: groups of workers that share a cache (cache domains), each with its own queues.
+//! docs/places.md describes the protocol.
 //!
 //! A [`PlaceId`] names a group of CPU slots of one pool. Tasks put there wait in the group's queues
-//! (`queues`), and workers take them in the order that [`take_queued`] and the search keep
-//! (`take`). The ledger decides which worker has which CPU slot; each worker mirrors its own
+//! (`queues`). `take` contains the order in which workers take them, for [`take_queued`] and the
+//! search. The ledger decides which worker has which CPU slot, and each worker mirrors its own
 //! (`stand`).
 //!
-//! Tasks that name no place stay where they were forked, and the nearest thieves steal them first.
+//! Tasks without a place stay where they were forked, and the nearest thieves steal them first.
 
 mod binding;
 mod position;
@@ -37,10 +37,11 @@ use tidegate_sync::barrier;
 /// A place of a pool: some of its workers, by default those that share a last-level cache
 /// ([`Builder::places`](crate::Builder::places)).
 ///
-/// From [`Pool::places`](crate::Pool::places) or [`current_place`](fn@crate::current_place). A task
-/// that is put there ([`Scope::spawn_at`](crate::Scope::spawn_at),
-/// [`Pool::install_at`](crate::Pool::install_at), [`IntervalBuilder::at`](crate::interval::IntervalBuilder::at)) is run
-/// by a worker of the place, or by another one that has nothing else to do.
+/// Obtained from [`Pool::places`](crate::Pool::places) or
+/// [`current_place`](fn@crate::current_place). If a task is put at a place
+/// ([`Scope::spawn_at`](crate::Scope::spawn_at), [`Pool::install_at`](crate::Pool::install_at),
+/// [`IntervalBuilder::at`](crate::interval::IntervalBuilder::at)), a worker of the place runs it,
+/// or another worker that has nothing else to do.
 ///
 /// ```
 /// use tidegate::Pool;
@@ -54,7 +55,7 @@ use tidegate_sync::barrier;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlaceId {
-    /// The number of the pool's layout.
+    /// The serial number of the pool's layout.
     layout: u64,
     group: u32,
     strict: bool,
@@ -69,7 +70,8 @@ impl PlaceId {
         }
     }
 
-    /// The same place, from which no other worker takes: what is put there waits for its own.
+    /// Returns the same place as a strict one: tasks put there wait for its own workers, and no
+    /// other worker takes them.
     #[must_use]
     pub fn strict(self) -> Self {
         Self {
@@ -78,19 +80,19 @@ impl PlaceId {
         }
     }
 
-    /// Its number in its pool, those of the smallest places first.
+    /// The number of the place in its pool. The smallest places come first.
     pub(crate) fn number(self) -> usize {
         self.group as usize
     }
 
-    /// Whether only the place's own workers may run what is put there.
+    /// Whether only the place's own workers may run tasks that are put there. The default is false.
     #[must_use]
     pub fn is_strict(self) -> bool {
         self.strict
     }
 }
 
-/// The places that hold no others.
+/// The places that contain no smaller ones.
 pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
     let layout = pool.layout();
     (0..layout.leaves())
@@ -99,7 +101,7 @@ pub(crate) fn places(pool: &PoolInner) -> Vec<PlaceId> {
 }
 
 /// # Panics
-/// The place is one of another pool.
+/// If the place belongs to another pool.
 pub(crate) fn check_place(pool: &PoolInner, place: PlaceId) {
     assert!(
         place.layout == pool.layout().serial,
@@ -108,10 +110,10 @@ pub(crate) fn check_place(pool: &PoolInner, place: PlaceId) {
     );
 }
 
-/// The number of a place in this pool.
+/// The number of a place of this pool.
 ///
 /// # Panics
-/// The place is one of another pool.
+/// If the place belongs to another pool.
 fn group(pool: &PoolInner, place: PlaceId) -> usize {
     check_place(pool, place);
     place.group as usize
@@ -135,17 +137,17 @@ pub(crate) fn extent_of(pool: &PoolInner, place: PlaceId) -> (usize, tidegate_ma
     )
 }
 
-/// Puts a task where `place` says. A task of a scope has been counted there.
+/// Puts a task at `place`. If it belongs to a scope, it is already counted there.
 pub(crate) fn put_at(pool: &PoolInner, place: PlaceId, task: Task) {
     if let Some(scope) = task.scope() {
         memory::expect(pool, scope);
     }
     let group = group(pool, place);
-    // Every worker belongs to the group of all, with a CPU slot or without.
+    // Every worker belongs to the group of all workers, with or without a CPU slot.
     let strict = place.strict && pool.layout().parent(group).is_some();
     pool.places.push(group, strict, task);
     if pool.is_inherited() {
-        // A forked child has no other threads.
+        // A forked child process has no other threads to wake.
         return;
     }
     // Pairs with the heavy barrier before a sleeper's last look, as in `Sleep::must_wake`.

@@ -1,7 +1,7 @@
-//! The choices that [`Builder`](crate::Builder) takes: how a pool steals, waits, rests, shares the
-//! machine and grants memory.
+//! The policies that [`Builder`](crate::Builder) accepts: how a pool steals, waits, idles, shares
+//! the machine and grants memory.
 //!
-//! Each parses from the text that its environment variable and its option of the command take, and
+//! Each policy parses from the same text as its environment variable and its command-line flag, and
 //! prints as that text. `tidegate tunables` lists all parameters with their ranges and defaults.
 
 pub use tidegate_policy::{

@@ -1,20 +1,21 @@
-//! What a pool counts, and how it is read.
+//! A pool's counters, and how they are read.
 //!
-//! Each worker has counters of its own, written with plain stores by its thread while it steals, sleeps or wakes; the
-//! working path counts nothing and reads no clock. [`Stats`] is taken without stopping anybody: numbers that belong together
-//! may be a few events apart.
+//! Each worker has its own counters. Its thread writes them with plain stores while it steals,
+//! sleeps or wakes; the path of running tasks counts nothing and reads no clock. [`Stats`] are read
+//! without stopping any thread, so related numbers may be a few events apart.
 
 use tidegate_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::clock;
 
-/// One counter with a single writer.
+/// A counter with a single writer.
 #[derive(Default, Debug)]
 pub(crate) struct Count(AtomicU64);
 
 impl Count {
     /// Adds `n`. Only the worker that owns the counter may call this.
     pub(crate) fn add(&self, n: u64) {
-        // Relaxed, and no read-modify-write: one writer; readers want a recent value only.
+        // Relaxed, and no read-modify-write: there is one writer, and readers only want a recent
+        // value.
         self.0
             .store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }
@@ -40,14 +41,14 @@ pub(crate) enum Phase {
     Away,
     Busy,
     Stealing,
-    /// Woken, or ready to run, and not yet running.
+    /// Woken, or ready to run, but not running yet.
     Switching,
     NoWork,
     Latch,
-    /// It waits for memory, or for its turn in the order in which tasks may have it.
+    /// Waiting for memory, or for its turn in the order in which tasks get memory.
     Memory,
     Blocked,
-    /// A timed sleep of the idle policy, the slot kept.
+    /// A timed sleep of the idle policy, which keeps the slot.
     Nap,
 }
 
@@ -74,14 +75,16 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    /// Begins `phase`, now; what it was before. Only by the worker's own thread.
+    /// Begins `phase` now, and returns the previous phase. Only the worker's own thread may call
+    /// this.
     pub(crate) fn enter(&self, phase: Phase) -> Phase {
         self.enter_at(phase, clock::now())
     }
 
-    /// The same at a time between the last change and now.
+    /// Like `enter`, but at a time between the last change and now.
     pub(crate) fn enter_at(&self, phase: Phase, now: u64) -> Phase {
-        // Relaxed, here and below: one writer; a reader that mixes two changes is off by their distance.
+        // Relaxed, here and below: one writer. A reader that mixes two changes is off by the time
+        // between them.
         let before = self.phase.load(Ordering::Relaxed);
         let since = self.since.load(Ordering::Relaxed);
         self.totals[before].add(now.saturating_sub(since));
@@ -90,7 +93,7 @@ impl Phases {
         Phase::ALL[before]
     }
 
-    /// How long so far, in nanoseconds.
+    /// The total time in this phase so far, in nanoseconds.
     pub(crate) fn nanos(&self, phase: Phase) -> u64 {
         let mut nanos = self.totals[phase as usize].get();
         // Relaxed: as in `enter_at`.
@@ -115,7 +118,8 @@ pub(crate) struct Tally {
     pub(crate) tasks: Count,
     pub(crate) stolen_joins: Count,
     pub(crate) attempts: Count,
-    /// How many tasks the victims had, summed over attempts; counted only where the estimate of the desire asks for it.
+    /// How many tasks the victims had, summed over attempts; only counted if the desire's estimator
+    /// uses it.
     pub(crate) lengths_seen: Count,
     pub(crate) takes: Count,
     pub(crate) failed_takes: Count,
@@ -131,39 +135,40 @@ pub(crate) struct Tally {
     pub(crate) phases: Phases,
 }
 
-/// How often things happened.
+/// Counts of events, of one worker or summed over all workers of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Tasks that went through a scheduler loop; the half of a join that its own worker runs is not counted.
+    /// Tasks that went through a scheduler loop. The half of a join that its own worker runs is not
+    /// counted.
     pub dispatched: u64,
     /// Joins whose second half was stolen.
     pub stolen_joins: u64,
-    /// Attempts of workers to take a task out of their own queue, where that is not the split deque
-    /// ([`Builder::queue`](crate::Builder::queue)) or a shared one. A worker that stops and leaves
-    /// its tasks to others, or that yields, makes none.
+    /// Attempts of workers to take a task from their own queue. Only counted if that is neither the
+    /// split deque ([`Builder::queue`](crate::Builder::queue)) nor a shared queue. A worker that
+    /// stops and leaves its tasks to others, or that yields, makes no attempt.
     pub takes: u64,
-    /// Those that found no task.
+    /// Attempts counted in `takes` that found no task.
     pub failed_takes: u64,
     /// Attempts to steal or rob.
     pub attempts: u64,
-    /// Attempts that succeeded.
+    /// Attempts to steal or rob that succeeded.
     pub steals: u64,
-    /// Attempts that failed on a victim that had work of its own, or was lost to another thief.
+    /// Attempts that failed although the victim had work, or because another thief won the race.
     pub failed_lost_race: u64,
-    /// Attempts that failed on a victim that was itself out of work.
+    /// Attempts that failed because the victim was itself out of work.
     pub failed_empty: u64,
     /// Tasks taken per successful attempt; 0 if there was none.
     pub tasks_per_steal: f64,
     /// How often a worker slept.
     pub sleeps: u64,
-    /// How long, in seconds, all workers together.
+    /// How long workers slept, in seconds, summed over all workers.
     pub asleep_seconds: f64,
     /// How often a sleeping worker was woken.
     pub wakes: u64,
-    /// Slots that went to a waiter together with its latch.
+    /// Slots that were handed to a waiting worker when its latch opened.
     pub handovers: u64,
-    /// The most forks that were open at once on one stack.
+    /// The largest number of forks that were open at once on one stack.
     pub max_depth: u64,
     /// How often a thread ran without a slot because its grace was over.
     pub overcommitted: u64,
@@ -171,7 +176,7 @@ pub struct Counters {
     pub rescues: u64,
 }
 
-/// Where the time went, in seconds.
+/// Time by activity, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Breakdown {
@@ -181,78 +186,81 @@ pub struct Breakdown {
     pub stealing: f64,
     /// Asleep, for any reason.
     pub asleep: f64,
-    /// Able to go on and not yet running: woken, or without a slot because the pool's share of the machine is used up.
+    /// Able to continue but not running yet: just woken, or without a slot because the pool's share
+    /// of the machine is used up.
     pub ready_not_running: f64,
 }
 
-/// Time without a slot, in seconds, by reason.
+/// Time without a slot by reason, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Waiting {
-    /// There was nothing to do.
+    /// There was no work.
     pub no_work: f64,
-    /// A latch was shut: the worker waited for a task.
+    /// The worker waited for a task, whose latch had not opened.
     pub latch: f64,
-    /// The task had asked for memory, and waited for it or for its turn ([`MemoryPolicy`](crate::policy::MemoryPolicy)).
+    /// The task had requested memory, and waited for it or for its turn
+    /// ([`MemoryPolicy`](crate::policy::MemoryPolicy)).
     pub memory: f64,
-    /// The task had declared a blocking call.
+    /// The task was in a [`blocking`](fn@crate::blocking) call.
     pub blocked: f64,
-    /// The worker was ready and no slot was free.
+    /// The worker was ready, but no slot was free.
     pub ready: f64,
 }
 
-/// One worker's share of [`Stats`].
+/// The [`Stats`] of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WorkerStats {
-    /// Its counters.
+    /// The worker's counters.
     pub counters: Counters,
-    /// Its time.
+    /// The worker's time by activity.
     pub breakdown: Breakdown,
-    /// Its time without a slot.
+    /// The worker's time without a slot, by reason.
     pub waiting: Waiting,
 }
 
-/// What tasks have declared with [`memory::reserve`](crate::memory::reserve), in bytes.
+/// The memory that tasks have declared with [`memory::reserve`](crate::memory::reserve), in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryStats {
-    /// By all reservations that there are.
+    /// The sum of all current reservations.
     pub declared: u64,
-    /// The most that it was.
+    /// The largest value of `declared` so far.
     pub peak: u64,
-    /// How often somebody has slept for a reservation.
+    /// How often a task has slept to wait for a reservation.
     pub sleeps: u64,
 }
 
-/// What a pool has done since it was made; from [`Pool::stats`](crate::Pool::stats) or [`stats`](fn@crate::stats).
+/// What a pool has done since it was created; returned by [`Pool::stats`](crate::Pool::stats) and
+/// [`stats`](fn@crate::stats).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many workers may run at once if no other job wants the processors.
+    /// How many workers may run at once if no other job needs the CPUs.
     pub workers: usize,
-    /// How many of them may run at this moment, beside other jobs.
+    /// How many of these may run now, given the other jobs.
     pub allotment: usize,
-    /// The sum over workers; of `max_depth` the largest.
+    /// The sums over all workers, except for `max_depth`, which is the maximum.
     pub counters: Counters,
-    /// The sum over workers.
+    /// The sums over all workers.
     pub breakdown: Breakdown,
-    /// The sum over workers.
+    /// The sums over all workers.
     pub waiting: Waiting,
-    /// Panics that no join, scope or handle could carry.
+    /// Panics that no join, scope or handle could return to a caller.
     pub panics: u64,
-    /// How often a task was ready and a slot was free, but every thread that could have run it was in a
-    /// [`blocking`](fn@crate::blocking) call; see
+    /// How often a task was ready and a slot was free, but every thread that could have run it was
+    /// in a [`blocking`](fn@crate::blocking) call; see
     /// [`max_blocking_threads`](crate::Builder::max_blocking_threads).
     pub blocking_limit_hits: u64,
     /// The declared memory.
     pub memory: MemoryStats,
-    /// Each worker that there has been: threads of the pool, spare ones and guests.
+    /// All workers that the pool has had: its threads, spare threads and guests.
     pub per_worker: Vec<WorkerStats>,
 }
 
 impl Tally {
-    /// The worker's own time begins.
+    /// A thread becomes this worker.
     pub(crate) fn arrive(&self) {
         let _ = self.phases.enter(Phase::Busy);
     }
@@ -278,7 +286,7 @@ impl Tally {
 }
 
 impl WorkerStats {
-    /// `deepest`: the most tasks that the deque ever held.
+    /// `deepest` is the largest number of tasks that the deque ever held.
     pub(crate) fn of(tally: &Tally, wakes: u64, deepest: u64) -> Self {
         let steals = tally.steals.get();
         let counters = Counters {

@@ -1,7 +1,8 @@
 //! Records the decisions of a pool; see [`tidegate_policy::trace`] and docs/trace.md.
 //!
-//! Each worker, the share controller and the plan for memory has a recorder of its own. That of a worker is locked by its thread alone, but for the moment in which the
-//! notes are read. Pools without a trace have none, and pay a branch where something is asked.
+//! Each worker, the share controller and the memory plan has its own recorder. Only the worker's
+//! own thread locks its recorder, except for the moment in which the recordings are read. A pool
+//! that records no trace has no recorders, and pays one branch for each decision.
 
 pub use tidegate_policy::trace::{
     Damaged, Difference, Event, Failed, Record, Replayed, Rules, Source, Stream, Trace, replay,
@@ -14,11 +15,10 @@ use tidegate_policy::tunables::{EST_CYCLE, TRACE_BYTES};
 use tidegate_sync::clock;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-/// Where one of them takes notes, if it does.
+/// The recorder of one source, if the pool records a trace.
 #[derive(Default)]
 pub(crate) struct Notes(Option<Mutex<StreamRecorder>>);
 
-/// A recorder, if there is one.
 pub(crate) fn recorder(options: &Options) -> Option<StreamRecorder> {
     let wanted = options.trace.then_some(TRACE_BYTES.default);
     wanted.map(|most| StreamRecorder::new(most, clock::now))
@@ -29,13 +29,14 @@ impl Notes {
         Self(recorder(options).map(Mutex::new))
     }
 
-    /// None in a child made by `fork` while the notes were read, where nothing reads them any more.
+    /// None in a child process made by `fork` while the recording was being read; nothing reads it
+    /// there any more.
     #[inline]
     fn recorder(&self) -> Option<MutexGuard<'_, StreamRecorder>> {
         self.0.as_ref()?.lock_unless_lost()
     }
 
-    /// Calls `stay` while it holds the lock, for tests.
+    /// For tests: calls `stay` while holding the lock.
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn hold(&self, stay: &dyn Fn()) {
         let _recorder = self.recorder();
@@ -78,7 +79,8 @@ impl Recorder for Notes {
     }
 }
 
-/// What a worker does in a phase of this number, the first of those that [`Event::Phase`] has.
+/// Names the phase with this number, which is the first number of an [`Event::Phase`]. None if
+/// there is no such phase.
 #[must_use]
 pub fn phase(number: u64) -> Option<&'static str> {
     let phase = Phase::ALL.get(usize::try_from(number).ok()?)?;

@@ -1,4 +1,5 @@
-//! Edges between points: how they are added, and which ones are refused. The rules and their argument are in docs/intervals.md.
+//! Edges between points: how they are added, and which ones are rejected. docs/intervals.md states
+//! the rules and proves them.
 
 use super::failure::{UsageError, UsageErrorKind};
 use super::node::{Core, MOST_WAITING, PointWords, Which};
@@ -10,7 +11,8 @@ use std::ptr::{NonNull, without_provenance_mut};
 use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::barrier;
 
-/// How many points a search looks at where it only checks what is known to hold, in debug builds.
+/// In debug builds, also check edges that cannot close a cycle. This bounds how many points such a
+/// search visits.
 const SEARCH_MOST: usize = 2_000;
 
 /// A point of a live node.
@@ -18,13 +20,14 @@ pub(super) type Place = (NonNull<Core>, Which);
 
 /// An edge, in the list of the point that it leaves.
 pub(super) struct Edge {
-    /// Where it goes, with the point in the lowest bit; null if it was taken back.
+    /// The node that the edge leads to, with the point in the lowest bit; null if the edge was
+    /// withdrawn.
     pub(super) target: AtomicPtr<Core>,
     pub(super) after: AtomicPtr<Edge>,
 }
 
 impl Edge {
-    /// In place of a list: the point has occurred.
+    /// Replaces the list of a point that has occurred.
     pub(super) const OCCURRED: *mut Self = without_provenance_mut(1);
 
     fn encode((node, which): Place) -> *mut Core {
@@ -42,9 +45,9 @@ impl Edge {
     }
 
     /// # Safety
-    /// 1. The edge is in no list any more, and nobody else has it.
+    /// 1. The edge is no longer in any list, and no other thread refers to it.
     pub(super) unsafe fn take_out(edge: NonNull<Self>, current: Option<WorkerThread<'_>>) -> Self {
-        // SAFETY: 1. placed by `push`, and ours (1).
+        // SAFETY: 1. placed by `push`, and only the caller refers to it (1).
         unsafe { blocks::take_out(edge, current.map(WorkerThread::blocks)) }
     }
 }
@@ -78,7 +81,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     }
     if !forward {
         tree.set_unordered();
-        // Pairs with the light one below.
+        // Pairs with the light barrier below.
         let _ = barrier::heavy();
     }
     let current = WorkerThread::get();
@@ -86,11 +89,12 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     let mut closes = false;
     match (above, push(a.words(from.1), to, current)) {
         (Some(above), Some(edge)) => {
-            // Pairs with the heavy one above: of two edges of which one is not forward, that one sees the other or is seen by it.
+            // Pairs with the heavy barrier above: if two edges are added at once and one of them is
+            // not forward, that one sees the other or is seen by it.
             tree.light();
             let unordered = tree.is_unordered();
             let most = if unordered { usize::MAX } else { SEARCH_MOST };
-            // While it is searched from, it does not occur.
+            // The count keeps the target from occurring during the search.
             if (unordered || cfg!(debug_assertions)) && count_up(b.words(to.1)) {
                 closes = closes_cycle(edge, from, to, (above, most));
                 if closes {
@@ -99,7 +103,7 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
                 ready.count_down(to.0, to.1, false);
             }
         }
-        // It has occurred: there is nothing to wait for.
+        // The first point has occurred: there is nothing to wait for.
         (_, None) => ready.count_down(to.0, to.1, a.has_failed(from.1)),
         (None, Some(_)) => unreachable!("both points of what has ended have occurred"),
     }
@@ -113,43 +117,46 @@ pub(super) unsafe fn add(from: Place, to: Place) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Whether an edge, whose target is held, lies on a cycle; then it is taken back.
+/// Checks whether an edge lies on a cycle, and withdraws it if so. The caller must keep the edge's
+/// target from occurring.
 fn closes_cycle(
     edge: NonNull<Edge>,
     from: Place,
     to: Place,
     (above, most): (NonNull<Core>, usize),
 ) -> bool {
-    // SAFETY: the target is held.
+    // SAFETY: the caller keeps the target from occurring.
     let tree = unsafe { to.0.as_ref() }.tree();
-    // One at a time: what another search takes back would be gone under this one's feet.
+    // One search at a time: another search must not withdraw an edge that this one is following.
     let _order = tree.order();
-    // Pairs with itself in other threads: of several searches at once the last one sees the edges of all.
+    // Pairs with itself in other threads: of several concurrent searches, the last one sees the
+    // edges of all.
     barrier::full();
     let closes = reaches(to, from, above, most);
     if closes {
-        // SAFETY: it lies on a cycle, so what it leaves has not occurred and cannot while its target is held.
+        // SAFETY: the edge lies on a cycle, so the point that it leaves has not occurred, and
+        // cannot while the target is kept from occurring.
         let edge = unsafe { edge.as_ref() };
-        // Relaxed: passed on with the count.
+        // Relaxed: the count-down that follows publishes it.
         edge.target.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
     closes
 }
 
-/// One point more before this one, unless it has occurred.
+/// Adds one to the number of points before this one, unless the point has occurred.
 fn count_up(words: &PointWords) -> bool {
     let one_more = |count| {
         assert!(count < MOST_WAITING, "too many edges to one point");
         (count > 0).then_some(count + 1)
     };
-    // Relaxed: who counts down later acquires and releases; a new edge says nothing of what was done.
+    // Relaxed: the threads that count down later acquire and release. A new edge publishes no data.
     words
         .waiting
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more)
         .is_ok()
 }
 
-/// Whether a new interval inside of `body` may come after the end of `node`.
+/// Checks whether a new interval inside `body` may come after the end of `node`.
 ///
 /// # Safety
 /// 1. The caller has a reference to `node`, and runs `body`.
@@ -168,7 +175,7 @@ pub(super) unsafe fn check_follower(
     };
     let mut around = Some(body);
     while let Some(outer) = around {
-        // SAFETY: what runs, or holds it and so has not ended (1).
+        // SAFETY: `body` runs, and each ancestor contains it and so has not ended (1).
         let ancestor = unsafe { outer.as_ref() };
         if ancestor.scope() != core.scope() {
             return wrong(UsageErrorKind::OtherTree);
@@ -181,9 +188,9 @@ pub(super) unsafe fn check_follower(
     Ok(())
 }
 
-/// Puts an edge into the list of a point, unless that has occurred.
+/// Pushes an edge to the list of a point. None if the point has occurred.
 fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Option<NonNull<Edge>> {
-    // Acquire: if it has occurred, what came before it is visible.
+    // Acquire: if the point has occurred, everything before it is visible.
     let mut seen = words.after.load(Ordering::Acquire);
     if seen == Edge::OCCURRED {
         return None;
@@ -196,9 +203,10 @@ fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Opt
     loop {
         // SAFETY: placed above, and in no list yet.
         let after = unsafe { &edge.as_ref().after };
-        // Relaxed: released below.
+        // Relaxed: published by the compare-exchange below.
         after.store(seen, Ordering::Relaxed);
-        // AcqRel: releases the edge to who releases the point or searches; Acquire as above.
+        // AcqRel: publishes the edge to the thread that releases the point, and to searches;
+        // Acquire as above.
         let pushed = words.after.compare_exchange_weak(
             seen,
             edge.as_ptr(),
@@ -208,7 +216,7 @@ fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Opt
         match pushed {
             Ok(_) => return Some(edge),
             Err(Edge::OCCURRED) => {
-                // SAFETY: 1. in no list.
+                // SAFETY: 1. the edge is in no list.
                 let _ = unsafe { Edge::take_out(edge, current) };
                 return None;
             }
@@ -217,9 +225,9 @@ fn push(words: &PointWords, to: Place, current: Option<WorkerThread<'_>>) -> Opt
     }
 }
 
-/// How two points lie to each other by the tree alone.
+/// How two points are related by the tree alone.
 enum Kinship {
-    /// The first comes before the second anyway.
+    /// The first comes before the second in any case.
     Implied,
     /// The second comes before the first.
     Reversed,
@@ -227,13 +235,14 @@ enum Kinship {
     Begun,
     /// The first has occurred.
     Over,
-    /// Below different children of this interval, the first one below the older child or not.
+    /// The points lie below different children of `above`. `forward`: the first point lies below
+    /// the older child.
     Apart { above: NonNull<Core>, forward: bool },
 }
 
 /// None if the second point has occurred.
 fn kinship(from: Place, to: Place) -> Option<Kinship> {
-    // SAFETY: the caller of `add` has references to both.
+    // SAFETY: the caller of `add` has references to both nodes.
     let a = unsafe { from.0.as_ref() };
     // SAFETY: as above.
     let b = unsafe { to.0.as_ref() };
@@ -244,17 +253,20 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
         });
     }
     if let (Some(above), true) = (a.parent, a.parent == b.parent) {
-        // The most frequent case, for which nobody need be followed.
+        // The most frequent case; there is no need to walk up the tree.
         let forward = a.number < b.number;
-        // What has ended may have had another parent, at the same address: then its number says nothing. Many programs keep what has ended and order
-        // the next behind it; one such edge taken for a backward one would let the whole tree search from then on.
+        // A node that has ended may have had a different parent at the same address, in which case
+        // its number means nothing. Many programs keep handles to ended intervals and order new
+        // ones after them. If one of those edges were mistaken for a backward one, every later edge
+        // of the whole tree would need a search.
         if !forward && a.end.has_occurred() {
             return Some(Kinship::Over);
         }
         return Some(Kinship::Apart { above, forward });
     }
     let _walk = a.tree().walk();
-    // After that: whoever has not ended now, its ancestors stay where they are.
+    // Checked after the walk has begun: the ancestors of a node that has not ended by now stay
+    // alive.
     if b.end.has_occurred() {
         return None;
     }
@@ -264,10 +276,10 @@ fn kinship(from: Place, to: Place) -> Option<Kinship> {
     Some(walked(from, to))
 }
 
-/// The same by the way from both up to the root.
+/// Like `kinship`, but found by walking from both nodes up to the root.
 fn walked(from: Place, to: Place) -> Kinship {
     let way = |node: NonNull<Core>| {
-        // SAFETY: the ancestors of a node that has not ended are live, or kept by the walk.
+        // SAFETY: the ancestors of a node that has not ended are alive, or the walk keeps them.
         let parent = |node: &NonNull<Core>| unsafe { node.as_ref() }.parent;
         let mut way: Vec<_> = std::iter::successors(Some(node), parent).collect();
         way.reverse();
@@ -291,7 +303,8 @@ fn walked(from: Place, to: Place) -> Kinship {
     }
 }
 
-/// Whether `to` comes after `from`, as far as `most` points tell. What leaves `above` does not come back.
+/// Searches at most `most` points for `to`, starting at `from`. Returns whether it found that `to`
+/// comes after `from`. No path that leaves `above` leads back into it.
 fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
     let mut seen = HashSet::new();
     let mut next = vec![from];
@@ -302,7 +315,7 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
         if seen.len() >= most || !seen.insert((node, which == Which::End)) {
             continue;
         }
-        // SAFETY: it comes after `from`, which does not occur meanwhile.
+        // SAFETY: the node comes after `from`, which does not occur during the search.
         let core = unsafe { node.as_ref() };
         match which {
             Which::Start => next.push((node, Which::End)),
@@ -314,7 +327,7 @@ fn reaches(from: Place, to: Place, above: NonNull<Core>, most: usize) -> bool {
         // Acquire pairs with the push of each edge.
         let mut edge = core.words(which).after.load(Ordering::Acquire);
         debug_assert_ne!(edge, Edge::OCCURRED);
-        // SAFETY: as above: edges of a point that does not occur stay in its list.
+        // SAFETY: as above. The edges of a point stay in its list until it occurs.
         while let Some(there) = unsafe { edge.as_ref() } {
             // Relaxed, both: acquired with the list.
             next.extend(Edge::decode(there.target.load(Ordering::Relaxed)));
@@ -331,7 +344,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::sync::{Arc, OnceLock};
 
-    /// A new interval inside of `body`, behind `kept`.
+    /// Creates an interval inside `body` that comes after `kept`.
     fn follow<'scope>(body: &Scope<'scope, '_>, kept: &Interval<'scope>) {
         let next = body.interval(|_| ());
         kept.end().before(next.start()).unwrap();
@@ -343,7 +356,7 @@ mod tests {
         let (reused, unordered) = (AtomicBool::new(false), AtomicBool::new(false));
         let result = pool.install(|| {
             run(|body| {
-                // The last child outlives its parent, as a handle.
+                // A handle keeps the last child after its parent has ended.
                 let kept = Arc::new(OnceLock::new());
                 let keep = kept.clone();
                 let first = body.interval(move |body| {
@@ -358,7 +371,7 @@ mod tests {
                         body.interval(move |body| {
                             let (parent, last) = kept.get().unwrap();
                             follow(body, last);
-                            // Relaxed, both: read when all has ended.
+                            // Relaxed, both: read after everything has ended.
                             reused.fetch_or(*parent == body.node.addr(), Ordering::Relaxed);
                             let marked = body.core().tree().is_unordered();
                             unordered.fetch_or(marked, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! What goes wrong with intervals: misuse that is refused on the spot, and failures that surface at the inline interval.
+//! Errors of intervals: invalid calls, which are rejected immediately, and failures, which the
+//! inline interval returns.
 
 use super::node::Core;
 use crate::unwind::{self, Payload};
@@ -6,26 +7,27 @@ use std::error::Error;
 use std::fmt;
 use tidegate_sync::lock::Mutex;
 
-/// An error of any kind.
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// What was asked of intervals and cannot be.
+/// Why an order or a lock was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UsageErrorKind {
     /// The edge would close a cycle.
     Cycle,
-    /// The point that was to wait has occurred already.
+    /// The point that should wait has already occurred.
     Occurred,
-    /// The points lie under different inline intervals, of which the inner one ends before the outer goes on, or neither waits for the other.
+    /// The points belong to different inline intervals. If one of these is inside the other, it
+    /// ends before the outer body continues; otherwise neither ever waits for the other.
     OtherTree,
-    /// The lock was requested by the interval already, or by one inside of which it runs.
+    /// This interval or an enclosing one has already requested the lock.
     LockTwice,
-    /// An interval inside of which this one runs has requested a lock that was made later.
+    /// An enclosing interval has requested a lock that was created later.
     LockOrder,
 }
 
-/// An order between intervals or a lock that was refused; nothing has changed by it.
+/// The error returned if an order between intervals, or a lock, is rejected. Nothing has changed
+/// then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageError {
     wrong: UsageErrorKind,
@@ -43,7 +45,7 @@ impl UsageError {
         }
     }
 
-    /// What is wrong.
+    /// The reason.
     #[must_use]
     pub fn wrong(&self) -> UsageErrorKind {
         self.wrong
@@ -80,7 +82,7 @@ impl fmt::Display for UsageError {
 
 impl Error for UsageError {}
 
-/// What a panic carries, under a lock so that a failure may be shared like other errors.
+/// The payload of a panic. The lock makes a failure `Sync`, like other errors.
 pub(super) struct Carried(Mutex<Payload>);
 
 impl Carried {
@@ -99,11 +101,13 @@ impl From<Payload> for Cause {
 pub(super) enum Cause {
     Error(BoxError),
     Panic(Carried),
-    /// So many children of the root wait for each other.
+    /// Intervals wait for each other. The number is that of the root's children that have not
+    /// ended.
     Stalled(u32),
 }
 
-/// Why an inline interval failed: the first interval inside of it that did, and what led there.
+/// The error of an inline interval: the first interval inside it that failed, and the intervals
+/// that contain that one.
 ///
 /// ```
 /// use tidegate::interval;
@@ -120,7 +124,7 @@ pub(super) enum Cause {
 pub struct Failure {
     cause: Cause,
     chain: Vec<String>,
-    /// How many intervals failed besides.
+    /// How many other intervals failed.
     pub(super) more: usize,
 }
 
@@ -129,7 +133,7 @@ impl Failure {
         let mut chain = vec![node.name()];
         let mut next = node.parent;
         while let Some(parent) = next {
-            // SAFETY: the node has not ended, so its ancestors have not.
+            // SAFETY: the node has not ended, so its ancestors have not either.
             let parent = unsafe { parent.as_ref() };
             chain.push(parent.name());
             next = parent.parent;
@@ -141,25 +145,27 @@ impl Failure {
         }
     }
 
-    /// The interval that failed, then those inside of which it ran, up to the inline interval.
+    /// The name of the interval that failed, followed by those of the intervals that contain it, up
+    /// to the inline interval.
     #[must_use]
     pub fn chain(&self) -> &[String] {
         &self.chain
     }
 
-    /// How many more intervals failed by themselves; what was skipped for it does not count.
+    /// How many other intervals failed. Those that were skipped because of a failure don't count.
     #[must_use]
     pub fn others(&self) -> usize {
         self.more
     }
 
-    /// Whether intervals wait for each other, so that nothing could go on.
+    /// Whether the inline interval failed because intervals inside it wait for each other, so that
+    /// none of them can begin.
     #[must_use]
     pub fn is_stall(&self) -> bool {
         matches!(self.cause, Cause::Stalled(_))
     }
 
-    /// The error that a body has returned.
+    /// The error that a body returned. None if a body panicked, or on a stall.
     #[must_use]
     pub fn error(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         match &self.cause {
@@ -168,10 +174,10 @@ impl Failure {
         }
     }
 
-    /// What a panic of a body has carried.
+    /// The payload of the panic of a body.
     ///
     /// # Errors
-    /// It was none: the failure itself.
+    /// Returns the failure itself if it isn't a panic.
     pub fn into_panic(self) -> Result<Box<dyn std::any::Any + Send>, Self> {
         match self.cause {
             Cause::Panic(carried) => Ok(carried.into_payload()),
@@ -211,7 +217,7 @@ impl fmt::Debug for Failure {
 
 impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        // The error itself is in the message.
+        // The message already contains the error itself.
         self.error()?.source()
     }
 }

@@ -1,7 +1,9 @@
-//! The closure and the value of an interval, whose types only its maker knows.
+//! The closure and the value of an interval. Only the code that creates the interval knows their
+//! types.
 //!
-//! The closure is the maker's until the interval is scheduled, then that of whoever runs it. The value takes its place; it is written by that one before
-//! the end occurs, and never changed afterwards.
+//! The closure belongs to its creator until the interval is scheduled, then to the worker that runs
+//! it. That worker replaces the closure with the value before the end occurs; the value never
+//! changes afterwards.
 
 use super::Scope;
 use super::failure::BoxError;
@@ -16,9 +18,9 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use tidegate_sync::UnsafeCell;
 
-/// What a node's closure and value are.
+/// Functions that handle a node's closure and value.
 pub(super) struct Kind {
-    /// The second is the [`Scope`] that the closure gets.
+    /// Runs the closure; the second argument is its [`Scope`].
     pub(super) run: unsafe fn(NonNull<Core>, NonNull<()>) -> Result<(), BoxError>,
     pub(super) drop_body: unsafe fn(NonNull<Core>),
     pub(super) value: unsafe fn(NonNull<Core>) -> NonNull<()>,
@@ -33,7 +35,7 @@ struct Node<'scope, 'env, F, T> {
     marker: PhantomData<fn(&Scope<'scope, 'env>)>,
 }
 
-/// Room for either; both lie at its beginning.
+/// Space for either of the two; both lie at its beginning.
 #[repr(C)]
 union Slot<F, T> {
     body: ManuallyDrop<F>,
@@ -53,16 +55,17 @@ where
     };
 
     unsafe fn run(core: NonNull<Core>, body: NonNull<()>) -> Result<(), BoxError> {
-        // SAFETY: the runner's body, in its frame; its lifetimes are those of the call that has made this node.
+        // SAFETY: the scope is in the runner's frame; its lifetimes are those of the call that
+        // created this node.
         let body = unsafe { body.cast::<Scope<'scope, 'env>>().as_ref() };
         // SAFETY: a node of this type, alive while it runs.
         let node: &Self = unsafe { core.cast().as_ref() };
-        // SAFETY: the slot is the runner's, and holds the closure until here.
+        // SAFETY: the slot belongs to the runner, and has held the closure until now.
         let closure = node
             .slot
             .with_mut(|slot| unsafe { slot.cast::<F>().read() });
         let value = closure(body)?;
-        // SAFETY: the slot is the runner's, and empty.
+        // SAFETY: the slot belongs to the runner, and is empty.
         node.slot
             .with_mut(|slot| unsafe { slot.cast::<T>().write(value) });
         node.core.mark(mark::VALUE);
@@ -70,9 +73,9 @@ where
     }
 
     unsafe fn drop_body(core: NonNull<Core>) {
-        // SAFETY: a node of this type, alive while it is worked off.
+        // SAFETY: a node of this type, alive while it is processed.
         let node: &Self = unsafe { core.cast().as_ref() };
-        // SAFETY: the slot is the runner's, and holds the closure, which nobody runs.
+        // SAFETY: the slot belongs to the runner, and holds the closure, which will not run.
         node.slot
             .with_mut(|slot| unsafe { slot.cast::<F>().drop_in_place() });
     }
@@ -86,23 +89,26 @@ where
     }
 
     unsafe fn drop_value(core: NonNull<Core>) {
-        // SAFETY: a node of this type, whose last reference the caller has.
+        // SAFETY: a node of this type; the caller has its last reference.
         let node: &Self = unsafe { core.cast().as_ref() };
-        // SAFETY: it holds a value, and nobody else looks at it any more.
+        // SAFETY: the slot holds a value, and no other thread can access it any more.
         node.slot
             .with_mut(|slot| unsafe { slot.cast::<T>().drop_in_place() });
     }
 
     unsafe fn release(core: NonNull<Core>, current: Option<WorkerThread<'_>>) {
-        // SAFETY: 1. from `place` in `create`, and the caller has the last reference; 2. closure and value are gone, the rest needs no drop.
+        // SAFETY: 1. from `place` in `create`, and the caller has the last reference; 2. closure
+        // and value are gone, and the rest needs no drop.
         unsafe { blocks::release(core.cast::<Self>(), current.map(WorkerThread::blocks)) };
     }
 }
 
-/// Makes an interval under `parent`, not yet scheduled, with a reference for its draft and one for the runtime.
+/// Creates an interval under `parent`, not yet scheduled, with one reference for its draft and one
+/// for the runtime.
 ///
 /// # Safety
-/// 1. The scope lasts until the interval has ended. 2. What `body` borrows lasts as long. 3. The caller is the body of `parent`.
+/// 1. The scope lasts until the interval has ended. 2. What `body` borrows lasts as long. 3. The
+///    caller is the body of `parent`.
 #[inline]
 pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
     scope: NonNull<ScopeCore>,
@@ -114,7 +120,7 @@ pub(super) unsafe fn create<'scope, 'env: 'scope, F, T>(
 where
     F: FnOnce(&Scope<'scope, 'env>) -> Result<T, BoxError>,
 {
-    // SAFETY: 1. the caller's (1); 2. a ready interval is spawned once.
+    // SAFETY: 1. guaranteed by the caller (1); 2. a ready interval is spawned once.
     let scoped = unsafe { Scoped::new(scope, life::run) };
     let kind = const { &Node::<'scope, 'env, F, T>::KIND };
     let core = Core::new(scoped, kind, parent, number);

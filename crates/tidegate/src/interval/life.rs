@@ -1,4 +1,5 @@
-//! The life of an interval: scheduled, started, run or skipped, ended. The steps are those of docs/intervals.md.
+//! The life of an interval: it is scheduled, starts, runs or is skipped, and ends.
+//! docs/intervals.md lists the steps.
 
 use super::Scope;
 use super::failure::Cause;
@@ -13,17 +14,17 @@ use std::ptr::NonNull;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::clock;
 
-/// The task of a node: runs it and whatever becomes ready by it, one after the other.
+/// The task of a node: runs the node, then the nodes that become ready one after the other.
 pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
     let current = WorkerThread::from(runner);
     let mut next = Some(header.cast::<Core>());
     while let Some(node) = next {
         let mut ready = Ready::with_hand(current);
-        // SAFETY: 1. ready, and this is its one run.
+        // SAFETY: 1. the node is ready, and this is the only time it runs.
         unsafe { execute(node, &mut ready) };
         next = ready.settle();
         if current.is_called() {
-            // Somebody wants the slot, or work: what is in hand is for the deque.
+            // Another thread wants the slot or some work, so the node in hand goes to the deque.
             next.into_iter()
                 .for_each(|node| submit(node, Some(current)));
             return;
@@ -32,11 +33,11 @@ pub(super) unsafe fn run(header: NonNull<Header>, runner: Runner<'_>) {
 }
 
 /// # Safety
-/// 1. All before the start has occurred, and this is called once.
+/// 1. Everything before the start has occurred, and this is called once.
 unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
-    // SAFETY: its end has not occurred, so the runtime's reference is there (1).
+    // SAFETY: the end has not occurred, so the runtime's reference keeps the node alive (1).
     let core = unsafe { node.as_ref() };
-    // Relaxed: marked before the count that made it ready came to 0.
+    // Relaxed: the mark was set before the count came to 0 and made the node ready.
     let skip = core.has(mark::SKIP);
     let mut children = 0;
     if skip || core.has(mark::VOID) {
@@ -45,14 +46,15 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             core.mark(mark::FAILED);
         }
         let dropped = unwind::catch(|| {
-            // SAFETY: a node of that kind; its closure is ours and was not run (1).
+            // SAFETY: a node of that kind; this function owns its closure, which did not run (1).
             unsafe { (core.kind.drop_body)(node) };
         });
         if let Err(payload) = dropped {
             core.fail(payload.into());
         }
     } else {
-        // Settled before the body runs: what comes after the start may run beside it.
+        // Settled before the body runs: what comes after the start may run in parallel with the
+        // body.
         let mut started = Ready::without_hand(ready.current());
         started.release(&core.start, false);
         started.settle_all();
@@ -62,7 +64,7 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
             .map(|recorder| (recorder, clock::now()));
         let current = ready.current().expect("bodies run on workers");
         let body = Scope::of(node, current);
-        // SAFETY: a node of that kind; its closure is ours and is run once (1).
+        // SAFETY: a node of that kind; this function owns its closure and runs it once (1).
         let ended = unwind::catch(|| unsafe { (core.kind.run)(node, NonNull::from(&body).cast()) });
         children = body.children();
         if let Some((recorder, from)) = recorder {
@@ -78,26 +80,27 @@ unsafe fn execute(node: NonNull<Core>, ready: &mut Ready<'_>) {
     end_body(node, children, ready);
 }
 
-/// The body of an interval has ended, after it has created so many children.
+/// Ends the body of an interval that has created this many children.
 pub(super) fn end_body(node: NonNull<Core>, children: u32, ready: &mut Ready<'_>) {
-    // SAFETY: its end waits for this.
+    // SAFETY: the node's end waits for this call.
     let core = unsafe { node.as_ref() };
     if children > 0 {
         core.mark(mark::PARENT);
     }
     let change = children.wrapping_sub(BODY);
-    // AcqRel: releases what the body has done, and acquires what others before the end have.
+    // AcqRel: publishes what the body has done, and acquires what was done before the end
+    // elsewhere.
     let before = core.end.waiting.fetch_add(change, Ordering::AcqRel);
     if before.wrapping_add(change) == 0 {
         end(node, ready);
     }
 }
 
-/// The end of an interval occurs, and with it perhaps those of its ancestors.
+/// Lets the end of an interval occur, and the ends of ancestors that waited only for it.
 pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
     let mut node = first;
     loop {
-        // SAFETY: the runtime's reference goes only below.
+        // SAFETY: the runtime's reference is dropped only below.
         let core = unsafe { node.as_ref() };
         let (parent, failed) = (core.parent, core.has(mark::FAILED));
         if parent.is_none() {
@@ -105,12 +108,12 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
         }
         ready.release(&core.end, failed);
         lock::give_back(core, ready);
-        // SAFETY: 1. the runtime's reference, which nobody uses any more.
+        // SAFETY: 1. the runtime's reference, which is not used any more.
         unsafe { Core::let_go(node, ready.current()) };
         let Some(parent) = parent else {
             return;
         };
-        // SAFETY: its end waits for ours.
+        // SAFETY: the parent's end waits for this node's end.
         let core = unsafe { parent.as_ref() };
         if failed {
             core.mark(mark::FAILED);
@@ -123,9 +126,10 @@ pub(super) fn end(first: NonNull<Core>, ready: &mut Ready<'_>) {
     }
 }
 
-/// All before the start of `node` has occurred: takes its locks, and hands it to the scheduler unless one of them is missing.
+/// Starts `node`, because everything before its start has occurred: takes its locks, and submits it
+/// to the scheduler once it has them all.
 pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
-    // SAFETY: it has not started.
+    // SAFETY: the node has not started.
     let core = unsafe { node.as_ref() };
     if core.has(mark::SKIP | mark::VOID) {
         ready.skips(node);
@@ -134,11 +138,12 @@ pub(super) fn start(node: NonNull<Core>, ready: &mut Ready<'_>) {
     }
 }
 
-/// A draft is a draft no more.
+/// Turns a draft into a scheduled interval.
 pub(super) fn schedule(node: NonNull<Core>) {
-    // SAFETY: it has not started.
+    // SAFETY: the node has not started.
     let waiting = unsafe { &node.as_ref().start.waiting };
-    // AcqRel: releases what the draft was given, and acquires what others before the start have done.
+    // AcqRel: publishes what the draft was given, and acquires what was done before the start
+    // elsewhere.
     if waiting.fetch_sub(DRAFT, Ordering::AcqRel) == DRAFT {
         let mut ready = Ready::without_hand(WorkerThread::get());
         start(node, &mut ready);
@@ -146,30 +151,31 @@ pub(super) fn schedule(node: NonNull<Core>) {
     }
 }
 
-/// Whether the worker that has made `node` ready may run it next: nobody counts on it, and it waits at no place.
+/// Whether the worker that has made `node` ready may run it next: the worker covers the node's
+/// scope (`WorkerThread::covers`), the node has no count of its own, and it waits at no place.
 pub(super) fn stays_in_hand(node: NonNull<Core>, current: Option<WorkerThread<'_>>) -> bool {
-    // SAFETY: it has not run.
+    // SAFETY: the node has not run.
     let core = unsafe { node.as_ref() };
     let scope = core.scope().as_ptr().cast_const();
     let covered = current.is_some_and(|current| std::ptr::eq(current.covers(), scope));
     covered && core.is_uncounted() && core.place().is_none()
 }
 
-/// A skipped node is worked off without a task.
+/// Processes a skipped node without a task.
 pub(super) fn skip(node: NonNull<Core>, ready: &mut Ready<'_>) {
-    // SAFETY: 1. due, and its one run.
+    // SAFETY: 1. the node is ready, and this is the only time it is processed.
     unsafe { execute(node, ready) };
 }
 
-/// The task of a node that may run, made when that becomes so.
+/// The task of a node, created when the node may run.
 fn task_of(node: NonNull<Core>) -> Task {
-    // SAFETY: 1. a node is ready once, and alive until it has run.
+    // SAFETY: 1. a node becomes ready once, and is alive until it has run.
     unsafe { Task::from_raw(node.cast()) }
 }
 
-/// Hands a node that may run to the scheduler.
+/// Submits a node that may run to the scheduler.
 pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
-    // SAFETY: it has not run.
+    // SAFETY: the node has not run.
     let core = unsafe { node.as_ref() };
     let (scope, task) = (core.live_scope(), task_of(node));
     match core.place() {
@@ -181,13 +187,14 @@ pub(super) fn submit(node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
     }
 }
 
-/// The same from a task of another tree: nothing but the task's own count keeps its scope.
+/// Like `submit`, but called by a task of another tree: only the task's own count keeps its scope
+/// alive.
 pub(super) fn submit_from_afar(node: NonNull<Core>) {
-    // SAFETY: it has not run.
+    // SAFETY: the node has not run.
     let core = unsafe { node.as_ref() };
     let (scope, task) = (core.live_scope(), task_of(node));
     match core.place() {
-        // Nothing but a reference of our own keeps the pool while the task may already run.
+        // The task may already run, so only a reference of our own keeps the pool alive.
         Some(place) => place::put_at(&scope.pool().as_arc(), place, task),
         None => scope.outside().push(task),
     }

@@ -1,4 +1,5 @@
-//! Locks that intervals hold from before their start until after their end. The protocol is in docs/intervals.md.
+//! Locks that intervals hold from before their start until after their end. docs/intervals.md
+//! describes the protocol.
 
 use super::Scope;
 use super::failure::{UsageError, UsageErrorKind};
@@ -14,10 +15,11 @@ use tidegate_sync::lock::Mutex;
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
 
-/// A lock that one interval at a time holds, from before its start until after its end; see [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
+/// A lock that one interval holds at a time, from before its start until after its end; see
+/// [`IntervalBuilder::lock`](super::IntervalBuilder::lock).
 ///
-/// Clones are the same lock. An interval that has requested several takes them in the order in which they were made, and no worker waits
-/// meanwhile.
+/// Clones refer to the same lock. An interval that has requested several locks takes them in the
+/// order in which they were created. No worker blocks meanwhile.
 #[derive(Clone)]
 pub struct Lock(Arc<Inner>);
 
@@ -26,12 +28,12 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// Under the lock's own mutex.
+/// Guarded by the lock's own mutex.
 #[derive(Default)]
 struct State {
-    /// The scope of the tree of the interval that holds it.
+    /// The scope of the tree that the holder belongs to.
     holder: Option<NonNull<ScopeCore>>,
-    /// The process in which the holder got it.
+    /// The process in which the holder got the lock.
     held_in: Option<Process>,
     queue: VecDeque<Waiter>,
 }
@@ -42,7 +44,8 @@ impl State {
         self.held_in = Some(Process::this());
     }
 
-    /// Aborts a child made by `fork` that would wait for a holder which only its parent has.
+    /// Aborts a child process made by `fork` that would wait for a holder that exists only in its
+    /// parent.
     fn check_holder(&self, core: &Core) {
         let here = Process::this();
         if self.held_in != Some(here) && !core.live_scope().pool().is_inherited() {
@@ -52,7 +55,8 @@ impl State {
         }
     }
 
-    /// Aborts a child made by `fork` that would hand the lock to an interval of a thread which only its parent has.
+    /// Aborts a child process made by `fork` that would hand the lock to an interval of a thread
+    /// that exists only in its parent.
     fn check_waiters(&self) {
         let here = Process::this();
         let is_foreign =
@@ -67,21 +71,24 @@ impl State {
 
 struct Waiter {
     node: NonNull<Core>,
-    /// Its scope waits for it also while nothing else of its tree goes on.
+    /// The waiter has a count in its scope, so that the scope waits for it even if no other task of
+    /// its tree is left.
     counted: bool,
     process: Process,
 }
 
-// SAFETY: nodes in the queue have not started and stay alive until they have; a scope is compared only.
+// SAFETY: nodes in the queue have not started, and stay alive until they have; scopes are only
+// compared.
 unsafe impl Send for State {}
 
 impl Waiter {
     fn scope(&self) -> NonNull<ScopeCore> {
-        // SAFETY: it waits here, so it has not started.
+        // SAFETY: the node waits for this lock, so it has not started.
         unsafe { self.node.as_ref() }.scope()
     }
 
-    /// Has a count of its own unless it waits for its own tree.
+    /// Gives the waiter a count of its own if the holder is of another tree, and takes the count
+    /// away if it is of the same one.
     fn waits_for(&mut self, holder: NonNull<ScopeCore>) {
         let counts = self.scope() != holder;
         // SAFETY: as in `scope`.
@@ -96,7 +103,7 @@ impl Waiter {
 }
 
 impl Lock {
-    /// A lock that nobody holds.
+    /// Creates a lock, which no interval holds.
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(Inner {
@@ -105,9 +112,10 @@ impl Lock {
         }))
     }
 
-    /// Whether the interval has it now; otherwise it is handed over later.
+    /// Requests the lock for an interval. Returns whether the interval has it now; otherwise it
+    /// gets the lock later.
     fn request(&self, node: NonNull<Core>) -> bool {
-        // SAFETY: it has not started.
+        // SAFETY: the node has not started.
         let core = unsafe { node.as_ref() };
         let mut state = self.0.state.lock();
         let Some(holder) = state.holder else {
@@ -127,7 +135,7 @@ impl Lock {
         false
     }
 
-    /// Gives it to who has waited longest.
+    /// Hands the lock to the interval that has waited longest.
     fn hand_on(&self) -> Option<NonNull<Core>> {
         let mut state = self.0.state.lock();
         state.check_waiters();
@@ -135,14 +143,17 @@ impl Lock {
         state.set_holder(next.as_ref().map(Waiter::scope));
         let State { holder, queue, .. } = &mut *state;
         if let Some(holder) = holder.filter(|now| before != Some(*now)) {
-            // Those that were not counted are of the tree that had it, in which the caller runs. Those that give their count back are of
-            // the tree that has it now: its new holder has one, or it is the caller's.
+            // A waiter without a count is of the tree that held the lock until now; the caller runs
+            // in that tree, so its scope is alive. A waiter that loses its count is of the tree
+            // that holds the lock now: the new holder has a count there, or the caller runs in that
+            // tree.
             queue.iter_mut().for_each(|waiter| waiter.waits_for(holder));
         }
         next.map(|waiter| waiter.node)
     }
 
-    /// The tree of this scope has stalled: whatever of it waits here never runs, and what holds the lock never ends.
+    /// Removes the waiters of a tree that has stalled, and hands on the lock if that tree holds it:
+    /// they will never run, and the holder will never end.
     pub(super) fn abandon(&self, scope: NonNull<ScopeCore>) {
         let held = {
             let mut state = self.0.state.lock();
@@ -156,11 +167,12 @@ impl Lock {
         }
     }
 
-    /// Refuses a request that an interval or one around it has made already, or that would turn the order of locks round.
+    /// Rejects a request that this interval or an enclosing one has already made, and one that
+    /// would reverse the order of locks.
     pub(super) fn check(&self, core: &Core) -> Result<(), UsageError> {
         let mut next = Some(NonNull::from(core));
         while let Some(node) = next {
-            // SAFETY: a draft, or what holds it and so has not ended.
+            // SAFETY: this node is a draft; each other one contains it, and so has not ended.
             let around = unsafe { node.as_ref() };
             let locks = || around.extras().map(|extras| extras.lock().locks.clone());
             for other in locks().unwrap_or_default() {
@@ -179,13 +191,14 @@ impl Lock {
                     ));
                 }
             }
-            // The body that has called the inline interval goes on when that has ended.
+            // The body that called an inline interval resumes only when that has ended, so its
+            // interval counts as enclosing.
             next = around.parent.or_else(|| around.tree().around);
         }
         Ok(())
     }
 
-    /// Adds it to what the draft is to hold.
+    /// Adds the lock to those that the draft will hold.
     pub(super) fn add_to(&self, core: &Core) {
         let locks = &mut core.extras_or_new().lock().locks;
         let at = locks.partition_point(|other| other.0.number < self.0.number);
@@ -213,9 +226,10 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// Takes the locks of an interval that is about to start. Whether it has them all; otherwise it goes on when it is handed the next.
+/// Takes the locks of an interval that is about to start. Returns whether it has them all; if not,
+/// it continues when it is handed the next one.
 pub(super) fn take(node: NonNull<Core>) -> bool {
-    // SAFETY: it has not started.
+    // SAFETY: the node has not started.
     let Some(extras) = (unsafe { node.as_ref() }).extras() else {
         return true;
     };
@@ -228,14 +242,14 @@ pub(super) fn take(node: NonNull<Core>) -> bool {
             return true;
         };
         if !lock.request(node) {
-            // From here on it belongs to who hands the lock over.
+            // From here on, the node belongs to the thread that hands over the lock.
             return false;
         }
         extras.lock().held += 1;
     }
 }
 
-/// Gives the locks of an interval back whose end occurs.
+/// Releases the locks of an interval whose end occurs.
 pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
     let Some(extras) = core.extras() else {
         return;
@@ -253,9 +267,9 @@ pub(super) fn give_back(core: &Core, ready: &mut Ready<'_>) {
     }
 }
 
-/// An interval was handed a lock by a task of the tree of `scope`.
+/// Continues with an interval that a task of the tree of `scope` has handed a lock.
 fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Ready<'_>>) {
-    // SAFETY: it has not started.
+    // SAFETY: the node has not started.
     let core = unsafe { node.as_ref() };
     let lock = {
         let mut extras = core.extras_or_new().lock();
@@ -272,7 +286,7 @@ fn go_on(node: NonNull<Core>, scope: NonNull<ScopeCore>, ready: Option<&mut Read
     }
 }
 
-/// Data that only intervals see which hold its lock.
+/// Data that only intervals holding its lock can access.
 ///
 /// ```
 /// use tidegate::interval::{self, Locked};
@@ -295,7 +309,7 @@ pub struct Locked<T> {
 }
 
 impl<T> Locked<T> {
-    /// Data under a lock of its own.
+    /// Guards data with a new lock.
     #[must_use]
     pub fn new(data: T) -> Self {
         Self {
@@ -310,11 +324,12 @@ impl<T> Locked<T> {
         &self.lock
     }
 
-    /// Calls `f` with the data on behalf of the interval whose body this is. Subintervals have to wait for its end for the lock, and may not
-    /// request it.
+    /// Calls `f` with the data, on behalf of the interval whose body this is. Intervals inside it
+    /// can't request the lock, because they would have to wait for its end.
     ///
     /// # Panics
-    /// The interval has not requested the lock; or the call is made inside of another one.
+    /// If the interval has not requested the lock, or if this is called inside another call for the
+    /// same data.
     pub fn with<R>(&self, body: &Scope<'_, '_>, f: impl FnOnce(&mut T) -> R) -> R {
         assert!(
             body.holds(&self.lock),
@@ -328,7 +343,7 @@ impl<T> Locked<T> {
         f(&mut data)
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }
@@ -347,7 +362,7 @@ mod tests {
     use super::Lock;
     use crate::fork::forks::{BADLY, End, end_of, exit, holding};
 
-    /// A thread of the parent may have been handing it over.
+    /// A thread of the parent may have been handing the lock over.
     #[test]
     fn a_lost_lock_aborts_the_child() {
         let pool = crate::Pool::builder().workers(1).build().unwrap();

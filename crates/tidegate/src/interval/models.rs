@@ -4,10 +4,10 @@ use crate::models::{Once, check_calls};
 use tidegate_sync::UnsafeCell;
 use tidegate_sync::park::Parker;
 
-/// A cell that one interval writes and another reads; loom finds a race if they are not ordered.
+/// A cell that one interval writes and another reads. Loom finds a race if these are not ordered.
 struct Passed(UnsafeCell<u32>);
 
-// SAFETY: that accesses are ordered is what the models show.
+// SAFETY: the models verify that the accesses are ordered.
 unsafe impl Sync for Passed {}
 
 impl Passed {
@@ -16,12 +16,12 @@ impl Passed {
     }
 
     fn write(&self) {
-        // SAFETY: loom panics where two are at it.
+        // SAFETY: loom panics if two threads access it at once.
         self.0.with_mut(|cell| unsafe { *cell = 7 });
     }
 
     fn check(&self) {
-        // SAFETY: loom panics where two are at it.
+        // SAFETY: loom panics if two threads access it at once.
         assert_eq!(self.0.with(|cell| unsafe { *cell }), 7);
     }
 }
@@ -40,7 +40,7 @@ fn loom_calls_an_edge_is_added_while_the_point_that_it_leaves_occurs() {
                 cell.check();
                 read.happen();
             });
-            // Another worker runs it.
+            // Another worker runs `first`.
             begun.park();
             first.end().before(next.start()).unwrap();
         });
@@ -60,7 +60,7 @@ fn loom_calls_the_last_of_two_points_releases_what_waits_for_both() {
                 read.happen();
             });
             let [one, other] = &cells;
-            // Each on a worker of its own.
+            // Each interval runs on its own worker.
             let first = s.interval(|_| {
                 one.write();
                 news.park();

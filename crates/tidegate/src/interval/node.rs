@@ -1,9 +1,18 @@
-//! What an interval is in memory. The protocol, with the owner of each word, is docs/intervals.md.
+//! An interval in memory. docs/intervals.md describes the protocol and which thread may change each
+//! word.
 //!
-//! **Safety argument.** A node is alive until its end has occurred and no handle is left (`refs`). Pointers to nodes are held by: handles; an
-//! edge, to a target that cannot occur before the edge is released; a child, to a parent whose end cannot occur before the child's; the
-//! task of a node that is ready; a lock's queue, for a node that has not started. The tree, in the frame of the inline interval's call, outlives
-//! all of them but handles, which cannot leave that call, and nodes of a stalled tree, which nobody follows any more.
+//! **Safety argument.** A node is alive until its end has occurred and no handle is left (`refs`).
+//! These hold pointers to nodes:
+//!
+//! * handles;
+//! * an edge, to a target that cannot occur before the edge is released;
+//! * a child, to its parent, whose end cannot occur before the child's;
+//! * the task of a node that is ready;
+//! * a lock's queue, to nodes that have not started.
+//!
+//! The tree is in the frame of the inline interval's call. It outlives all of these, except
+//! handles, which cannot leave the call, and nodes of a stalled tree, which no thread follows any
+//! more.
 
 use super::edges::Edge;
 use super::failure::Cause;
@@ -20,30 +29,31 @@ use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use tidegate_sync::lock::Mutex;
 
-/// Of `start`: the interval is not scheduled yet.
+/// In `start.waiting`: the interval is not scheduled yet.
 pub(super) const DRAFT: u32 = 1 << 31;
-/// Of `end`: the body has not ended, and children are still to be added.
+/// In `end.waiting`: the body has not ended, and its children have not been added yet.
 pub(super) const BODY: u32 = 1 << 31;
-/// What BODY leaves room for, beside edges.
+/// The number of children for which BODY leaves room, in addition to edges.
 pub(super) const MOST_CHILDREN: u32 = 1 << 30;
-/// The same for edges.
+/// The largest value of a `waiting` word, BODY included; the rest is left for children.
 pub(super) const MOST_WAITING: u32 = BODY + (1 << 30);
 
 /// Bits of `marks`.
 pub(super) mod mark {
-    /// Something before the start has failed: the body does not run.
+    /// Something before the start has failed, so the body does not run.
     pub(in super::super) const SKIP: u32 = 1;
     /// Something before the end has failed.
     pub(in super::super) const FAILED: u32 = 2;
     /// The body has left a value.
     pub(in super::super) const VALUE: u32 = 4;
-    /// There are or were children.
+    /// The node has or had children.
     pub(in super::super) const PARENT: u32 = 8;
-    /// It was made in vain: it does not run, and nothing has failed by that.
+    /// The interval was created but its order was rejected: it does not run, and that is not a
+    /// failure.
     pub(in super::super) const VOID: u32 = 16;
 }
 
-/// Which point of an interval.
+/// One of the two points of an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Which {
     Start,
@@ -65,12 +75,12 @@ impl PointWords {
     }
 
     pub(super) fn has_occurred(&self) -> bool {
-        // Acquire pairs with the swap in `Ready::release`: what came before the point is visible.
+        // Acquire pairs with the swap in `Ready::release`: everything before the point is visible.
         self.after.load(Ordering::Acquire) == Edge::OCCURRED
     }
 }
 
-/// What few intervals have.
+/// Data that few intervals have.
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) name: Option<Cow<'static, str>>,
@@ -79,11 +89,11 @@ pub(super) struct Extras {
     pub(super) locks: Vec<Lock>,
     /// How many of them are held.
     pub(super) held: usize,
-    /// Its number in the record of its tree.
+    /// The interval's number in its tree's recording.
     pub(super) recorded: Option<usize>,
 }
 
-/// An interval apart from its closure. A node begins with it.
+/// An interval without its closure. Every node begins with it.
 #[repr(C)]
 pub(super) struct Core {
     scoped: Scoped,
@@ -92,14 +102,14 @@ pub(super) struct Core {
     pub(super) start: PointWords,
     pub(super) end: PointWords,
     extras: AtomicPtr<Mutex<Extras>>,
-    /// Among its parent's children.
+    /// The number among its parent's children.
     pub(super) number: u32,
     refs: AtomicU32,
     marks: AtomicU32,
 }
 
 impl Core {
-    /// With a reference for its draft and one for the runtime.
+    /// Creates a node with one reference for its draft and one for the runtime.
     #[inline]
     pub(super) fn new(
         scoped: Scoped,
@@ -121,16 +131,17 @@ impl Core {
     }
 
     pub(super) fn has(&self, mark: u32) -> bool {
-        // Relaxed: whoever relies on a mark has acquired a count or a list that was changed after it.
+        // Relaxed: a thread that relies on a mark has acquired a count or a list that was changed
+        // after it.
         self.marks.load(Ordering::Relaxed) & mark != 0
     }
 
     pub(super) fn mark(&self, mark: u32) {
-        // Relaxed: released by what is counted down next.
+        // Relaxed: published by the count-down that follows.
         self.marks.fetch_or(mark, Ordering::Relaxed);
     }
 
-    /// Something before this point has failed.
+    /// Records that something before this point has failed.
     pub(super) fn mark_failed(&self, which: Which) {
         self.mark(match which {
             Which::Start => mark::SKIP,
@@ -160,9 +171,10 @@ impl Core {
         self.scoped.scope()
     }
 
-    /// The same for who works off this node, or has a handle or a draft of it.
+    /// Like `scope`, for a thread that processes this node, or has a handle or a draft of it.
     pub(super) fn live_scope(&self) -> &ScopeCore {
-        // SAFETY: the scope waits while this has not ended, and handles are used inside of the call that waits for the scope.
+        // SAFETY: the scope waits until this node has ended, and handles are used only inside the
+        // call that waits for the scope.
         unsafe { self.scoped.scope().as_ref() }
     }
 
@@ -174,12 +186,13 @@ impl Core {
         self.extras()?.lock().place
     }
 
-    /// Gives the node's task a count of its own, so that its scope waits for it before it is ready.
+    /// Gives the node's task a count of its own, so that its scope waits for it even before it is
+    /// ready.
     pub(super) fn count(&self) {
         self.scoped.count();
     }
 
-    /// Takes that count away again; somebody else keeps the scope.
+    /// Takes that count away. Something else must keep the scope alive.
     pub(super) fn uncount(&self) {
         self.scoped.uncount();
     }
@@ -193,11 +206,11 @@ impl Core {
         self.tree().keep(cause, self);
     }
 
-    /// What few intervals have, if this has any.
+    /// The extras, if this interval has any.
     pub(super) fn extras(&self) -> Option<&Mutex<Extras>> {
         // Acquire pairs with `extras_or_new`.
         let extras = self.extras.load(Ordering::Acquire);
-        // SAFETY: made there and freed with the node.
+        // SAFETY: created there, and freed with the node.
         unsafe { extras.as_ref() }
     }
 
@@ -206,18 +219,18 @@ impl Core {
             return extras;
         }
         let new = Box::into_raw(Box::new(Mutex::new(Extras::default())));
-        // AcqRel: releases what was made, or acquires what somebody else has.
+        // AcqRel: publishes the new extras, or acquires those that another thread has created.
         let made =
             self.extras
                 .compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
         if made.is_err() {
-            // SAFETY: made above, and nobody else has seen it.
+            // SAFETY: created above, and no other thread has seen it.
             drop(unsafe { Box::from_raw(new) });
         }
         self.extras().expect("made just now")
     }
 
-    /// What to call it.
+    /// The name for messages.
     pub(super) fn name(&self) -> String {
         let name = self.extras().and_then(|extras| extras.lock().name.clone());
         match (name, self.parent) {
@@ -240,26 +253,28 @@ impl Core {
     }
 
     pub(super) fn add_ref(&self) {
-        // Relaxed: the caller has a reference.
+        // Relaxed: the caller already has a reference.
         if self.refs.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
-            // So many handles can only have been forgotten; if the count went round, the node would be freed under the others.
+            // Only forgotten handles can add up to this number. If the count wrapped around, the
+            // node would be freed while it is still in use.
             std::process::abort();
         }
     }
 
-    /// One reference less.
+    /// Drops a reference.
     ///
     /// # Safety
-    /// 1. The caller has it, and does not use the node afterwards.
+    /// 1. The caller has that reference, and does not use the node afterwards.
     pub(super) unsafe fn let_go(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
-        // SAFETY: the caller's reference keeps it (1).
+        // SAFETY: the caller's reference keeps the node alive (1).
         let core = unsafe { node.as_ref() };
-        // AcqRel: what was done with the node, by whomever, comes before its end. Not a fence, which ThreadSanitizer does not know.
+        // AcqRel: all uses of the node, by any thread, come before it is freed. Not a fence, which
+        // ThreadSanitizer does not support.
         if core.refs.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
         if core.has(mark::VALUE) {
-            // SAFETY: a node of its kind, with a value, and the last reference was ours.
+            // SAFETY: a node of its kind, with a value; this was the last reference.
             let dropped = unwind::catch(|| unsafe { (core.kind.drop_value)(node) });
             if let Err(payload) = dropped {
                 core.tree().report(payload, core);
@@ -268,13 +283,13 @@ impl Core {
         // Relaxed: acquired with the last reference.
         let extras = core.extras.load(Ordering::Relaxed);
         if !extras.is_null() {
-            // SAFETY: from `extras_or_new`, and nobody else has the node.
+            // SAFETY: from `extras_or_new`, and no other thread has access to the node.
             drop(unsafe { Box::from_raw(extras) });
         }
         if core.has(mark::PARENT) {
             core.tree().bury(node, current);
         } else {
-            // SAFETY: 1. as above, and nobody comes to it from a child.
+            // SAFETY: 1. as above, and no thread can reach the node through a child.
             unsafe { Self::free(node, current) };
         }
     }
@@ -282,9 +297,9 @@ impl Core {
     /// # Safety
     /// 1. No reference is left, and value and extras are gone.
     pub(super) unsafe fn free(node: NonNull<Self>, current: Option<WorkerThread<'_>>) {
-        // SAFETY: live memory (1).
+        // SAFETY: the node's memory is still live (1).
         let kind = unsafe { node.as_ref() }.kind;
-        // SAFETY: of a node of this kind (1).
+        // SAFETY: a node of this kind (1).
         unsafe { (kind.release)(node, current) };
     }
 }

@@ -1,22 +1,24 @@
-//! Pictures of a recorded run: what was to come before what, and who ran what where and when.
+//! Pictures of a recorded run: the declared order, and which thread ran each interval, where and
+//! when.
 
 use super::record::{Graph, Recording, Span};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Pixels of the picture of a run, without the names of its threads.
+/// Width of the run's picture in pixels, without the names of the threads.
 const WIDTH: f64 = 1_000.0;
 const ROW: f64 = 28.0;
 const MARGIN: f64 = 110.0;
-/// Fills for places, in turn; the last one is for who stands nowhere.
+/// Colours of places, assigned cyclically; the last one is for threads that are in no place.
 const FILLS: [&str; 7] = [
     "#4e79a7", "#59a14f", "#edc948", "#b07aa1", "#76b7b2", "#9c755f", "#bab0ac",
 ];
 const FAILED: &str = "#e15759";
 
 impl Graph {
-    /// The order as a graph in the language of Graphviz: a box for each interval, a frame around those that one has created, solid arrows from ends and
-    /// dashed ones from starts. What never ran is grey.
+    /// Returns the order as a Graphviz graph. Each interval is a box, with a frame around the
+    /// intervals that it created. Edges from ends are solid, and those from starts dashed.
+    /// Intervals that never ran are grey, and failed ones red.
     #[must_use]
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph intervals {\n  rankdir=LR;\n  node [shape=box];\n");
@@ -28,7 +30,7 @@ impl Graph {
         }
         let roots = self.intervals.iter().enumerate();
         let roots = roots.filter(|(_, interval)| interval.parent.is_none());
-        // What is still to be written: an interval, or the end of a frame.
+        // Pending output: an interval, or the end of a frame.
         let mut next: Vec<Option<usize>> = roots.map(|(number, _)| Some(number)).rev().collect();
         while let Some(item) = next.pop() {
             let Some(number) = item else {
@@ -62,8 +64,12 @@ impl Graph {
         out
     }
 
-    /// The run as a picture in SVG: a row for each thread that ran any, time from left to right, a bar for each body in the colour of the place where it ran, red where
-    /// it has failed; below, the time that all took, and which colour is which. A bar tells its name and times to who points at it.
+    /// Returns the run as an SVG picture.
+    ///
+    /// There is a row for each thread that ran an interval, with time from left to right, and a bar
+    /// for each body. The colour of a bar shows the place where the body ran; red marks a failure.
+    /// The total time and a legend are below. Hovering over a bar shows the interval's name and
+    /// times.
     #[must_use]
     pub fn svg(&self) -> String {
         let ran = || {
@@ -89,7 +95,7 @@ impl Graph {
         for (interval, ran) in ran() {
             let row = workers.partition_point(|worker| *worker < ran.worker);
             let (left, y) = (x(ran.from), (row as f64 + 0.1) * ROW);
-            // Thin enough to tell neighbours apart, never invisible.
+            // Narrow enough to tell neighbours apart, but never invisible.
             let wide = (x(ran.to) - left).max(0.3);
             let fill = if ran.failed { FAILED } else { fill(ran.place) };
             let name = escaped(&interval.name);
@@ -127,7 +133,6 @@ impl Graph {
     }
 }
 
-/// The colour of a place.
 fn fill(place: Option<usize>) -> &'static str {
     let others = FILLS.len() - 1;
     FILLS[place.map_or(others, |number| number % others)]

@@ -1,4 +1,4 @@
-//! What becomes ready when points occur, and in which order it is worked off.
+//! Nodes that become ready when points occur, and the order in which they are processed.
 
 use super::edges::Edge;
 use super::life;
@@ -7,7 +7,7 @@ use crate::worker::WorkerThread;
 use std::ptr::{NonNull, null_mut};
 use tidegate_sync::atomic::Ordering;
 
-/// A thread's list of what has become ready by what it does.
+/// The nodes that have become ready through what one thread does.
 pub(super) struct Ready<'a> {
     current: Option<WorkerThread<'a>>,
     /// Whether the first node that may run is kept for the caller.
@@ -22,7 +22,7 @@ enum Todo {
 }
 
 impl<'a> Ready<'a> {
-    /// All nodes go to the scheduler.
+    /// A list that submits all nodes to the scheduler.
     pub(super) fn without_hand(current: Option<WorkerThread<'a>>) -> Self {
         Self {
             current,
@@ -32,7 +32,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// All but the first.
+    /// A list that keeps the first node for the caller, and submits the others to the scheduler.
     pub(super) fn with_hand(current: WorkerThread<'a>) -> Self {
         let mut ready = Self::without_hand(Some(current));
         ready.has_hand = true;
@@ -43,7 +43,7 @@ impl<'a> Ready<'a> {
         self.current
     }
 
-    /// This node may run.
+    /// Adds a node that may run.
     pub(super) fn runs(&mut self, node: NonNull<Core>) {
         if self.has_hand && self.hand.is_none() && life::stays_in_hand(node, self.current) {
             self.hand = Some(node);
@@ -52,20 +52,24 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// This node starts, and does not run.
+    /// Adds a node that starts but does not run.
     pub(super) fn skips(&mut self, node: NonNull<Core>) {
         self.rest.push(Todo::Skip(node));
     }
 
-    /// A point occurs: counts down all that are after it, in the order in which the edges were added.
+    /// Lets a point occur: counts down all points after it, in the order in which the edges were
+    /// added.
     pub(super) fn release(&mut self, words: &PointWords, failed: bool) {
-        // AcqRel: releases what came before the point to who finds it occurred, and acquires the edges.
+        // AcqRel: publishes what came before the point to threads that find it has occurred, and
+        // acquires the edges.
         let added = words.after.swap(Edge::OCCURRED, Ordering::AcqRel);
         let mut next = reversed(added);
         while let Some(edge) = NonNull::new(next) {
-            // SAFETY: 1. from the list of a point that has occurred, which is ours; each edge is in one list once.
+            // SAFETY: 1. the point has occurred, so this thread owns its list, and each edge is in
+            // only one list.
             let Edge { target, after } = unsafe { Edge::take_out(edge, self.current) };
-            // Relaxed: the list was acquired; whoever has taken an edge back comes before this point.
+            // Relaxed, both: the list was acquired; a thread that has withdrawn an edge did so
+            // before this point occurred.
             next = after.load(Ordering::Relaxed);
             if let Some((node, which)) = Edge::decode(target.load(Ordering::Relaxed)) {
                 self.count_down(node, which, failed);
@@ -73,14 +77,14 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// One point less before this one.
+    /// Counts down the points before this one.
     pub(super) fn count_down(&mut self, node: NonNull<Core>, which: Which, failed: bool) {
-        // SAFETY: the point waits for what is counted down here.
+        // SAFETY: the point waits for this count-down.
         let core = unsafe { node.as_ref() };
         if failed {
             core.mark_failed(which);
         }
-        // AcqRel: passes on what came before, and acquires what others passed on.
+        // AcqRel: publishes what came before, and acquires what other threads published.
         if core.words(which).waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
             match which {
                 Which::Start => life::start(node, self),
@@ -89,14 +93,15 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Works off all that has become ready, of a list without a hand.
+    /// Processes everything that has become ready, in a list without a hand.
     pub(super) fn settle_all(self) {
         debug_assert!(!self.has_hand);
         let left = self.settle();
         debug_assert!(left.is_none());
     }
 
-    /// Works off what has become ready. What is left for the caller to run.
+    /// Processes everything that has become ready. Returns the node that is left for the caller to
+    /// run.
     pub(super) fn settle(mut self) -> Option<NonNull<Core>> {
         while let Some(todo) = self.rest.pop() {
             match todo {
@@ -114,11 +119,11 @@ impl Drop for Ready<'_> {
     }
 }
 
-/// The list of a point the other way round: edges are put in front.
+/// Reverses the list of a point, because edges are pushed to its front.
 fn reversed(mut list: *mut Edge) -> *mut Edge {
     let mut turned = null_mut();
     while let Some(edge) = NonNull::new(list) {
-        // SAFETY: an edge of a list that is the caller's, and lives until it is taken out.
+        // SAFETY: an edge of the caller's list, alive until it is taken out.
         let after = unsafe { &edge.as_ref().after };
         // Relaxed, both: as in `release`.
         list = after.load(Ordering::Relaxed);

@@ -1,7 +1,8 @@
-//! What happened to the intervals of some runs, for pictures.
+//! A record of the intervals of one or more runs, for graphs and pictures.
 //!
-//! A tree that is recorded has a [`Recorder`], and each of its intervals a number there, kept with the things that few intervals have. Trees that are
-//! not recorded pay a look for each interval and edge.
+//! A tree that is being recorded has a [`Recorder`]. Each of its intervals has a number there,
+//! which is kept among its extras. In trees that are not recorded, each interval and edge costs one
+//! check.
 
 use super::node::{Core, Which};
 use super::{Failure, Scope, run_in};
@@ -12,10 +13,13 @@ use tidegate_policy::Nanos;
 use tidegate_sync::clock;
 use tidegate_sync::lock::Mutex;
 
-/// Runs intervals and takes notes: which there were, in what order they were to run, and who ran them where and when.
+/// Runs intervals and records them: which ones there were, their declared order, and which thread
+/// ran each of them, where and when.
 ///
-/// What several runs were is noted in one [`Graph`], on one clock; let them be runs on one pool, for threads are told apart by their numbers there. Notes take some hundred nanoseconds for each interval and edge, and memory for all of
-/// them until the recording [ends](Self::finish).
+/// The runs of one recorder share one [`Graph`] and one clock. They should run in one pool, because
+/// a graph identifies threads by their number in the pool. Recording takes a few hundred
+/// nanoseconds for each interval and edge, and keeps them all in memory until
+/// [`finish`](Self::finish).
 ///
 /// ```
 /// use tidegate::interval::Recorder;
@@ -49,11 +53,12 @@ impl Recorder {
         Self::default()
     }
 
-    /// Does what [`run`](fn@super::run) does, with notes of all intervals inside, those of [`Scope::inline`](super::Scope::inline) among them, but not those of
-    /// another `run` that is called inside.
+    /// Does the same as [`run`](fn@super::run) and records all intervals inside. These include
+    /// those of [`Scope::inline`](super::Scope::inline), but not those of another `run` called
+    /// inside.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// Like `run`.
     pub fn run<'env, R, F>(&self, f: F) -> Result<R, Failure>
     where
         F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R + Send,
@@ -62,14 +67,15 @@ impl Recorder {
         run_in(Some(self.0.clone()), f)
     }
 
-    /// What was noted.
+    /// Returns everything recorded.
     #[must_use]
     pub fn finish(self) -> Graph {
         std::mem::take(&mut *self.0.graph.lock())
     }
 }
 
-/// The intervals of a [`Recorder`] and their order. With the feature `drawing` it has `dot` and `svg`, which draw them.
+/// The intervals recorded by a [`Recorder`], and their order. With the feature `drawing`, the
+/// methods `dot` and `svg` draw them.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     pub(super) intervals: Vec<Recording>,
@@ -80,11 +86,12 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
-    /// What it is called.
+    /// The interval's name.
     pub name: String,
-    /// The number of the interval inside of which it was made; none for the outermost.
+    /// The number of the interval inside which this one was created; none for the inline interval
+    /// of a run.
     pub parent: Option<usize>,
-    /// When its body ran and where; none if it was skipped or never started.
+    /// When and where the body ran; none if it was skipped or never started.
     pub ran: Option<Span>,
 }
 
@@ -94,41 +101,44 @@ pub struct Recording {
 pub struct Span {
     /// The number of the thread in its pool, which may have more threads than workers.
     pub worker: usize,
-    /// Which of [`Pool::places`](crate::Pool::places) it stood in, if in any.
+    /// The index in [`Pool::places`](crate::Pool::places) of the place where the thread ran, if it
+    /// was in one.
     pub place: Option<usize>,
-    /// In nanoseconds since the record was begun.
+    /// The start, in nanoseconds since the recorder was created.
     pub from: Nanos,
-    /// The same, when the body was over; what was created inside may have gone on.
+    /// The end of the body, in nanoseconds since the recorder was created. Intervals created inside
+    /// may have run longer.
     pub to: Nanos,
-    /// Whether the body has failed.
+    /// Whether the body failed.
     pub failed: bool,
 }
 
-/// An edge that was added: the first point is before the second.
+/// A declared order: the first point comes before the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
-    /// The number of the first interval, and whether it is its end.
+    /// The number of the first interval, and whether the point is its end.
     pub from: (usize, bool),
-    /// The number of the second interval, and whether it is its end.
+    /// The number of the second interval, and whether the point is its end.
     pub to: (usize, bool),
 }
 
 impl Graph {
-    /// Every interval that was made, the outermost of a run before all others of it.
+    /// All intervals that were created. The inline interval of a run comes before all others of
+    /// that run.
     #[must_use]
     pub fn intervals(&self) -> &[Recording] {
         &self.intervals
     }
 
-    /// Every edge that was added, in that order.
+    /// All declared orders, in the order in which they were added.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 }
 
-/// Takes notes.
+/// What a [`Recorder`] has recorded so far.
 #[derive(Debug)]
 pub(super) struct Log {
     begun: Nanos,
@@ -143,7 +153,7 @@ impl Log {
         }
     }
 
-    /// A new interval of the tree, inside of `parent`.
+    /// Records a new interval, inside `parent`.
     pub(super) fn create(&self, core: &Core, parent: Option<&Core>) {
         let parent = parent.and_then(Core::recorded_as);
         let number = {
@@ -159,7 +169,7 @@ impl Log {
         self.name(core);
     }
 
-    /// Writes the name down as it is now.
+    /// Records the interval's current name.
     pub(super) fn name(&self, core: &Core) {
         if let Some(number) = core.recorded_as() {
             self.graph.lock().intervals[number].name = core.name();
@@ -174,7 +184,7 @@ impl Log {
         }
     }
 
-    /// The body of an interval has run since `from`.
+    /// Records that the body of an interval has run, from `from` until now.
     pub(super) fn ran(
         &self,
         core: &Core,

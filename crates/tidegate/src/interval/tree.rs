@@ -1,4 +1,4 @@
-//! What the intervals of one inline interval have in common.
+//! Data shared by all intervals of one inline interval.
 
 use super::failure::{Cause, Failure};
 use super::lock::Lock;
@@ -13,48 +13,50 @@ use tidegate_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-/// In the frame of the inline interval's call.
+/// Lives in the frame of the inline interval's call.
 #[derive(Default)]
 pub(super) struct Tree {
     /// The root's end has occurred.
     ended: AtomicBool,
-    /// The first failure; more are counted in it.
+    /// The first failure, which also counts the others.
     failure: Mutex<Option<Failure>>,
-    /// How many threads follow nodes to their ancestors.
+    /// How many threads walk from nodes up to their ancestors.
     walkers: AtomicUsize,
-    /// Nodes that were to be freed meanwhile, and how many.
+    /// Nodes that could not be freed because of walks, and their number.
     graves: Mutex<Graves>,
     buried: AtomicUsize,
     /// The locks that intervals of this tree hold.
     holds: Mutex<Vec<Lock>>,
-    /// There is an edge that does not go from an older to a younger child of an interval.
+    /// There is an edge that does not lead from an older to a younger child of an interval.
     unordered: AtomicBool,
-    /// The process-wide barrier was available when the tree began, so every thread that adds an edge knows that it is.
+    /// The process-wide barrier was available when the tree began, so every thread that
+    /// adds an edge can rely on it.
     has_barrier: bool,
-    /// Whose turn it is to search for a cycle.
+    /// Held while searching for a cycle.
     order: Mutex<()>,
-    /// The interval inside of whose body the inline interval was begun.
+    /// The interval whose body called the inline interval.
     pub(super) around: Option<NonNull<Core>>,
-    /// Who takes notes of it.
+    /// Records this tree.
     recorder: Option<Arc<Log>>,
 }
 
-// SAFETY: all parts but `around` are Sync; that is followed by who runs inside of the call, while the interval around it waits.
+// SAFETY: all fields but `around` are Sync. Only threads inside the call follow `around`, and the
+// enclosing interval waits for the call.
 unsafe impl Sync for Tree {}
 
 #[derive(Default)]
 struct Graves(Vec<NonNull<Core>>);
 
-// SAFETY: nobody uses the nodes any more; whoever has them may free them.
+// SAFETY: the nodes are not in use any more, so any thread may free them.
 unsafe impl Send for Graves {}
 
-/// While it lives, no node is freed through which one may walk.
+/// While it exists, nodes that the walk may pass through are not freed.
 pub(super) struct Walk<'a>(&'a Tree);
 
 impl Tree {
-    /// Of an inline interval that was begun by the body of this one, if of any.
+    /// Creates the tree of an inline interval called by the body of `around`, if any.
     pub(super) fn new(around: Option<NonNull<Core>>, recorder: Option<Arc<Log>>) -> Self {
-        // SAFETY: that body calls us.
+        // SAFETY: that body calls this function.
         let outer = around.and_then(|node| unsafe { node.as_ref() }.tree().recorder.clone());
         Self {
             around,
@@ -64,23 +66,25 @@ impl Tree {
         }
     }
 
-    /// The tasks of `scope` are intervals of this tree, which outlasts the scope; said before there is one.
+    /// Makes the tasks of `scope` intervals of this tree. Must be called before the first of them
+    /// is created.
     ///
     /// # Safety
-    /// 1. The tree outlasts the scope.
+    /// 1. The tree outlives the scope.
     pub(super) unsafe fn hang_on(&self, scope: &ScopeCore) {
-        // SAFETY: 1. a tree, and the caller's (1).
+        // SAFETY: 1. the extension is a tree, and outlives the scope (1).
         unsafe { scope.set_extension(NonNull::from(self).cast()) };
     }
 
     /// The tree of the intervals that are tasks of `scope`.
     pub(super) fn of(scope: &ScopeCore) -> &Self {
         let extension = scope.extension().expect("a scope of intervals");
-        // SAFETY: an extension is a tree that outlasts the scope (`ScopeCore::set_extension`).
+        // SAFETY: an extension is a tree that outlives the scope (`ScopeCore::set_extension`).
         unsafe { extension.cast::<Self>().as_ref() }
     }
 
-    /// The light side of the barrier between two threads that add edges; a full fence if the heavy side may order nothing.
+    /// The light side of the barrier between two threads that add edges; a full fence if the heavy
+    /// side may have no effect.
     pub(super) fn light(&self) {
         if self.has_barrier {
             barrier::light();
@@ -89,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// Who takes notes of this tree, if anybody.
+    /// Records this tree, if anything does.
     #[inline]
     pub(super) fn recorder(&self) -> Option<&Log> {
         self.recorder.as_deref()
@@ -105,12 +109,13 @@ impl Tree {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Notes that `node` has failed.
+    /// Records that `node` has failed.
     pub(super) fn keep(&self, cause: Cause, node: &Core) {
         let mut first = self.failure.lock();
         match &mut *first {
             Some(failure) => {
-                // What failed may be what leaves others waiting: that is no failure of theirs.
+                // A stall after a failure does not count: the failure may be what keeps the others
+                // waiting.
                 failure.more += usize::from(!matches!(cause, Cause::Stalled(_)));
                 drop(first);
                 let lost = match cause {
@@ -130,32 +135,35 @@ impl Tree {
         self.failure.lock().take()
     }
 
-    /// A panic that the inline interval does not bring to light.
+    /// Reports a panic that the inline interval does not return.
     pub(super) fn report(&self, payload: Payload, node: &Core) {
         let pool = node.live_scope().pool();
         pool.panics.report(payload, UnhandledPanic::Second);
     }
 
-    /// See [`Walk`].
+    /// Begins a [`Walk`].
     pub(super) fn walk(&self) -> Walk<'_> {
         // Relaxed: ordered by the fence.
         self.walkers.fetch_add(1, Ordering::Relaxed);
-        // Pairs with the one in `is_walked`: who frees an ancestor sees us, or we see that its descendant has ended.
+        // Pairs with the fence in `is_walked`: a thread that frees an ancestor sees this walker, or
+        // the walker sees that the descendant has ended.
         barrier::full();
         Walk(self)
     }
 
-    /// Whether a node that had children must not be freed now.
+    /// Whether a walk may be under way, so that nodes with children must not be freed now.
     fn is_walked(&self) -> bool {
-        // Pairs with the one in `walk`.
+        // Pairs with the fence in `walk`.
         barrier::full();
-        // Acquire: what a walker has looked at comes before it is freed; pairs with its leaving.
+        // Acquire: a walker's accesses come before the nodes are freed; pairs with the end of the
+        // walk.
         self.walkers.load(Ordering::Acquire) > 0
     }
 
-    /// Frees a node that had children and has no reference left, at once or when nobody walks.
+    /// Frees a node that had children and has no reference left, now or when no thread walks.
     pub(super) fn bury(&self, node: NonNull<Core>, current: Option<WorkerThread<'_>>) {
-        // Relaxed: whoever buries looks again.
+        // Relaxed: a stale value only delays the freeing, because the next call of `bury` checks
+        // again.
         let graves = if self.buried.load(Ordering::Relaxed) > 0 {
             let mut graves = self.graves.lock();
             self.buried.store(0, Ordering::Relaxed);
@@ -163,14 +171,15 @@ impl Tree {
         } else {
             Graves::default()
         };
-        // After they were taken: who walks now has not come to any of them.
+        // Checked after the nodes were taken out: a walk that begins later cannot reach any of
+        // them.
         if self.is_walked() {
             let mut all = self.graves.lock();
             all.0.push(node);
             all.0.extend(graves.into_nodes());
             self.buried.store(all.0.len(), Ordering::Relaxed);
         } else {
-            // SAFETY: 1. no reference is left, and nobody walks through it.
+            // SAFETY: 1. no reference is left, and no thread walks through the node.
             unsafe { Core::free(node, current) };
         }
     }
@@ -185,7 +194,7 @@ impl Tree {
         self.unordered.store(true, Ordering::Relaxed);
     }
 
-    /// The turn to search.
+    /// Waits for the turn to search.
     pub(super) fn order(&self) -> MutexGuard<'_, ()> {
         self.order.lock()
     }
@@ -196,13 +205,13 @@ impl Tree {
 
     pub(super) fn gives(&self, lock: &Lock) {
         let mut holds = self.holds.lock();
-        // It was taken not long ago.
+        // Search from the end, because it was probably taken recently.
         if let Some(at) = holds.iter().rposition(|other| other == lock) {
             holds.swap_remove(at);
         }
     }
 
-    /// The tree has stalled: what holds its locks never ends.
+    /// Abandons the locks of a stalled tree, whose holders never end.
     pub(super) fn abandon_locks(&self, scope: NonNull<ScopeCore>) {
         let held = std::mem::take(&mut *self.holds.lock());
         held.iter().for_each(|lock| lock.abandon(scope));
@@ -217,7 +226,7 @@ impl Drop for Walk<'_> {
 }
 
 impl Graves {
-    /// For who must not free them yet.
+    /// Returns the nodes without freeing them.
     fn into_nodes(mut self) -> Vec<NonNull<Core>> {
         std::mem::take(&mut self.0)
     }
@@ -226,7 +235,8 @@ impl Graves {
 impl Drop for Graves {
     fn drop(&mut self) {
         for node in self.0.drain(..) {
-            // SAFETY: 1. buried when its last reference was gone, and nobody walks: the tree is over, or `bury` has seen so.
+            // SAFETY: 1. buried when its last reference was gone, and no thread walks: either the
+            // tree has ended, or `bury` has checked.
             unsafe { Core::free(node, WorkerThread::get()) };
         }
     }

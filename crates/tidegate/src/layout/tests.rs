@@ -1,8 +1,9 @@
 use super::*;
 
-/// Two packages of two cores with two hardware threads each; siblings are numbered apart, as is usual.
+/// Two packages with two cores each, and two hardware threads per core. As usual, the siblings'
+/// numbers are not adjacent.
 const PACKAGES: &str = "cpus 0-7\ncore 0,4 1,5 2,6 3,7\nL2 0,4 1,5 2,6 3,7\nL3 0-1,4-5 2-3,6-7\npackage 0-1,4-5 2-3,6-7";
-/// Large cores with a cache for all of them beside small ones that have none of that level.
+/// Large cores that share a cache, and small ones that have no cache of that level.
 const MIXED: &str = "cpus 0-7\nL2 0 1 2 3 4-5 6-7\nL3 0-3";
 
 fn layout(machine: &str, workers: usize, by: PlaceBy) -> Layout {

@@ -1,10 +1,10 @@
-//! Why a request for memory fails.
+//! Errors of memory requests.
 
 use std::fmt;
 use std::panic::Location;
 use tidegate_policy::show_size;
 
-/// A number of bytes for people.
+/// A number of bytes in readable form.
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {
@@ -18,42 +18,42 @@ impl fmt::Display for Size {
     }
 }
 
-/// Why a [`reserve`](super::reserve) was not granted.
+/// The error returned if a [`reserve`](super::reserve) is not granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReservationError {
     /// The calling thread runs no task of a pool.
     NoPool,
-    /// The calling thread runs a task of another pool than that of the reservation which is to grow.
+    /// The calling thread runs a task of a pool other than that of the reservation to grow.
     OtherPool,
-    /// No allocation can be that large.
+    /// The size exceeds that of any possible allocation.
     TooLarge {
-        /// How much was asked for.
+        /// The requested size in bytes.
         bytes: usize,
     },
-    /// It does not fit into the budget, and nobody is left who could give anything back.
+    /// The request does not fit into the budget, and no task is left that could release memory.
     Refused {
-        /// How much was asked for.
+        /// The requested size in bytes.
         bytes: u64,
-        /// How much all tasks together may declare.
+        /// The pool's budget in bytes: the most that all its tasks together may declare.
         budget: u64,
-        /// How much of that the serial run was said to need.
+        /// The part of the budget that is kept for the serial run, in bytes.
         serial: u64,
-        /// How much is declared.
+        /// The bytes that are currently declared.
         declared: u64,
-        /// By whom.
+        /// The current reservations, by source location, largest first.
         holders: Vec<Holder>,
     },
 }
 
-/// The reservations that were made at one place in the source and not given back.
+/// The live reservations that were made at one source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Where [`reserve`](super::reserve) was called.
     pub at: &'static Location<'static>,
-    /// How much they are together.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// How many.
+    /// Their number.
     pub reservations: usize,
 }
 
@@ -68,10 +68,10 @@ impl fmt::Display for Holder {
     }
 }
 
-/// So many holders are named; the others are smaller.
+/// Messages list at most this many holders, largest first.
 const NAMED: usize = 5;
 
-/// Lists the holders, the largest first.
+/// Formats the holders, largest first.
 pub(super) struct Holders<'a>(pub(super) &'a [Holder]);
 
 impl fmt::Display for Holders<'_> {

@@ -1,7 +1,10 @@
-//! The plan of a pool that keeps the depth-first order ([`tidegate_policy::memory::plan`]), and what its names stand for.
+//! The plan of a pool that keeps the depth-first order ([`tidegate_policy::memory::plan`]), and the
+//! mapping of its names to tasks, scopes and threads.
 //!
-//! It knows neither the pool nor its workers: threads are numbers, and what sleeps is an [`Event`]. A task that was forked is in the plan and nowhere else. Tasks that come
-//! from outside, or go to a place or an inbox, are unknown to the plan until they begin, behind all others.
+//! This module knows neither the pool nor its workers: threads are numbers, and sleeping threads
+//! are [`Event`]s. A forked task is in the plan and nowhere else. Tasks that come from outside, or
+//! that go to a place or an inbox, are unknown to the plan until they begin; they come after all
+//! others.
 
 use super::error::{Holder, ReservationError};
 use crate::job::{Header, Task};
@@ -19,43 +22,42 @@ use tidegate_policy::trace::{Orders, StreamRecorder};
 use tidegate_policy::{MemoryPolicy, Rng};
 use tidegate_sync::seed;
 
-/// The plan, and what its names stand for.
 pub(super) struct Ordered {
     plan: Orders<Task, Option<RefCell<StreamRecorder>>>,
-    /// By the address of a task: from the fork until it begins, for a half until its joiner resumes.
+    /// By the address of a task: from its fork until it begins, or for a half until its joiner
+    /// resumes.
     tasks: ByAddress<book::Task>,
-    /// By the address of a scope: from its first task to its end.
+    /// By the address of a scope: from its first task until it ends.
     scopes: ByAddress<book::Scope>,
-    /// By thread: the events that its tasks sleep on, the innermost last.
+    /// By thread: the events that its tasks sleep on, innermost last.
     asleep: Vec<Vec<Arc<Event>>>,
-    /// By thread: the unanswered requests of its tasks, the innermost last.
+    /// By thread: the unanswered requests of its tasks, innermost last.
     asks: Vec<Vec<Request>>,
-    /// By the number of the reservation: the request that was granted.
+    /// By the number of a reservation: the request that was granted.
     reservations: Vec<Option<Request>>,
-    /// For random choices.
     rng: Rng,
     /// A rescue found nothing to begin, and the plan has not changed since.
     pub(super) in_vain: bool,
-    /// What `in_vain` was before the current turn.
+    /// The value of `in_vain` before the current turn.
     was_in_vain: bool,
 }
 
-/// How many bytes were asked for, and where in the source.
+/// The number of bytes requested, and the source location of the request.
 pub(super) type Request = (u64, &'static Location<'static>);
 
 /// What a worker does next.
 pub(super) enum Step {
-    /// Runs this task, which was in the deque of the named worker.
+    /// Run this task, which was in the deque of this worker.
     Start(Task, Option<usize>),
-    /// Gives its slot to the thread that sleeps on this event.
+    /// Give the slot to the thread that sleeps on this event.
     Wake(Arc<Event>),
-    /// Looks again.
+    /// Look again.
     Again,
 }
 
 type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Scatter>>;
 
-/// Hashes addresses, which no attacker chooses.
+/// A hash function for addresses, which no attacker chooses.
 #[derive(Default)]
 struct Scatter(u64);
 
@@ -67,17 +69,17 @@ impl Hasher for Scatter {
     }
 
     fn write_usize(&mut self, word: usize) {
-        // The golden ratio moves close addresses far from each other.
+        // Multiplying by the golden ratio moves close addresses far apart.
         self.0 = (self.0 ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     fn finish(&self) -> u64 {
-        // The table uses the bits at both ends.
+        // The hash table uses the bits at both ends.
         self.0 ^ self.0 >> 32
     }
 }
 
-/// The entry at an index of a list that grows as needed.
+/// The entry at this index. The list grows as needed.
 fn entry<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     if list.len() <= at {
         list.resize_with(at + 1, T::default);
@@ -90,7 +92,7 @@ pub(super) fn address<T>(of: &T) -> usize {
 }
 
 impl Ordered {
-    /// The plan of this policy, if it keeps the order.
+    /// Creates the plan of this policy; None if the policy does not keep the order.
     pub(super) fn new(
         memory: MemoryPolicy,
         workers: usize,
@@ -133,19 +135,19 @@ impl Ordered {
         self.apply(Command::SetWorkers(workers));
     }
 
-    /// Gives the plan a command. Random choices come from the plan's own generator.
+    /// Sends a command to the plan. Random choices come from the plan's own generator.
     fn apply(&mut self, command: Command<Task>) -> Reply<Task> {
         let Self { plan, rng, .. } = self;
         plan.apply(command, |many| rng.below(many as u64) as usize)
     }
 
-    /// Changes the plan; a rescue may find something again.
+    /// Changes the plan, so a rescue may find something again.
     pub(super) fn turn<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
         self.was_in_vain = std::mem::replace(&mut self.in_vain, false);
         change(self)
     }
 
-    /// The events of the sleeping threads whose requests can be answered now.
+    /// Returns the events of the sleeping threads whose requests can be answered now.
     pub(super) fn settle(&mut self) -> Vec<Arc<Event>> {
         let mut answered = vec![];
         while let Some(t) = self.apply(Command::Settle).thread() {
@@ -154,7 +156,8 @@ impl Ordered {
         answered
     }
 
-    /// Thread `t` has forked these tasks. Returns what it must sleep on if its slot is for one of them.
+    /// Adds tasks that thread `t` has forked. Returns an event to sleep on if the thread must give
+    /// its slot to one of them.
     pub(super) fn fork(
         &mut self,
         t: usize,
@@ -178,7 +181,7 @@ impl Ordered {
         self.tasks.insert(header, name);
     }
 
-    /// The name of the scope at this address, which the plan may not know yet.
+    /// The name of the scope at this address, which may be new to the plan.
     fn open(&mut self, scope: usize) -> book::Scope {
         if let Some(name) = self.scopes.get(&scope) {
             return *name;
@@ -188,7 +191,7 @@ impl Ordered {
         name
     }
 
-    /// A task of the scope will begin that the plan does not know until then.
+    /// Announces a task of the scope that the plan does not know until it begins.
     pub(super) fn expect(&mut self, scope: &ScopeCore) {
         let scope = self.open(address(scope));
         self.apply(Command::Expect(scope));
@@ -200,7 +203,7 @@ impl Ordered {
         }
     }
 
-    /// What thread `t`, which has no frames, does next.
+    /// What thread `t` does next. It has no frames.
     pub(super) fn next(&mut self, t: usize, draw: &mut dyn FnMut(usize) -> usize) -> Option<Step> {
         let next = self.plan.apply(Command::Next(t), draw).next()?;
         Some(self.step(next))
@@ -213,7 +216,7 @@ impl Ordered {
         Some(self.step(next?))
     }
 
-    /// The first parked task that resumes.
+    /// Resumes the first parked task.
     pub(super) fn resume_parked(&mut self) -> Option<Step> {
         let next = self.apply(Command::ResumeParked).next()?;
         Some(self.step(next))
@@ -227,7 +230,7 @@ impl Ordered {
         }
     }
 
-    /// A task of the scope that thread `t` waits for, if it comes next.
+    /// Takes a task of the scope that thread `t` waits for, if one is next in order.
     pub(super) fn next_of(&mut self, t: usize, scope: &ScopeCore) -> Option<Task> {
         self.in_vain = self.was_in_vain;
         let scope = *self.scopes.get(&address(scope))?;
@@ -236,14 +239,14 @@ impl Ordered {
         task
     }
 
-    /// Takes a half back that has not begun. Returns whether it had not.
+    /// Takes a half back. Returns false if it has already begun.
     pub(super) fn take_back(&mut self, half: &Header) -> bool {
         let name = self.tasks.get(&address(half)).copied();
         let taken = name.and_then(|name| self.apply(Command::TakeBack(name)).taken());
         taken.is_some() && self.tasks.remove(&address(half)).is_some()
     }
 
-    /// A task begins on thread `t` that was taken from somewhere.
+    /// Records that a task, taken from anywhere, begins on thread `t`.
     pub(super) fn begin(&mut self, t: usize, task: &Task) {
         let (is_half, header) = (task.header().latch.is_half(), address(task.header()));
         let known = if is_half {
@@ -284,7 +287,7 @@ impl Ordered {
                 scope.map(Until::Scope)
             }
             Awaited::Outside(_) => None,
-            // The request has told the plan.
+            // The plan has known since `ask`.
             Awaited::Memory(_) => return,
         };
         self.apply(Command::Waits(t, until.unwrap_or(Until::Else)));
@@ -299,7 +302,8 @@ impl Ordered {
         }
     }
 
-    /// Thread `t` asks for memory. `Err` is what it must sleep on before it calls [`answer`](Self::answer).
+    /// Requests memory for thread `t`. `Err` is the event to sleep on before calling
+    /// [`answer`](Self::answer).
     pub(super) fn ask(
         &mut self,
         t: usize,
@@ -331,7 +335,7 @@ impl Ordered {
         reservation
     }
 
-    /// The reservation is over; thread `t` gives it back, if it is one of the pool.
+    /// Ends a reservation. `t` is the thread that drops it, if it belongs to the pool.
     pub(super) fn give_back(&mut self, t: Option<usize>, reservation: book::Reservation) {
         let (bytes, _) = self.reservations[reservation.index()]
             .take()
@@ -339,7 +343,7 @@ impl Ordered {
         self.apply(Command::GiveBack(t, reservation, bytes));
     }
 
-    /// Sets the budget. `Err` is the smallest that is allowed; `None` if the plan has none.
+    /// Sets the budget. `Err` is the smallest valid budget; `None` means that the plan has none.
     pub(super) fn set_budget(&mut self, bytes: u64) -> Option<Result<(), u64>> {
         let (_, serial) = self.plan.plan().budget()?;
         if bytes < serial {
@@ -349,27 +353,28 @@ impl Ordered {
         Some(Ok(()))
     }
 
-    /// What thread `t` waits for and the budget, if there is one. A look that changes nothing.
+    /// The request that thread `t` waits for, and the budget; None if either is missing. This does
+    /// not count as a change of the plan.
     pub(super) fn stalled(&mut self, t: usize) -> Option<(Request, u64)> {
         self.in_vain = self.was_in_vain;
         let (budget, _) = self.plan.plan().budget()?;
         Some((*self.asks.get(t)?.last()?, budget))
     }
 
-    /// Thread `t` sleeps until the plan names it.
+    /// Puts thread `t` to sleep until the plan names it.
     fn sleeps(&mut self, t: usize) -> Arc<Event> {
         let event = Arc::new(Event::for_this_thread());
         entry(&mut self.asleep, t).push(event.clone());
         event
     }
 
-    /// What thread `t` sleeps on.
+    /// Takes the event that thread `t` sleeps on.
     fn wakes(&mut self, t: usize) -> Arc<Event> {
         let event = entry(&mut self.asleep, t).pop();
         event.expect("the plan wakes only sleeping threads")
     }
 
-    /// The reservations by the place in the source where they were made, the largest first.
+    /// The reservations by the source location where they were made, largest first.
     pub(super) fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<Holder> = vec![];
         for (bytes, at) in self.reservations.iter().flatten() {

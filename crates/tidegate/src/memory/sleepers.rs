@@ -1,8 +1,9 @@
-//! The hybrid of work stealing and Narlikar's scheduler: big allocators sleep while thieves find something else; see [`tidegate_policy::memory::rounds`].
+//! The hybrid of work stealing and Narlikar's scheduler: tasks that request much memory sleep while
+//! thieves find other work. See [`tidegate_policy::memory::rounds`].
 //!
-//! No sleeper is forgotten: it counts as work that a searcher may find, and before a thread rests it
-//! skips to the first sleeper. A thread that searches passes no rounds for a CPU slot that another
-//! thread holds; docs/memory.md has the protocol.
+//! No sleeper is forgotten: it counts as work that a searcher may find, and a thread skips to the
+//! first sleeper before it rests. A searching thread passes no rounds for a CPU slot that another
+//! thread holds. docs/memory.md describes the protocol.
 
 use crate::worker::wait::{self, Awaited};
 use crate::worker::{Event, Worker, WorkerThread};
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use tidegate_policy::memory::Hybrid;
 use tidegate_policy::memory::rounds::{Rounds, pass_for_absent};
 
-/// The sleepers of each CPU slot, and what each thread was granted since it last slept or began a task.
+/// The sleepers of each CPU slot, and the number of bytes that each thread was granted since it
+/// last slept or began a task.
 pub(super) struct Sleepers {
     policy: Hybrid,
     cpu_slots: Vec<Rounds<Arc<Event>>>,
@@ -33,7 +35,7 @@ impl Sleepers {
         &mut self.granted[thread]
     }
 
-    /// How many rounds the thread must sleep before it has these bytes; 0 grants them.
+    /// How many rounds the thread must sleep before it gets this many bytes; 0 grants them now.
     fn rounds(&mut self, thread: usize, bytes: u64) -> u64 {
         let workers = self.cpu_slots.len() as u64;
         let policy = self.policy;
@@ -48,13 +50,14 @@ impl Sleepers {
         &mut self.cpu_slots[cpu_slot % cpu_slots]
     }
 
-    /// The first sleeper of the CPU slot, or else of any.
+    /// Removes the first sleeper of this CPU slot, or else of any.
     fn skip(&mut self, cpu_slot: usize) -> Option<Arc<Event>> {
         let own = self.at(cpu_slot).skip();
         own.or_else(|| self.cpu_slots.iter_mut().find_map(Rounds::skip))
     }
 
-    /// A round passes at the CPU slot, or else at one that has sleepers and that no thread holds.
+    /// Passes a round at this CPU slot if it has sleepers, or else at a CPU slot that has some and
+    /// that no thread holds.
     fn pass_somewhere(
         &mut self,
         cpu_slot: usize,
@@ -71,18 +74,18 @@ impl Sleepers {
     }
 }
 
-/// What happens to the clock of a CPU slot.
+/// How the clock of a CPU slot advances.
 #[derive(Clone, Copy)]
 pub(crate) enum Round {
     /// A round passes, before an attempt to steal.
     Passes,
-    /// A round passes there or at a CPU slot that no thread holds, after a sweep in vain.
+    /// A round passes there, or at a CPU slot that no thread holds, after a sweep found nothing.
     PassesSomewhere,
-    /// Rounds are skipped up to the first sleeper: there is nothing else to do.
+    /// All rounds up to the first sleeper pass, because there is nothing else to do.
     Skipped,
 }
 
-/// Sleeps for as many rounds as these bytes are worth under the hybrid rule.
+/// Sleeps for as many rounds as the hybrid rule demands for this many bytes.
 pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
     let memory = &worker.shared().memory;
     let Some(mut sleepers) = memory.sleepers() else {
@@ -102,7 +105,8 @@ pub(super) fn sleep_off(worker: WorkerThread<'_>, bytes: u64) {
     wait::until(worker, Awaited::Memory(&event));
 }
 
-/// Wakes the sleeper whose round has come, if there is one. Returns whether it did; the worker's slot may have gone along.
+/// Wakes the sleeper whose round has come. Returns whether there was one; the worker's slot may
+/// have gone to it.
 pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     let memory = &worker.shared().memory;
     if !memory.has_work() {
@@ -122,15 +126,15 @@ pub(crate) fn wake_sleeper(worker: WorkerThread<'_>, round: Round) -> bool {
     due.inspect(Event::open_kept).is_some()
 }
 
-/// Another task begins at the base of this thread, which was granted nothing yet.
+/// Resets the thread's count of granted bytes, because another task begins at its base.
 pub(crate) fn forget_granted(worker: WorkerThread<'_>) {
     if let Some(mut sleepers) = worker.shared().memory.sleepers() {
         *sleepers.granted(worker.index) = 0;
     }
 }
 
-/// Whether a thread has the CPU slot. Hints are asked first, to spare the pool's lock; a thread that
-/// was granted the CPU slot and does not run yet has no hint, but is in the ledger.
+/// Whether a thread has the CPU slot. Hints are checked first, to avoid the pool's lock. A thread
+/// that was granted the CPU slot but does not run yet has no hint, but it is in the ledger.
 fn is_held(worker: WorkerThread<'_>, cpu_slot: usize) -> bool {
     let shared = worker.shared();
     let has_it = |worker: &Worker| worker.position.cpu_slot() == Some(cpu_slot);
@@ -150,8 +154,8 @@ mod tests {
     use crate::{Pool, policy::SharePolicy};
     use tidegate_policy::slots::Status;
 
-    /// A thread with a slot; the second has the other CPU slot, but does not run yet, so that it has
-    /// no hint.
+    /// One thread has a slot. The second thread has the other CPU slot but does not run yet, so it
+    /// has no hint.
     #[test]
     fn a_granted_cpu_slot_is_held_before_its_thread_runs() {
         let builder = Pool::builder().workers(2).share(SharePolicy::Off);

@@ -1,4 +1,5 @@
-//! A pool's declared memory as data: the totals, the rule that decides, and flags that other rooms read without its lock.
+//! A pool's declared memory as data: the totals, the rule that decides, and flags that other
+//! modules read without its lock.
 
 use super::ordered::Ordered;
 use super::sleepers::Sleepers;
@@ -9,33 +10,32 @@ use tidegate_policy::trace::{Source, Stream, StreamRecorder};
 use tidegate_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
-/// A pool's declared memory and the rule that decides who may have it.
 pub(crate) struct Memory {
-    /// The sum of all reservations and its maximum, unless the plan keeps them.
+    /// The sum of all reservations, unless the plan keeps it; `peak` is its maximum.
     declared: AtomicU64,
     peak: AtomicU64,
     sleeps: AtomicU64,
     rule: Rule,
-    // Copies of what the rule knows, written under its lock and read without it.
-    /// Whether the rule has something that a free slot could be used for.
+    // Copies of the rule's state, written under its lock and read without it.
+    /// Whether the rule has a use for a free slot.
     work: AtomicBool,
     /// How many tasks in the plan have not begun.
     unstarted: AtomicUsize,
     /// Whether a rescue found nothing to begin, and the plan has not changed since.
     in_vain: AtomicBool,
-    /// Whether tasks are parked; those have threads of their own.
+    /// Whether tasks are parked. Parked tasks have their own threads.
     parked: AtomicBool,
 }
 
 enum Rule {
-    /// Every request is granted.
+    /// Grants every request.
     Free,
     Hybrid(Mutex<Sleepers>),
     Ordered(Box<Mutex<Ordered>>),
 }
 
 impl Memory {
-    /// The memory of a pool with this policy. A plan records its commands with `recorder`.
+    /// Creates the memory state of a pool with this policy. `recorder` records the plan's commands.
     pub(crate) fn new(
         memory: MemoryPolicy,
         workers: usize,
@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// Whether the rule keeps the depth-first order; then it holds every task that has not begun.
+    /// Whether the rule keeps the depth-first order. If so, it holds every task that has not begun.
     pub(crate) fn is_ordered(&self) -> bool {
         matches!(self.rule, Rule::Ordered(_))
     }
@@ -79,22 +79,23 @@ impl Memory {
         }
     }
 
-    /// What the plan was commanded and how it replied, if that is recorded.
+    /// The recorded commands and replies of the plan, if there are any.
     pub(crate) fn trace(&self) -> Option<Stream> {
         let ordered = self.ordered()?;
         let recorder = ordered.recorder()?;
         Some(recorder.borrow().stream(Source::Plan))
     }
 
-    /// Whether the rule has a task or a sleeper that a free slot could be used for.
+    /// Whether the rule has a task or a sleeper that could use a free slot.
     pub(crate) fn has_work(&self) -> bool {
-        // Acquire pairs with `mirror`; before a sleeper's last look there is a fence, too.
+        // Acquire pairs with `mirror`. There is also a fence before a sleeper's last look.
         self.work.load(Ordering::Acquire)
     }
 
     /// Whether a rescue could find something in the rule.
     pub(crate) fn can_rescue(&self) -> bool {
-        // Relaxed: a thread that reads a stale value looks once more, and one that changed the plan looks for work itself.
+        // Relaxed: a thread that reads a stale value looks once more, and a thread that changed the
+        // plan looks for work itself.
         self.has_work() && !self.in_vain.load(Ordering::Relaxed)
     }
 
@@ -106,12 +107,12 @@ impl Memory {
 
     /// How many tasks in the plan have not begun; may be slightly stale.
     pub(crate) fn unstarted(&self) -> usize {
-        // Relaxed: for estimates.
+        // Relaxed: only used for estimates.
         self.unstarted.load(Ordering::Relaxed)
     }
 
-    /// Changes the plan, if there is one, and wakes the threads whose requests this answered. Also returns whether there is work now and was none
-    /// before.
+    /// Changes the plan, if there is one, and wakes the threads whose requests this answered. Also
+    /// returns whether the change created work where there was none.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
         let mut ordered = self.ordered()?;
         let result = ordered.turn(change);
@@ -127,19 +128,19 @@ impl Memory {
     pub(crate) fn set_workers(&self, workers: usize) {
         if let Some(mut ordered) = self.ordered() {
             ordered.set_workers(workers);
-            // The caller looks for a thread to wake afterwards.
+            // Afterwards, the caller looks for a thread to wake.
             let _ = self.mirror_plan(&mut ordered);
         }
     }
 
-    /// Publishes what the plan has. Returns whether there is work now and was none before.
+    /// Publishes the plan's state. Returns whether there is work now but there was none before.
     fn mirror_plan(&self, ordered: &mut Ordered) -> bool {
         let mirrors = [
             (&self.in_vain, ordered.in_vain),
             (&self.parked, ordered.has_parked()),
         ];
         for (word, value) in mirrors {
-            // Relaxed, both: as in `can_rescue`. Stored only when it changes, as in `mirror`.
+            // Relaxed, both: as in `can_rescue`. Stored only if it changes, as in `mirror`.
             if word.load(Ordering::Relaxed) != value {
                 word.store(value, Ordering::Relaxed);
             }
@@ -147,12 +148,13 @@ impl Memory {
         self.mirror(ordered.has_work(), ordered.unstarted())
     }
 
-    /// Publishes whether there is work and how many tasks have not begun; called under the rule's lock. Returns whether there is work now and was none
-    /// before.
+    /// Publishes whether there is work and how many tasks have not begun; called under the rule's
+    /// lock. Returns whether there is work now but there was none before.
     pub(super) fn mirror(&self, work: bool, unstarted: usize) -> bool {
         // Relaxed: as in `unstarted`.
         self.unstarted.store(unstarted, Ordering::Relaxed);
-        // Relaxed: written under the rule's lock. Stored only when it changes: many threads read it.
+        // Relaxed: written under the rule's lock. Stored only if it changes, because many threads
+        // read it.
         let changes = self.work.load(Ordering::Relaxed) != work;
         if changes {
             // Release pairs with `has_work`.
@@ -162,11 +164,11 @@ impl Memory {
     }
 
     pub(super) fn count_sleep(&self) {
-        // Relaxed: a count.
+        // Relaxed: a statistic.
         self.sleeps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How much is declared, the peak, and how often a task slept for memory.
+    /// The declared bytes, their peak, and how often a task has slept for memory.
     pub(crate) fn figures(&self) -> (u64, u64, u64) {
         // Relaxed, all: for statistics.
         let [declared, peak, sleeps] =
@@ -180,7 +182,7 @@ impl Memory {
     pub(super) fn declare(&self, bytes: u64) {
         allocator::declare(bytes);
         if self.is_ordered() {
-            // The plan has counted it.
+            // The plan has already counted it.
             return;
         }
         // Relaxed, all: the sum orders nothing else.

@@ -1,6 +1,7 @@
-//! What other rooms do to a pool's memory; the table is in [`crate::memory`].
+//! Operations of other modules on a pool's memory; [`crate::memory`] has a table of them.
 //!
-//! A pool without a plan does nothing here, and a child made by `fork` neither: another thread may have held the plan's lock.
+//! A pool without a plan skips them. So does a child process made by `fork`, because another thread
+//! may have held the plan's lock.
 
 use super::error::{Holders, ReservationError, Size};
 use super::ordered::{Ordered, Request, Step};
@@ -20,17 +21,20 @@ use tidegate_sync::stderr::print_line;
 
 /// Which planned task a worker looks for.
 pub(crate) enum Look<'a> {
-    /// Whatever comes next, for a worker without frames. The closure draws a number below its argument.
+    /// The next task in order, for a worker without frames. The closure returns a random number
+    /// below its argument.
     Next(&'a mut dyn FnMut(usize) -> usize),
-    /// A task of the scope that the worker waits for, if it comes next.
+    /// A task of the scope that the worker waits for, if it is next in order.
     Of(&'a ScopeCore),
     /// The task that all waiting threads depend on.
     Rescue,
-    /// None: the worker's slot, which only threads with frames could use, goes to the first parked task, which may be the worker's own.
+    /// No task: the worker's slot, which only threads with frames could use, goes to the first
+    /// parked task. That may be the worker's own.
     Parked,
 }
 
-/// Reserves memory, and waits for it if it must. No bytes need no name; nor does a pool without a plan.
+/// Reserves memory, and waits for it if necessary. Returns no name for 0 bytes, or in a pool
+/// without a plan.
 pub(super) fn reserve(
     worker: WorkerThread<'_>,
     request: Request,
@@ -50,7 +54,7 @@ pub(super) fn reserve(
     Ok(reservation)
 }
 
-/// Asks the plan, and waits until the request is granted or refused.
+/// Sends the request to the plan, and waits until it is granted or refused.
 fn ask(worker: WorkerThread<'_>, request: Request) -> Result<book::Reservation, ReservationError> {
     let index = worker.index;
     let asked = change(worker.shared(), |plan| plan.ask(index, request));
@@ -64,7 +68,7 @@ fn ask(worker: WorkerThread<'_>, request: Request) -> Result<book::Reservation, 
     answer.expect("a pool with a plan")
 }
 
-/// Returns the memory of a reservation, with the names of its parts.
+/// Releases the memory of a reservation that consists of these parts.
 pub(super) fn release(
     pool: &PoolInner,
     bytes: u64,
@@ -84,13 +88,14 @@ pub(super) fn release(
 fn change<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<R> {
     let (result, rises) = change_plan(pool, with)?;
     if rises {
-        // A task that could not begin before has no other publisher.
+        // No other call publishes a task that could not begin before.
         wake::work_visible(pool, None);
     }
     Some(result)
 }
 
-/// Like [`change`], but the caller publishes the work. Also returns whether there is work now and was none before.
+/// Like [`change`], but the caller publishes the work. Also returns whether there is work now but
+/// there was none before.
 fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Option<(R, bool)> {
     if !pool.memory.is_ordered() || pool.is_inherited() {
         return None;
@@ -98,7 +103,8 @@ fn change_plan<R>(pool: &PoolInner, with: impl FnOnce(&mut Ordered) -> R) -> Opt
     pool.memory.change(with)
 }
 
-/// The worker has forked these tasks. Returns what it must wait for if its slot is for one of them.
+/// Adds tasks that the worker has forked. Returns an event to wait for if the worker must give its
+/// slot to one of them.
 pub(crate) fn fork(
     worker: WorkerThread<'_>,
     tasks: impl Iterator<Item = Task>,
@@ -107,7 +113,7 @@ pub(crate) fn fork(
     forked?.0
 }
 
-/// A planned task for this worker. Its slot may go to another thread instead.
+/// Finds a planned task for this worker. Its slot may go to another thread instead.
 pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task> {
     while look.may_find(&worker.shared().memory) {
         let step = change(worker.shared(), |plan| look.step(plan, worker.index));
@@ -119,7 +125,7 @@ pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task>
                 return Some(task);
             }
             Step::Wake(event) => {
-                // The worker has nothing to do: its slot goes along.
+                // The worker has nothing to do, so its slot goes to the resumed thread.
                 event.open_kept();
                 return None;
             }
@@ -131,7 +137,7 @@ pub(crate) fn take(worker: WorkerThread<'_>, mut look: Look<'_>) -> Option<Task>
 }
 
 impl Look<'_> {
-    /// Whether a look at the plan is worth its lock.
+    /// Whether it is worth taking the plan's lock to look.
     fn may_find(&self, memory: &Memory) -> bool {
         match self {
             Self::Next(_) | Self::Rescue => memory.has_work(),
@@ -154,63 +160,66 @@ impl Look<'_> {
     }
 }
 
-/// Whether a worker that looks again and again has something else to do.
+/// Whether a worker that keeps looking must do something else.
 fn is_wanted(worker: WorkerThread<'_>) -> bool {
     worker.inbox.len() > 0 || worker.is_called() || worker.shared().is_ending()
 }
 
-/// Takes a half back that has not begun. Returns whether it had not.
+/// Takes a half back. Returns false if it has already begun.
 pub(crate) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     change(worker.shared(), |plan| plan.take_back(half)) == Some(true)
 }
 
-/// A task begins on this worker that was taken from somewhere.
+/// Records that a task, taken from anywhere, begins on this worker.
 pub(crate) fn begin(worker: WorkerThread<'_>, task: &Task) {
     change(worker.shared(), |plan| plan.begin(worker.index, task));
 }
 
-/// The worker's topmost task has ended, and whatever waits for it has yet to be notified.
+/// Records that the worker's topmost task has ended. Threads that wait for it are notified only
+/// afterwards.
 pub(crate) fn end(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.end(worker.index));
 }
 
-/// The worker has no frames any more.
+/// Records that the worker has no frames any more.
 pub(crate) fn leave(worker: WorkerThread<'_>) {
     change(worker.shared(), |plan| plan.leave(worker.index));
 }
 
-/// The worker's topmost task gives its slot away and runs on without one, or has one again.
+/// Records that the worker's topmost task gives its slot away and continues without one, or has a
+/// slot again.
 pub(crate) fn blocks(worker: WorkerThread<'_>, blocks: bool) {
     change(worker.shared(), |plan| plan.blocks(worker.index, blocks));
 }
 
-/// The worker's topmost task waits.
+/// Records that the worker's topmost task waits.
 pub(crate) fn waits(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     change(worker.shared(), |plan| plan.waits(worker.index, awaited));
 }
 
-/// What the worker's topmost task has waited for has happened.
+/// Records that the wait of the worker's topmost task is over.
 pub(crate) fn goes_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     change(worker.shared(), |plan| plan.goes_on(worker.index, awaited));
 }
 
-/// The scope will get a task that the plan does not know: from outside, or by a place or an inbox.
+/// Announces a task of the scope that the plan does not know: from outside, or through a place or
+/// an inbox.
 pub(crate) fn expect(pool: &PoolInner, scope: &ScopeCore) {
     if pool.is_inherited() {
         return;
     }
-    // It answers no request, and the caller may hold the ledger.
+    // This answers no request, and the caller may hold the ledger.
     if let Some(mut plan) = pool.memory.ordered() {
         plan.expect(scope);
     }
 }
 
-/// The scope is over.
+/// Records that the scope has ended.
 pub(crate) fn close(pool: &PoolInner, scope: &ScopeCore) {
     change(pool, |plan| plan.close(scope));
 }
 
-/// Changes the budget; the error says why it cannot.
+/// Changes the budget; the error is a message for the user.
 pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), String> {
     let bytes = bytes as u64;
     match change(pool, |plan| plan.set_budget(bytes)).flatten() {
@@ -227,7 +236,7 @@ pub(crate) fn set_budget(pool: &PoolInner, bytes: usize) -> Result<(), String> {
     }
 }
 
-/// Prints that the worker has waited for memory for long.
+/// Prints a line about the worker's long wait for memory.
 pub(crate) fn report_stall(worker: WorkerThread<'_>) {
     let pool = &worker.shared().options.name;
     let seen = change(worker.shared(), |plan| {

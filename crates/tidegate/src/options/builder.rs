@@ -1,7 +1,7 @@
-//! How a pool is configured: builder, then environment, then defaults.
+//! The pool builder.
 //!
-//! The builder only collects. What it collected is checked and completed in [`super`] when the pool is built, so
-//! that methods may be called in any order and an error names everything that it is about.
+//! The builder only collects values. [`super`] checks and completes them when the pool is built, so
+//! methods may be called in any order and an error can mention every option involved.
 
 use super::{Closed, PanicHandler, ThreadHandler};
 use std::time::Duration;
@@ -12,10 +12,11 @@ use tidegate_policy::{
     VictimPolicy, WaitPolicy,
 };
 
-/// Collects the options of a pool; from [`Pool::builder`](crate::Pool::builder).
+/// Configures a pool; created by [`Pool::builder`](crate::Pool::builder).
 ///
-/// What is not set here is taken from the environment variable that the method names, else it is the default. All is
-/// checked in [`build`](Self::build).
+/// An option that is not set here takes its value from the environment variable named in the
+/// method's documentation, or else has its default. [`build`](Self::build) checks all values, and
+/// returns an error if one is out of range or if two contradict each other.
 ///
 /// ```
 /// use tidegate::Pool;
@@ -27,7 +28,8 @@ use tidegate_policy::{
 ///     .idle("linear:min=10us,max=500us".parse()?)
 ///     .name("render")
 ///     .build()?;
-/// assert_eq!(pool.install(|| std::thread::current().name().map(|name| name.starts_with("render-"))), Some(true));
+/// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
+/// assert!(name.is_some_and(|name| name.starts_with("render-")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
@@ -64,38 +66,45 @@ impl Builder {
         Self::default()
     }
 
-    /// How many workers may run at once (`TIDEGATE_WORKERS`).
+    /// Sets the number of workers, i.e. how many tasks may run at once: 1 to 4096
+    /// (`TIDEGATE_WORKERS`).
     ///
-    /// By default as many as this process may keep busy, see [`Machine::default_workers`](crate::machine::Machine::default_workers).
+    /// The default is the number of CPUs that this process may keep busy; see
+    /// [`Machine::default_workers`](crate::machine::Machine::default_workers).
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// How a worker rests that finds no work (`TIDEGATE_IDLE`).
+    /// Sets what a worker does when it finds no work (`TIDEGATE_IDLE`).
+    ///
+    /// The default is [`IdlePolicy::Elastic`]: spin briefly, then park. It cannot be combined with
+    /// [`backoff`](Self::backoff).
     #[must_use]
     pub fn idle(mut self, idle: IdlePolicy) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// How a worker rests that finds no work, decided by code of yours in place of [`idle`](Self::idle) and
-    /// `TIDEGATE_IDLE`.
+    /// Sets custom code that decides what a worker does when it finds no work. By default,
+    /// [`idle`](Self::idle) or `TIDEGATE_IDLE` decides; a custom backoff replaces both.
     ///
-    /// Each thread of the pool has a backoff of its own, made when the thread starts. The thread asks it for a rest
-    /// each time it has looked everywhere and found nothing, and resets it when it has found a task. No task is
-    /// delayed by that, nor does a fork get slower. A sleep ends early whenever one of an idle policy would, and lasts
-    /// at most [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
+    /// Each thread of the pool has its own backoff, created when the thread starts. The thread asks
+    /// it how to rest each time it has looked everywhere and found nothing, and resets it after
+    /// finding a task. A backoff does not delay tasks or slow down forks. A sleep ends early in the
+    /// same cases as under a built-in idle policy, and lasts at most
+    /// [`LONGEST_SLEEP`](crate::policy::idle::LONGEST_SLEEP).
     ///
-    /// The backoff runs on a worker that counts as searching. So it must not block, and must not call into the pool: a
-    /// task that it spawned might wait until another worker takes it.
+    /// The backoff runs on a worker that counts as searching. It must not block or call into the
+    /// pool: a task that it spawned might have to wait until another worker takes it.
     ///
-    /// A panic of the backoff, or of the code that makes or drops it, is logged to standard error. The worker then
-    /// continues without its backoff: from then on it parks whenever it finds no work.
+    /// If the backoff panics, or the code that creates or drops it, the panic is logged to standard
+    /// error. From then on the worker parks whenever it finds no work.
     ///
-    /// [`build`](Self::build) returns an error if `idle` is set as well. The backoff has no text form: the line of
-    /// `TIDEGATE_EXPLAIN` and traces call it `custom`. A replay needs none of its code: the rests are in the trace.
+    /// [`build`](Self::build) returns an error if `idle` is set as well. The backoff has no text
+    /// form: `TIDEGATE_EXPLAIN` and traces call it `custom`. Replaying a trace doesn't need the
+    /// backoff's code, because the trace contains its decisions.
     ///
     /// ```
     /// use tidegate::Pool;
@@ -132,101 +141,127 @@ impl Builder {
         self
     }
 
-    /// How many tasks one steal takes (`TIDEGATE_STEAL`).
+    /// Sets how many tasks one steal takes (`TIDEGATE_STEAL`). The default is [`StealAmount::One`].
     ///
-    /// Any but [`StealAmount::One`] needs [`QueueKind::Split`], and no [`memory`](Self::memory) that keeps the
-    /// order of the serial run: thieves take one task at a time from other queues, and the pool is
-    /// refused.
+    /// A different amount requires [`QueueKind::Split`], and a [`memory`](Self::memory) policy that
+    /// doesn't keep the order of the serial run; otherwise [`build`](Self::build) returns an error,
+    /// because thieves then take one task at a time.
     #[must_use]
     pub fn steal(mut self, amount: StealAmount) -> Self {
         self.amount = Some(amount);
         self
     }
 
-    /// Whom a thief robs (`TIDEGATE_VICTIM`).
+    /// Sets how a thief chooses its victims (`TIDEGATE_VICTIM`). The default is
+    /// [`VictimPolicy::Hierarchical`], which prefers near victims.
     ///
-    /// [`VictimPolicy::Hierarchical`] takes what is near from the machine's caches and nodes, and takes workers to stand where
-    /// [`places`](Self::places) says.
+    /// It computes distances from the machine's caches and nodes, and assumes that workers run
+    /// where [`places`](Self::places) says.
     #[must_use]
     pub fn victim(mut self, victim: VictimPolicy) -> Self {
         self.victim = Some(victim);
         self
     }
 
-    /// What a waiting worker may run (`TIDEGATE_WAIT`).
+    /// Sets which tasks a waiting worker may run (`TIDEGATE_WAIT`).
+    ///
+    /// The default is [`WaitPolicy::Descendants`]: only tasks that it is waiting for. It is the
+    /// only choice with a [`memory`](Self::memory) policy other than [`MemoryPolicy::None`].
     #[must_use]
     pub fn wait(mut self, wait: WaitPolicy) -> Self {
         self.wait = Some(wait);
         self
     }
 
-    /// In which queue a worker keeps its tasks (`TIDEGATE_QUEUE`).
+    /// Sets the kind of queue in which a worker keeps its tasks (`TIDEGATE_QUEUE`). The default is
+    /// [`QueueKind::Split`].
     ///
-    /// Any but [`QueueKind::Split`] is for comparison: each fork goes the long way, and a worker that waits for a half helps nobody and sleeps. With [`QueueKind::Blocks`]
-    /// and [`QueueKind::Duplicating`] a task may stay with its owner until that forks again, so tasks that wait for each other may wait for ever; with any of them
-    /// they may do so in a pool without spare threads. Thieves take one task at a time, so any
-    /// [`steal`](Self::steal) but [`StealAmount::One`] is refused.
+    /// The other kinds are for comparison. They have these disadvantages:
+    ///
+    /// * Forks are slower, and a worker waiting for the other half of a join sleeps instead of
+    ///   helping.
+    /// * With [`QueueKind::Blocks`] and [`QueueKind::Duplicating`], a task may stay with its owner
+    ///   until the owner forks again, so tasks that wait for each other may deadlock. In a pool
+    ///   without spare threads, they may deadlock with any of the other kinds.
+    /// * Thieves take one task at a time, so [`build`](Self::build) returns an error for any
+    ///   [`steal`](Self::steal) but [`StealAmount::One`].
     #[must_use]
     pub fn queue(mut self, queue: QueueKind) -> Self {
         self.queue = Some(queue);
         self
     }
 
-    /// Which tasks may have memory, and which wait for it (`TIDEGATE_MEMORY`); see [`memory::reserve`](crate::memory::reserve).
+    /// Sets which tasks get the memory they request, and which must wait for it
+    /// (`TIDEGATE_MEMORY`); see [`memory::reserve`](crate::memory::reserve).
     ///
-    /// [`MemoryPolicy::None`] grants everything and costs a fork nothing, nor does [`MemoryPolicy::Hybrid`]. The others keep the order of the serial run: each fork
-    /// takes a lock of the pool, and tasks that are [spawned at a place](crate::Scope::spawn_at) come behind all others. A task that waits keeps its
-    /// thread: at the limit of [`max_threads`](Self::max_threads) new tasks begin only when all who run have come to a wait.
+    /// The default, [`MemoryPolicy::None`], grants every request immediately and adds no cost to a
+    /// fork; nor does [`MemoryPolicy::Hybrid`]. The other policies keep the order of the serial
+    /// run: each fork takes a lock of the pool, and tasks [spawned at a
+    /// place](crate::Scope::spawn_at) come after all others.
+    ///
+    /// A waiting task keeps its thread. Once the pool has [`max_threads`](Self::max_threads)
+    /// threads, new tasks therefore begin only when all running tasks have reached a wait.
     #[must_use]
     pub fn memory(mut self, memory: MemoryPolicy) -> Self {
         self.memory = Some(memory);
         self
     }
 
-    /// What the workers of a place share (`TIDEGATE_PLACES`); see [`PlaceId`](crate::PlaceId).
+    /// Sets what the workers of a place share (`TIDEGATE_PLACES`); see [`PlaceId`](crate::PlaceId).
+    /// The default is [`PlaceBy::Cache`], the last-level cache. [`PlaceBy::Each`] takes 1 to 4096
+    /// workers.
     ///
-    /// Worker `i` is taken to stand on the `i`-th CPU that may be used, on every core once before on any core's second hardware thread,
-    /// counting round. It stays there only if the pool is made to [`bind`](Self::bind).
+    /// Worker `i` is assumed to run on the `i`-th usable CPU, counting every core once before any
+    /// core's second hardware thread, and starting again after the last CPU. The worker only stays
+    /// there if the pool [binds](Self::bind) its threads.
     #[must_use]
     pub fn places(mut self, places: PlaceBy) -> Self {
         self.places = Some(places);
         self
     }
 
-    /// Whether each running thread of the pool keeps to one CPU (`TIDEGATE_BIND`).
+    /// Sets whether each running thread of the pool is bound to one CPU (`TIDEGATE_BIND`). The
+    /// default is false, because the kernel moves threads off CPUs that other programs need.
     ///
-    /// Only CPUs are used that the process may use. Which of them a thread has goes along with its place among those that run; a thread that runs
-    /// beyond their number keeps to none, nor does a guest. Threads that a task starts inherit the CPU of the worker that runs it.
+    /// Only CPUs that the process may use are used. Which of them a thread gets depends on its CPU
+    /// slot among the running threads. Guests, and threads beyond the number of CPU slots, are not
+    /// bound. A thread that a task starts inherits the CPU of the worker running the task.
     #[must_use]
     pub fn bind(mut self, bind: bool) -> Self {
         self.bind = Some(bind);
         self
     }
 
-    /// Takes the machine to be another one: places and distances follow from that.
+    /// Uses this topology instead of the machine's. Places and distances are computed from it. The
+    /// default is the topology that the operating system reports.
     ///
-    /// For tests and for machines that tell wrong things of themselves.
+    /// For tests, and for machines that report an incorrect topology. [`build`](Self::build)
+    /// returns an error if the topology has no CPUs, or if the pool [binds](Self::bind) its threads
+    /// and the process may not use all of these CPUs.
     #[must_use]
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
         self
     }
 
-    /// How many threads there may be beyond one per worker, for workers that wait and for guests
-    /// (`TIDEGATE_SPARE_THREADS`).
+    /// Sets how many threads the pool may have beyond one per worker, for waiting workers and
+    /// guests (`TIDEGATE_SPARE_THREADS`).
     ///
-    /// The same limit as [`max_threads`](Self::max_threads), counted from the number of workers; it need not be said
-    /// twice.
+    /// This is the same limit as [`max_threads`](Self::max_threads), but counted from the number of
+    /// workers; it suffices to set one of the two. The range is 0 to 32768 minus the number of
+    /// workers. The default follows from that of `max_threads`: three spare threads per worker.
     #[must_use]
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spare_threads = Some(threads);
         self
     }
 
-    /// How many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`); at least one per worker. The default is
-    /// four per worker.
+    /// Sets how many threads the pool may have, guests included (`TIDEGATE_MAX_THREADS`). The range
+    /// is the number of workers to 32768. The default is four per worker, or the number of workers
+    /// plus [`spare_threads`](Self::spare_threads) if that is set. [`build`](Self::build) returns
+    /// an error if both are set and disagree.
     ///
-    /// Threads in [`blocking`](fn@crate::blocking) calls do not count, up to
+    /// Threads in [`blocking`](fn@crate::blocking) calls don't count, up to
     /// [`max_blocking_threads`](Self::max_blocking_threads).
     #[must_use]
     pub fn max_threads(mut self, threads: usize) -> Self {
@@ -234,54 +269,63 @@ impl Builder {
         self
     }
 
-    /// How many threads may stand in [`blocking`](fn@crate::blocking) calls without counting towards
-    /// [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is 512.
+    /// Sets how many threads may be in [`blocking`](fn@crate::blocking) calls without counting
+    /// towards [`max_threads`](Self::max_threads) (`TIDEGATE_MAX_BLOCKING_THREADS`). The default is
+    /// 512, and the range 0 to 16384; together with `max_threads` it must not exceed 32768.
     ///
-    /// While fewer threads block, the pool starts another thread whenever a task waits and a worker's slot is free.
-    /// At the limit, or if the operating system refuses a thread, tasks may have to wait until a blocking call returns. The pool
-    /// then prints one line to standard error, and counts it in [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
+    /// While fewer threads block, the pool starts another thread whenever a task waits and a
+    /// worker's slot is free. At the limit, or if the operating system refuses to start a thread,
+    /// tasks may have to wait until a blocking call returns. The pool then prints one line to
+    /// standard error, and counts the event in
+    /// [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     ///
-    /// A thread that was started for this ends after it has been idle for a second.
+    /// A thread that was started for this purpose ends after it has been idle for a second.
     #[must_use]
     pub fn max_blocking_threads(mut self, threads: usize) -> Self {
         self.max_blocking_threads = Some(threads);
         self
     }
 
-    /// Whether the pool divides the machine's processors with other jobs of the same user (`TIDEGATE_SHARE`).
+    /// Sets whether the pool divides the machine's CPUs with other jobs of the same user
+    /// (`TIDEGATE_SHARE`).
     ///
-    /// With [`SharePolicy::Auto`], the default, a pool that finds no other job at work has all its workers; beside others it has its fair share,
-    /// at most what it can put to good use, within milliseconds. Jobs find each other through a file ([`tidegate_share`] says which, and
-    /// what becomes of jobs that cannot use it: they run as with [`SharePolicy::Off`]).
+    /// With [`SharePolicy::Auto`], the default, a pool uses all its workers while no other job is
+    /// active. Otherwise it gets its fair share within milliseconds, but no more than it can put to
+    /// good use. Jobs find each other through a file; see [`tidegate_share`] for its path. A job
+    /// that cannot use the file runs as if it had [`SharePolicy::Off`].
     #[must_use]
     pub fn share(mut self, share: SharePolicy) -> Self {
         self.share = Some(share);
         self
     }
 
-    /// How much the pool counts beside other jobs (`TIDEGATE_WEIGHT`): one of twice the weight gets twice the processors.
+    /// Sets the pool's weight relative to other jobs: 1 to 10000, by default 100
+    /// (`TIDEGATE_WEIGHT`). A job with twice the weight gets twice as many CPUs.
     #[must_use]
     pub fn weight(mut self, weight: usize) -> Self {
         self.weight = Some(weight);
         self
     }
 
-    /// How the pool estimates how many processors it could use (`TIDEGATE_DESIRE`).
+    /// Sets how the pool estimates its desire, i.e. how many CPUs it could put to good use
+    /// (`TIDEGATE_DESIRE`). The default is [`DesirePolicy::Steady`].
     #[must_use]
     pub fn desire(mut self, desire: DesirePolicy) -> Self {
         self.desire = Some(desire);
         self
     }
 
-    /// The time between two estimates of how many processors the pool could use (`TIDEGATE_EST_CYCLE`); the default is 5 ms.
+    /// Sets the time between two estimates of the pool's desire: 100 us to 100 ms, by default 5 ms
+    /// (`TIDEGATE_EST_CYCLE`).
     ///
-    /// A shorter cycle follows the program's parallelism sooner and costs more: each estimate takes some 20 us of a processor. While
-    /// estimates change nothing, the pool lengthens its cycles, up to four times. Jobs that share a machine should have the same cycle, or
-    /// some of them notice changes later than others (Siddhartha Sen, "Dynamic processor allocation for adaptively parallel work-stealing
-    /// jobs", 2004, section 6.1).
+    /// A shorter cycle follows the program's parallelism sooner but costs more: each estimate takes
+    /// about 20 us of CPU time. While estimates don't change anything, the pool lengthens its
+    /// cycles, up to fourfold. Jobs that share a machine should have the same cycle, or some of
+    /// them notice changes later than others (Siddhartha Sen, "Dynamic processor allocation for
+    /// adaptively parallel work-stealing jobs", 2004, section 6.1).
     ///
-    /// [`build`](Self::build) returns an error unless the time is from 100 us to 100 ms. A pool that does not share the machine
-    /// ([`SharePolicy::Off`]) estimates nothing.
+    /// [`build`](Self::build) returns an error if the time is out of range. A pool that doesn't
+    /// share the machine ([`SharePolicy::Off`]) makes no estimates.
     ///
     /// ```
     /// use std::time::Duration;
@@ -301,48 +345,57 @@ impl Builder {
         self
     }
 
-    /// What the pool is called, and its threads, followed by their number. In the table of jobs a pool without a name, or with an empty
-    /// one, is called like its program. A name with control characters is refused.
+    /// Sets the name of the pool. Its threads are called by this name followed by their number. The
+    /// default is `tidegate`; in the table of jobs, an unnamed pool has the name of its program. An
+    /// empty name counts as none. [`build`](Self::build) returns an error if the name contains
+    /// control characters.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into()).filter(|name| !name.is_empty());
         self
     }
 
-    /// Address space of each thread's stack, in bytes (`TIDEGATE_STACK_SIZE`).
+    /// Sets the address space of each thread's stack, in bytes: 64 KiB to 64 GiB, or to 1 GiB on
+    /// 32-bit machines; by default 16 MiB (`TIDEGATE_STACK_SIZE`). Only the pages that are touched
+    /// cost memory.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// Takes notes of what the pool asks its rules and what they decide, for [`Pool::trace`](crate::Pool::trace). Each worker notes up to
-    /// `trace.bytes` (`tidegate tunables`), and what no longer fits is left out.
+    /// Sets whether the pool records its scheduling decisions, for
+    /// [`Pool::trace`](crate::Pool::trace). The default is false. Each worker records up to 16 MiB
+    /// (`trace.bytes` in `tidegate tunables`); what doesn't fit is dropped.
     #[must_use]
     pub fn trace(mut self, on: bool) -> Self {
         self.trace = on;
         self
     }
 
-    /// Called by each thread of the pool when it starts, with its number. A panic of `f` is logged to standard error. If a task needs a
-    /// new thread, the pool may start one for every free slot, because the handler delays the first.
+    /// Sets a function that each thread of the pool calls with its number when it starts. By
+    /// default, there is none. If `f` panics, the panic is logged to standard error. While `f`
+    /// delays a thread that a task needs, the pool may start further threads, up to one for every
+    /// free slot.
     #[must_use]
     pub fn on_start(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(f));
         self
     }
 
-    /// Called by each thread of the pool when it ends, with its number. A panic of `f` is logged to standard error.
+    /// Sets a function that each thread of the pool calls with its number when it ends. By default,
+    /// there is none. If `f` panics, the panic is logged to standard error.
     #[must_use]
     pub fn on_exit(mut self, f: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(f));
         self
     }
 
-    /// Called with the payload of each panic that no join, scope or handle can carry, and its number in this pool.
+    /// Sets a function to call with each panic that no join, scope or handle can return to a
+    /// caller. Its arguments are the payload of the panic and the number of the panic in this pool.
     ///
-    /// Without it such panics are logged to standard error and counted. A panic of
-    /// the handler is logged to standard error.
+    /// By default, such panics are logged to standard error and counted. If `f` panics, that panic
+    /// is logged to standard error.
     #[must_use]
     pub fn on_panic(
         mut self,

@@ -1,18 +1,19 @@
-//! What a closed pool has beside the options of any pool.
+//! Options that only closed pools have.
 
 use crate::unwind::UnhandledPanic;
 use std::any::Any;
 use std::fmt;
 
-/// What a closed pool has beside the options of any pool.
+/// Options that only closed pools have.
 pub struct Closed {
-    /// Called with every panic that no join, scope or handle can carry.
+    /// Called with each panic that no join, scope or handle can return to a caller.
     pub on_panic: Box<dyn Fn(Box<dyn Any + Send>, UnhandledPanic) + Send + Sync>,
-    /// Who has set the number of threads, if the builder has one.
+    /// What set the number of threads, if the builder contains one; for messages.
     pub threads_by: &'static str,
-    /// Tasks that a thread spawns begin in the order of their spawns, not the last one first.
+    /// Tasks spawned by a thread begin in the order of their spawns, not the latest first.
     pub breadth_first: bool,
-    /// A bad variable, or a thread that is refused after another has been started, is told on standard error and is no error.
+    /// Errors are printed to standard error instead of returned: an invalid variable, or a thread
+    /// that the system refuses to start after it has started another one.
     pub forgiving: bool,
 }
 

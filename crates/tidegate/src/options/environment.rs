@@ -1,12 +1,13 @@
 //! Options from environment variables.
 //!
-//! Every option of the [`Builder`](crate::Builder) that is a number or a choice has a variable, which takes the same text as the
-//! option's `FromStr` and the flag of the `tidegate` command. What the builder says wins. The variables are read when a pool
-//! is made; changing one later changes no pool.
+//! Every option of the [`Builder`](crate::Builder) that is a number or a choice has a variable,
+//! which takes the same text as the option's `FromStr` and the command's flag. The builder's value
+//! takes precedence. The variables are read when a pool is built; later changes have no effect on
+//! it.
 //!
-//! A bad value is an error that names the variable and what is allowed. The global pool has nobody to give an error
-//! to, since a program that only calls [`join`](crate::join) has not asked for a pool and cannot do anything about the
-//! environment; so there a bad value is reported on standard error and the default is used.
+//! An invalid value is an error that names the variable and the values it accepts. The global pool
+//! is an exception: a program that only calls [`join`](crate::join) never asked for a pool and
+//! could not handle the error. It prints the error to standard error and uses the default.
 
 use super::{BuildError, Source};
 use std::fmt;
@@ -14,20 +15,21 @@ use tidegate_policy::Tunable;
 use tidegate_policy::tunables::Setting;
 use tidegate_sync::stderr::print_line;
 
-/// Makes pools explain themselves; see [`crate::explain`].
+/// If `1`, pools print their options; see [`crate::explain`].
 const EXPLAIN: &str = "TIDEGATE_EXPLAIN";
 
-/// What becomes of bad values in the environment.
+/// How invalid values in the environment are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Environment {
-    /// They are errors.
+    /// As errors.
     Strict,
-    /// They are reported and passed over.
+    /// Printed to standard error, and replaced.
     Forgiving,
 }
 
 impl Environment {
-    /// The builder's value, else the environment's, else the default; checked. `method` names the builder's in errors.
+    /// Returns the builder's value, or else the environment's, or else the default, and checks it.
+    /// `method` is the builder's method, for error messages.
     pub(crate) fn option<T: Setting>(
         self,
         method: &'static str,
@@ -45,7 +47,8 @@ impl Environment {
         let Some(text) = tunable.variable.and_then(std::env::var_os) else {
             return Ok((tunable.default, Source::Default));
         };
-        // Text that is not Unicode is shown with replacement signs and refused like any other bad value.
+        // Text that is not Unicode is rejected like any other invalid value. The message shows
+        // replacement characters.
         match tunable.parse(&text.to_string_lossy()) {
             Ok(value) => Ok((value, Source::Variable)),
             Err(error) => {
@@ -55,7 +58,7 @@ impl Environment {
         }
     }
 
-    /// Whether pools are to explain themselves.
+    /// Whether pools print their options.
     pub(crate) fn explain(self) -> Result<bool, BuildError> {
         let Some(text) = std::env::var_os(EXPLAIN) else {
             return Ok(false);
@@ -71,7 +74,7 @@ impl Environment {
         }
     }
 
-    /// A bad value: an error, or a line for the user that says what is used instead.
+    /// Handles an invalid value: returns the error, or prints it with the value used instead.
     pub(crate) fn forgive(
         self,
         error: BuildError,

@@ -1,9 +1,11 @@
-//! Why a pool could not be made.
+//! The error of building a pool.
 
 use std::fmt;
 use tidegate_policy::ParseError;
 
-/// Why a pool could not be made.
+/// The error returned if a pool cannot be built: an option is out of range or contradicts another
+/// one, or the operating system refused to start a thread. Its message names the option or variable
+/// and the accepted values.
 #[derive(Debug)]
 pub struct BuildError {
     message: String,

@@ -1,4 +1,4 @@
-//! How idle workers rest: by a rule of `policy`, or by a backoff of the user's own.
+//! What idle workers do: as an [`IdlePolicy`] says, or as a custom backoff decides.
 
 use super::BuildError;
 use super::environment::Environment;
@@ -11,7 +11,7 @@ pub(crate) enum IdleRule {
 }
 
 impl IdleRule {
-    /// A backoff of the builder's takes the place of the variable, as its idle policy does.
+    /// A backoff set on the builder hides the environment variable, just as an idle policy does.
     pub(super) fn of(
         idle: Option<IdlePolicy>,
         backoff: Option<BackoffFactory>,
@@ -24,7 +24,8 @@ impl IdleRule {
             ))),
             (idle, None) => {
                 let (idle, _) = environment.option("Builder::idle", idle, &tunables::IDLE)?;
-                // Text has been checked with its parameters when it was read; only the builder's values can fail here.
+                // `option` has checked the parameters of values that it parsed from text. Only the
+                // builder's values can fail here.
                 idle.check()
                     .map_err(|error| error.within("Builder::idle"))?;
                 Ok(Self::BuiltIn(idle))
@@ -32,7 +33,7 @@ impl IdleRule {
         }
     }
 
-    /// The idle policy, unless the user's backoff takes its place.
+    /// The idle policy, unless a custom backoff replaces it.
     pub(crate) fn built_in(&self) -> Option<IdlePolicy> {
         match self {
             Self::BuiltIn(idle) => Some(*idle),

@@ -1,13 +1,14 @@
-//! Open pools, and closed ones: what a pool may do with its threads.
+//! Open and closed pools: what a pool may do with its threads.
 
 use super::Closed;
 
-/// Every difference between open and closed pools is a function here; see [`crate::closed`].
+/// Whether a pool is open or closed. Each difference between them is a method here; see
+/// [`crate::closed`].
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// It starts spare threads and takes guests.
+    /// The pool starts spare threads and admits guests.
     Open,
-    /// It has the threads that its builder asked for, numbered for life.
+    /// The pool has exactly the threads that its builder requested, and each keeps its number.
     Closed(Closed),
 }
 
@@ -25,7 +26,7 @@ impl Kind {
         }
     }
 
-    /// Whether threads from outside may take part for the length of a call, and `set_workers` may add threads.
+    /// Whether outside threads may join as guests, and `set_workers` may add threads.
     pub(crate) fn may_grow(&self) -> bool {
         self.closed().is_none()
     }
@@ -35,22 +36,24 @@ impl Kind {
         self.closed().is_none()
     }
 
-    /// Whether the drop of the pool's handle waits for the threads to end.
+    /// Whether dropping the pool's handle waits for the threads to end.
     pub(crate) fn end_waits(&self) -> bool {
         self.closed().is_none()
     }
 
-    /// Whether a task that waits for something outside the pool may run any task of the pool's queues meanwhile.
+    /// Whether a task waiting for something outside the pool may meanwhile run any task from the
+    /// pool's queues.
     pub(crate) fn helps_outside_waits(&self) -> bool {
         self.closed().is_some()
     }
 
-    /// Whether the tasks that a thread spawns begin in that order.
+    /// Whether the tasks spawned by a thread begin in the order of their spawns.
     pub(crate) fn is_breadth_first(&self) -> bool {
         self.closed().is_some_and(|closed| closed.breadth_first)
     }
 
-    /// Whether the pool continues with fewer threads, and reports bad variables instead of failing.
+    /// Whether the pool prints errors and continues, with default values or with fewer threads,
+    /// instead of failing.
     pub(crate) fn is_forgiving(&self) -> bool {
         self.closed().is_some_and(|closed| closed.forgiving)
     }

@@ -1,5 +1,5 @@
-//! The options that decide which task comes next and how many a thief takes, unless one breaks what
-//! another promises.
+//! The options that decide which task runs next and how many tasks a steal takes. Some combinations
+//! contradict each other and are rejected.
 
 use super::environment::Environment;
 use super::{BuildError, Source, label};
@@ -7,7 +7,7 @@ use std::fmt::Display;
 use tidegate_policy::tunables;
 use tidegate_policy::{MemoryPolicy, QueueKind, StealAmount, WaitPolicy};
 
-/// Options that fit together.
+/// Options that are compatible with each other.
 pub(super) struct Orders {
     pub(super) amount: StealAmount,
     pub(super) wait: WaitPolicy,
@@ -15,7 +15,7 @@ pub(super) struct Orders {
     pub(super) memory: MemoryPolicy,
 }
 
-/// What the builder has of them.
+/// The values set on the builder.
 type Given = (
     Option<StealAmount>,
     Option<WaitPolicy>,
@@ -32,7 +32,7 @@ impl Orders {
         let amount = environment.option("Builder::steal", amount, &tunables::STEAL)?;
         let wait = environment.option("Builder::wait", wait, &tunables::WAIT)?;
         let queue = environment.option("Builder::queue", queue, &tunables::QUEUE)?;
-        // A closed pool promises so much about its threads that none may wait for memory.
+        // A closed pool guarantees that all its threads run, so its tasks must not wait for memory.
         let memory = match is_closed {
             true => (MemoryPolicy::None, Source::Default),
             false => environment.option("Builder::memory", memory, &tunables::SPACE)?,
@@ -49,8 +49,9 @@ impl Orders {
     }
 }
 
-/// How to wait and which queue to use beside a memory policy, which has an order of its own. The
-/// policy wins over variables that break it, where these are forgiven.
+/// The wait policy and the queue kind to use with a memory policy, which imposes its own order. If
+/// an environment variable contradicts the memory policy and errors are forgiven, the memory policy
+/// wins.
 fn beside_space(
     (memory, space_from): (MemoryPolicy, Source),
     (wait, wait_from): (WaitPolicy, Source),
@@ -82,8 +83,8 @@ fn beside_space(
     Ok((WaitPolicy::Descendants, (QueueKind::Split, queue_from)))
 }
 
-/// How many tasks a steal takes. Only the split deque gives a thief several at once; other queues
-/// and a pool that keeps the order of its tasks give one.
+/// The number of tasks that a steal takes. A thief takes several tasks at once only from a split
+/// deque, and only if the pool does not keep the order of its tasks.
 fn steal_amount(
     (amount, from): (StealAmount, Source),
     (queue, queue_from): (QueueKind, Source),

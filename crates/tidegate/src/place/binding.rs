@@ -1,27 +1,28 @@
-//! Keeping a thread on the CPU of its CPU slot.
+//! Binds threads to the CPUs of their CPU slots.
 //!
-//! Only threads that the pool has started are bound, and only while they have a CPU slot; without one they may run wherever the pool may.
+//! Only threads that the pool has started are bound, and only while they have a CPU slot. A thread
+//! without one may run on all of the pool's CPUs.
 
 use tidegate_machine::CpuList;
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{CpuSet, Tid};
 
-/// Where one thread is bound; none that must not be.
+/// Where a thread is bound; empty for a thread that must not be bound.
 #[derive(Default)]
 pub(crate) struct Binding(Mutex<Option<State>>);
 
 struct State {
     thread: Tid,
-    /// Where the pool may run.
+    /// The CPUs that the pool may use.
     all: CpuSet,
     at: Option<usize>,
 }
 
 impl Binding {
-    /// The calling thread may be bound from now on, to any of `usable`.
+    /// Allows the calling thread to be bound, to any of `usable`.
     pub(super) fn arrive(&self, usable: &CpuList) {
         let all = CpuSet::from_iter(usable.as_slice().iter().copied());
-        // Whoever has started it may itself have been bound.
+        // The thread that started this one may itself have been bound.
         all.bind(Tid::this());
         *self.0.lock() = Some(State {
             thread: Tid::this(),
@@ -30,7 +31,8 @@ impl Binding {
         });
     }
 
-    /// Binds the thread to this CPU, or lets it run wherever the pool may. Where the system refuses it stays where it is.
+    /// Binds the thread to this CPU, or lets it run on all of the pool's CPUs. If the system
+    /// refuses, nothing changes.
     pub(super) fn to(&self, cpu: Option<usize>) {
         let mut state = self.0.lock();
         let Some(state) = state.as_mut().filter(|state| state.at != cpu) else {
@@ -42,7 +44,7 @@ impl Binding {
         }
     }
 
-    /// The thread leaves the pool.
+    /// Removes the binding, because the thread leaves the pool.
     pub(super) fn depart(&self) {
         self.to(None);
         *self.0.lock() = None;

@@ -1,4 +1,4 @@
-//! Where a worker is on the machine.
+//! A worker's position on the machine.
 
 use super::Binding;
 use crate::cells::Hint;
@@ -7,9 +7,9 @@ use crate::cells::Hint;
 pub(crate) struct Position {
     cpu_slot: Hint<Option<usize>>,
     last_cpu_slot: Hint<Option<usize>>,
-    /// The group for which the worker runs a task although its CPU slot lies in another.
+    /// The group whose task the worker runs, if its own CPU slot lies in a different one.
     pub(crate) home: Hint<Option<usize>>,
-    /// Its thread is the user's and has no CPU slot.
+    /// The worker's thread belongs to the user and has no CPU slot.
     pub(crate) unpinned: Hint<bool>,
     pub(super) binding: Binding,
 }
@@ -19,7 +19,7 @@ impl Position {
         self.cpu_slot.get()
     }
 
-    /// The CPU slot that the worker has, or had last.
+    /// The CPU slot that the worker has, or had most recently.
     pub(crate) fn last_cpu_slot(&self) -> Option<usize> {
         self.last_cpu_slot.get()
     }

@@ -1,4 +1,5 @@
-//! The queues of a pool's places, with their counters. They know neither the pool nor its workers.
+//! The queues of a pool's places, and their counters. This module knows neither the pool nor its
+//! workers.
 
 use crate::job::Task;
 use crate::layout::Layout;
@@ -6,23 +7,22 @@ use crate::queue::Queue;
 use tidegate_policy::slots::Ledger;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 
-/// The queues of all groups.
 pub(crate) struct Places {
     groups: Box<[Group]>,
-    /// The number of tasks in all of them.
+    /// The number of tasks in all groups.
     placed: AtomicUsize,
     /// The number of workers that run a task of a group to which they do not belong.
     away: AtomicUsize,
 }
 
-/// Which groups have a free CPU slot. Empty while no task waits in any place.
+/// Whether each group has a free CPU slot. Empty while no task waits in any place.
 pub(crate) type FreeGroups = Box<[bool]>;
 
 #[derive(Default)]
 struct Group {
     open: Queue,
     strict: Queue,
-    /// The number of workers from outside that run a task of this group.
+    /// The number of workers outside this group that run one of its tasks.
     away: AtomicUsize,
 }
 
@@ -35,15 +35,15 @@ impl Places {
         }
     }
 
-    /// The number of tasks that wait in any place.
+    /// The number of tasks that wait in all places.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // Acquire pairs with the Release in `push`, as in `Queue::len`: a worker that goes to sleep
-        // on 0 has looked before the push.
+        // because it reads 0 has looked before the push.
         self.placed.load(Ordering::Acquire)
     }
 
-    /// Whether a task waits in any place, or a worker runs one of a place to which it does not
+    /// Whether a task waits in any place, or a worker runs a task of a place to which it does not
     /// belong.
     #[inline]
     pub(crate) fn in_use(&self) -> bool {
@@ -56,8 +56,8 @@ impl Places {
     }
 
     pub(super) fn push(&self, group: usize, strict: bool, task: Task) {
-        // Release pairs with the Acquire in `len`. Before the push, so that the count never falls
-        // below 0.
+        // Release pairs with the Acquire in `len`. It precedes the push, so that the count never
+        // falls below 0.
         self.placed.fetch_add(1, Ordering::Release);
         self.queue(group, strict).push(task);
     }
@@ -74,14 +74,14 @@ impl Places {
         Some(task)
     }
 
-    /// Takes a `wanted` task out of any place.
+    /// Takes a `wanted` task from any place.
     pub(super) fn take_anywhere(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         let queues = (0..self.groups.len()).flat_map(|group| [(group, false), (group, true)]);
         let mut queues = queues.filter(|_| self.len() > 0);
         queues.find_map(|(group, strict)| self.take(group, strict, &wanted))
     }
 
-    /// For [`offer`](Self::offer).
+    /// The argument for [`offer`](Self::offer).
     pub(crate) fn free_groups(&self, ledger: &Ledger) -> FreeGroups {
         let groups = if self.len() > 0 { self.groups.len() } else { 0 };
         (0..groups)
@@ -89,8 +89,8 @@ impl Places {
             .collect()
     }
 
-    /// Whether a `wanted` task waits where a worker that gets a slot now could run it; `strict`
-    /// includes the strict queues.
+    /// Whether a `wanted` task waits where a worker that gets a slot now could run it. The strict
+    /// queues count if `strict` is set.
     pub(crate) fn offer(
         &self,
         free: &FreeGroups,
@@ -103,7 +103,7 @@ impl Places {
         self.groups.iter().zip(free).any(offers)
     }
 
-    /// Like `offer`, with the groups that are free in the ledger now.
+    /// Like `offer`, for the groups that have a free CPU slot in the ledger now.
     pub(crate) fn offers(
         &self,
         ledger: &Ledger,
@@ -113,20 +113,20 @@ impl Places {
         self.len() > 0 && self.offer(&self.free_groups(ledger), strict, wanted)
     }
 
-    /// Whether a worker from outside runs a task of any group.
+    /// Whether a worker runs a task of a group to which it does not belong.
     pub(super) fn any_away(&self) -> bool {
         // Relaxed: a hint.
         self.away.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a worker from outside runs a task of this group.
+    /// Whether a worker outside this group runs one of its tasks.
     pub(super) fn is_away(&self, group: usize) -> bool {
         // Relaxed: a hint.
         self.groups[group].away.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a worker that now runs a task of group `home` from outside, and did so for group
-    /// `before`.
+    /// Counts a worker that now runs a task of group `home` from outside, and previously one of
+    /// group `before`.
     pub(super) fn move_away(&self, before: Option<usize>, home: Option<usize>) {
         if let Some(before) = before {
             // Relaxed, here and below: hints.

@@ -1,5 +1,5 @@
-//! Where workers stand: the CPU slots, groups and distances of workers, and the places for which
-//! they run tasks from outside.
+//! The positions of workers: their CPU slots, groups and distances, and the places whose tasks they
+//! run from outside.
 
 use super::PlaceId;
 use super::take::take_elsewhere;
@@ -40,7 +40,8 @@ pub(super) fn is_in_group(worker: WorkerThread<'_>, group: usize) -> bool {
         .any(|g| g == group)
 }
 
-/// This thread becomes one of the pool's own, which may be bound.
+/// Gives this thread its CPU slot when it becomes one of the pool's own threads, which may be
+/// bound.
 pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if shared.options.bind {
@@ -52,7 +53,7 @@ pub(crate) fn take_cpu_slot(worker: WorkerThread<'_>) {
     bind(worker);
 }
 
-/// This thread is no longer one of the pool's own.
+/// Unbinds this thread, because it is no longer one of the pool's own.
 pub(crate) fn leave_cpu_slot(worker: WorkerThread<'_>) {
     worker.position.binding.depart();
 }
@@ -65,7 +66,7 @@ pub(crate) fn bind(worker: WorkerThread<'_>) {
     }
 }
 
-/// Moves to a free CPU slot of the group, if there is one. Returns whether it did.
+/// Moves the worker to a free CPU slot of the group. Returns false if there is none.
 pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     let mut ledger = worker.shared().ledger();
     let moved = ledger.move_to(worker.index, group);
@@ -77,7 +78,7 @@ pub(super) fn move_to(worker: WorkerThread<'_>, group: usize) -> bool {
     moved
 }
 
-/// The workers that run a task of one of this worker's places from outside that place.
+/// The workers outside this worker's places that run a task of one of these places.
 pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = usize> {
     let shared = worker.shared();
     let some = shared.places.any_away();
@@ -97,11 +98,11 @@ pub(crate) fn takers_of_own(worker: WorkerThread<'_>) -> impl Iterator<Item = us
     })
 }
 
-/// Takes a task out of a place of other workers, for the search: until [`come_home`], that place's
-/// workers find here what the task forks.
+/// Takes a task from a place of other workers, for the search. Until [`come_home`], the workers of
+/// that place find here what the task forks.
 pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     let (task, group) = take_elsewhere(worker)?;
-    // To take it this worker may have moved into that place.
+    // The worker may have moved to that place to take the task.
     set_home(
         worker,
         Some(group).filter(|group| !is_in_group(worker, *group)),
@@ -109,7 +110,7 @@ pub(crate) fn visit_elsewhere(worker: WorkerThread<'_>) -> Option<Task> {
     Some(task)
 }
 
-/// The task at this worker's base has ended, wherever it was from.
+/// Called when the task at this worker's base has ended, no matter where it came from.
 #[inline]
 pub(crate) fn come_home(worker: WorkerThread<'_>) {
     if worker.position.home.get().is_some() {

@@ -1,4 +1,4 @@
-//! Taking tasks out of places, in the order of docs/places.md.
+//! Taking tasks from places, in the order that docs/places.md specifies.
 
 use super::stand::move_to;
 use crate::job::Task;
@@ -10,7 +10,7 @@ use crate::worker::WorkerThread;
 /// A task, and the group whose queue it was in.
 type Placed = (Task, usize);
 
-/// Takes a task that waits in a place of this worker, or in one of the pool's queues, or in another
+/// Takes a task that waits in a place of this worker, in one of the pool's queues, or in another
 /// place.
 pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
     let here = take_here(worker, |_| true);
@@ -18,14 +18,14 @@ pub(crate) fn take_queued(worker: WorkerThread<'_>) -> Option<Task> {
     queued.or_else(|| take_elsewhere(worker).map(|(task, _)| task))
 }
 
-/// Takes a `wanted` task out of a place of this worker, the smallest place first.
+/// Takes a `wanted` task from a place of this worker, smallest place first.
 #[inline]
 pub(crate) fn take_here(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
     let places = &worker.shared().places;
     if places.len() == 0 {
         return None;
     }
-    // A worker without a CPU slot may take strict tasks of no place.
+    // A worker without a CPU slot may not take strict tasks.
     let strict = worker.position.cpu_slot().is_some() || members::is_alone(worker.shared());
     let mut around = worker.shared().layout().around(worker.position.cpu_slot());
     around.find_map(|group| {
@@ -34,13 +34,13 @@ pub(crate) fn take_here(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool
     })
 }
 
-/// Takes a task out of a place of other workers.
+/// Takes a task from a place of other workers.
 pub(super) fn take_elsewhere(worker: WorkerThread<'_>) -> Option<Placed> {
     let open = take_open_beyond(worker, |_| true);
     open.or_else(|| take_strict_beyond(worker, |_| true))
 }
 
-/// Takes a strict task of a place that no worker can come to serve, because all slots are held.
+/// Takes a strict task of a place that no worker can get to, because all slots are held.
 pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
     let shared = worker.shared();
     // Relaxed: a hint.
@@ -50,11 +50,11 @@ pub(crate) fn take_unserved(worker: WorkerThread<'_>) -> Option<Task> {
     take_strict_beyond(worker, |_| true).map(|(task, _)| task)
 }
 
-/// Takes a task of the scope out of any place.
+/// Takes a task of the scope from any place.
 pub(crate) fn take_of(worker: WorkerThread<'_>, scope: &ScopeCore) -> Option<Task> {
     let wanted = |task: &Task| task.is_of(scope);
     if worker.shared().is_inherited() {
-        // The only thread of a forked child has no CPU slot.
+        // The only thread of a forked child process has no CPU slot.
         return worker.shared().places.take_anywhere(wanted);
     }
     let here = take_here(worker, wanted);
@@ -89,8 +89,8 @@ fn take_strict_beyond(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     groups_beyond(worker).into_iter().find_map(go)
 }
 
-/// The groups to which this worker does not belong, the nearest first; none while no task waits in
-/// any place.
+/// The groups to which this worker does not belong, nearest first. Empty while no task waits in any
+/// place.
 fn groups_beyond(worker: WorkerThread<'_>) -> Vec<usize> {
     if worker.shared().places.len() == 0 {
         return Vec::new();

@@ -1,4 +1,5 @@
-//! Those who have slots, as the share controller sees them from cycle to cycle: who is stuck, and whose turn is over.
+//! The holders of slots, as the share controller observes them from cycle to cycle: which of them
+//! are stuck, and whose turn is over.
 
 use crate::pool::{PoolInner, signal};
 use crate::sleep::wake;
@@ -7,28 +8,28 @@ use tidegate_policy::Nanos;
 use tidegate_policy::share::{is_next_turn, is_stuck};
 use tidegate_policy::slots::{Ledger, Status};
 
-/// What is known of each thread that runs.
 #[derive(Default)]
 pub(super) struct Holders {
     threads: Vec<Option<Silence>>,
-    /// When the last turn ended, while somebody is owed a slot.
+    /// When the last turn ended. None if no thread is owed a slot.
     turned: Option<Nanos>,
-    /// Where to look for the first who leaves at the next turn.
+    /// The thread at which the next turn begins its choice of threads that leave.
     next: usize,
 }
 
-/// A thread has not taken the probe that was sent to it.
+/// A thread that has not taken the probe sent to it.
 #[derive(Clone, Copy)]
 struct Silence {
     since: Nanos,
-    /// What it had computed by then.
+    /// The thread's processor time at that moment.
     computed: Option<Nanos>,
-    /// Whether it was stuck when that was last judged.
+    /// Whether the thread was stuck when it was last judged.
     stuck: Option<bool>,
 }
 
 impl Holders {
-    /// How many of those who have a slot are stuck, and how many poll nothing. While something `waits` for one, all who run are probed.
+    /// Returns how many holders of slots are stuck, and how many poll nothing. If something `waits`
+    /// for a slot, all running threads are probed.
     pub(super) fn look(
         &mut self,
         shared: &PoolInner,
@@ -39,7 +40,7 @@ impl Holders {
         let before = std::mem::take(&mut self.threads);
         self.threads.resize(shared.worker_count(), None);
         let (mut stuck, mut silent) = (0, 0);
-        // One that has only just been given a slot has no worker yet.
+        // A thread that has only just been given a slot has no worker yet.
         for worker in ledger.running().filter_map(|t| shared.worker_if(t)) {
             let silence = before.get(worker.index).copied().flatten();
             let silence = silence.filter(|_| worker.deque.raised() & signal::PROBE != 0);
@@ -62,7 +63,7 @@ impl Holders {
         (stuck, silent)
     }
 
-    /// Asks as many as are owed a slot, of those who have one, to leave, if it is time.
+    /// If a turn is over, asks as many holders to leave as there are threads owed a slot.
     pub(super) fn take_turns(&mut self, shared: &PoolInner, ledger: &Ledger, now: Nanos) {
         if !ledger.owes() {
             self.turned = None;
@@ -89,10 +90,11 @@ impl Silence {
         }
     }
 
-    /// Judges the time since it was judged last, once that is long enough.
+    /// Judges the time since the last judgement, once it is long enough.
     fn go_on(self, worker: &Worker, now: Nanos) -> Self {
         let computed = worker.computed.read();
-        // Where the system does not tell, or another thread has this number now, it may be computing.
+        // If the system does not report processor times, or another thread has this number now, the
+        // thread counts as computing.
         let since = |then| computed.and_then(|computed| computed.checked_sub(then));
         let spent = self.computed.and_then(since).unwrap_or(Nanos::MAX);
         match is_stuck(now.saturating_sub(self.since), spent) {

@@ -1,10 +1,13 @@
-//! The thread that makes a pool use as many processors as it is entitled to. The protocol and its argument are docs/share-controller.md.
+//! The share controller: the thread that makes a pool use as many processors as it is entitled to.
+//! docs/share-controller.md describes the protocol and why it works.
 //!
-//! [`ControllerHandle`] is what the pool has of it: the workers ring when the pool begins to do something, and read the cap. The estimate of the
-//! desire and the rules are `tidegate_policy`'s, the table of jobs is `tidegate_share`'s; here the counters are read ([`sight`]), those who
-//! run are watched ([`holders`]) and slots are moved.
+//! [`ControllerHandle`] is the pool's interface to it: workers wake the controller when the pool
+//! begins to work, and read the cap. `tidegate_policy` estimates the desire and contains the rules;
+//! `tidegate_share` accesses the table of jobs. This module reads the counters ([`sight`]),
+//! observes running threads ([`holders`]) and changes the number of slots.
 //!
-//! Without a table the pool has what is wanted. Nothing here is on a worker's way but a load of a flag where a slot changes hands.
+//! Without a table the pool has all the slots it wants. A worker only pays a load of a flag when a
+//! slot changes hands.
 
 mod holders;
 mod presence;
@@ -32,7 +35,7 @@ use tidegate_sync::clock;
 use tidegate_sync::stderr::print_line;
 use tidegate_sync::thread::{self, shorten_slice};
 
-/// The share controller of a pool; lives on a thread of its own.
+/// The state of the share controller's thread.
 struct ShareController {
     shared: Arc<PoolInner>,
     rules: Rules,
@@ -40,15 +43,16 @@ struct ShareController {
     presence: Presence,
     holders: Holders,
     limits: Limits,
-    /// How many cycles in a row have changed nothing.
+    /// How many consecutive cycles have changed nothing.
     calm: usize,
-    /// When the limits were read and a seat was looked for; not at all yet.
+    /// When the limits were last read and a seat was last requested. None before the first time.
     looked: Option<Nanos>,
-    /// What others leave, as of the last look at the table.
+    /// What other jobs leave, as of the last look at the table.
     shares: Shares,
 }
 
-/// Address space of its stack. It reads files and formats a line; nothing of the user's runs there.
+/// The address space of the controller's stack. The controller reads files and formats a line; no
+/// user code runs on it.
 const STACK: usize = 256 * 1024;
 
 impl ShareController {
@@ -75,9 +79,9 @@ impl ShareController {
         controller(&self.shared)
     }
 
-    /// Until the pool ends.
+    /// Runs until the pool ends.
     pub(crate) fn run(mut self) {
-        // Where the system does not do so it comes later where all processors are busy.
+        // If the system refuses, the controller runs later when all processors are busy.
         let _ = shorten_slice(Duration::from_nanos(STEWARD_SLICE.default));
         while self.sleep_until_active() {
             if self.begin() {
@@ -87,7 +91,7 @@ impl ShareController {
         self.leave();
     }
 
-    /// Parks until the pool does something. `false`: it ends.
+    /// Parks until the pool does something. Returns false if the pool ends.
     fn sleep_until_active(&self) -> bool {
         loop {
             {
@@ -106,7 +110,8 @@ impl ShareController {
         }
     }
 
-    /// The pool has begun to work. `false`: it is done already; then nobody hears of it, unless others divide the machine.
+    /// Called when the pool has begun to work. Returns false if it has already stopped, in which
+    /// case nothing is published, unless other jobs divide the machine.
     fn begin(&mut self) -> bool {
         if self.shares.others == 0 && !self.goes_on() {
             return false;
@@ -120,7 +125,8 @@ impl ShareController {
         true
     }
 
-    /// Whether the pool still works after a cycle, or does so again in the next.
+    /// Waits a cycle, and one more if the pool is idle then. Returns whether the pool still works,
+    /// or does so again.
     fn goes_on(&self) -> bool {
         let cycle = Duration::from_nanos(sharing(&self.shared).est_cycle);
         self.controller().parker.park_timeout(cycle);
@@ -134,14 +140,14 @@ impl ShareController {
         self.acts()
     }
 
-    /// One cycle. `false`: the pool has done nothing in it.
+    /// Runs one cycle. Returns false if the pool did nothing in it.
     fn cycle(&mut self) -> bool {
         let from = clock::now();
         self.look_around(from);
         let acts = self.acts();
         self.say(acts);
         if self.apply(from) {
-            // So that observers see what holds now.
+            // Publish again, so that observers see the current numbers.
             self.say(acts);
             self.calm = 0;
         }
@@ -159,7 +165,7 @@ impl ShareController {
         true
     }
 
-    /// Whether the pool has done anything since this was last asked.
+    /// Whether the pool has done anything since the last call.
     fn acts(&self) -> bool {
         let ledger = self.shared.ledger();
         // Relaxed: ordered by the ledger's lock.
@@ -169,7 +175,7 @@ impl ShareController {
         acts
     }
 
-    /// About once a second: what seldom changes.
+    /// About once a second, checks what seldom changes.
     fn look_around(&mut self, now: Nanos) {
         let since = self.looked.map(|looked| now.saturating_sub(looked));
         if since.is_some_and(|since| since < TABLE_LOOK.default) {
@@ -188,12 +194,13 @@ impl ShareController {
         *self.controller().waker.lock() = self.presence.waker();
     }
 
-    /// Publishes what the pool is up to. One that does not act any more has nothing to say but that, whatever has begun since: it may be
-    /// over before anybody takes it back.
+    /// Publishes the pool's report. If the pool has stopped working, it publishes a desire of 0
+    /// even if work has begun since: that work may be over before the controller could withdraw
+    /// what it published.
     fn say(&mut self, acts: bool) {
         let sharing = sharing(&self.shared);
         let usage = self.shared.ledger().active();
-        // What was estimated a moment ago may be over; and whoever runs wants to.
+        // The last estimate may be outdated; but a running pool desires at least one processor.
         let desire = match acts && usage > 0 {
             true => self.rules.desire().max(1),
             false => 0,
@@ -213,7 +220,8 @@ impl ShareController {
         self.presence.publish(report);
     }
 
-    /// Sets the slots to what others leave, with what is lent. Whether that changes anything.
+    /// Sets the number of slots to what other jobs leave, plus the slots that are lent. Returns
+    /// whether that changes anything.
     fn apply(&mut self, now: Nanos) -> bool {
         self.shares = self.presence.shares();
         let wanted = self.shared.wanted();
@@ -225,7 +233,7 @@ impl ShareController {
                 Rules::slots(&self.controller().notes, share, counts)
             }
         };
-        // All of them, whatever number is wanted in a moment.
+        // All slots, even if a different number is wanted a moment later.
         let cap = if fair >= wanted { usize::MAX } else { fair };
         let lent = self.lend(fair, now);
         let changes = {
@@ -241,12 +249,13 @@ impl ShareController {
         changes
     }
 
-    /// How many slots to lend beyond `fair` because the pool may have come to a stop. Asks whoever should have stopped.
+    /// How many slots to lend beyond `fair`, because the pool may have come to a stop. Also asks
+    /// threads that should have stopped to do so.
     fn lend(&mut self, fair: usize, now: Nanos) -> usize {
         let room = self.shared.most().saturating_sub(fair);
         let sees_work = look::finds_work(&self.shared);
         let ledger = self.shared.ledger();
-        // Not everybody was there to be asked when the number of slots fell.
+        // Some holders may not have been there to be asked when the number of slots fell.
         wake::ask_holders(&self.shared, &ledger);
         if room == 0 && self.shares.others == 0 {
             self.holders = Holders::default();
@@ -257,7 +266,8 @@ impl ShareController {
         let waits = !ledger.has_free() && (sees_work || ledger.owes());
         let (stuck, silent) = self.holders.look(&self.shared, &ledger, waits, now);
         if stuck == 0 {
-            // Else they are in nobody's way, and those who are stuck may wait for them.
+            // Otherwise the overcommitted threads are in no other thread's way, and the stuck
+            // threads may wait for them.
             wake::ask_overcommitted(&self.shared, &ledger, now);
         }
         let wait = Wait {
@@ -270,7 +280,7 @@ impl ShareController {
         self.rules.lend(&controller(&self.shared).notes, wait)
     }
 
-    /// Sleeps until `until`; when the table changes meanwhile, follows it.
+    /// Sleeps until `until`. If the table changes meanwhile, updates the slots.
     fn wait(&mut self, until: Nanos) {
         loop {
             let now = clock::now();
@@ -278,7 +288,8 @@ impl ShareController {
                 return;
             }
             if !self.presence.wait(Duration::from_nanos(until - now)) {
-                // Without a table nobody else has any of it, and nothing happens until the next look.
+                // Without a table no other job has any part of the machine, and nothing happens
+                // until the next look.
                 let _ = self.apply(clock::now());
                 let length = if self.presence.is_alone() {
                     TABLE_LOOK.default
@@ -299,7 +310,7 @@ impl ShareController {
                 self.calm = 0;
             }
             if others == 0 && self.shares.others > 0 {
-                // Somebody has come, who divides by what is said here.
+                // Another job has come, and divides the machine by what this job publishes.
                 return;
             }
             let gap = CHANGE_GAP.default.min(until.saturating_sub(clock::now()));
@@ -309,7 +320,7 @@ impl ShareController {
         }
     }
 
-    /// The pool ends.
+    /// Gives up the seat, because the pool ends.
     fn leave(&mut self) {
         *self.controller().waker.lock() = None;
         self.presence.leave();
@@ -323,13 +334,15 @@ fn controller(shared: &PoolInner) -> &ControllerHandle {
         .expect("the pool has a share controller")
 }
 
-/// Starts the pool's share controller, if it is to have one. Without it the pool takes no part in dividing the machine.
+/// Starts the pool's share controller, if the pool has one. If that fails, the pool does not share
+/// the machine.
 pub(crate) fn start(pool: &Arc<PoolInner>) {
     if pool.controller.is_none() {
         return;
     }
     let name = format!("{}-share", pool.options.name);
-    // Here, and not when a seat is taken: who changes the environment must not do so beside a thread that reads it.
+    // Read the environment here, not when a seat is taken: a program that changes the environment
+    // must not do so in parallel with a thread that reads it.
     let location = Location::find();
     let shared = pool.clone();
     let controller = move || {
@@ -365,7 +378,8 @@ mod tests {
         PoolInner::bare(Options::of(builder).unwrap())
     }
 
-    /// Between `wake_for_work`, which gives the slot under the ledger's lock, and `start_thread`, which makes the worker after it.
+    /// Tests the gap between `wake_for_work`, which grants the slot under the ledger's lock, and
+    /// `start_thread`, which creates the worker afterwards.
     #[test]
     fn a_thread_that_has_a_slot_and_no_worker_yet_is_looked_at_without_a_panic() {
         let shared = bare();
@@ -404,7 +418,8 @@ mod tests {
         assert_eq!(queued(), 1);
     }
 
-    /// A task begins after the share controller has asked whether the pool acts, and is over before it asks again.
+    /// A task begins after the share controller has checked whether the pool acts, and is over
+    /// before the next check.
     #[test]
     fn an_idle_pool_desires_nothing() {
         let folder = tempfile::tempdir().unwrap();

@@ -6,14 +6,14 @@ use tidegate_policy::SharePolicy;
 use tidegate_share::{Location, Name, Neighbours, Refusal, Report, Seat, Shares, Waker};
 use tidegate_sync::stderr::print_line;
 
-/// Whether the pool has a seat.
 pub(super) struct Presence {
     seat: Option<Seat>,
     location: Result<Location, Refusal>,
-    /// What the job is called in the table.
+    /// The job's name in the table.
     job: Name,
     pool: String,
-    /// Whether to say where it is, or why it is not; each thing once.
+    /// Whether to print where the table is, or why the pool has no seat. `said` is the last
+    /// message, so that none is repeated.
     explain: bool,
     said: Option<String>,
     neighbours: Neighbours,
@@ -22,7 +22,6 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// That of a pool with these options.
     pub(super) fn new(options: &Options, job: &str, location: Result<Location, Refusal>) -> Self {
         Self {
             seat: None,
@@ -36,12 +35,13 @@ impl Presence {
         }
     }
 
-    /// There is no table to divide anything by.
+    /// Whether the pool has no seat, so that there is no table by which to divide the machine.
     pub(super) fn is_alone(&self) -> bool {
         self.seat.is_none()
     }
 
-    /// Takes a seat if there is none, or not any more; and measures the load of other processes, if they are to be left room beside `others`.
+    /// Takes a seat if the pool has none, or if its seat is out of date. Measures the load of other
+    /// processes if the policy leaves room for them when there are `others`.
     pub(super) fn look(&mut self, share: SharePolicy, others: usize) {
         if self.seat.as_ref().is_some_and(|seat| !seat.is_current()) {
             self.leave();
@@ -78,7 +78,7 @@ impl Presence {
         }
     }
 
-    /// From here on the pool runs alone, until the next look.
+    /// Gives up the seat: until the next look, the pool runs as if it were alone.
     fn lose(&mut self, refusal: &str) {
         self.seat = None;
         self.say(format!("runs as if it were alone: {refusal}"));
@@ -99,12 +99,12 @@ impl Presence {
         self.with_seat(|seat| seat.publish(&report));
     }
 
-    /// How the machine is divided; without a seat nobody else has any of it.
+    /// How the machine is divided. Without a seat, other jobs have no part of it.
     pub(super) fn shares(&mut self) -> Shares {
         self.with_seat(Seat::shares).unwrap_or_default()
     }
 
-    /// Waits for a change. `false`: there is no seat.
+    /// Waits for a change of the table. Returns false if there is no seat.
     pub(super) fn wait(&mut self, limit: Duration) -> bool {
         self.with_seat(|seat| seat.wait_change(limit)).is_some()
     }

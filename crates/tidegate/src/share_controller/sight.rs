@@ -1,4 +1,4 @@
-//! What a pool sees of itself in a cycle: its counters, and what has been added to them.
+//! What a pool observes of itself in a cycle: its counters, and their growth.
 
 use crate::pool::PoolInner;
 use crate::stats::Phase;
@@ -7,7 +7,7 @@ use tidegate_policy::desire::Seen;
 use tidegate_share::Shares;
 use tidegate_sync::clock;
 
-/// The counters as of the last look, and what was seen then.
+/// The counters at the last look, and the cycle observed then.
 #[derive(Default)]
 pub(super) struct Sight {
     at: Nanos,
@@ -25,7 +25,7 @@ struct Totals {
     searching: Nanos,
 }
 
-/// What was added in a cycle, and how things stand at its end.
+/// The growth of the counters in a cycle, and the state at its end.
 #[derive(Default)]
 pub(super) struct Cycle {
     length: Nanos,
@@ -58,7 +58,7 @@ impl Totals {
             attempts: self.attempts - before.attempts,
             failed_empty: self.failed_empty - before.failed_empty,
             lengths_seen: self.lengths_seen - before.lengths_seen,
-            // A reading in the middle of a change of phase may be ahead of the next one.
+            // A reading taken during a change of phase may be ahead of the next one.
             working: self.working.saturating_sub(before.working),
             searching: self.searching.saturating_sub(before.searching),
         }
@@ -66,7 +66,7 @@ impl Totals {
 }
 
 impl Sight {
-    /// A first look, with nothing to compare it with.
+    /// A first look, with nothing to compare it to.
     pub(super) fn of(shared: &PoolInner) -> Self {
         Self {
             at: clock::now(),
@@ -75,7 +75,7 @@ impl Sight {
         }
     }
 
-    /// What happened since the last look, in a pool that divides the machine by `shares`.
+    /// Observes the cycle since the last look, in a pool that divides the machine by `shares`.
     pub(super) fn look(&mut self, shared: &PoolInner, shares: Shares) -> &Cycle {
         let (now, totals) = (clock::now(), Totals::of(shared));
         let cycle = &mut self.cycle;
@@ -103,7 +103,7 @@ impl Sight {
         cycle
     }
 
-    /// How much of the time of the pool's processors went into work in the last cycle, per mille.
+    /// The fraction of the pool's processor time that went into work in the last cycle, per mille.
     pub(super) fn efficiency(&self) -> u32 {
         let cycle = &self.cycle;
         let all = cycle.length.saturating_mul(cycle.allotment as u64).max(1);
