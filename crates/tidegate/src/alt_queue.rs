@@ -1,11 +1,13 @@
 //! Queues in place of the split deque.
 //!
-//! A worker with another queue keeps the fast path of its deque shut: each push comes through the cold exit, which steals the new task from the worker's
-//! own deque, like any thief, and puts it into that queue. To the rest of the runtime it is then a stolen task that lies unstarted somewhere. A
-//! joiner that finds its half stolen looks for it there first.
+//! A worker with another queue keeps the fast path of its deque closed. Each push takes the cold
+//! exit, which steals the new task from the worker's own deque, like any thief, and puts it into
+//! that queue. To the rest of the runtime, it is then a stolen task that lies unstarted somewhere.
+//! A joiner that finds its half stolen looks for it there first.
 //!
-//! So the deque, positions and latches work as ever, the pool needs no type parameter, and a join pays for another queue only if it has one. What comes out
-//! of the queue is settled by a claim ([`tidegate_deque::claim`]): it may be one that promises no more than at least once.
+//! So the deque, positions and latches work as usual, the pool needs no type parameter, and a join
+//! pays for another queue only if there is one. Some queues may return a task more than once, so a
+//! claim ([`tidegate_deque::claim`]) decides which taker runs it.
 
 use crate::job::Task;
 use tidegate_deque::claim::{self, Cell};
@@ -20,20 +22,19 @@ use tidegate_sync::lock::Mutex;
 
 /// Where a worker keeps its tasks, if not in its deque.
 pub(crate) enum AltQueue {
-    /// In a queue of its own.
     Own(Own),
-    /// In the pool's.
+    /// In the pool's queue.
     Shared,
-    /// In the plan of a pool that keeps their order, see [`crate::memory`].
+    /// In the plan of a pool that keeps its tasks in order, see [`crate::memory`].
     Planned,
 }
 
 /// A queue of one worker.
 pub(crate) struct Own {
-    /// Never contended: only the worker's own thread is the owner.
+    /// Never contended: only the worker's own thread uses the owner's end.
     owner: Mutex<Box<dyn Owner>>,
     thieves: Box<dyn Thieves>,
-    /// How many tasks were put and have not come out, a little late.
+    /// The number of tasks that were put and not yet taken; may be slightly stale.
     len: AtomicUsize,
 }
 
@@ -77,21 +78,22 @@ impl Own {
         }
     }
 
-    /// For the worker's own thread.
+    /// Only the worker's own thread may call this.
     pub(crate) fn put(&self, task: Task) -> Result<(), Task> {
-        // Relaxed, here and below: nothing hangs on it but a bound on memory. Before the put: it never falls below 0.
+        // Relaxed, here and below: the count only bounds memory. Counted before the put, so the
+        // count never falls below 0.
         self.len.fetch_add(1, Ordering::Relaxed);
         let put = self.owner.lock().put(task);
         put.inspect_err(|_| self.count_out())
     }
 
-    /// For the worker's own thread.
+    /// Only the worker's own thread may call this.
     pub(crate) fn take(&self) -> Option<Task> {
         let task = self.owner.lock().take();
         task.inspect(|_| self.count_out())
     }
 
-    /// For everybody.
+    /// Any thread may call this.
     pub(crate) fn steal(&self, cursor: &mut Cursor) -> Result<Task, Miss> {
         self.thieves.steal(cursor).inspect(|_| self.count_out())
     }
@@ -106,14 +108,14 @@ impl Own {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// Whether a thief would seem to get something.
+    /// Whether a thief is likely to get a task.
     pub(crate) fn offers(&self) -> bool {
         self.thieves.offers()
     }
 }
 
 impl AltQueue {
-    /// That of a worker of a pool with this queue.
+    /// The alternative queue for a worker of a pool with this kind of queue, if there is one.
     pub(crate) fn of(queue: QueueKind) -> Option<Self> {
         Some(Self::Own(match queue {
             QueueKind::Split => return None,
@@ -138,8 +140,8 @@ impl AltQueue {
         }
     }
 
-    /// Whether a spawned task had better go to the queue of its scope: so many wait already, `kept` ones among them, or it would come to that
-    /// queue anyway.
+    /// Whether a spawned task should go to the queue of its scope: too many tasks wait here
+    /// already, including the `kept` ones, or the task would end up in that queue anyway.
     pub(crate) fn is_full(&self, kept: usize) -> bool {
         match self {
             Self::Own(own) => own.len() + kept >= capacity() as usize,
@@ -149,7 +151,7 @@ impl AltQueue {
     }
 }
 
-/// What a thief remembers of each worker's queue.
+/// A thief's cursor into each worker's queue.
 #[derive(Default)]
 pub(crate) struct Cursors(Vec<Cursor>);
 

@@ -1,13 +1,14 @@
 //! Tasks as the deques see them: a header at the start of a larger object.
 //!
-//! Four kinds of object begin with a [`Header`]: the second half of a join (in the joiner's frame), a closure spawned
-//! into a scope or detached (on the heap), and one installed from outside (in the caller's frame). A [`Task`] is the
-//! right to run one of them once. The worker that takes a task out of a deque or queue runs it, passes it on or gives
-//! it back. A task is never dropped.
+//! Four kinds of object begin with a [`Header`]: the second half of a join (in the joiner's frame),
+//! a closure spawned into a scope or detached (on the heap), and a closure installed from outside
+//! (in the caller's frame). A [`Task`] is the right to run one of them once. The worker that takes
+//! a task out of a deque or queue runs it, passes it on or gives it back. A task is never dropped.
 //!
-//! **Fields.** `run` is written before the task is pushed, and read by the worker that runs it. The latch word:
-//! see [`crate::latch`]. The closure belongs to the pusher until the push, then to the holder of the [`Task`]. The
-//! result belongs to the runner until it opens the latch, then to the joiner.
+//! **Fields.** `run` is written before the task is pushed, and read by the worker that runs it.
+//! [`crate::latch`] describes the latch word. The closure belongs to the pusher until the push,
+//! then to the holder of the [`Task`]. The result belongs to the runner until it opens the latch,
+//! then to the joiner.
 
 pub(crate) mod blocks;
 
@@ -23,7 +24,7 @@ pub(crate) struct Runner<'a>(NonNull<()>, PhantomData<&'a ()>);
 
 impl<'a> Runner<'a> {
     /// # Safety
-    /// 1. `worker` points to the worker that the calling thread is for all of `'a`.
+    /// 1. For all of `'a`, the calling thread is the worker that `worker` points to.
     #[inline(always)]
     pub(crate) unsafe fn new(worker: NonNull<()>) -> Self {
         Self(worker, PhantomData)
@@ -37,7 +38,7 @@ impl<'a> Runner<'a> {
 
 type Run = unsafe fn(NonNull<Header>, Runner<'_>);
 
-/// What all tasks begin with.
+/// The start of every task object.
 #[repr(C)]
 pub(crate) struct Header {
     run: Run,
@@ -46,8 +47,8 @@ pub(crate) struct Header {
 
 impl Header {
     /// # Safety
-    /// 1. `run` may be called once with the object that this header begins. 2. With a latch from
-    ///    [`Latch::for_scoped`] the header begins a `Scoped`.
+    /// 1. `run` may be called once with the object that begins with this header.
+    /// 2. If the latch is from [`Latch::for_scoped`], that object is a `Scoped`.
     #[inline(always)]
     pub(crate) unsafe fn new(run: Run, latch: Latch) -> Self {
         Self { run, latch }
@@ -58,13 +59,14 @@ impl Header {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Task(NonNull<Header>);
 
-// SAFETY: closures and results are Send by the bounds of the functions that make tasks; the pointer itself is only a
-// name for them.
+// SAFETY: closures and results are Send by the bounds of the functions that make tasks; the pointer
+// itself is only a name for them.
 unsafe impl Send for Task {}
 
 impl Task {
     /// # Safety
-    /// 1. The header is live and filled until the task has run, and nobody else makes a `Task` of it.
+    /// 1. The header is live and filled until the task has run, and no other `Task` is made from
+    ///    it.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(header: NonNull<Header>) -> Self {
         Self(header)
@@ -80,13 +82,13 @@ impl Task {
         unsafe { self.0.as_ref() }
     }
 
-    /// Runs the task. The panic of a half or a detached task goes to its joiner or handle; that of a task of a scope goes on to
-    /// the caller, who puts it into the scope.
+    /// Runs the task. The panic of a half or a detached task goes to its joiner or handle. The
+    /// panic of a scope's task unwinds to the caller, which stores it in the scope.
     #[inline]
     pub(crate) fn run(self, runner: Runner<'_>) {
         let run = self.header().run;
-        // SAFETY: `run` is the function made for the type that this header begins, and the task is run once: `self`
-        // is consumed.
+        // SAFETY: `run` is the function made for the type that begins with this header, and the
+        // task runs once: `self` is consumed.
         unsafe { run(self.0, runner) }
     }
 }

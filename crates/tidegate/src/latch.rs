@@ -1,27 +1,34 @@
-//! Latches: how the end of one task is told to the one who waits for it.
+//! Latches: how the end of a task reaches the worker that waits for it.
 //!
-//! A [`Latch`] is one word in a task's header (or in a scope). States of the word and who may change it:
+//! A [`Latch`] is one word in a task's header (or in a scope). The states of the word, and the
+//! threads that may change it:
 //!
-//! | state | meaning | changed by |
-//! |---|---|---|
-//! | `New` | not stolen, or the thief has not said so yet | thief -> Kept, Taken, Queued; runner -> Open |
-//! | `Kept(worker)` | it lies unstarted with that thread: stolen in one batch with younger tasks, or in its queue in place of the deque ([`crate::alt_queue`]) | the next taker -> Kept, Taken, Queued; runner -> Open |
-//! | `Queued` | it lies unstarted in the pool's queue | the next taker -> Taken; runner -> Open |
-//! | `Taken(worker, gen)` | a thief runs it; with `gen` the joiner may rob that worker while its generation lasts | runner -> Open |
-//! | `Open` | finished; the result is written | nobody |
-//! | `Scoped`, `Detached` | the header of a spawned task, which nobody joins by latch | nobody |
+//! - `New`: not stolen, or the thief has not recorded the theft yet. A thief changes it to `Kept`,
+//!   `Taken` or `Queued`, and the runner to `Open`.
+//! - `Kept(worker)`: the task lies unstarted with that worker, which stole it in one batch with
+//!   younger tasks or has it in its queue in place of the deque ([`crate::alt_queue`]). The next
+//!   taker changes it to `Kept`, `Taken` or `Queued`, and the runner to `Open`.
+//! - `Queued`: the task lies unstarted in the pool's queue. The next taker changes it to `Taken`,
+//!   and the runner to `Open`.
+//! - `Taken(worker, gen)`: a thief runs the task. With `gen`, the joiner may rob that worker while
+//!   its generation lasts. The runner changes it to `Open`.
+//! - `Open`: the task has finished and its result is written. Final.
+//! - `Scoped`, `Detached`: the header of a spawned task, which is never joined by latch. Final.
 //!
-//! Beside the first four stands whether the joiner sleeps, and its number; only the joiner changes that.
+//! In the first four states the word also has the joiner's number and whether the joiner sleeps;
+//! only the joiner changes these bits.
 //!
-//! `open` is one swap and the last touch of the frame that the latch lies in: whom to wake is in the old word.
-//! An `Event` of the worker room serves waiters that are not workers of the runner's pool; the waiting itself is there too.
+//! `open` is one swap and the last access to the frame that contains the latch: the old word names
+//! the worker to wake. A waiter that is not a worker of the runner's pool uses an `Event` instead
+//! (worker/event.rs). The waiting itself is in worker/wait.rs.
 
 use std::fmt;
 use std::ptr::NonNull;
 use tidegate_deque::split::Gen;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// The word, from its low end: kind, whether the joiner sleeps, the joiner; at its high end the taker.
+/// The word has, from its low end: the kind, whether the joiner sleeps, and the joiner. The taker
+/// is at its high end.
 const KIND_BITS: u32 = 3;
 const SLEEPS: u64 = 1 << KIND_BITS;
 const WORKER_BITS: u32 = 15;
@@ -37,23 +44,25 @@ const OPEN: u64 = 4;
 const SCOPED: u64 = 5;
 const DETACHED: u64 = 6;
 
-/// The highest number of workers that a latch can name.
+/// The largest number of workers that a latch can distinguish.
 pub(crate) const MAX_WORKERS: usize = 1 << WORKER_BITS;
 
-/// Who has a task, and the generation under which its descendants may be robbed there; without one they may not.
+/// The worker that has a task, and the generation under which the task's descendants may be robbed
+/// there. Without a generation they may not be robbed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Thief {
     pub(crate) worker: usize,
     pub(crate) generation: Option<Gen>,
-    /// The task runs on top of a wait: the generation names something older, and outlives the task.
+    /// The task runs on top of a wait: the generation belongs to an older task, and outlives this
+    /// one.
     pub(crate) on_top: bool,
 }
 
-/// A thief packed: worker, then two flags, then the generation.
+/// Packed as the worker, then two flags, then the generation.
 impl Thief {
     const BITS: u32 = WORKER_BITS + 2 + Gen::BITS;
 
-    /// One of whom nothing but the number is known.
+    /// A thief of which only the number is known; it cannot be robbed.
     pub(crate) fn unnamed(worker: usize) -> Self {
         Self {
             worker,
@@ -62,8 +71,10 @@ impl Thief {
         }
     }
 
-    /// Where to rob after `hop` hops, and under which generation. What runs on top of a wait may be followed by something else
-    /// under the same generation: the robber's own latch tells of its thief that it was not, of a later one nothing does.
+    /// The worker to rob after `hop` hops, and the generation. After a task that runs on top of a
+    /// wait, another task may follow under the same generation. The robber's own latch shows that
+    /// this has not happened to its own thief; nothing shows it for a later thief. So a task on top
+    /// of a wait counts only at the first hop.
     pub(crate) fn robbable(self, hop: usize) -> Option<(usize, Gen)> {
         let generation = self.generation.filter(|_| hop == 0 || !self.on_top);
         generation.map(|generation| (self.worker, generation))
@@ -88,7 +99,7 @@ impl Thief {
 
 const _: () = assert!(JOINER_AT + WORKER_BITS <= TAKER_AT);
 
-/// What a latch says.
+/// The decoded kind of a latch word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     New,
@@ -150,7 +161,7 @@ impl Latch {
     }
 
     pub(crate) fn state(&self) -> State {
-        // Acquire pairs with `open`: the result is visible.
+        // Acquire pairs with the swap in `open`: the result is visible.
         decode(self.0.load(Ordering::Acquire))
     }
 
@@ -158,17 +169,20 @@ impl Latch {
         self.state() == State::Open
     }
 
-    /// A thief says that it runs the task. The joiner if it sleeps: it may rob this thief now.
+    /// Records that `thief` runs the task. Returns the joiner if it sleeps: it may rob this thief
+    /// now.
     pub(crate) fn set_thief(&self, thief: Thief) -> Option<usize> {
         self.set_taker(TAKEN | thief.pack() << TAKER_AT)
     }
 
-    /// A thief says that it keeps the task for later. The joiner if it sleeps: it may take the task back.
+    /// Records that `worker` keeps the task for later. Returns the joiner if it sleeps: it may take
+    /// the task back.
     pub(crate) fn set_keeper(&self, worker: usize) -> Option<usize> {
         self.set_taker(KEPT | Thief::unnamed(worker).pack() << TAKER_AT)
     }
 
-    /// The task lies in the pool's queue. The joiner if it sleeps: it may take the task from there.
+    /// Records that the task lies in the pool's queue. Returns the joiner if it sleeps: it may take
+    /// the task from there.
     pub(crate) fn set_queued(&self) -> Option<usize> {
         self.set_taker(QUEUED)
     }
@@ -177,22 +191,23 @@ impl Latch {
         self.change(|word| taker | word & SLEEPER).and_then(sleeper)
     }
 
-    /// The joiner is about to sleep; `false`: the latch is open.
+    /// The joiner is about to sleep. Returns `false` if the latch is open.
     #[must_use]
     pub(crate) fn fall_asleep(&self, joiner: usize) -> bool {
         self.change(|word| word & !SLEEPER | SLEEPS | (joiner as u64) << JOINER_AT)
             .is_some()
     }
 
-    /// The joiner has stopped sleeping although the latch may be shut.
+    /// The joiner has stopped sleeping, although the latch may still be closed.
     pub(crate) fn get_up(&self) {
         let _ = self.change(|word| word & !SLEEPER);
     }
 
-    /// Changes the word unless the latch is open. Returns the word that was replaced.
+    /// Changes the word unless the latch is open. Returns the replaced word.
     fn change(&self, next: impl Fn(u64) -> u64) -> Option<u64> {
-        // AcqRel on success: a joiner that reads `Open` here acquires the result, and what a thief wrote before
-        // `set_thief` is visible to the joiner; Acquire on failure for the same reason.
+        // AcqRel on success: a joiner that reads `Open` here acquires the result, and what a thief
+        // wrote before `set_thief` is visible to the joiner. Acquire on failure for the same
+        // reason.
         self.0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
                 (decode(word) != State::Open).then(|| next(word))
@@ -203,12 +218,13 @@ impl Latch {
     /// Opens the latch. Returns the joiner if it sleeps: the caller must wake it.
     ///
     /// # Safety
-    /// 1. `this` is live until it is opened. 2. Whatever the waiter reads after it has seen the latch open is written.
+    /// 1. `this` is live until it is opened.
+    /// 2. Everything that the waiter reads after it has seen the latch open is already written.
     #[must_use]
     pub(crate) unsafe fn open(this: NonNull<Self>) -> Option<usize> {
-        // SAFETY: live up to and including the swap (1); nothing behind it touches the latch.
+        // SAFETY: live up to and including the swap (1); nothing after it touches the latch.
         let word = unsafe { &this.as_ref().0 };
-        // AcqRel: releases the result to the joiner's Acquire; acquires nothing but the joiner's number.
+        // AcqRel: releases the result to the joiner's Acquire; acquires only the joiner's number.
         sleeper(word.swap(OPEN, Ordering::AcqRel))
     }
 }

@@ -1,7 +1,9 @@
-//! Loom models of the whole runtime: real pools with one or two threads, every interleaving within the preemption bound.
+//! Loom models of the whole runtime: real pools with one or two threads, every interleaving within
+//! the preemption bound.
 //!
-//! A model that ends has found no interleaving in which somebody sleeps for ever, and no access that races. Time is not
-//! real here (see `tidegate_sync::clock`): whatever waits for a while has waited long enough at its second look.
+//! A model that ends has found no interleaving in which a thread sleeps forever, and no data race.
+//! Time is not real here (see `tidegate_sync::clock`): a thread that waits for a time has waited
+//! long enough at its second look.
 
 use crate::Pool;
 use crate::pool::enter;
@@ -14,7 +16,7 @@ use tidegate_sync::Arc;
 use tidegate_sync::atomic::{AtomicUsize, Ordering};
 use tidegate_sync::park::Parker;
 
-/// The bound on preemptions where `LOOM_MAX_PREEMPTIONS` does not set one.
+/// The bound on preemptions, unless `LOOM_MAX_PREEMPTIONS` sets one.
 const PREEMPTIONS: usize = 1;
 
 fn model() -> Builder {
@@ -28,8 +30,8 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     run(&model(), body);
 }
 
-/// The same, with other interleavings than the first only from `loom::explore` to `loom::stop_exploring`: those of a pool's
-/// whole life are too many when it has two workers.
+/// Like `check`, but explores interleavings only from `loom::explore` to `loom::stop_exploring`.
+/// The whole life of a pool with two workers has too many of them.
 fn check_part(body: impl Fn() + Send + Sync + 'static) {
     let mut model = model();
     model.expect_explicit_explore = true;
@@ -39,7 +41,7 @@ fn check_part(body: impl Fn() + Send + Sync + 'static) {
 fn run(model: &Builder, body: impl Fn() + Send + Sync + 'static) {
     let start = Instant::now();
     model.check(body);
-    // When its time is over, loom returns as if it had seen everything.
+    // When its time limit is reached, loom returns as if it had explored everything.
     if model
         .max_duration
         .is_some_and(|most| start.elapsed() >= most)
@@ -56,7 +58,7 @@ fn pool(workers: usize) -> Pool {
         .expect("valid options")
 }
 
-/// Each call must happen exactly once.
+/// A call that must happen exactly once.
 pub(crate) struct Once(AtomicUsize);
 
 impl Once {
@@ -164,18 +166,18 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
         let pool = pool(2);
         let (first, second) = (Parker::new(), Parker::new());
         pool.install(|| {
-            // The other worker has this half, and nothing to do after it.
+            // The other worker has stolen this half, and has nothing to do after it.
             let stolen = || {
                 loom::explore();
                 first.unpark();
             };
             crate::join(|| first.park(), stolen);
-            // It has stopped running, and is to look for the last time.
+            // It has stopped running, and has its last look still to do.
             let shared = WorkerThread::get().expect("a worker").shared();
             while !shared.sleep.has_vacancy() {
                 loom::thread::yield_now();
             }
-            // It must come for this one before or after it has fallen asleep.
+            // It must come for this half before or after it has fallen asleep.
             let awaited = || {
                 loom::stop_exploring();
                 second.unpark();
@@ -185,7 +187,8 @@ fn loom_a_push_is_not_missed_by_a_worker_that_goes_to_sleep() {
     });
 }
 
-/// Only what happens from the first fork to the end of the last join is explored, more deeply than a pool's whole life can be.
+/// Explores only the part from the first fork to the end of the last join, but more deeply than the
+/// whole life of a pool allows.
 pub(crate) fn check_calls(body: impl Fn() + Send + Sync + 'static) {
     check_part(move || {
         let pool = pool(2);
@@ -237,7 +240,7 @@ fn loom_calls_a_push_is_not_missed_by_one_who_gives_its_slot_up() {
             };
             let forks = || {
                 begun.park();
-                // Whatever was asked for so far is answered.
+                // This push answers all earlier signals.
                 crate::join(|| (), || ());
                 loom::explore();
                 go.unpark();
@@ -290,23 +293,23 @@ fn loom_calls_a_joiner_sees_the_result_of_its_thief() {
     });
 }
 
-/// What a worker may yield before it sleeps: more often than any idle policy does here.
+/// Yields that let the worker fall asleep: more than any idle policy needs here.
 const YIELDS: usize = 50;
 
-/// Nothing orders the sleeper's mark before the publisher's look but the fences of both.
+/// Only the fences of both threads order the sleeper's mark before the publisher's look.
 #[test]
 fn loom_a_publisher_sees_a_worker_that_fell_asleep() {
     check_part(|| {
         let pool = pool(1);
-        // The worker falls asleep meanwhile. To look whether it has would order the two.
+        // The worker falls asleep meanwhile. A check whether it has would order the two threads.
         (0..YIELDS).for_each(|_| loom::thread::yield_now());
         loom::explore();
         pool.install(loom::stop_exploring);
     });
 }
 
-/// A robber knows its victim by number and generation. Here the victim has left, and the next guest, which got its
-/// number, makes a task public.
+/// A robber knows its victim by number and generation. Here the victim has left, and the next
+/// guest, which got its number, makes a task public.
 #[test]
 fn loom_a_robber_of_a_reused_number_gets_nothing() {
     check_part(|| {

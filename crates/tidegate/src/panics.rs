@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 use tidegate_sync::stderr::print_line;
 
-/// Gives them to the user's handler, or prints them.
+/// Passes them to the user's handler, or prints them.
 pub(crate) struct PanicReporter {
     options: Arc<Options>,
     count: AtomicU64,
@@ -20,7 +20,7 @@ impl PanicReporter {
         }
     }
 
-    /// How many panics of tasks were reported.
+    /// The number of reported panics of tasks.
     pub(crate) fn count(&self) -> u64 {
         // Relaxed: a statistic.
         self.count.load(Ordering::Relaxed)
@@ -59,7 +59,7 @@ impl PanicReporter {
         }
     }
 
-    /// A handler's own panic goes no further.
+    /// A handler's own panic is printed and not resumed.
     fn print_handler(&self, name: &str, payload: Payload) {
         let message = message(&payload);
         print_line(format_args!(

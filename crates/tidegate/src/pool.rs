@@ -34,55 +34,55 @@ use tidegate_sync::lock::{Mutex, MutexGuard};
 use tidegate_sync::serial;
 use tidegate_sync::thread::{Process, abort_child};
 
-/// What others ask of a worker through its signal word.
+/// The requests that other threads make of a worker through its signal word.
 pub(crate) mod signal {
-    /// A thief wants work that is private.
+    /// A thief wants tasks that are private.
     pub(crate) const FLAG: u32 = 1;
-    /// Somebody sleeps for lack of work: publish at the next push and wake it.
+    /// A thread sleeps for lack of work: publish at the next push and wake it.
     pub(crate) const HUNGRY: u32 = 2;
     /// The slot is wanted back.
     pub(crate) const GIVE_UP: u32 = 4;
-    /// Somebody wants to know whether this worker still polls: nothing is done but to take the signal.
+    /// Another thread checks whether this worker still polls. The worker only takes the signal.
     pub(crate) const PROBE: u32 = 8;
-    /// Others have waited for a slot for long, and are to have this one for a while.
+    /// Other threads have waited long for a slot, and get this one for a while.
     pub(crate) const TURN: u32 = 16;
-    /// The worker is to leave its slot, for either reason.
+    /// The worker must leave its slot, for either reason.
     pub(crate) const LEAVE: u32 = GIVE_UP | TURN;
 }
 
-/// What the threads of a pool share.
+/// The state that the threads of a pool share.
 pub(crate) struct PoolInner {
     /// Distinguishes this pool from all others of this program.
     pub(crate) serial: u64,
     /// The process that has this pool's threads.
     pub(crate) process: Process,
-    /// Shared with the pools that take this one's place in children made by `fork`.
+    /// Shared with the pools that replace this one in children made by `fork`.
     pub(crate) options: Arc<Options>,
-    /// The pool has yet to explain itself, see [`crate::explain`].
+    /// The pool has not explained itself yet, see [`crate::explain`].
     pub(crate) unexplained: AtomicBool,
     /// The system has refused a thread.
     pub(crate) refused: AtomicBool,
     /// See [`Stats::blocking_limit_hits`](crate::Stats::blocking_limit_hits).
     pub(crate) blocking_limit_hits: AtomicU64,
     pub(crate) sleep: Sleep,
-    /// What tasks have declared, and who may declare what when.
+    /// The memory that tasks have declared, and the policy for it.
     pub(crate) memory: Memory,
     workers: Box<[OnceBox<Worker>]>,
     /// One more than the highest number that a worker has had.
     worker_count: AtomicUsize,
-    /// How many slots the user wants.
+    /// The number of slots that the user wants.
     wanted: Hint<usize>,
     /// The number of workers was set by `set_workers`.
     chosen: Hint<bool>,
     /// For the share controller, if the pool has one.
     pub(crate) controller: Option<ControllerHandle>,
     pub(crate) injector: Queue,
-    /// What was put at places.
+    /// The tasks at places.
     pub(crate) places: Places,
-    /// The queues of scopes that have one.
+    /// The queues of the scopes that have one.
     queues: Mutex<Vec<Arc<Queue>>>,
     queue_count: AtomicUsize,
-    /// Reasons for the pool to live, see [`threads`].
+    /// The number of reasons for the pool to live, see [`end`].
     holds: AtomicUsize,
     /// A [`Stage`].
     stage: AtomicU32,
@@ -92,7 +92,8 @@ pub(crate) struct PoolInner {
     me: std::sync::Weak<PoolInner>,
 }
 
-/// A pool that may grow has room for at least this many threads, so that `set_workers` may raise their number.
+/// A pool that may grow has room for at least this many threads, so that `set_workers` can raise
+/// their number.
 const ROOM: usize = 1024;
 
 impl PoolInner {
@@ -143,7 +144,7 @@ impl PoolInner {
         self.process != Process::this()
     }
 
-    /// Ends the process if this pool's threads are not here, instead of waiting for them.
+    /// Aborts the process if this pool's threads are not here, instead of waiting for them.
     #[inline]
     pub(crate) fn check_process(&self) {
         if self.is_inherited() {
@@ -151,7 +152,7 @@ impl PoolInner {
         }
     }
 
-    /// Ends the process, in which this pool's threads are missing.
+    /// Aborts the process, which does not have this pool's threads.
     #[cold]
     pub(crate) fn abort_child(&self) -> ! {
         abort_child(format_args!(
@@ -165,7 +166,7 @@ impl PoolInner {
         &self.options.kind
     }
 
-    /// The ledger under its lock, for a thread that is in the process of the pool.
+    /// Locks the ledger, for a thread in the process of the pool.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.check_process();
         self.sleep.lock()
@@ -179,7 +180,7 @@ impl PoolInner {
         &self.options.name
     }
 
-    /// One without threads, for tests.
+    /// A pool without threads, for tests.
     #[cfg(all(test, not(any(loom, miri))))]
     pub(crate) fn bare(options: Options) -> Arc<Self> {
         Self::new(Arc::new(options))
@@ -192,12 +193,12 @@ impl PoolInner {
         stay();
     }
 
-    /// How many workers may run at once if nobody else wants the processors.
+    /// The number of workers that may run at once if no other process wants the processors.
     pub(crate) fn wanted(&self) -> usize {
         self.wanted.get()
     }
 
-    /// How many workers there can be.
+    /// The largest possible number of workers.
     pub(crate) fn room(&self) -> usize {
         self.workers.len()
     }
@@ -207,7 +208,7 @@ impl PoolInner {
         self.worker_count.load(Ordering::Acquire)
     }
 
-    /// A worker that exists.
+    /// The worker `index`, which exists.
     pub(crate) fn worker(&self, index: usize) -> &Worker {
         self.worker_if(index).expect("a worker that was admitted")
     }
@@ -225,25 +226,26 @@ impl PoolInner {
             let notes = Notes::new(&self.options);
             Worker::new(index, self.alt_queue(), notes)
         });
-        // Release pairs with `worker_count`.
+        // Release pairs with the Acquire in `worker_count`.
         self.worker_count.fetch_max(index + 1, Ordering::Release);
         worker
     }
 
-    /// Where a worker's tasks lie, if not in its deque.
+    /// The queue that a worker has in place of its deque, if any.
     fn alt_queue(&self) -> Option<AltQueue> {
         let planned = self.memory.is_ordered().then_some(AltQueue::Planned);
         planned.or_else(|| AltQueue::of(self.options.queue))
     }
 
-    /// Whether a thread that stops running leaves nobody to run in its place.
+    /// Whether the pool has no spare thread that could run in place of a thread that stops.
     pub(crate) fn has_no_spares(&self) -> bool {
         self.options.max_threads <= self.options.workers
     }
 
-    /// Whether a thief may expose by force now: the barrier interrupts everybody, so not too often in one pool.
+    /// Whether a thief may expose by force now. The barrier interrupts all running threads, so one
+    /// pool must not use it too often.
     pub(crate) fn expose_turn(&self, now: u64) -> bool {
-        // Relaxed: a rate limit, no data.
+        // Relaxed: a rate limit that guards no data.
         let last = self.last_exposure.load(Ordering::Relaxed);
         may_expose((last > 0).then_some(last), now)
             && self
@@ -256,12 +258,13 @@ impl PoolInner {
     pub(crate) fn new_queue(&self) -> Arc<Queue> {
         let queue = Arc::new(Queue::beside(self.options.queue));
         if self.is_inherited() {
-            // Nothing searches here.
+            // No thread searches in this process.
             return queue;
         }
         let mut queues = self.queues.lock();
         queues.push(queue.clone());
-        // Release: as in `Queue::len`.
+        // Release: as in `Queue::push`; pairs with the Acquires in `pop_queued` and
+        // `has_unplanned`.
         self.queue_count.store(queues.len(), Ordering::Release);
         queue
     }
@@ -272,14 +275,14 @@ impl PoolInner {
         }
         let mut queues = self.queues.lock();
         queues.retain(|other| !Arc::ptr_eq(other, queue));
-        // Release: as in `Queue::len`.
+        // Release: as in `new_queue`.
         self.queue_count.store(queues.len(), Ordering::Release);
     }
 
     /// Takes a task from the injector or a scope's queue.
     pub(crate) fn pop_queued(&self) -> Option<Task> {
         self.injector.pop().or_else(|| {
-            // Acquire: as in `Queue::len`.
+            // Acquire pairs with the Release in `new_queue`.
             if self.queue_count.load(Ordering::Acquire) == 0 {
                 return None;
             }
@@ -291,20 +294,20 @@ impl PoolInner {
         self.memory.has_work() || self.has_unplanned()
     }
 
-    /// The same for a thread on which all wait.
+    /// Like `has_queued`, but for the rescue of a pool in which every thread waits.
     pub(crate) fn can_rescue(&self) -> bool {
         self.memory.can_rescue() || self.has_unplanned()
     }
 
-    /// Whether something lies in the injector or the scopes' queues.
+    /// Whether a task lies in the injector or in a scope's queue.
     fn has_unplanned(&self) -> bool {
-        // Acquire: as in `Queue::len`.
+        // Acquire pairs with the Release in `new_queue`.
         self.injector.len() > 0
             || (self.queue_count.load(Ordering::Acquire) > 0
                 && self.queues.lock().iter().any(|queue| queue.len() > 0))
     }
 
-    /// How many tasks lie in the injector, the scopes' queues and at places.
+    /// The number of tasks in the plan, the injector, the scopes' queues and at places.
     pub(crate) fn queued(&self) -> usize {
         let queues = self.queues.lock();
         let scopes = queues.iter().map(|queue| queue.len());
@@ -335,7 +338,8 @@ impl PoolInner {
         Ok(())
     }
 
-    /// Changes how many slots are wanted; what the user has `chosen` stays.
+    /// Changes the number of wanted slots. A number that the user has `chosen` is overridden only
+    /// by another one.
     pub(crate) fn want(&self, workers: usize, chosen: bool) {
         {
             let _ledger = self.ledger();
@@ -349,7 +353,8 @@ impl PoolInner {
         wake::resize(self);
     }
 
-    /// The most slots that there may ever be: as many as are wanted, or were before the machine's quotas and processors changed.
+    /// The largest number of slots that there may ever be: the number that is wanted now, or was
+    /// before the machine's quotas and processors changed.
     pub(crate) fn most(&self) -> usize {
         if self.workers_are_chosen() {
             self.wanted()
@@ -358,7 +363,7 @@ impl PoolInner {
         }
     }
 
-    /// Whether the number of workers is the user's and not the machine's.
+    /// Whether the user and not the machine has determined the number of workers.
     pub(crate) fn workers_are_chosen(&self) -> bool {
         self.options.workers_from != Source::Default || self.chosen.get()
     }

@@ -1,9 +1,10 @@
-//! Queues of tasks that lie in no deque: injected from outside, spawned beyond a full ring, left above a join, or kept of a
-//! stolen batch.
+//! Queues for tasks that lie in no deque: injected from outside, spawned when a ring is full, left
+//! over above a join, or kept from a stolen batch.
 //!
-//! First in, first out (last in, first out in a pool whose workers share one queue), under a lock; the length is kept beside it so that an empty queue costs one load. A pool has one
-//! for everybody (the injector), each scope may have one of its own (see [`mod@crate::scope`]), and each worker has one for its inbox
-//! and one for what it has stolen and not begun.
+//! First in, first out (last in, first out in a pool whose workers share one queue), under a lock.
+//! The length is stored separately, so checking an empty queue costs one load. A pool has one queue
+//! for all its workers (the injector), each scope may have its own (see [`mod@crate::scope`]), and
+//! each worker has one for its inbox and one for stolen tasks that it has not begun.
 
 use crate::job::{Header, Task};
 use crate::latch::Latch;
@@ -36,7 +37,8 @@ impl Queue {
         self.len.store(tasks.len(), Ordering::Release);
     }
 
-    /// Pushes a task; if it is a half, its latch says so by `name` before anybody can take it. Its joiner if it sleeps.
+    /// Pushes a task. If it is a half, `name` updates its latch before another thread can take the
+    /// task. Returns the joiner if it sleeps.
     pub(crate) fn push_named(
         &self,
         task: Task,
@@ -44,13 +46,14 @@ impl Queue {
     ) -> Option<usize> {
         let mut tasks = self.tasks.lock();
         tasks.push_back(task);
-        // Release: as in `push`. Before the name: a joiner that reads it finds the task here.
+        // Release: as in `push`. Before the call of `name`: a joiner that reads the new state finds
+        // the task here.
         self.len.store(tasks.len(), Ordering::Release);
         let latch = tasks.back().map(|task| &task.header().latch);
         latch.filter(|latch| latch.is_half()).and_then(name)
     }
 
-    /// Takes the task that has lain here longest, or the youngest where those come first.
+    /// Takes the oldest task, or the youngest if this queue is last in, first out.
     pub(crate) fn pop(&self) -> Option<Task> {
         match self.youngest_first {
             true => self.pop_last(),
@@ -58,12 +61,13 @@ impl Queue {
         }
     }
 
-    /// Takes the task that came last.
+    /// Takes the youngest task.
     pub(crate) fn pop_last(&self) -> Option<Task> {
         self.take_by(VecDeque::pop_back)
     }
 
-    /// Takes this very task, if it lies here. Of nested joins the innermost, whose half came last, ends first: looks from that end.
+    /// Takes exactly this task, if it lies here. Searches from the young end: of nested joins the
+    /// innermost ends first, and its half was pushed last.
     pub(crate) fn take(&self, wanted: &Header) -> Option<Task> {
         self.take_by(|tasks| {
             let is_it = |task: &Task| std::ptr::eq(task.header(), wanted);
@@ -72,7 +76,7 @@ impl Queue {
         })
     }
 
-    /// Takes the first task that is `wanted`. Looks at each one: for rare cases.
+    /// Takes the first task that is `wanted`. Looks at each task, so it is for rare cases.
     pub(crate) fn take_first(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         self.take_by(|tasks| {
             let at = tasks.iter().position(wanted)?;
@@ -80,7 +84,7 @@ impl Queue {
         })
     }
 
-    /// Whether a task lies here that is `wanted`.
+    /// Whether a `wanted` task lies here.
     pub(crate) fn holds(&self, wanted: impl Fn(&Task) -> bool) -> bool {
         self.len() > 0 && self.tasks.lock().iter().any(wanted)
     }
@@ -104,7 +108,8 @@ impl Queue {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // Acquire: one who goes to sleep on 0 has looked after the pusher's store, see docs/sleep.md.
+        // Acquire pairs with the Release in `push`. The barriers of docs/sleep.md ensure that no
+        // worker goes to sleep on a stale 0.
         self.len.load(Ordering::Acquire)
     }
 }

@@ -1,17 +1,22 @@
 //! Scopes: many tasks that borrow from one frame, which waits for all of them.
 //!
-//! **Counting.** A scope ends when its count is 0. One count per task would cost two read-modify-writes of a shared word per
-//! spawn, so counts belong to *contexts* instead. A worker *covers* a scope while it runs the scope's body, or a task of it that it
-//! took from elsewhere; each such context holds one count. A task spawned by a covering worker into its own deque needs
-//! none: the worker keeps its count until the deque has been emptied down to where the context began. A task that leaves
-//! that deque another way gets a count of its own before the context can end: a thief adds it between winning the task and
-//! saying that it has read it (the owner waits for that, `Owner::lower`), and a task moved to a queue is counted by the
-//! mover. A task spawned by a worker that does not cover the scope is counted at once.
+//! **Counting.** A scope ends when its count is 0. One count per task would cost two
+//! read-modify-writes of a shared word per spawn, so counts belong to *contexts* instead. A worker
+//! *covers* a scope while it runs the scope's body, or a task of the scope that it has taken from
+//! elsewhere; each such context holds one count. A task that a covering worker spawns into its own
+//! deque needs no count: the worker keeps its own until the deque is empty down to where the
+//! context began. If a task leaves that deque in another way, it gets its own count before the
+//! context can end. A thief adds it after it has won the task and before it reports that it has
+//! read the task (the owner waits for that, `Owner::lower`). If a task is moved to a queue, the
+//! mover adds the count. A task that is spawned by a worker that does not cover the scope is
+//! counted at once.
 //!
-//! The count never rises from 0: whoever spawns runs inside a context of the scope, or inside one that such a context waits for.
+//! The count never rises from 0: a spawner runs inside a context of the scope, or inside a context
+//! that such a context waits for.
 //!
-//! Whoever brings the count to 0 opens the scope's latch, its last touch of the frame; the owner leaves only after that,
-//! or if it was the one. A scope whose owner is no worker of the pool has an event in place of the latch.
+//! The thread that brings the count to 0 opens the scope's latch, which is its last access to the
+//! frame. The owner leaves the frame only after that, or if it brought the count to 0 itself. If
+//! the owner is not a worker of the pool, the scope has an event in place of the latch.
 
 #[cfg(all(test, unix, not(any(loom, miri, tidegate_tsan))))]
 mod forked_tests;
@@ -44,27 +49,28 @@ use tidegate_policy::tunables::SPAWN_INLINE_LENGTH;
 use tidegate_sync::OnceBox;
 use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// What a scope is, apart from its lifetimes.
+/// A scope without its lifetimes.
 pub(crate) struct ScopeCore {
     count: AtomicUsize,
     latch: Latch,
-    /// What an owner waits for that is no worker of the pool.
+    /// The event for an owner that is not a worker of the pool.
     outside: Option<Event>,
     queue: OnceBox<Arc<Queue>>,
-    /// For each worker the tasks that it has spawned and that begin in that order, see [`in_order`].
+    /// For each worker, the tasks that it has spawned and that begin in that order, see
+    /// [`in_order`].
     in_order: OnceBox<Box<[InOrder]>>,
     /// Tasks that begin by priority, see [`priority`].
     waiting: OnceBox<Waiting>,
     /// The first panic of a task.
     panic: OnceBox<Payload>,
-    /// What the tasks have in common, known to whoever prepares them; see [`ScopeCore::set_extension`].
+    /// A pointer for the code that prepares the tasks; see [`ScopeCore::set_extension`].
     extension: AtomicPtr<()>,
     /// The pool whose workers run the tasks.
     pool: NonNull<PoolInner>,
 }
 
-// SAFETY: the pool is Sync and outlives the scope; threads share the payload of a panic only by handing it over, which
-// Send allows (`store_panic`, `end`); all other parts are Sync.
+// SAFETY: the pool is Sync and outlives the scope; threads share the payload of a panic only by
+// handing it over, which Send allows (`store_panic`, `end`); all other parts are Sync.
 unsafe impl Sync for ScopeCore {}
 
 impl ScopeCore {
@@ -82,16 +88,18 @@ impl ScopeCore {
         }
     }
 
-    /// Keeps a pointer for the code that prepares the tasks of this scope; set before there is one.
+    /// Keeps a pointer for the code that prepares the tasks of this scope. Set before there is a
+    /// task.
     ///
     /// # Safety
-    /// 1. It points to what that code expects of all scopes with an extension, a tree of intervals, which outlasts the scope.
+    /// 1. It points to a tree of intervals, which that code expects of all scopes with an
+    ///    extension, and which outlasts the scope.
     pub(crate) unsafe fn set_extension(&self, extension: NonNull<()>) {
         // Relaxed: passed on with the first task.
         self.extension.store(extension.as_ptr(), Ordering::Relaxed);
     }
 
-    /// That pointer, if it was set.
+    /// Returns the extension, if it was set.
     pub(crate) fn extension(&self) -> Option<NonNull<()>> {
         // Relaxed: as in `set_extension`.
         NonNull::new(self.extension.load(Ordering::Relaxed))
@@ -101,30 +109,33 @@ impl ScopeCore {
         &self.latch
     }
 
-    /// One context or task more.
+    /// Counts one more context or task.
     pub(crate) fn add_one(&self) {
         // Relaxed: the caller's own context holds a count, so the scope cannot end here.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One less, which is not the last.
+    /// Removes one count, which is not the last.
     pub(crate) fn take_one(&self) {
         let last = Self::drop_one(&self.count);
         debug_assert!(!last, "something else keeps the scope");
     }
 
-    /// One context or task less. Whether it was the last.
+    /// Removes the count of one context or task. Returns whether it was the last.
     ///
-    /// Of the scope's count alone: a reference to the whole scope would have to outlive the call, and the scope may not.
+    /// Takes only the scope's count: a reference to the whole scope would have to outlive the call,
+    /// but the scope may end during it.
     fn drop_one(count: &AtomicUsize) -> bool {
-        // AcqRel: what each task did happens before the last one's caller goes on.
+        // AcqRel: what each task did happens before the caller that removes the last count
+        // continues.
         count.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// The pool whose workers run this scope's tasks.
     #[inline]
     pub(crate) fn pool(&self) -> &PoolInner {
-        // SAFETY: the owner keeps the pool alive while the scope exists: as a worker of it, or by a reference that it counts.
+        // SAFETY: the owner keeps the pool alive while the scope exists: as a worker of it, or by a
+        // counted reference.
         unsafe { self.pool.as_ref() }
     }
 
@@ -149,12 +160,12 @@ impl ScopeCore {
         self.queue.get()?.pop()
     }
 
-    /// Whether a task lies there.
+    /// Whether a task lies in the scope's own queue.
     pub(crate) fn has_queued(&self) -> bool {
         self.queue.get().is_some_and(|queue| queue.len() > 0)
     }
 
-    /// The scope is over: its queue is forgotten, and a panic of its body or a task goes on.
+    /// The scope is over: the pool forgets its queue, and a panic of its body or a task is resumed.
     fn end<R>(&mut self, result: Result<R, Payload>) -> R {
         if let Some(queue) = self.queue.get() {
             self.pool().forget_queue(queue);
@@ -184,7 +195,8 @@ impl ScopeCore {
     }
 }
 
-/// The queue of a scope and its pool, held without the scope: once the task is pushed, the scope may end.
+/// The queue of a scope and its pool, held without the scope: once the task is pushed, the scope
+/// may end.
 pub(crate) struct OutsideQueue {
     queue: Arc<Queue>,
     pool: Arc<PoolInner>,
@@ -200,7 +212,7 @@ impl OutsideQueue {
 /// Ends a context of `scope` that was not the owner's.
 ///
 /// # Safety
-/// 1. The context holds a count, and does not touch the scope afterwards.
+/// 1. The context holds a count, and does not access the scope afterwards.
 unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     // SAFETY: the count of this context keeps the scope's frame (1).
     let count = unsafe { &scope.as_ref().count };
@@ -208,7 +220,8 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     if !last {
         return;
     }
-    // SAFETY: the owner has given its own count back and waits for what is opened below.
+    // SAFETY: the owner has given its own count back, and waits for the latch or event that is
+    // opened below.
     let outside = unsafe { &scope.as_ref().outside };
     if let Some(event) = outside {
         // SAFETY: 1. as above.
@@ -216,7 +229,7 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     } else {
         // SAFETY: as above.
         let latch = NonNull::from(unsafe { &scope.as_ref().latch });
-        // SAFETY: 1. as above; 2. a scope has no result beside what its tasks wrote.
+        // SAFETY: 1. as above; 2. a scope has no result except what its tasks wrote.
         let sleeper = unsafe { Latch::open(latch) };
         // An owner without an event waits as a worker of the pool that runs the tasks.
         if let Some(owner) = sleeper {
@@ -225,7 +238,7 @@ unsafe fn end_context(scope: NonNull<ScopeCore>, current: WorkerThread<'_>) {
     }
 }
 
-/// A place to spawn tasks that may borrow what outlives it; from [`scope`](fn@crate::scope).
+/// Spawns tasks that may borrow values that outlive the scope; made by [`scope`](fn@crate::scope).
 #[repr(C)]
 pub struct Scope<'scope> {
     core: ScopeCore,
@@ -255,7 +268,7 @@ impl<'scope> Scope<'scope> {
         self.task_told(|scope, _| f(scope), current)
     }
 
-    /// The same for a task that is told which worker runs it.
+    /// Like `task`, but the closure also gets the worker that runs it.
     #[inline]
     fn task_told<F>(&self, f: F, current: Option<WorkerThread<'_>>) -> Task
     where
@@ -271,10 +284,11 @@ impl<'scope> Scope<'scope> {
         unsafe { Task::scoped(core, body, current) }
     }
 
-    /// Spawns a task that runs before the scope ends, here or on another worker of the pool, in any order.
+    /// Spawns a task that runs before the scope ends, here or on another worker of the pool, in any
+    /// order.
     ///
-    /// A panic of the task is resumed where the scope ends. When very many tasks wait unstarted, a task of the same
-    /// scope may run right here, on top of the caller's stack.
+    /// A panic of the task is resumed when the scope ends. If very many unstarted tasks wait, a
+    /// task of the same scope may run right here, on top of the caller's stack.
     ///
     /// # Panics
     /// In a child made by `fork`, if the scope belongs to its parent.
@@ -289,9 +303,10 @@ impl<'scope> Scope<'scope> {
         self.core.submit(task, caller);
     }
 
-    /// Spawns a stand-in: a task that runs the one that `next` finds.
+    /// Spawns a stand-in: a task that runs the task that `next` finds.
     ///
-    /// The runner is handed on and not asked for: a thread is no worker any more in a child that it forked, where tasks of the scope may still run.
+    /// The runner is passed on and not looked up. In a child that it has forked, a thread is no
+    /// worker any more, but tasks of the scope may still run there.
     fn spawn_stand_in<F>(&self, caller: Option<WorkerThread<'_>>, next: F)
     where
         F: FnOnce(&ScopeCore) -> Option<Task> + Send + 'scope,
@@ -304,20 +319,23 @@ impl<'scope> Scope<'scope> {
         self.core.submit(task, caller);
     }
 
-    /// What the scope is without its lifetime.
+    /// This scope without its lifetime.
     pub(crate) fn core(&self) -> &ScopeCore {
         &self.core
     }
 }
 
 impl<'scope> Scope<'scope> {
-    /// Spawns a task that is run by a worker of `place`, or by another one that has nothing else to do; see [`PlaceId`].
+    /// Spawns a task that is run by a worker of `place`, or by another worker that has nothing else
+    /// to do; see [`PlaceId`].
     ///
-    /// It waits in the place's queue behind what was put there before, also if the caller itself is a worker of the place. What it
-    /// spawns or forks in turn belongs to no place. A panic of the task is resumed where the scope ends.
+    /// The task waits in the place's queue behind all earlier tasks there, even if the caller
+    /// itself is a worker of the place. The tasks that it spawns or forks belong to no place. A
+    /// panic of the task is resumed when the scope ends.
     ///
     /// # Panics
-    /// The place is one of another pool than the scope; or the scope belongs to the parent of a process made by `fork`.
+    /// If the place belongs to another pool than the scope, or the scope belongs to the parent of a
+    /// process made by `fork`.
     pub fn spawn_at<F>(&self, place: PlaceId, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -330,7 +348,7 @@ impl<'scope> Scope<'scope> {
         task.count();
         place::put_at(pool, place, task);
         if let Some(current) = here {
-            // No push answers for this one what others ask of it.
+            // This task is not pushed to the deque, so no push answers the signals.
             current.poll();
         }
     }
@@ -348,15 +366,17 @@ impl ScopeCore {
         }
     }
 
-    /// Spawns a task that was prepared elsewhere. No other task runs on top of the caller however many wait. Works in a child made by `fork` too, where the owner
-    /// runs the task when it waits for the scope.
+    /// Spawns a task that was prepared elsewhere. No other task runs on top of the caller, however
+    /// many tasks wait. Also works in a child made by `fork`, where the owner runs the task when it
+    /// waits for the scope.
     pub(crate) fn spawn_prepared(&self, task: Task, caller: Option<WorkerThread<'_>>) {
         match caller {
             Some(current) if std::ptr::eq(current.covers(), self) => {
                 push_or_pass_on(current, task);
             }
             Some(current) if std::ptr::eq(current.shared(), self.pool()) => {
-                // The caller's own place in the scope, by a frame below, keeps it over the push.
+                // A frame below holds a count of the scope for the caller, which keeps the scope
+                // during the push.
                 task.count();
                 push_or_pass_on(current, task);
             }
@@ -368,7 +388,7 @@ impl ScopeCore {
         }
     }
 
-    /// Where a thread from outside pushes a prepared task that has a count of its own.
+    /// The queue to which a thread from outside pushes a prepared task that has its own count.
     pub(crate) fn outside(&self) -> OutsideQueue {
         let (queue, pool) = (self.queue().clone(), self.pool().as_arc());
         memory::expect(&pool, self);
@@ -390,7 +410,7 @@ impl ScopeCore {
     /// The caller, if it is a worker of the scope's pool.
     ///
     /// # Panics
-    /// It is none, and the pool is that of a process from which this one was forked.
+    /// If it is not, and the pool belongs to a process from which this one was forked.
     fn as_worker<'a>(&self, caller: Option<WorkerThread<'a>>) -> Option<WorkerThread<'a>> {
         let pool = self.pool();
         let worker = caller.filter(|current| std::ptr::eq(current.shared(), pool));
@@ -402,7 +422,7 @@ impl ScopeCore {
     }
 }
 
-/// Runs `f` right here with a scope whose tasks run in this pool, and waits for these.
+/// Runs `f` right here with a scope whose tasks run in this pool, and waits for them.
 pub(crate) fn scope_in_place<'scope, R>(
     pool: &Arc<PoolInner>,
     f: impl FnOnce(&Scope<'scope>) -> R,
@@ -442,7 +462,8 @@ fn push_scoped(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     }
 }
 
-/// The ring is full: the scope's queue takes the task, or when that is long too a task of the scope runs here.
+/// The ring is full: the task goes to the scope's queue. If that queue is long, too, a task of the
+/// scope runs here.
 #[cold]
 fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
     pass_on(worker, task);
@@ -451,16 +472,17 @@ fn overflow(worker: WorkerThread<'_>, scope: &ScopeCore, task: Task) {
         return;
     }
     if let Some(task) = scope.pop_queued() {
-        // The frames below may be those of another task, of which that one is no descendant.
+        // That task may be unrelated to the tasks in the frames below.
         wait::run_unrelated(worker, task);
     }
     worker.set_inlining(false);
 }
 
-/// Runs the tasks of a covered scope that lie in this context, passes others on, and frees the positions.
+/// Runs the tasks of a covered scope that lie in this context, passes others on, and frees the
+/// positions.
 fn drain(worker: WorkerThread<'_>, scope: &ScopeCore) {
     let base = worker.floor();
-    // One catch for as many tasks as do not panic.
+    // A catch ends only at a panic, and covers all tasks before it.
     while let Err(payload) = unwind::catch(|| run_covered(worker, scope, base)) {
         scope.store_panic(payload, worker);
     }
@@ -481,17 +503,19 @@ fn run_covered(worker: WorkerThread<'_>, scope: &ScopeCore, base: u64) {
     }
 }
 
-/// Whether this worker runs unrelated tasks while it waits. In a child made by `fork` those are the parent's.
+/// Whether this worker runs unrelated tasks while it waits. In a child made by `fork`, such tasks
+/// belong to the parent.
 fn helps_any(worker: WorkerThread<'_>) -> bool {
     let shared = worker.shared();
     shared.options.wait == WaitPolicy::HelpAny && !shared.is_inherited()
 }
 
-/// Runs a task that was taken from elsewhere, and what it leaves in the deque of its own scope.
+/// Runs a task that was taken from elsewhere, and the tasks of its own scope that it leaves in the
+/// deque.
 pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     memory::begin(worker, &task);
     let Some(scope) = task.scope().map(NonNull::from) else {
-        // A half says itself that it has ended, before its joiner goes on.
+        // A half itself records that it has ended, before its joiner continues.
         let says_so = task.header().latch.is_half();
         let outer = worker.enter_context(std::ptr::null());
         task.run(worker.as_runner());
@@ -516,14 +540,14 @@ pub(crate) fn run_taken(worker: WorkerThread<'_>, task: Task) {
     unsafe { end_context(scope, worker) };
 }
 
-/// The same on top of a frame: nothing stays behind in the deque.
+/// Like `run_taken`, but on top of a frame: no task stays behind in the deque.
 pub(crate) fn run_on_top(worker: WorkerThread<'_>, task: Task) {
     let base = worker.deque().bottom();
     run_taken(worker, task);
     clear_above(worker, base);
 }
 
-/// Moves what lies above `base` to queues, where it does not hinder the frames below.
+/// Moves the tasks above `base` to queues, where they do not hinder the frames below.
 pub(crate) fn clear_above(worker: WorkerThread<'_>, base: u64) {
     while let Some(task) = worker.pop(base) {
         pass_on(worker, task);
@@ -533,7 +557,7 @@ pub(crate) fn clear_above(worker: WorkerThread<'_>, base: u64) {
     }
 }
 
-/// Pushes a task; where there is no room it goes to a queue.
+/// Pushes a task. If there is no room, the task goes to a queue.
 #[inline]
 pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
     if let Err(task) = worker.push_task(task) {
@@ -541,7 +565,7 @@ pub(crate) fn push_or_pass_on(worker: WorkerThread<'_>, task: Task) {
     }
 }
 
-/// Puts a task where others find it: its scope's queue, or the pool's.
+/// Puts a task where other workers find it: its scope's queue, or the pool's.
 pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
     if task.header().latch.is_detached() && worker.shared().is_inherited() {
         // The parent runs it, and nothing in this child waits for it.
@@ -549,7 +573,8 @@ pub(crate) fn pass_on(worker: WorkerThread<'_>, task: Task) {
     }
     task.count();
     match task.scope().map(|scope| scope.queue().clone()) {
-        // No reference to the scope lasts over the push: the task may run, and the scope end, before that returns.
+        // No reference to the scope lasts over the push: the task may run, and the scope end,
+        // before the push returns.
         Some(queue) => queue.push(task),
         None => {
             let joiner = worker.shared().injector.push_named(task, Latch::set_queued);

@@ -1,4 +1,5 @@
-//! Giving the slot up, and sleeping. The protocol and its argument are docs/sleep.md; waking others is in [`crate::sleep::wake`].
+//! How a worker gives up its slot and sleeps. docs/sleep.md has the protocol and its argument;
+//! [`crate::sleep::wake`] wakes the sleepers.
 
 pub(crate) mod blocking;
 pub(crate) mod look;
@@ -33,7 +34,8 @@ use tidegate_policy::tunables::{SPACE_STALL, SURPLUS_KEEP_ALIVE};
 use tidegate_policy::{Nanos, WaitPolicy};
 use tidegate_sync::{barrier, clock};
 
-/// The latch of `joiner`, a worker of this pool, was opened and the joiner sleeps: it gets a free slot, or this worker's own.
+/// The latch of `joiner`, a worker of this pool, was opened and the joiner sleeps. The joiner gets
+/// a free slot, or this worker's slot.
 pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     if wake::latch_opened(worker.shared(), joiner, Some(worker.index)) {
         worker.tally.handovers.add(1);
@@ -42,20 +44,23 @@ pub(crate) fn latch_opened(worker: WorkerThread<'_>, joiner: usize) {
     }
 }
 
-/// Sleeps for lack of work; the thread has no frames. For the time `backoff` it asks no worker for tasks and only takes what
-/// becomes public anyway. `false`: the pool ends, and this thread must call its exit handler or leave.
+/// Sleeps for lack of work; the thread has no frames. For the first `backoff` nanoseconds it raises
+/// no hungry signal and only takes work that becomes public anyway. Returns `false` if the thread
+/// must call its exit handler or leave, because the pool ends or has too many threads.
 pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     let shared = worker.shared();
     memory::leave(worker);
     let _ = memory::wake_sleeper(worker, Round::Skipped);
     if worker.must_stop() {
-        // What is left here is for whoever has a slot; this thread has no frames and is owed none.
+        // These tasks are for workers that have a slot: this thread has no frames, so it is owed
+        // none.
         give::pass_all_on(worker);
     }
     worker.set_must_stop(false);
     let (served, asked) = {
         let mut ledger = shared.ledger();
-        // In a pool that ends threads park without a limit. Stages advance under the lock, and unpark whoever sleeps.
+        // In a pool that ends, threads park without a limit: stages advance under the lock, and
+        // each advance unparks the sleepers.
         if shared.is_ending() {
             backoff = 0;
         }
@@ -71,7 +76,8 @@ pub(crate) fn rest(worker: WorkerThread<'_>, mut backoff: Nanos) -> bool {
     stays
 }
 
-/// Raises the hungry signal for a thread that goes to sleep, if a slot is free. If none is, the thread that frees one looks for work.
+/// Raises the hungry signal for a thread that goes to sleep, if a slot is free. If none is free,
+/// the thread that frees one looks for work.
 fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
     match asks && ledger.has_vacancy() {
         true => wake::raise_hunger(shared, ledger),
@@ -82,7 +88,8 @@ fn ask_if_vacant(shared: &PoolInner, ledger: &Ledger, asks: bool) -> Asked {
 fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool {
     let shared = worker.shared();
     if backoff > 0 {
-        // Pairs with the same in `Sleep::must_wake`: what was published while this thread still counted as a searcher.
+        // Pairs with the full fence in `Sleep::must_wake`. The look below finds work that was
+        // published while this thread still counted as a searcher.
         barrier::full();
         if may_run(worker, &mut shared.ledger(), |ledger| {
             look::sees_published(shared, ledger)
@@ -118,7 +125,7 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
             ledger.has_surplus()
         };
         if inbox::run_asleep(worker, Status::Idle) {
-            // Signals may have been used up meanwhile.
+            // Those parts may have consumed signals meanwhile.
             looks = wake::rouse_and_look(shared);
         } else {
             looks.park(
@@ -130,8 +137,9 @@ fn park_idle(worker: WorkerThread<'_>, backoff: Nanos, mut asked: Asked) -> bool
     }
 }
 
-/// Whether this thread, idle `since` then, retires from a pool that has more threads than its limit because calls that
-/// blocked have returned. First it calls its exit handler; once that has returned, it leaves as soon as it is idle.
+/// Whether this thread, which has been idle since `since`, leaves the pool. It does if the pool has
+/// more threads than its limit because blocking calls have returned. The first `true` makes it call
+/// its exit handler; once the handler has returned, the thread leaves as soon as it is idle again.
 fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool {
     let is_idle = ledger.status(worker.index) == Status::Idle;
     if !is_idle || worker.stolen_batch.len() + worker.inbox.len() > 0 {
@@ -154,7 +162,8 @@ fn retires(worker: WorkerThread<'_>, ledger: &mut Ledger, since: Nanos) -> bool 
     true
 }
 
-/// Whether this sleeper runs again: it was given a slot, or `sees_work` and a slot is free.
+/// Whether this sleeper runs again: another thread gave it a slot, or `sees_work` holds and a slot
+/// is free.
 fn may_run(
     worker: WorkerThread<'_>,
     ledger: &mut Ledger,
@@ -170,8 +179,8 @@ fn may_run(
     runs
 }
 
-/// Gives the slot up and sleeps until what is awaited is over, or there is something to rob. Returns with a slot, or
-/// overcommitted.
+/// Gives up the slot and sleeps until what is awaited is over or there is a task to rob. Returns
+/// with a slot, or overcommitted.
 pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     give::expose(worker);
     worker
@@ -191,14 +200,15 @@ pub(crate) fn sleep_until(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     resume_running(worker, Waiting::Owed);
 }
 
-/// Parks until what is awaited is over or a slot was given.
+/// Parks until what is awaited is over or the thread is given a slot.
 fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let shared = worker.shared();
     let mut looks = Looks::none();
     let mut silent = matches!(awaited, Awaited::Memory(_)).then(clock::now);
     while shared.ledger().status(worker.index) == Status::Waiting && !can_go_on(worker, awaited) {
         if !looks.remain() {
-            // At first, and after each wake-up, which may mean that another worker has what we wait for.
+            // This happens first, and again after each wake-up: another worker may now have what we
+            // wait for.
             looks = tell_hunger(worker, awaited);
         }
         if may_run(worker, &mut shared.ledger(), |ledger| {
@@ -207,7 +217,7 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
             return;
         }
         if inbox::run_asleep(worker, Status::Waiting) {
-            // The parts that it ran may themselves have waited, and used signals up.
+            // The parts of broadcasts that it ran may have waited themselves, and consumed signals.
             worker
                 .waiting
                 .set_awaited(awaited, worker.runs_queued(awaited));
@@ -228,7 +238,8 @@ fn park_waiting(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// Whether what is awaited is over, or is a half that no thread has begun: its joiner is owed a slot to run it.
+/// Whether what is awaited is over, or is a half that no thread has begun. In the second case its
+/// joiner is owed a slot to run the half.
 fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     let unstarted = |half: &Header| match half.latch.state() {
         State::Kept(keeper) => worker.shared().worker(keeper).stolen_batch.len() > 0,
@@ -238,7 +249,8 @@ fn can_go_on(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> bool {
     awaited.is_over() || matches!(awaited, Awaited::Half(half) if unstarted(half))
 }
 
-/// Asks the workers that have what this waiter may run to publish at their next push. A slot is free now, too.
+/// Asks the workers that have tasks this waiter may run to publish at their next push, then rouses:
+/// a slot is free now.
 fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     let shared = worker.shared();
     if shared.options.wait == WaitPolicy::HelpAny || awaited.scope().is_some() {
@@ -250,7 +262,7 @@ fn tell_hunger(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Looks {
     wake::rouse_and_look(shared)
 }
 
-/// Whether there is something that this waiter may run.
+/// Whether there is a task that this waiter may run.
 fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) -> bool {
     let shared = worker.shared();
     if !awaited.may_help() {
@@ -279,7 +291,7 @@ fn sees_help(worker: WorkerThread<'_>, awaited: Awaited<'_>, ledger: &Ledger) ->
     awaited.scope().is_some_and(unstarted) || queued() || look::may_rob(shared, worker.index, None)
 }
 
-/// Stops running in the ledger.
+/// Records in the ledger that this worker stops running, and wakes the threads that get its slot.
 pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     let shared = worker.shared();
     worker.set_must_stop(false);
@@ -292,7 +304,8 @@ pub(crate) fn stop_running(worker: WorkerThread<'_>, to: Status) {
     served.into_iter().for_each(|t| wake::unpark(shared, t));
 }
 
-/// Runs again: at once if a slot is free, else when one is handed over or the grace is over.
+/// Runs again: at once if a slot is free, otherwise when another thread hands one over or the grace
+/// has passed.
 pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     let shared = worker.shared();
     let mut ledger = shared.ledger();
@@ -306,7 +319,7 @@ pub(crate) fn resume_running(worker: WorkerThread<'_>, why: Waiting) {
     place::bind(worker);
 }
 
-/// Gives the slot up although this worker could continue.
+/// Gives up the slot although this worker could continue.
 pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Waiting) {
     give::expose(worker);
     stop_running(worker, Status::Owed);
@@ -314,7 +327,8 @@ pub(crate) fn sleep_owed(worker: WorkerThread<'_>, why: Waiting) {
     resume_running(worker, why);
 }
 
-/// What was run on top of the caller's frame may have opened a latch, and the slot went along: waits for another.
+/// A task that ran on top of the caller's frame may have opened a latch and given this worker's
+/// slot to the joiner. If so, waits for another slot.
 pub(crate) fn regain_slot(worker: WorkerThread<'_>) {
     if worker.must_stop() {
         sleep_owed(worker, Waiting::Owed);
@@ -331,12 +345,13 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
             .parker
             .park_timeout(Duration::from_nanos(left.max(1)));
         if why == Waiting::Owed {
-            // On top of a call that waits. A preempted thread is in the middle of a task, which may hold a lock that its part of a broadcast needs.
+            // On top of a call that waits. A preempted thread must not do this: it is in the middle
+            // of a task, which may hold a lock that a part of a broadcast needs.
             inbox::run_asleep(worker, Status::Owed);
         }
         let mut ledger = shared.ledger();
         if left == 0 && ledger.overcommit(worker.index) {
-            // To be paid back when its next task begins or waits.
+            // The worker repays this when its next task begins or waits.
             worker.tally.overcommitted.add(1);
             worker
                 .sleeper
@@ -348,13 +363,15 @@ fn park_owed(worker: WorkerThread<'_>, why: Waiting) {
     }
 }
 
-/// Whether a waiter that runs nothing should leave its slot to others at once: a thread is owed one, or a task waits in a queue.
+/// Whether a waiter that runs nothing should give its slot away at once: a thread is owed one, or a
+/// task waits in a queue.
 pub(crate) fn slot_is_wanted(worker: WorkerThread<'_>) -> bool {
     let shared = worker.shared();
     shared.sleep.owes() || shared.has_queued()
 }
 
-/// Between two tasks: a thread that is owed a slot comes first, and a worker that runs without one must find one.
+/// Between two tasks: a thread that is owed a slot has priority, and a worker that runs without a
+/// slot must get one.
 pub(crate) fn make_way(worker: WorkerThread<'_>) {
     let shared = worker.shared();
     if (shared.sleep.owes() || worker.sleeper.unasked_until().is_some()) && !shared.is_ending() {
@@ -362,7 +379,8 @@ pub(crate) fn make_way(worker: WorkerThread<'_>) {
     }
 }
 
-/// Whether this worker, at its base, must stop running: too many slots are held, another thread is owed one, or it holds none.
+/// Whether this worker, at its base, must stop running: too many slots are held, another thread is
+/// owed one, or this worker holds none.
 pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
     let must = {
         let mut ledger = worker.shared().ledger();
@@ -372,7 +390,7 @@ pub(crate) fn is_in_excess(worker: WorkerThread<'_>) -> bool {
     must
 }
 
-/// Takes a free slot if this worker runs without one. Whether it has one now.
+/// Takes a free slot if this worker runs without one. Returns whether it has a slot now.
 fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
     let has_slot = ledger.repay(worker.index);
     if has_slot {
@@ -385,8 +403,9 @@ fn repay(worker: WorkerThread<'_>, ledger: &mut Ledger) -> bool {
     has_slot
 }
 
-/// Asked to give the slot up: does so if the ledger still wants it, or if it is others' `turn` and there are any. Who runs without one stops if the
-/// time is over for which it may, or its slot went to another.
+/// Answers a request to give up the slot. The worker complies if too many slots are still held, or
+/// if it is the others' `turn` and one of them is owed a slot. A worker that runs without a slot
+/// stops if its permitted time is over or if its slot went to another thread.
 pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     if worker.sleeper.needs_no_slot() {
         return;
@@ -409,7 +428,7 @@ pub(crate) fn give_up(worker: WorkerThread<'_>, turn: bool) {
     }
 }
 
-/// A timed sleep between two looks, the slot kept.
+/// Sleeps for a limited time between two looks, and keeps the slot.
 pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
     asleep(worker, Phase::Nap, || {
         worker
@@ -419,7 +438,8 @@ pub(crate) fn nap(worker: WorkerThread<'_>, nanos: u64) {
     });
 }
 
-/// Sleeps, in phase `why`. From the moment at which it is woken until it runs it counts as switching.
+/// Sleeps in phase `why`. The time between the wake-up and the moment the thread runs again counts
+/// as switching.
 fn asleep<R>(worker: WorkerThread<'_>, why: Phase, sleep: impl FnOnce() -> R) -> R {
     let _ = worker.sleeper.take_woken_at();
     events::park(worker.shared().name(), worker.index, why);

@@ -1,37 +1,38 @@
-//! The policy on panics, in one place.
+//! How the runtime handles panics, in one place.
 //!
-//! A task's panic is caught here and resumed where its result is asked for. A panic inside the runtime itself would leave
-//! frames that others point to, so it aborts.
+//! The runtime catches a task's panic and resumes it where the task's result is requested. A panic
+//! inside the runtime itself aborts the process: unwinding would destroy frames that other threads
+//! point to.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
-/// Where a panic came from that no join, scope or handle can carry.
+/// The origin of a panic that no join, scope or handle can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnhandledPanic {
     /// A detached task.
     Task,
-    /// A half, or a task or the body of a scope, after another panic there.
+    /// A half, a scope's task or a scope's body, after another panic in that join or scope.
     Second,
-    /// The handler of this name, for the start or end of a thread; or the user's backoff.
+    /// The handler with this name, for the start or end of a thread, or the user's backoff.
     Handler(&'static str),
 }
 
-/// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send + 'static>;
 
-/// Runs user code; its panic becomes a value.
+/// Runs user code and returns its panic as a value.
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
-    // AssertUnwindSafe: the payload is always resumed or reported, so nobody goes on with broken state unaware.
+    // AssertUnwindSafe: the payload is always resumed or reported, so no code continues unaware of
+    // broken state.
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Goes on with a panic that was caught.
+/// Resumes a panic that was caught.
 pub(crate) fn resume(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// The words of a panic, as far as it has any.
+/// The message of a panic, if it is text.
 pub(crate) fn message(payload: &Payload) -> &str {
     if let Some(text) = payload.downcast_ref::<&'static str>() {
         text
@@ -42,7 +43,8 @@ pub(crate) fn message(payload: &Payload) -> &str {
     }
 }
 
-/// Aborts the process if it is dropped: a guard for code of the runtime that must not unwind, forgotten at its end.
+/// A guard for runtime code that must not unwind: aborts the process if it is dropped. The code
+/// forgets it at its end.
 pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -52,7 +54,8 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Drops what a panic carried. A payload whose drop panics too is let go of: nothing may unwind from here.
+/// Drops the payload of a panic. Forgets a payload whose drop panics too: nothing may unwind from
+/// here.
 pub(crate) fn let_go(payload: Payload) {
     if let Err(payload) = catch(|| drop(payload)) {
         std::mem::forget(payload);

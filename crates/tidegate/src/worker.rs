@@ -1,8 +1,9 @@
 //! A worker: one thread of a pool, and its deque.
 //!
-//! [`Worker`] is what the others see of a thread; [`WorkerThread`] is the thread's own view of itself, a plain reference that
-//! never leaves it. A thread is a worker from [`Membership::enter`] until that guard is dropped; a thread of the pool for
-//! its whole life, a guest (a thread of nobody that takes part in a call of its own) for the length of the call.
+//! [`Worker`] is what other threads see of a worker. [`WorkerThread`] is the thread's own view of
+//! itself, a plain reference that never leaves the thread. A thread is a worker from
+//! [`Membership::enter`] until that guard is dropped: a thread of the pool for its whole life, and
+//! a guest (a thread of no pool that takes part in its own call) for the length of the call.
 
 mod alt;
 mod custom_backoff;
@@ -47,21 +48,23 @@ use tidegate_sync::atomic::{AtomicPtr, Ordering};
 use tidegate_sync::clock::ThreadClock;
 use waiting::Waiting;
 
-/// One worker as all threads see it. Each part belongs to the room that its type comes from.
+/// One worker as all threads see it. Each part belongs to the module that its type comes from.
 pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) deque: Split<Header>,
-    /// Where the tasks lie, if not in the deque.
+    /// Where the worker keeps its tasks, if not in the deque.
     pub(crate) alt_queue: Option<AltQueue>,
     pub(crate) tally: Line<Tally>,
     pub(crate) notes: Notes,
-    /// Parts of broadcasts for this thread alone.
+    /// Parts of broadcasts for this thread only.
     pub(crate) inbox: queue::Queue,
-    /// Stolen in one batch with the task that runs, and not begun. Any worker may take them.
+    /// Stolen in one batch with the running task, and not begun. Any worker may take them.
     pub(crate) stolen_batch: queue::Queue,
-    /// Detached tasks that this worker has spawned and that begin in that order. Each has a stand-in in another queue.
+    /// Detached tasks that this worker has spawned and that begin in this order. Each has a
+    /// stand-in in another queue.
     pub(crate) in_order: queue::Queue,
-    /// The scope whose task lies at the base of this worker's stack, for its waiter to compare.
+    /// The scope whose task lies at the base of this worker's stack, for the scope's waiter to
+    /// compare.
     pub(crate) base_scope: AtomicPtr<ScopeCore>,
     pub(crate) victim: Victim,
     pub(crate) sleeper: Sleeper,
@@ -75,14 +78,16 @@ pub(crate) struct Worker {
     own: Line<Own>,
 }
 
-/// What a worker shows to thieves, and what they leave there.
+/// What a worker shows to thieves, and the marks that they leave there.
 #[derive(Default)]
 pub(crate) struct Victim {
     /// The worker that this one stole from last.
     pub(crate) last_victim: Hint<Option<usize>>,
-    /// A task runs at the base of this worker's stack and does not wait. Only the owner writes it.
+    /// A task runs at the base of this worker's stack and does not wait. Only the owner writes
+    /// this.
     pub(crate) is_busy: Hint<bool>,
-    /// A joiner waited for a half that this worker had stolen for longer than running it would have taken.
+    /// A joiner waited longer for a half that this worker had stolen than it would have taken to
+    /// run the half.
     pub(crate) unprofitable_steal: Hint<bool>,
 }
 
@@ -91,7 +96,7 @@ pub(crate) struct Victim {
 pub(crate) struct MemberFlags {
     /// A thread from outside that takes part for the length of a call.
     pub(crate) is_guest: Hint<bool>,
-    /// Its exit handler has returned, or it has none to call.
+    /// Its exit handler has returned, or there is no handler to call.
     pub(crate) has_exited: Hint<bool>,
     /// It leaves the pool, which has too many threads. Written under the ledger's lock.
     pub(crate) is_retiring: Hint<bool>,
@@ -99,20 +104,20 @@ pub(crate) struct MemberFlags {
     pub(crate) is_gone: Hint<bool>,
 }
 
-/// What only the worker's own thread uses.
+/// Only the worker's own thread uses these.
 #[derive(Default)]
 struct Own {
     covers: OwnerCell<*const ScopeCore>,
-    /// Where in the deque the innermost context began that runs here.
+    /// The position in the deque at which the innermost context of this worker began.
     floor: OwnerCell<u64>,
-    /// The slot went along with a latch: this thread must stop before it runs anything else.
+    /// The slot was handed over with a latch: this thread must stop before it runs anything else.
     must_stop: OwnerCell<bool>,
     /// When this worker last published tasks because of a signal.
     exposed_at: OwnerCell<u64>,
-    /// How many times in a row this thread was preempted, and when last.
+    /// How many times in a row this thread was preempted, and when it was last preempted.
     preemptions: OwnerCell<usize>,
     preempted_at: OwnerCell<u64>,
-    /// Inside of `blocking`: this thread has no slot, and all that it pushes is public.
+    /// Inside `blocking`: this thread has no slot, and all tasks that it pushes are public.
     blocking: OwnerCell<bool>,
     /// A spawn runs another task on its stack.
     inlining: OwnerCell<bool>,
@@ -149,12 +154,12 @@ impl Worker {
         self.alt_queue.as_ref()?.own()
     }
 
-    /// Whether tasks wait there for a thief.
+    /// Whether a thief is likely to get a task from that queue.
     pub(crate) fn offers(&self) -> bool {
         self.own_queue().is_some_and(alt_queue::Own::offers)
     }
 
-    /// Whether tasks wait in the deque, public or not.
+    /// Whether the deque holds tasks, public or private.
     pub(crate) fn has_work(&self) -> bool {
         self.deque.waiting() > 0
     }
@@ -167,7 +172,7 @@ impl Worker {
 
     /// Whether this worker waits for the scope whose task lies at the base of `other`.
     pub(crate) fn awaits_scope_of(&self, other: &Self) -> bool {
-        // Relaxed: a hint, as the other side is.
+        // Relaxed: a hint, like `waiting.scope`.
         let base = other.base_scope.load(Ordering::Relaxed);
         !base.is_null() && std::ptr::eq(self.waiting.scope.get(), base)
     }

@@ -1,8 +1,9 @@
-//! Running one task on top of the caller's frame, because the caller asks for it.
+//! Runs one task on top of the caller's frame, at the caller's request.
 //!
-//! The caller says that it can bear an unrelated task there; no promise about waits is touched. What lies in the own deque may be a half
-//! whose joiner is in a frame below. So the oldest task is stolen from there like a thief would, and not popped: the joiner then finds
-//! that its half was taken, and its latch open.
+//! The caller accepts that an unrelated task runs there; no promise about waits is affected. A task
+//! in the worker's own deque may be a half whose joiner is in a frame below. So the worker steals
+//! its oldest task as a thief would, and does not pop it. The joiner then finds that its half was
+//! taken and its latch is open.
 
 use crate::job::Task;
 use crate::place;
@@ -11,13 +12,14 @@ use crate::worker::wait;
 use crate::worker::{Worker, WorkerThread, steal_oldest, steal_own};
 use tidegate_sync::clock;
 
-/// Runs a task of the own deque, or a part of a broadcast for this thread. Whether there was one.
+/// Runs a task of the worker's own deque, or a part of a broadcast for this thread. Returns whether
+/// there was one.
 pub(crate) fn run_own(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     run_found(worker, take_own(worker))
 }
 
-/// Runs a task of anybody's. Whether there was one.
+/// Runs a task of any worker or queue. Returns whether there was one.
 pub(crate) fn run_any(worker: WorkerThread<'_>) -> bool {
     worker.poll();
     let shared = worker.shared();
@@ -45,7 +47,8 @@ fn take_own(worker: WorkerThread<'_>) -> Option<Task> {
     steal_own(worker).or_else(|| worker.inbox.pop())
 }
 
-/// The caller wants work now: a victim that has only private work is not asked for some.
+/// The caller wants work now, so a victim with only private work is not asked but forced to expose
+/// it.
 fn take_from(worker: WorkerThread<'_>, victim: &Worker) -> Option<Task> {
     if victim.deque.has_private() && worker.shared().expose_turn(clock::now()) {
         victim.deque.force_expose();

@@ -1,4 +1,4 @@
-//! Pools whose workers rest by a backoff of the user's own.
+//! Pools whose workers rest by a user-defined backoff.
 
 mod support;
 
@@ -8,7 +8,7 @@ use support::{Gate, Tally, built, fib, until, watched};
 use tidegate::policy::idle::{BackoffFactory, CustomBackoff, Rest};
 use tidegate::{Pool, policy::QueueKind};
 
-/// What the backoffs of a pool have seen.
+/// The calls that the backoffs of a pool have received.
 #[derive(Default)]
 struct Seen {
     made: [Tally; WORKERS],
@@ -17,7 +17,7 @@ struct Seen {
     dropped: Tally,
 }
 
-/// Rests the same way each time, and counts.
+/// Always rests in the same way, and counts its calls.
 struct Counting {
     rest: Rest,
     seen: Arc<Seen>,
@@ -42,7 +42,7 @@ impl Drop for Counting {
 
 const WORKERS: usize = 2;
 
-/// A pool without spare threads, so that a worker that is lost is missing.
+/// A pool without spare threads, so a lost worker is not replaced.
 fn pool_with<B: CustomBackoff + 'static>(
     make: impl Fn(usize) -> B + Send + Sync + 'static,
 ) -> Pool {
@@ -167,7 +167,7 @@ mod panics {
         }
     }
 
-    /// A pool whose backoffs panic there, and how many have.
+    /// A pool whose backoffs panic at `at`, and a count of these panics.
     fn panicking(at: At, armed: &Arc<AtomicBool>) -> (Pool, Arc<Tally>) {
         let panicked = Arc::new(Tally::new());
         let (armed, tally) = (armed.clone(), panicked.clone());

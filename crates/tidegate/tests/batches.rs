@@ -1,7 +1,9 @@
-//! A thief that takes several tasks runs the youngest first; it keeps the older ones in a queue meanwhile.
+//! A thief that takes several tasks runs the youngest first, and meanwhile keeps the older ones in
+//! a queue.
 //!
-//! If the youngest blocks on what comes after the join of an older half, the joiner must take its half back. There are
-//! two workers and no spare threads, so nobody else could run it.
+//! The youngest may block until the join of an older half in the same batch is over. Then the
+//! joiner must take its half back: there are two workers and no spare threads, so no other thread
+//! could run it.
 
 mod support;
 
@@ -13,24 +15,25 @@ use tidegate::{
     policy::{QueueKind, StealAmount},
 };
 
-/// How many tasks of the scope lie under the half, and so in the same batch.
+/// The number of the scope's tasks below the half, and so in the same batch.
 const STRANGERS: usize = 2;
 
-/// Where the parts of one case are.
+/// The state that the parts of one case share.
 #[derive(Default)]
 struct Stage {
-    /// The thief has something to do: it steals again when this opens.
+    /// The thief steals again when this opens.
     laden: Gate,
     occupied: Gate,
     half: Tally,
     young: Tally,
     strangers: Tally,
-    /// Opened behind the join.
+    /// Opened after the join.
     joined: Gate,
 }
 
-/// One try: a join whose half lies in the deque, and in one batch, below a task that waits for what follows the join. Whether a thief had
-/// both in one batch, the half unstarted.
+/// One try: the half of a join lies in the deque, and in one batch with it a younger task that
+/// waits for what follows the join. Returns whether a thief took both in one batch, with the half
+/// unstarted.
 fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
     let stage = Stage::default();
     let in_batch = Mutex::new(false);
@@ -41,7 +44,7 @@ fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
     };
     pool.install(|| {
         tidegate::scope(|s| {
-            // As many as a batch has: a thief with a fixed number takes no fewer.
+            // A full batch: a thief with a fixed number takes no fewer tasks.
             for _ in 0..strangers + 2 {
                 s.spawn(|_| {
                     stage.occupied.open();
@@ -79,7 +82,7 @@ fn half_below_a_task_that_waits(pool: &Pool, strangers: usize) -> bool {
     in_batch.into_inner().unwrap()
 }
 
-/// Tries until thieves have taken such batches.
+/// Retries until thieves have taken such batches.
 fn tried(pool: &Pool, strangers: usize) {
     let mut batches = 0;
     while batches < 20 {
@@ -88,7 +91,8 @@ fn tried(pool: &Pool, strangers: usize) {
 }
 
 fn two_workers(amount: StealAmount) -> Pool {
-    // Other queues than this give one task at a time, and some hide what their owner does not.
+    // Other queues give thieves one task at a time, and some hide tasks that their owner does not
+    // take.
     let builder = Pool::builder().queue(QueueKind::Split).steal(amount);
     built(builder.workers(2).spare_threads(0))
 }
@@ -109,7 +113,8 @@ fn strangers_that_are_older_in_the_batch_do_not_hide_the_half() {
     });
 }
 
-/// A thief blocks, in the youngest task of a batch, on a lock that the waiter of a scope holds, and keeps a task of that scope.
+/// A thief keeps a task of a scope. Meanwhile the youngest task of its batch blocks on a lock that
+/// the scope's waiter holds.
 #[test]
 fn a_scope_s_waiter_takes_its_task_back_from_a_thief_that_waits_for_it() {
     watched(|| {

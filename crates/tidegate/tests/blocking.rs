@@ -1,4 +1,4 @@
-//! `blocking` hands the slot over meanwhile, and the caller gets one back.
+//! During `blocking`, another thread has the caller's slot. Afterwards the caller gets a slot back.
 
 mod support;
 
@@ -17,7 +17,7 @@ fn another_task_runs_on_the_slot_of_one_that_blocks() {
             pool.install(|| {
                 tidegate::join(
                     || tidegate::blocking(|| other.wait()),
-                    // Can run only on the slot of the first half: there is no other.
+                    // Can run only on the slot of the first half: there is no other slot.
                     || other.open(),
                 );
             });
@@ -151,13 +151,13 @@ fn a_blocked_task_reaches_a_broadcast_when_it_is_back() {
                     pool.install(|| {
                         tidegate::blocking(|| {
                             blocked.open();
-                            // Until another thread of the pool has had its part.
+                            // Until another thread of the pool has run its part.
                             delivered.wait_for(1);
                         });
                     });
                 });
                 blocked.wait();
-                // Makes a thread beside the blocked one, so that there are two parts at least.
+                // Makes a second thread, so that there are at least two parts.
                 pool.install(|| ());
                 pool.broadcast(|number| {
                     delivered.come();
@@ -191,7 +191,8 @@ fn the_number_of_workers_may_change_while_tasks_block() {
     });
 }
 
-/// Waits inside of a blocking call in every way: for a half that another thread has, for a task of a scope, for a handle.
+/// Waits in every way inside a blocking call: for a half that another thread has, for a task of a
+/// scope, for a handle.
 fn wait_for_others() {
     let begun = Gate::new();
     tidegate::join(|| begun.wait(), || begun.open());
@@ -233,7 +234,8 @@ fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
                             });
                         });
                     }
-                    // Where a slot was kept none would be left for this one, which the others wait for.
+                    // If a waiter kept its slot, none would be left for this task, which the others
+                    // wait for.
                     s.spawn(|_| {
                         tidegate::blocking(|| blocked.wait_for(BLOCKED));
                         meet(&pool, workers);
@@ -253,17 +255,18 @@ fn waits_and_nested_calls_inside_of_blocking_ones_keep_no_slot() {
     });
 }
 
-/// What one who is back from a blocking call does while another has the only slot: `round` again and again.
+/// The number of overcommits while a task that is back from a blocking call runs `round`
+/// repeatedly, and another task has the only slot.
 fn overcommits_of(round: impl Fn() + Sync) -> u64 {
     let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
     let (occupied, done) = (Gate::new(), Gate::new());
     pool.scope(|s| {
-        // Holds the slot from before the other is back until it has finished.
+        // Holds the slot from before the other task is back until that task has finished.
         s.spawn(|_| {
             occupied.open();
             done.wait();
         });
-        // The younger one is run first.
+        // The younger task runs first.
         s.spawn(|_| {
             tidegate::blocking(|| occupied.wait());
             (0..2_000).for_each(|_| round());
@@ -411,8 +414,8 @@ mod many_blocked_threads {
                 support::let_others_sleep();
                 wait
             });
-            // All slots are free. A thread is started for this, and one more because that has a handler to call; then no
-            // more may be started.
+            // All slots are free. A thread is started for this task, and another one because the
+            // first has a handler to call; then no more may be started.
             let (end, ended) = std::sync::mpsc::channel();
             drop(pool.spawn(move || end.send(()).unwrap()));
             ended.recv().unwrap();

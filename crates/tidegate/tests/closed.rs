@@ -11,11 +11,11 @@ use support::{Gate, Tally, fib, watched};
 use tidegate::closed::{self, Closed, ClosedPool, Member, UnhandledPanic};
 use tidegate::{Pool, policy::QueueKind};
 
-/// A closed pool whose threads are joined, which it does not do by itself.
+/// A closed pool together with its threads, which it does not join itself.
 struct Joined {
     pool: Option<ClosedPool>,
     threads: Vec<JoinHandle<()>>,
-    /// UnhandledPanic panics, by origin.
+    /// Unhandled panics, by origin.
     strays: Arc<Mutex<Vec<UnhandledPanic>>>,
 }
 
@@ -48,7 +48,7 @@ impl Joined {
         self.pool.as_ref().expect("not yet dropped").entry()
     }
 
-    /// Drops the pool, waits for its threads and tells of stray panics.
+    /// Drops the pool, waits for its threads and returns the unhandled panics.
     fn end(mut self) -> Vec<UnhandledPanic> {
         drop(self.pool.take());
         for thread in self.threads.drain(..) {
@@ -315,7 +315,7 @@ fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
             breadth_first: false,
             forgiving: false,
         };
-        // Nobody is nearer to one than the other, so the machine is not read.
+        // The random policy needs no distances, so the machine's topology is not read.
         let builder = Pool::builder().workers(3);
         let builder = builder.victim(tidegate::policy::VictimPolicy::Random);
         let refused = ClosedPool::build(builder, closed, false, |thread| {
@@ -336,8 +336,9 @@ fn a_pool_whose_threads_cannot_all_be_started_ends_those_that_were() {
 mod a_full_deque {
     use super::*;
 
-    /// The join finds no room, and its first half waits for another pool, which empties the deque. The bottom is then 0, which must
-    /// not be taken for the position behind that of a task without one.
+    /// The join finds no room, and its first half waits for another pool, which empties the deque.
+    /// The bottom is then 0, which must not be confused with the position after that of a task
+    /// without a position.
     #[test]
     fn survives_a_join_that_empties_it() {
         const TASKS: usize = if cfg!(miri) { 70 } else { 131_100 };

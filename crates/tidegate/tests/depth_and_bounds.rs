@@ -1,4 +1,4 @@
-//! Depth beyond the ring of a deque, spawns without end in bounded memory, scopes across pools.
+//! Depth beyond the ring of a deque, endless spawns in bounded memory, scopes across pools.
 
 mod support;
 
@@ -8,10 +8,10 @@ use tidegate::{Pool, Scope};
 
 /// The default capacity of a deque's ring.
 const RING: usize = 1 << 17;
-/// The default length of a scope's queue beyond which a spawn runs a task on the spot.
+/// The default length of a scope's queue beyond which a spawn runs a task inline.
 const INLINE_LENGTH: usize = 1 << 16;
 
-/// A chain of joins, each inside the first half of the one before: `depth` halves wait at once.
+/// A chain of joins, each inside the first half of the previous one: `depth` halves wait at once.
 fn chain(depth: usize, deepest: &(impl Fn() + Sync)) -> usize {
     if depth == 0 {
         deepest();
@@ -44,7 +44,7 @@ fn thieves_take_from_a_chain_deeper_than_the_ring() {
                 let (me, stolen) = (std::thread::current().id(), Tally::new());
                 fn dive(depth: usize, me: std::thread::ThreadId, stolen: &Tally) {
                     if depth == 0 {
-                        // With all halves waiting, some are stolen before the first is taken back.
+                        // While all halves wait, some are stolen before the first is taken back.
                         stolen.wait_for(3);
                         return;
                     }
@@ -81,7 +81,7 @@ fn a_chain_of_second_halves_may_be_as_deep_as_the_stack_allows() {
     });
 }
 
-/// How many closures exist and have not run, and the most that did.
+/// The number of closures that exist and have not run, and its maximum.
 #[derive(Default)]
 struct Census {
     live: AtomicUsize,
@@ -126,7 +126,7 @@ fn endless_spawning_from_one_loop_needs_bounded_memory() {
             assert_eq!(ran.get(), spawns);
             assert_eq!(census.live.load(Ordering::Relaxed), 0);
             let most = census.most.load(Ordering::Relaxed);
-            // Besides: one that is being spawned, and those that workers hold.
+            // In addition: the task that is being spawned, and those that workers hold.
             let bound = RING + INLINE_LENGTH + 2 + 2 * workers;
             assert!(
                 most <= bound,
@@ -155,7 +155,7 @@ fn endless_spawning_by_tasks_of_tasks_runs_each_once() {
                 let pool = built(Pool::builder().workers(workers).steal(amount));
                 let ran = Tally::new();
                 pool.scope(|s| spread(s, &ran, 10_000));
-                // A binary tree with so many leaves.
+                // The nodes of a binary tree with that many leaves.
                 assert_eq!(ran.get(), 2 * 10_000 - 1);
             }
         }
@@ -257,7 +257,8 @@ fn what_a_spawn_runs_on_the_spot_is_robbed_by_nobody_who_waits_for_the_spawner()
                             if me() != spawner || on_the_spot.swap(true, Ordering::Relaxed) {
                                 return;
                             }
-                            // Until the joiner has had time to empty the deque in front of the halves.
+                            // Until the joiner has had time to empty the deque in front of the
+                            // halves.
                             for _ in 0..200_000 {
                                 let (_, is_joiner) = tidegate::join(|| fib(7), || me() == joiner);
                                 robbed.fetch_add(is_joiner.into(), Ordering::Relaxed);

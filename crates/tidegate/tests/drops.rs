@@ -1,4 +1,5 @@
-//! Every closure and every result is dropped once, whoever runs it and whether it is run at all.
+//! Every closure and every result is dropped once, whichever thread runs it and even if it never
+//! runs.
 
 mod support;
 
@@ -140,7 +141,7 @@ fn a_scope_with_more_tasks_than_the_ring_drops_every_closure_once() {
     });
 }
 
-/// A handle's task: what it captures, and what it returns.
+/// A handle's task: the values that it captures and returns.
 fn spawn_tracked(
     pool: &Pool,
     book: &Book,
@@ -178,7 +179,7 @@ fn a_handle_dropped_before_its_task_starts_drops_everything_once() {
         let (pool, book) = (bare_pool(1), Book::new());
         let go = Arc::new(Gate::new());
         pool.install(|| {
-            // The only worker is here, so nothing has started.
+            // The only worker is here, so the task has not started.
             drop(spawn_tracked(&pool, &book, &Arc::default(), &go));
             assert_eq!(book.live(), 1);
         });
@@ -211,7 +212,7 @@ fn a_handle_dropped_after_its_task_ended_drops_everything_once() {
         let go = Arc::new(Gate::new());
         let handle = spawn_tracked(&pool, &book, &Arc::default(), &go);
         go.open();
-        // The one worker is free again only after the task has ended altogether.
+        // The only worker is free again only after the task has ended completely.
         until(|| book.made() == 2);
         pool.install(|| ());
         assert_eq!(book.live(), 1, "the result waits in the handle");

@@ -1,7 +1,7 @@
-//! What the environment decides: variables, and a system that refuses threads.
+//! The influence of the environment: variables, and a system that refuses threads.
 //!
-//! Each case runs in a child process, this very test binary told to run one of the `child_…` tests below. The children
-//! do nothing when they are run as ordinary tests.
+//! Each case runs in a child process, which is this test binary running one of the `child_…` tests
+//! below. Those tests do nothing when they run as ordinary tests.
 
 mod support;
 
@@ -188,7 +188,7 @@ fn a_panic_when_a_thread_starts_or_ends_is_told_and_the_pool_goes_on() {
     assert!(errors.contains("dropped\n"), "{errors}");
 }
 
-/// Everything that a pool can do, on however many threads it got.
+/// Everything that a pool can do, on any number of threads.
 fn everything_works(pool: &Pool) {
     assert_eq!(pool.join(|| fib(8), || fib(9)), (21, 34));
     let ran = Tally::new();
@@ -214,8 +214,8 @@ fn everything_works(pool: &Pool) {
     assert_eq!(inside.0, 5);
 }
 
-/// The system refuses threads to a process whose address space is nearly used up.
-/// ThreadSanitizer needs more address space than any such limit leaves.
+/// The system refuses threads to a process whose address space is nearly used up. ThreadSanitizer
+/// needs more address space than any such limit leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 mod refused {
     use super::*;

@@ -1,4 +1,4 @@
-//! With the feature `tracing` a pool tells what its workers do.
+//! With the feature `tracing`, a pool reports what its workers do.
 
 #![cfg(feature = "tracing")]
 
@@ -10,7 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// How often each event came, by the pool that it names.
+/// The number of times that each event came, by the name of its pool.
 static SEEN: Mutex<Option<HashMap<(String, String), usize>>> = Mutex::new(None);
 
 struct Counting;
@@ -68,7 +68,7 @@ impl Visit for Words {
 }
 
 fn pool(name: &str) -> Pool {
-    // All tests share the one subscriber of the process; only the first call sets it.
+    // All tests share the subscriber of the process; only the first call sets it.
     let _ = tracing::subscriber::set_global_default(Counting);
     let builder = Pool::builder().workers(2).spare_threads(0).name(name);
     builder.build().expect("a pool")
@@ -92,7 +92,7 @@ fn each_thread_of_a_pool_starts_and_stops_once() {
 #[test]
 fn sleeping_waking_and_stealing_are_told() {
     let pool = pool("meeting");
-    // Once both sleep somebody must be woken.
+    // Once both workers sleep, one of them must be woken.
     while count("meeting", "park") < 2 {
         std::thread::yield_now();
     }
@@ -117,7 +117,8 @@ fn a_slot_that_goes_with_a_latch_is_told() {
         .build()
         .expect("a pool");
     while pool.stats().counters.handovers == 0 {
-        // The first half is over before the second, so its worker waits and the other one has the only slot.
+        // The first half ends before the second, so its worker waits and the other one has the only
+        // slot.
         let begun = Barrier::new(2);
         pool.install(|| {
             tidegate::join(
@@ -129,7 +130,7 @@ fn a_slot_that_goes_with_a_latch_is_told() {
             )
         });
     }
-    // An event follows its count.
+    // An event comes after its count.
     drop(pool);
     assert!(count("relay", "hand_over") > 0);
 }

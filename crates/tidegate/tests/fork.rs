@@ -1,7 +1,7 @@
 //! A child made by `fork` has the memory of its parent's pools and none of their threads.
 //!
-//! Each test forks, lets the child do something and looks at how it ended. What happens to tasks that were running at the fork
-//! is in `fork_frames.rs`.
+//! Each test forks, lets the child do something and checks how it ended. `fork_frames.rs` tests
+//! what happens to tasks that were running at the fork.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(all(unix, not(any(miri, tidegate_tsan))))]

@@ -1,7 +1,8 @@
-//! A child made by `fork` inside a task goes back into the frames below it, which belong to a pool of its parent.
+//! A child made by `fork` inside a task returns into the frames below it, which belong to a pool of
+//! its parent.
 //!
-//! It goes on there as long as it needs neither a thread of that pool nor a lock that one of them held; then it is aborted with
-//! a line that says why.
+//! It continues there as long as it needs neither a thread of that pool nor a lock that such a
+//! thread held. Then it is aborted, with a line that gives the reason.
 
 // ThreadSanitizer ends a child that starts threads.
 #![cfg(all(unix, not(any(miri, tidegate_tsan))))]
@@ -25,7 +26,8 @@ fn two_workers() -> Pool {
 fn a_scope_that_a_guest_has_forked_in_ends_in_the_child_if_nothing_is_missing() {
     let pool = two_workers();
     let caller = std::thread::current().id();
-    // Until the caller is a guest: while both workers look for work no slot is free, and it is served by one of them.
+    // Repeats until the caller is a guest: while both workers look for work, no slot is free and a
+    // worker serves the call.
     let forked = loop {
         let here = || std::thread::current().id() == caller;
         if let Some(forked) = pool.scope(|_| here().then(fork)) {
@@ -33,7 +35,7 @@ fn a_scope_that_a_guest_has_forked_in_ends_in_the_child_if_nothing_is_missing() 
         }
         std::thread::yield_now();
     };
-    // The child has come back from the parent's pool.
+    // The child has returned from the parent's pool.
     match forked {
         None => finish(|| current_worker().is_none() && pool.install(|| fib(10)) == 55),
         Some(child) => assert_eq!(end_of(child), WELL),
@@ -49,7 +51,7 @@ fn a_spawn_in_the_child_into_a_scope_of_the_parent_panics() {
     assert_eq!(ended, WELL);
 }
 
-/// Spawns another one like itself, again and again.
+/// Spawns another task like itself, again and again.
 fn go_on<'scope>(scope: &Scope<'scope>, over: &'scope AtomicBool) {
     if !over.load(Ordering::Relaxed) {
         scope.spawn_with_priority(0, move |scope| go_on(scope, over));
@@ -75,7 +77,8 @@ fn spawning_with_a_priority_in_the_child_panics_whoever_had_the_lock_of_the_scop
     }
 }
 
-/// Forks while another thread takes turns at the lock of a scope; how the child ends that goes back into it.
+/// Forks while another thread takes turns at the lock of a scope. Returns how the child ends, which
+/// returns into that scope.
 fn fork_beside_turns(pool: &Pool) -> End {
     let (over, begun) = (AtomicBool::new(false), AtomicBool::new(false));
     let forked = pool.install(|| {
@@ -84,7 +87,7 @@ fn fork_beside_turns(pool: &Pool) -> End {
                 begun.store(true, Ordering::Relaxed);
                 go_on(scope, &over);
             });
-            // Nobody but the other worker can begin it meanwhile.
+            // Only the other worker can begin it meanwhile.
             while !begun.load(Ordering::Relaxed) {
                 tidegate::join(|| (), || ());
             }
@@ -191,18 +194,18 @@ fn a_scope_of_a_thread_outside_ends_the_child_that_would_wait() {
     assert_eq!(child.map(end_of), Some(End::Signal(libc::SIGABRT)));
 }
 
-/// Nothing is missing in a child of a pool with one thread.
+/// A child of a pool with one thread has everything that it needs.
 mod with_all_at_hand {
     use super::*;
     use std::sync::atomic::AtomicI32;
     use support::bare_pool;
     use tidegate::{interval, policy::QueueKind};
 
-    /// What [`Forking`] holds before it forks, and in the child.
+    /// The value of [`Forking`] before it forks, and in the child.
     const NOT_YET: i32 = -1;
     const CHILD: i32 = 0;
 
-    /// Forks when it is first asked to.
+    /// Forks on its first call.
     struct Forking(AtomicI32);
 
     impl Forking {
@@ -217,7 +220,8 @@ mod with_all_at_hand {
         }
     }
 
-    /// Runs `body`, which forks somewhere, on the pool. It must be right in the parent and in the child.
+    /// Runs `body`, which forks somewhere, on the pool. It must be right in the parent and in the
+    /// child.
     fn goes_on_in(pool: &Pool, body: impl FnOnce(&Forking) -> bool + Send) {
         let forking = Forking(AtomicI32::new(NOT_YET));
         pool.install(|| {
@@ -363,7 +367,7 @@ mod with_all_at_hand {
 
     #[test]
     fn a_blocking_call_ends() {
-        // With a spare thread, or it would be a plain call.
+        // With a spare thread; otherwise `blocking` would be a plain call.
         let pool = built(Pool::builder().queue(QueueKind::Split).workers(1));
         goes_on_in(&pool, |forking| {
             tidegate::blocking(|| forking.now());
@@ -372,7 +376,7 @@ mod with_all_at_hand {
         });
     }
 
-    /// Spawns what nothing waits for.
+    /// Spawns a task that no thread waits for.
     fn spawn_for(parent: u32) {
         drop(tidegate::spawn(move || {
             if std::process::id() != parent {

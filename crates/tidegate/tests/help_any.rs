@@ -1,7 +1,8 @@
-//! With `WaitPolicy::HelpAny` a worker that waits runs whatever there is, also if it has fallen asleep over it.
+//! With `WaitPolicy::HelpAny`, a waiting worker runs any task, even if it has fallen asleep
+//! meanwhile.
 //!
-//! There are two workers and no spare threads: one waits for a half that the other has, so nobody else can run the unrelated
-//! task for which that half waits.
+//! There are two workers and no spare threads. One waits for a half that the other has, so no other
+//! thread can run the unrelated task that this half waits for.
 
 mod support;
 
@@ -17,7 +18,8 @@ fn two_workers(amount: StealAmount) -> Pool {
     built(builder.wait(WaitPolicy::HelpAny))
 }
 
-/// Lets one worker wait for a half on the other, which calls `then` when the first sleeps.
+/// Lets one worker wait for a half on the other worker, which calls `then` when the first one
+/// sleeps.
 fn while_the_other_waits(pool: &Pool, then: impl Fn() + Send + Sync) {
     let (stolen, asleep) = (Gate::new(), || pool.stats().waiting.latch);
     pool.install(|| {
@@ -56,7 +58,7 @@ fn a_waiter_that_sleeps_is_woken_for_what_comes_from_outside() {
 #[test]
 fn a_waiter_that_sleeps_is_woken_for_what_a_task_spawns() {
     watched(|| {
-        // A fixed number would have to be there before anybody takes one.
+        // A fixed number of tasks would have to be there before a thief takes any.
         for amount in [StealAmount::One, StealAmount::Half] {
             let pool = two_workers(amount);
             for _ in 0..10 {

@@ -1,11 +1,13 @@
-//! Intervals that fail, and those that can never start: who is skipped, who runs, and what is told.
+//! Intervals that fail, and intervals that can never start: which ones are skipped, which ones run,
+//! and what is reported.
 
 mod support;
 
 use support::{Gate, Log, Tally, pool, watched};
 use tidegate::interval::{Interval, Lock, Scope, UsageErrorKind};
 
-/// A chain a -> b -> c of which the one called so fails, and d beside it; who ran.
+/// A chain a -> b -> c, in which the interval named `failing` fails, and an unordered d. Returns
+/// the intervals that ran, and the error.
 fn chain_failing_at(failing: &str, panics: bool) -> (Vec<&'static str>, Option<String>) {
     let log = Log::default();
     let result = pool(2).interval(|s| {
@@ -151,7 +153,7 @@ fn what_can_never_start_is_told_and_does_not_hang() {
             failure.to_string(),
             "an interval waits for what never comes"
         );
-        // Through a lock: its holder waits for one who wants it.
+        // Through a lock: its holder waits for an interval that wants the lock.
         let lock = Lock::new();
         let stalled = pool(2).interval(|s| {
             let wanting = s.interval(|_| ());
@@ -184,7 +186,7 @@ fn a_failure_that_leaves_others_waiting_is_told_once() {
         let failure = failure.unwrap_err();
         assert_eq!((failure.others(), failure.is_stall()), (0, false));
         assert_eq!(failure.error().unwrap().to_string(), "no more");
-        // The message holds it already.
+        // The message contains it already.
         assert!(std::error::Error::source(&failure).is_none());
     });
 }

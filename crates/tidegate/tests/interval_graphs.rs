@@ -1,4 +1,5 @@
-//! Random graphs of intervals: every edge is respected, every lock exclusive, everything runs once, and a failure stops just what comes after it.
+//! Random graphs of intervals: every edge is respected, every lock is exclusive, every interval
+//! runs once, and a failure stops only what comes after it.
 
 mod support;
 
@@ -10,12 +11,13 @@ use tidegate::{
     policy::{PlaceBy, SharePolicy},
 };
 
-/// A generator whose sequence a seed decides.
+/// A generator whose sequence depends only on its seed.
 struct Rng(u64);
 
 impl Rng {
     fn below(&mut self, bound: usize) -> usize {
-        // SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+        // SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+        // 2014).
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -35,7 +37,7 @@ struct Edge {
     to: (usize, bool),
 }
 
-/// What is to be made: intervals that are created in the order of their numbers.
+/// The graph to build: its intervals are created in the order of their numbers.
 struct Plan {
     count: usize,
     edges: Vec<Edge>,
@@ -47,10 +49,10 @@ struct Plan {
 const LOCKS: usize = 5;
 
 impl Plan {
-    /// `mixed`: with edges from younger to older intervals too.
+    /// With `mixed`, there are also edges from younger to older intervals.
     fn random(seed: u64, count: usize, mixed: bool) -> Self {
         let mut rng = Rng(seed);
-        // Edges go up in rank only, so there is no cycle.
+        // Edges only lead to higher ranks, so there is no cycle.
         let mut rank: Vec<usize> = (0..count).collect();
         if mixed {
             (1..count).for_each(|i| rank.swap(i, rng.below(i + 1)));
@@ -68,7 +70,7 @@ impl Plan {
             let (a, b) = (rng.below(count), rng.below(count));
             let b = if mixed { b } else { (a + reach).min(count - 1) };
             let (low, high) = if rank[a] < rank[b] { (a, b) } else { (b, a) };
-            // Whoever holds a lock must not wait with its end for one who may want it.
+            // The end of a lock's holder must not wait for an interval that may want the lock.
             let points = (!rng.once_in(6), rng.once_in(6) && locks[high].is_empty());
             (a != b).then_some(Edge {
                 from: (low, points.0),
@@ -89,9 +91,9 @@ impl Plan {
         }
     }
 
-    /// What comes after the end of `failed`, so that it is skipped.
+    /// The intervals after the end of `failed`, which are skipped.
     fn skipped(&self, failed: usize) -> Vec<bool> {
-        // For each interval whether its start and its end have failed.
+        // For each interval, whether its start and its end have failed.
         let mut points = vec![[false, false]; self.count];
         points[failed][1] = true;
         loop {
@@ -113,12 +115,12 @@ impl Plan {
     }
 }
 
-/// What happened, by interval.
+/// What happened to each interval.
 struct Trace {
     clock: AtomicUsize,
     runs: Vec<AtomicU32>,
     began: Vec<AtomicUsize>,
-    /// Written last in a body or child, without any order of its own.
+    /// Written last in a body or child, by a store that orders nothing.
     ended: Vec<AtomicUsize>,
     held: Vec<AtomicBool>,
 }
@@ -148,7 +150,7 @@ impl Trace {
                 "held by two"
             );
         }
-        // What the order promises is visible without any other synchronisation.
+        // What the edges order is visible without any other synchronisation.
         for Edge { from, to } in &plan.edges {
             if *to == (number, false) && from.1 {
                 assert!(self.ended[from.0].load(Ordering::Relaxed) > 0, "not seen");
@@ -175,7 +177,7 @@ impl Trace {
         };
         for edge in plan.edges.iter().filter(|edge| edge.from.1) {
             if edge.to.1 {
-                // To an end: what follows that one follows this too.
+                // An edge to an end: what follows that end follows this interval, too.
                 let next = plan
                     .edges
                     .iter()
@@ -188,7 +190,7 @@ impl Trace {
     }
 }
 
-/// Makes the graph and runs it; the interval `failing` fails. What went wrong, if anything.
+/// Builds the graph and runs it; the interval `failing` fails. Returns the error, if there is one.
 fn run(pool: &Pool, plan: &Plan, trace: &Trace, failing: Option<usize>) -> Option<String> {
     let locks: Vec<Lock> = (0..LOCKS).map(|_| Lock::new()).collect();
     let places = pool.places();
@@ -239,7 +241,8 @@ fn pools() -> Vec<Pool> {
     ]
 }
 
-/// Graphs whose edges all lead to younger intervals are large; those of others small, because each of their edges is searched from.
+/// Graphs whose edges all lead to younger intervals are large. Other graphs are small, because each
+/// of their edges causes a search.
 #[test]
 fn random_graphs_keep_their_order_their_locks_and_run_once() {
     watched(|| {

@@ -1,4 +1,5 @@
-//! What is asked of intervals and cannot be is refused on the spot, by name, and nothing is lost.
+//! Impossible requests to intervals are rejected at once, with the names of the intervals, and
+//! nothing is lost.
 
 mod support;
 
@@ -15,7 +16,7 @@ fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
                 let b = s.interval(|_| ran.come()).named("b");
                 let c = s.interval(|_| ran.come()).named("c");
                 a.end().before(b.start()).unwrap();
-                // Backward, and fine.
+                // Backward, and allowed.
                 c.end().before(a.start()).unwrap();
                 for (from, to) in [(&b, &c), (&b, &a), (&a, &c), (&a, &a)] {
                     let error = from.end().before(to.start()).unwrap_err();
@@ -26,7 +27,7 @@ fn an_edge_that_would_close_a_cycle_is_refused_and_nothing_is_lost() {
                     error.to_string(),
                     "c comes before b already: an edge back would close a cycle"
                 );
-                // Forward, after one that was not.
+                // Forward, after a backward edge.
                 assert_eq!(
                     b.start().before(c.end()).unwrap_err().wrong(),
                     UsageErrorKind::Cycle
@@ -52,7 +53,7 @@ fn cycles_are_found_across_families() {
         let pool = pool(2);
         let (go, order) = (Gate::new(), Log::default());
         pool.interval(|s| {
-            // An interval is handed from one family to another by an uncle.
+            // An uncle passes an interval from one family to another.
             let (sender, receiver) = std::sync::mpsc::channel();
             let uncle = s.interval(|_| order.note("uncle"));
             let late = s.interval(|_| order.note("late"));
@@ -246,7 +247,7 @@ fn a_cycle_through_two_families_is_found_whatever_the_order_of_its_edges() {
                 let (a, b) = (s.interval(|_| ()), s.interval(|_| ()));
                 b.end().before(uncle.start()).unwrap();
                 uncle.end().before(a.start()).unwrap();
-                // Forward among its siblings, and yet.
+                // Forward among its siblings, and still a cycle.
                 assert_eq!(
                     a.end().before(b.start()).unwrap_err().wrong(),
                     UsageErrorKind::Cycle

@@ -1,4 +1,5 @@
-//! A recorded run tells which intervals there were, their order, and who ran them when; its pictures say the same.
+//! A recorded run shows which intervals existed, in which order, and which worker ran them when.
+//! Its pictures show the same.
 
 mod support;
 
@@ -53,7 +54,7 @@ fn a_record_has_every_interval_with_its_parent_and_every_edge_that_was_not_refus
         assert_eq!(parent("the inline interval"), None);
         assert_eq!(parent("sum <all>"), Some(0));
         assert_eq!(parent("part"), Some(number("sum <all>")));
-        // An inline interval is one of the record, inside of who has called it.
+        // An inline interval is part of the record, inside its caller.
         let inner = parent("inner").unwrap();
         assert_eq!(graph.intervals()[inner].parent, Some(number("sum <all>")));
         assert_eq!((graph.intervals().len(), graph.edges().len()), (8, 4));
@@ -184,7 +185,7 @@ fn pictures_name_everything_and_nest_rightly() {
         assert!(dot.contains("label=\"failing\" color=red"), "{dot}");
         assert_eq!(dot.matches(" -> ").count(), 4);
         let svg = graph.svg();
-        // All but the skipped one.
+        // All intervals but the skipped one.
         assert_eq!(svg.matches("<rect").count(), 7);
         let text = svg.lines().rev().nth(1).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Intervals: order, values, locks and places, on graphs made by hand.
+//! Intervals: order, values, locks and places, on hand-written graphs.
 
 mod support;
 
@@ -77,7 +77,7 @@ fn points_of_every_kind_can_be_ordered() {
                     b.end().before(c.start()).unwrap();
                     c.end().before(a.end()).unwrap();
                     a.end().before(d.start()).unwrap();
-                    // What is so anyway costs nothing.
+                    // Redundant edges cost nothing.
                     a.start().before(a.end()).unwrap();
                     b.end().before(s.end()).unwrap();
                 })
@@ -114,7 +114,7 @@ fn a_value_goes_along_an_edge() {
             result.store(*double.value().unwrap() as usize, Ordering::Relaxed);
             result.into_inner()
         });
-        // The body waits by itself here, so another worker must run the rest.
+        // The body blocks here, so another worker must run the rest.
         assert_eq!(sum.unwrap(), 9_900);
     });
 }
@@ -164,7 +164,7 @@ fn one_at_a_time_holds_a_lock_and_no_worker_waits_for_it() {
                         0 => {
                             let mut both = s.interval(move |s| {
                                 let seen = one.with(s, |one| *one);
-                                // Held until all inside has ended, too.
+                                // Held until all intervals inside have ended, too.
                                 s.interval(|_| _ = fib(6));
                                 two.with(s, |two| *two += 1);
                                 one.with(s, |one| *one = seen + 1);
@@ -257,7 +257,7 @@ fn what_comes_after_a_start_runs_beside_the_body() {
                 let first = s.interval(|_| news.wait());
                 let beside = s.interval(|_| news.open());
                 first.start().before(beside.start()).unwrap();
-                // One that has its lock already does not wait for the body either.
+                // An interval that has its lock already does not wait for the body either.
                 let mut holder = s.interval(|_| ());
                 holder.lock(&locked).unwrap();
                 let mut next = s.interval(|_| ());

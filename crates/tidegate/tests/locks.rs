@@ -1,7 +1,8 @@
 //! Locks held across joins and scopes whose neighbours want the same lock.
 //!
-//! A waiter that ran one of those neighbours on top of its frame would ask for a lock that it holds itself, and hang. Each
-//! schedule is forced: the holder goes on only when a thief has begun one of the tasks that can be run by mistake.
+//! If a waiter ran such a neighbour on top of its frame, the neighbour would request a lock that
+//! the waiter itself holds, and hang. Each schedule is forced: the holder continues only when a
+//! thief has begun one of the tasks that could be run by mistake.
 
 mod support;
 
@@ -9,7 +10,7 @@ use std::sync::Mutex;
 use support::{AMOUNTS, Tally, built, fib, fill, watched};
 use tidegate::Pool;
 
-/// Pools of two workers, one of each steal amount with spare threads and without.
+/// Pools of two workers: for each steal amount, one with spare threads and one without.
 fn pools() -> impl Iterator<Item = Pool> {
     AMOUNTS.into_iter().flat_map(|amount| {
         let builder = || Pool::builder().workers(2).steal(amount);
@@ -30,13 +31,14 @@ impl Meanwhile {
     fn happen(self, pool: &Pool) {
         if self == Self::Fewer {
             pool.set_workers(1).unwrap();
-            // Meets the request for the slot while the lock is held.
+            // Answers the request for the slot while the lock is held.
             assert_eq!(fib(6), 8);
         }
     }
 }
 
-/// Holds a mutex across a join while tasks spawned *before* it, which take the same mutex, wait in the same deque.
+/// Holds a mutex across a join while tasks spawned *before* the join, which take the same mutex,
+/// wait in the same deque.
 fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: Meanwhile) {
     let (lock, started) = (Mutex::new(0), Tally::new());
     pool.scope(|s| {
@@ -49,7 +51,7 @@ fn lock_held_above_older_neighbours(pool: &Pool, neighbours: usize, meanwhile: M
         let mut held = lock.lock().unwrap();
         tidegate::join(
             || {
-                // Until a thief has taken something: a neighbour or the second half.
+                // Until a thief has taken a task: a neighbour or the second half.
                 started.wait_for(1);
                 meanwhile.happen(pool);
             },
@@ -74,10 +76,12 @@ fn a_lock_held_across_a_join_does_not_meet_older_neighbours_that_take_it() {
     });
 }
 
-/// Holds a mutex across a join whose first half spawns tasks that take it: they lie *above* the second half.
+/// Holds a mutex across a join whose first half spawns tasks that take it: they lie *above* the
+/// second half.
 ///
-/// The second half ends only after a neighbour has begun, and the first only after a thief has come. So the holder of
-/// the lock waits for a stolen half while neighbours are there to be run by mistake.
+/// The second half ends only after a neighbour has begun, and the first half only after a thief has
+/// come. So the holder of the lock waits for a stolen half while it could run neighbours by
+/// mistake.
 fn lock_held_below_younger_neighbours(pool: &Pool, neighbours: usize) {
     let (lock, begun, came) = (Mutex::new(0), Tally::new(), Tally::new());
     pool.scope(|s| {
@@ -116,8 +120,8 @@ fn a_lock_held_across_a_join_does_not_meet_spawns_of_its_first_half_that_take_it
     });
 }
 
-/// Holds a mutex across a join whose second half spawns tasks that take it: they lie in the *thief's* deque, where the
-/// holder robs.
+/// Holds a mutex across a join whose second half spawns tasks that take it: they lie in the
+/// *thief's* deque, where the holder robs.
 fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile) {
     let (lock, came, forked) = (Mutex::new(0), Tally::new(), Tally::new());
     pool.scope(|s| {
@@ -134,7 +138,8 @@ fn lock_held_while_robbing(pool: &Pool, neighbours: usize, meanwhile: Meanwhile)
                     s.spawn(|_| *lock.lock().unwrap() += 1);
                 }
                 came.come();
-                // One half for the thief and one for the waiting holder, so that it robs past the neighbours.
+                // One half for the thief and one for the waiting holder, so that the holder robs
+                // past the neighbours.
                 let part = || {
                     forked.come();
                     assert_eq!(fib(10), 55);
@@ -168,7 +173,8 @@ fn tasks_that_take_a_lock_may_be_spawned_while_it_is_held() {
         for workers in [1, 2] {
             for amount in AMOUNTS {
                 let pool = built(Pool::builder().workers(workers).steal(amount));
-                // The last is more than a ring, and less than what makes a spawn run tasks on the spot.
+                // The last number exceeds a ring, but not the limit beyond which a spawn runs tasks
+                // inline.
                 for tasks in [1, 2, 1_000, 140_000] {
                     let lock = Mutex::new(0);
                     pool.scope(|s| {

@@ -1,4 +1,4 @@
-//! Loops visit each item once; reductions have one shape whatever the number of workers.
+//! Loops visit each item once; the shape of a reduction does not depend on the number of workers.
 
 mod support;
 
@@ -8,10 +8,11 @@ use support::{AMOUNTS, Gate, bare_pool, built, fib, pool, watched};
 use tidegate::Pool;
 
 const LENGTHS: [usize; 5] = [0, 1, 2, 1_000, 100_000];
-/// Into how many blocks a reduction cuts a long range, by its documentation.
+/// The documented number of blocks into which a reduction cuts a long range.
 const BLOCKS: usize = 1024;
 
-/// Some pools of each size, and none: the caller of a free function takes part itself.
+/// Calls `f` in some pools of each size, and outside all pools: the caller of a free function takes
+/// part itself.
 fn everywhere(f: impl Fn() + Send + Sync) {
     f();
     for workers in [1, 2, 4] {
@@ -222,7 +223,8 @@ fn shape(range: std::ops::Range<usize>) -> Option<String> {
     tidegate::map_reduce(range, |i| i.to_string(), |a, b| format!("({a} {b})"))
 }
 
-/// The shape as documented: blocks of `ceil(len / 1024)` from left to right, the blocks in a balanced tree.
+/// The documented shape: blocks of `ceil(len / 1024)` from left to right, and a balanced tree of
+/// the blocks.
 fn documented_shape(length: usize) -> String {
     fn tree(blocks: &[String]) -> String {
         match blocks {

@@ -1,6 +1,8 @@
-//! Wake-ups and signals that are used up in vain: work that only another thread can run must still find it.
+//! Wake-ups and signals that are consumed without effect: a thread must still find the work that
+//! only another thread can run.
 //!
-//! In each case one worker waits within a task for what another task does, so a lost wake-up is a hang.
+//! In each case, a worker waits inside a task for what another task does, so a lost wake-up is a
+//! hang.
 
 mod support;
 
@@ -15,8 +17,8 @@ use tidegate::{
     policy::{QueueKind, SharePolicy, WaitPolicy},
 };
 
-/// Two workers and no spare threads, in a pool that nothing but its own workers look after: the share
-/// controller would look for work in each of its cycles.
+/// Two workers and no spare threads, in a pool without a share controller: the controller would
+/// look for work in each of its cycles.
 fn two_workers() -> Builder {
     Pool::builder()
         .queue(QueueKind::Split)
@@ -61,14 +63,14 @@ fn a_content_thief_is_asked_in_a_pool_that_ends() {
         for _ in 0..10 {
             let handlers = AtomicUsize::new(0);
             let pool = built(two_workers().on_exit(move |_| {
-                // Relaxed: it tells nothing but itself.
+                // Relaxed: it only counts, and orders nothing else.
                 if handlers.fetch_add(1, Ordering::Relaxed) > 0 {
                     return;
                 }
                 // For either thread; the other one looks for work, finds none and rests.
                 drop(tidegate::spawn(|| {
                     for _ in 0..20 {
-                        // Wakes it in vain, which makes it content for longer.
+                        // Wakes the other thread for nothing, which makes it content for longer.
                         join(|| (), || ());
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -89,7 +91,7 @@ fn a_part_of_a_broadcast_that_begins_late_is_asked_for_its_forks() {
         for _ in 0..20 {
             let begun = AtomicUsize::new(0);
             pool.broadcast(|_| {
-                // Relaxed: it tells nothing but itself.
+                // Relaxed: it only counts, and orders nothing else.
                 if begun.fetch_add(1, Ordering::Relaxed) == 1 {
                     let_others_sleep();
                     needs_another_thread();
@@ -141,12 +143,13 @@ fn a_start_handler_may_wait_for_the_task_its_thread_was_started_for() {
         let (opened, waits) = (ran.clone(), next_waits.clone());
         let builder = two_workers().workers(3).spare_threads(2);
         let pool = built(builder.on_start(move |_| {
-            // Relaxed, here and below: it tells nothing but itself.
+            // Relaxed, here and below: the flag orders nothing else.
             if waits.swap(false, Ordering::Relaxed) {
                 opened.wait();
             }
         }));
-        // All threads but one wait for something elsewhere, so that slots are free and no thread is idle.
+        // All threads but one wait for something in the other pool, so slots are free and no thread
+        // is idle.
         let elsewhere = Arc::new(bare_pool(2));
         let waits = [(); 2].map(|()| {
             let (other, opened) = (elsewhere.clone(), ran.clone());
@@ -192,13 +195,14 @@ fn a_queued_task_that_no_thread_can_take_does_not_silence_a_waiter() {
                     elsewhere.spawn(move || opened.wait()).join();
                 }));
                 runs.wait();
-                // Answers the joiner, which may not run now.
+                // Answers the joiner, which must not run now.
                 join(|| (), || ());
                 let outside = spawner.clone();
                 let spawns = move || drop(outside.spawn(|| ()));
                 thread::spawn(spawns).join().unwrap();
                 waits.open();
-                // The third thread waits as well, beside the task that none of the three may begin.
+                // The third thread waits as well, while there is a task that none of the three
+                // threads may begin.
                 let_others_sleep();
                 needs_another_thread();
                 gate.open();
@@ -223,7 +227,7 @@ fn a_task_is_asked_again_after_an_unrelated_one_on_top_of_it_has_answered() {
             tidegate::broadcast(|_| {
                 if thread::current().id() == me {
                     let_others_sleep();
-                    // Publishes for the joiner, which may not have it.
+                    // Publishes for the joiner, which may not take the task.
                     join(|| thread::sleep(Duration::from_millis(2)), || ());
                 }
             });

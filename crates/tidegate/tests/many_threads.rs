@@ -1,7 +1,7 @@
-//! A `WorkerLocal` never has more values than threads that lived at once, however many come one
-//! after the other.
+//! A `WorkerLocal` never has more values than threads that lived at once, even if many threads
+//! follow one another.
 //!
-//! A file of its own with one test: threads of other tests would take numbers.
+//! This file has only one test, because threads of other tests would take numbers.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::thread::{Builder, scope};
 use support::watched;
 use tidegate::WorkerLocal;
 
-/// More than fill the first two segments of thread numbers.
+/// Enough to fill more than the first two segments of thread numbers.
 const LIVE: usize = 200;
 const SHORT: usize = if cfg!(miri) { 20 } else { 1_000 };
 
@@ -31,7 +31,7 @@ fn values_are_as_many_as_threads_that_lived_at_once() {
                 .collect();
             all_live.wait();
             for _ in 0..SHORT {
-                // A join waits until the thread has given its number back, the end of a scope does
+                // A join waits until the thread has given its number back; the end of a scope does
                 // not.
                 s.spawn(|| local.with(|()| ())).join().unwrap();
             }

@@ -1,4 +1,4 @@
-//! Declared memory: budgets that hold, orders that end, and reservations in odd places.
+//! Declared memory: budgets that hold, orders that end, and reservations in unusual places.
 
 mod support;
 
@@ -23,7 +23,7 @@ const POLICIES: [&str; 5] = [
     "budget:bytes=12KiB,serial=11KiB",
 ];
 
-/// Each call holds a KiB for as long as it lasts.
+/// Each call holds one KiB until it returns.
 fn memfib(n: u64) -> u64 {
     let _reservation = memory::reserve(1 << 10).unwrap();
     if n < 2 {
@@ -145,7 +145,7 @@ fn a_request_that_can_never_fit_is_refused_and_names_the_numbers_and_the_holders
     for part in ["5KiB", "6KiB", "10KiB", "4KiB", "memory.rs"] {
         assert!(text.contains(part), "{text}");
     }
-    // Nothing is lost by it.
+    // The refusal has no side effect.
     assert_eq!(pool.install(|| memfib(3)), 2);
     assert_eq!(pool.stats().memory.declared, 0);
 }
@@ -306,6 +306,6 @@ fn a_run_on_one_worker_under_depth_first_tells_what_the_serial_run_needs() {
             }
         });
     });
-    // The third task is called while two reservations are kept.
+    // The third task is called while two reservations are held.
     assert_eq!(pool.stats().memory.peak, 6 << 10);
 }

@@ -1,4 +1,5 @@
-//! Budgets while those who come first are away: they wait for what the plan does not know of, or lie below others.
+//! Budgets while the first tasks in order are absent: they wait for something unknown to the plan,
+//! or lie below other tasks.
 
 mod support;
 
@@ -14,7 +15,7 @@ use tidegate::{
 
 const KIB: usize = 1 << 10;
 
-/// What the serial run of the programs here needs, and no more.
+/// The memory that the serial run of these programs needs, and no more.
 const TIGHT: &str = "budget:bytes=15KiB,serial=15KiB";
 
 fn pool(workers: usize, memory: &str) -> Pool {
@@ -23,7 +24,7 @@ fn pool(workers: usize, memory: &str) -> Pool {
     builder.memory(memory).build().unwrap()
 }
 
-/// With so few threads that whatever else is to be done must be done on top of who waits.
+/// A pool with so few threads that other tasks must run on top of waiting ones.
 fn narrow(workers: usize, memory: &str) -> Pool {
     let builder = Pool::builder().workers(workers).max_threads(workers);
     let memory: MemoryPolicy = memory.parse().unwrap();
@@ -60,7 +61,8 @@ fn raise(flag: &AtomicBool) {
     flag.store(true, Ordering::Release);
 }
 
-/// The first half holds 10 KiB and does `act` when the second one has asked for 10 as well: what that gets.
+/// The first half holds 10 KiB and calls `act` when the second half has requested 10 KiB, too.
+/// Returns the answer to this request.
 fn asked_beside(pool: &Pool, act: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let asks = AtomicBool::new(false);
     let first = || {
@@ -227,7 +229,7 @@ fn more_slots_begin_what_was_behind_requests() {
         let first = || {
             let _held = memory::reserve(10 * KIB).unwrap();
             tidegate::blocking(|| until(&asks));
-            // It computes, and so nothing begins behind the request.
+            // The task computes, so nothing begins behind the request.
             a_while();
             pool.set_workers(2).unwrap();
             until(&ran);
@@ -245,7 +247,8 @@ fn more_slots_begin_what_was_behind_requests() {
     });
 }
 
-/// Calls what `call` does from a task of the pool that waits for it in another one.
+/// A task of the pool waits for a task of another pool, which runs `call` in the first pool.
+/// Returns the result of `call`.
 fn through_another<R: Send>(pool: &Pool, call: impl FnOnce() -> R + Send) -> R {
     pool.install(|| other().install(|| pool.install(call)))
 }

@@ -1,6 +1,8 @@
-//! Declared memory where something has gone wrong: reservations that nobody gives back, and a system that refuses threads.
+//! Declared memory after faults: reservations that are never given back, and a system that refuses
+//! threads.
 //!
-//! Each case runs in a process of its own. The address space of some is limited; of others the standard error is read while they run.
+//! Each case runs in its own process. In some cases, its address space is limited; in others, its
+//! standard error is read while it runs.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -17,16 +19,17 @@ use tidegate::{
 
 const KIB: usize = 1 << 10;
 
-/// Where [`forget`] asks for its reservation.
+/// The line on which [`forget`] makes its reservation.
 const FORGOTTEN_AT: u32 = line!() + 4;
 
-/// Reservations so much, and gives nothing back.
+/// Reserves `bytes` bytes and never gives them back.
 fn forget(bytes: usize) {
     std::mem::forget(memory::reserve(bytes).unwrap());
 }
 
-/// Beside 8 KiB that were forgotten the second half has no room for its 6 as long as the first one holds 4; alone the two would fit. The first one goes on
-/// when the test has had enough.
+/// 8 KiB were forgotten. So the second half has no room for its 6 KiB while the first half holds 4
+/// KiB; without the forgotten reservation both would fit. The first half continues when the test
+/// closes its standard input.
 fn asks_beside_a_forgotten_reservation() {
     let memory: MemoryPolicy = "budget:bytes=15KiB,serial=5KiB".parse().unwrap();
     let builder = Pool::builder().workers(2).name("harbour");
@@ -78,7 +81,7 @@ fn who_waits_long_beside_a_forgotten_reservation_names_its_place_and_goes_on_whe
     assert_eq!((of("waits for memory"), of("ended")), (1, 1), "{all:?}");
 }
 
-/// Each call holds a KiB for as long as it lasts; `n` of them are the most that the serial run holds.
+/// Each call holds one KiB until it returns; the serial run holds at most `n` of them at once.
 fn memfib(n: u64) -> u64 {
     let _reservation = memory::reserve(KIB).unwrap();
     if n < 2 {
@@ -95,16 +98,16 @@ const POLICIES: [&str; 3] = [
     "depth-first:k=512",
 ];
 
-/// So much address space is to be for the stack of each thread: more than for all else in the child.
+/// The address space for the stack of each thread: more than for everything else in the child.
 const STACK: usize = 1 << 30;
 
-/// With the policy and the number of workers that the variables say.
+/// A pool with the memory policy and the number of workers from the variables.
 fn pool_with_large_stacks() -> Pool {
     let builder = Pool::builder().stack_size(STACK).share(SharePolicy::Off);
     builder.name("wreck").build().unwrap()
 }
 
-/// Runs the child `name` under each policy, with address space for so many threads of the pool.
+/// Runs the child `name` under each policy, with address space for `threads` threads of the pool.
 fn with_threads(name: &str, threads: usize) {
     for policy in POLICIES {
         let variables = [
@@ -122,8 +125,9 @@ fn with_threads(name: &str, threads: usize) {
     }
 }
 
-/// The second half asks for memory when the first has spawned a task, which comes before it. If it sleeps for that it leaves a slot for which there is work, and
-/// with two workers no thread.
+/// The second half requests memory when the first half has spawned a task, which comes before the
+/// second half. If the second half sleeps for memory, it leaves a slot for which there is work.
+/// With two workers, there is no thread for it.
 fn halves_and_a_task_before_them(pool: &Pool) {
     let (begun, spawned, ended) = (Gate::new(), Gate::new(), Gate::new());
     let before = pool.stats().memory.sleeps;

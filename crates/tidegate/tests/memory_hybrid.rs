@@ -1,4 +1,5 @@
-//! Big allocators that sleep for rounds of thieves go on, whoever is left to count the rounds.
+//! Large allocators that sleep for rounds of thieves resume, whichever thread is left to count the
+//! rounds.
 
 mod support;
 
@@ -13,12 +14,12 @@ const IDLE: [&str; 6] = ["elastic", "none", "yield", "abp-yield", "linear", "qua
 fn pool(workers: usize, idle: &str) -> Pool {
     let builder = Pool::builder().workers(workers).share(SharePolicy::Off);
     let builder = builder.idle(idle.parse().unwrap());
-    // As many rounds as bytes.
+    // One round for each byte.
     let builder = builder.memory("hybrid:alpha=1,beta=0".parse().unwrap());
     builder.build().unwrap()
 }
 
-/// Tasks that each sleep for so many rounds.
+/// Tasks that each sleep for `rounds` rounds.
 fn sleep_off(rounds: usize, began: &AtomicUsize) {
     tidegate::scope(|scope| {
         for _ in 0..4 {

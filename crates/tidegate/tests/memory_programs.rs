@@ -13,7 +13,7 @@ use tidegate::memory::{self, Reservation};
 use tidegate::{Pool, Scope, policy::SharePolicy};
 use tidegate_policy::Rng;
 
-/// How many random programs are a slice.
+/// The number of random programs in a slice.
 const PROGRAMS: usize = if cfg!(miri) { 1 } else { 20 };
 
 /// Reservations that last until the program is over.
@@ -28,7 +28,8 @@ fn elsewhere() -> &'static Pool {
     &POOL
 }
 
-/// Runs a body within these scopes, the innermost last. A spawned one knows no other scope than its own and the one that it was spawned into.
+/// Runs a body inside these scopes, the innermost last. A spawned task knows only its own scope and
+/// the scope that it was spawned into.
 fn run<'env>(steps: &'env [Step], kept: &'env Kept, around: &[&Scope<'env>]) {
     let mut reservations: Vec<Reservation> = vec![];
     tidegate::scope(|own| {
@@ -64,7 +65,7 @@ fn pool(policy: &str, workers: usize) -> Pool {
     builder.memory(policy.parse().unwrap()).build().unwrap()
 }
 
-/// The most that a run declares.
+/// The most memory that a run declares at one time.
 fn peak_of(pool: &Pool, program: &[Step]) -> u64 {
     let kept = Kept::default();
     pool.install(|| run(program, &kept, &[]));
@@ -74,7 +75,8 @@ fn peak_of(pool: &Pool, program: &[Step]) -> u64 {
     memory.peak
 }
 
-/// Changes the number of slots, calls all workers and calls from outside, until it is over.
+/// Changes the number of slots and makes broadcasts and calls from outside, until the program is
+/// over.
 fn disturb(pool: &Pool, workers: usize, is_over: &AtomicBool) {
     for round in 0.. {
         if is_over.load(Ordering::Acquire) {
@@ -88,7 +90,7 @@ fn disturb(pool: &Pool, workers: usize, is_over: &AtomicBool) {
     }
 }
 
-/// The same while somebody disturbs it.
+/// Like `peak_of`, while another thread disturbs the run.
 fn disturbed_peak_of(pool: &Pool, workers: usize, program: &[Step]) -> u64 {
     let is_over = AtomicBool::new(false);
     thread::scope(|outside| {
@@ -111,7 +113,7 @@ fn every_random_program_ends_within_its_bound_under_every_policy() {
         if rng.below(2) == 0 {
             program = with_strangers(&mut rng, program);
         }
-        // A budget names at least a byte.
+        // A budget is at least one byte.
         let s1 = serial(&program).max(1);
         for workers in [1, 2, 4] {
             let k = [20, 60, 200][rng.below(3) as usize];
@@ -145,7 +147,7 @@ fn every_random_program_ends_within_its_budget_while_others_use_the_pool() {
         if rng.below(2) == 0 {
             program = with_strangers(&mut rng, program);
         }
-        // A budget names at least a byte.
+        // A budget is at least one byte.
         let s1 = serial(&program).max(1);
         for workers in [1, 2, 4] {
             let policy = format!("budget:bytes={s1},serial={s1}");

@@ -1,4 +1,4 @@
-//! A budget, seen from outside of the pool and by the tasks that have the reservations.
+//! A budget, observed from outside the pool and by the tasks that hold the reservations.
 
 mod support;
 
@@ -7,16 +7,16 @@ use support::{Gate, Opens, until, watched};
 use tidegate::memory::{self, Reservation};
 use tidegate::{Pool, policy::SharePolicy};
 
-/// What is seen of a program while it runs.
+/// Observations of a program while it runs.
 #[derive(Default)]
 struct Seen {
     over: Gate,
-    /// How many leaves it has come to.
+    /// The number of leaves that the program has reached.
     leaves: AtomicU64,
-    /// How often somebody outside has looked, and the most that was declared then.
+    /// The number of looks from outside, and the most memory that was declared at a look.
     looks: AtomicU64,
     most_declared: AtomicU64,
-    /// What the program's tasks know to be theirs, and the most that it was.
+    /// The memory that the program's tasks know to be theirs, and its maximum.
     held: AtomicU64,
     most_held: AtomicU64,
 }
@@ -40,7 +40,8 @@ impl Seen {
         }
     }
 
-    /// A task has come to a leaf. The first one and each tenth after it wait until somebody has looked who began to do so after this call.
+    /// A task has reached a leaf. The first leaf and every tenth after it wait for a look from
+    /// outside that begins after this call.
     fn leaf(&self) {
         if self.leaves.fetch_add(1, Ordering::AcqRel) % 10 == 0 {
             let looks = || self.looks.load(Ordering::Acquire);
@@ -98,7 +99,7 @@ fn who_looks_from_outside_never_sees_more_than_the_budget_and_no_more_is_ever_he
                 assert_eq!(leaves, 3_u64.pow(DEPTH as u32));
             });
             let declared = seen.most_declared.into_inner();
-            // The path to a leaf is held while somebody looks.
+            // The path to a leaf is held during each look.
             assert!((serial..=budget).contains(&declared), "{declared}");
             let held = seen.most_held.into_inner();
             assert!((serial..=budget).contains(&held), "{held}");

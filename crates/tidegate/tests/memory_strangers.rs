@@ -1,5 +1,6 @@
-//! Tasks of a scope that begin where nobody knew of them: at a place, from another thread, as parts of a broadcast. They hold up nobody who needs what their
-//! waiter keeps, and nothing begins on top of it that does.
+//! Tasks of a scope that begin unknown to the plan: at a place, from another thread, or as parts of
+//! a broadcast. They delay no task that needs the memory that their waiter holds, and no task that
+//! needs that memory begins on top of the waiter.
 
 mod support;
 
@@ -25,7 +26,7 @@ fn reserve(kib: usize) -> Result<usize, ReservationError> {
     memory::reserve(kib * KIB).map(|reservation| reservation.bytes())
 }
 
-/// Until the other thread has said so, and has come to where it waits.
+/// Waits until the other thread has set the flag and has reached its own wait.
 fn until(said: &AtomicBool) {
     while !said.load(Ordering::Acquire) {
         std::thread::sleep(Duration::from_millis(1));
@@ -41,7 +42,8 @@ fn spawns_within() {
     tidegate::scope(|inner| inner.spawn(|_| ()));
 }
 
-/// The first half holds memory while `strangers` run, which do not end before the second one asks for what then is not there.
+/// The first half holds memory while `strangers` run. They end only after the second half has
+/// requested memory that is not there at that time.
 fn is_granted_behind(pool: &Pool, strangers: impl FnOnce(&AtomicBool) + Send) {
     let asks = AtomicBool::new(false);
     let first = || {

@@ -1,4 +1,5 @@
-//! Budgets beside everything else that tasks wait for: handles, other pools, blocking calls, tasks from outside.
+//! Budgets next to everything else that tasks wait for: handles, other pools, blocking calls, tasks
+//! from outside.
 
 mod support;
 
@@ -30,7 +31,8 @@ fn until(flag: &AtomicBool) {
     }
 }
 
-/// The second half asks for 10 KiB while the first one holds 10 of a budget of 15 and waits as `wait` does.
+/// The first half holds 10 KiB of a budget of 15 KiB and waits as `wait` does. Meanwhile the second
+/// half requests 10 KiB.
 fn asked_beside(pool: &Pool, wait: impl FnOnce() + Send) -> Result<usize, ReservationError> {
     let started = AtomicBool::new(false);
     let first = || {
@@ -254,7 +256,7 @@ fn a_parked_task_goes_on_where_no_thread_can_begin_what_comes_before_it() {
         let second = || {
             begun.store(true, Ordering::Release);
             until(&spawned);
-            // It gives way to the spawned task, and whoever runs waits for it.
+            // The task gives way to the spawned one, and the running task waits for this one.
             tidegate::join(|| (), || ());
             ended.store(true, Ordering::Release);
         };

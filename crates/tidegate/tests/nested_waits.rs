@@ -1,6 +1,8 @@
-//! Waits inside waits: pools that call each other, broadcasts that meet, halves that wait for each other.
+//! Waits inside waits: pools that call each other, broadcasts that meet, halves that wait for each
+//! other.
 //!
-//! Each schedule is forced: a closure goes on only when the others are where the test wants them.
+//! Each schedule is forced: a closure continues only when the others have reached the state that
+//! the test needs.
 
 mod support;
 
@@ -127,7 +129,8 @@ fn halves_that_wait_for_each_other_run_at_the_same_time() {
     watched(|| {
         for amount in [StealAmount::One, StealAmount::Half] {
             for wait in [WaitPolicy::Descendants, WaitPolicy::HelpAny] {
-                // Beside other jobs it may have one slot, and each pair that meets would wait to be lent another.
+                // Next to other jobs, the pool might have one slot, and each pair that meets would
+                // wait until it is lent another.
                 let builder = Pool::builder().workers(2).share(SharePolicy::Off);
                 let pool = built(builder.steal(amount).wait(wait));
                 for _ in 0..200 {
@@ -174,7 +177,8 @@ fn a_worker_that_waits_takes_part_in_what_it_waits_for() {
         let pool = bare_pool(2);
         for _ in 0..200 {
             let (stolen, meeting) = (Gate::new(), Barrier::new(2));
-            // The second half forks again after the first has ended: only the waiter is left to meet it.
+            // The second half forks again after the first has ended: only the waiter is left to
+            // meet it.
             pool.join(
                 || stolen.wait(),
                 || {
@@ -198,7 +202,7 @@ fn a_rescued_task_that_joins_the_one_below_it_panics_instead_of_hanging() {
             panic!("told, since the handle is gone by then");
         });
         begun.wait();
-        // The only thread waits for the other pool, so this comes on top of it.
+        // The only thread waits for the other pool, so this task runs on top of it.
         let ran = Arc::new(Gate::new());
         let has_run = ran.clone();
         let on_top = pool.spawn(move || {

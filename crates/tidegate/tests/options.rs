@@ -1,4 +1,4 @@
-//! Every policy, alone and together with others, computes the same as plain code.
+//! Every policy, alone and combined with others, computes the same results as serial code.
 
 mod support;
 
@@ -201,7 +201,7 @@ fn values_out_of_range_are_refused_by_name() {
     }
 }
 
-/// Thieves take one task at a time from every other queue, and under an order of tasks.
+/// Thieves take one task at a time from every other queue, and if a memory policy orders the tasks.
 mod several_tasks_a_steal {
     use super::*;
 
@@ -257,7 +257,7 @@ fn a_pool_that_was_idle_for_a_while_wakes_for_work() {
         for idle in idles() {
             let pool = built(Pool::builder().workers(3).idle(idle));
             for _ in 0..20 {
-                // Whatever state of rest they are in, they come: the closures meet.
+                // Whatever their state of rest, the workers come: the closures meet.
                 let came = Tally::new();
                 pool.scope(|s| {
                     for _ in 0..3 {

@@ -1,4 +1,5 @@
-//! Callers that are not workers of the pool: threads of no pool, more of them than slots, and workers of other pools.
+//! Callers that are not workers of the pool: threads of no pool, more of them than slots, and
+//! workers of other pools.
 
 mod support;
 
@@ -31,7 +32,7 @@ fn use_all_free_functions() {
     tidegate::yield_point();
 }
 
-/// The same through a pool.
+/// Like `use_all_free_functions`, but through the methods of a pool.
 fn use_all_methods(pool: &Pool) {
     assert_eq!(pool.join(|| fib(9), || fib(10)), (34, 55));
     let ran = Tally::new();
@@ -56,7 +57,7 @@ fn stats_are_those_of_the_pool_of_the_task_and_outside_of_all_those_of_the_globa
         let on_global = tidegate::broadcast(|_| tidegate::stats().workers);
         assert!(on_global.iter().all(|workers| *workers == global));
         let before = tidegate::stats().counters.dispatched;
-        // Whoever waits may run the task itself, which is not counted.
+        // A waiter may run the task itself, which is then not counted.
         while tidegate::stats().counters.dispatched == before {
             tidegate::spawn(|| ()).join();
         }
@@ -176,7 +177,7 @@ fn a_task_left_by_a_guest_runs_although_the_guest_has_gone() {
     watched(|| {
         for pool in [pool(1), pool(2)] {
             for _ in 0..100 {
-                // Detached while taking part: the task lies in the guest's own deque.
+                // Detached while the caller is a guest: the task lies in the guest's own deque.
                 let handle = pool.scope(|_| tidegate::spawn(|| fib(5)));
                 assert_eq!(handle.join(), 5);
                 let ran = Arc::new(Tally::new());
@@ -202,8 +203,8 @@ thread_local! {
     static BEHIND: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Calls `f` twice while the values of the calling thread are destroyed: early and late, as far as `used`, which is
-/// to ask for other values, comes in between.
+/// Calls `f` twice while the values of the calling thread are destroyed, early and late. In
+/// between, the values that `used` uses are destroyed.
 fn at_end(used: impl Fn(), f: impl Fn() + Clone + 'static) {
     BEFORE.set(Some(AtEnd(Box::new(f.clone()))));
     used();

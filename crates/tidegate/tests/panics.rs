@@ -1,7 +1,9 @@
-//! Panics, as a full cross product: where x on a thief or not x nested or not x what becomes of the pool.
+//! Panics, as a full cross product: place of the panic x on a thief or not x nested or not x what
+//! happens to the pool.
 //!
-//! One checker for all: the payload arrives unchanged, everything that had begun has ended, the other panics went to
-//! `on_panic` with their numbers, every value was dropped once, and the pool still works.
+//! One checker for all cases: the payload arrives unchanged, every closure that had begun has
+//! ended, the other panics went to `on_panic` with their numbers, every value was dropped once, and
+//! the pool still works.
 
 mod support;
 
@@ -53,32 +55,32 @@ const PLACES: [Place; 15] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Case {
     place: Place,
-    /// Whether a thief has what can be stolen, or cannot have it (the pool has one thread).
+    /// Whether a thief gets what can be stolen, or cannot get it (the pool has one thread).
     stolen: bool,
-    /// Whether it happens inside a scope inside a join, each with tasks of its own.
+    /// Whether it happens inside a scope inside a join, each with its own tasks.
     nested: bool,
     /// Whether the pool is dropped at once, or used again first.
     dropped: bool,
 }
 
-/// The payload; 1 for the first that a case throws, 2 for the second.
+/// The payload; 1 for the first panic of a case, 2 for the second.
 struct Boom {
     number: usize,
     _value: Tracked,
 }
 
-/// What the closures of one case share.
+/// The state that the closures of one case share.
 struct Stage {
     case: Case,
     book: Book,
     thrown: Mutex<Vec<usize>>,
-    /// What reached `on_panic`: the payload's number and the pool's.
+    /// The panics that reached `on_panic`: the number of the payload, and the pool's number.
     reported: Mutex<Vec<(usize, u64)>>,
     begun: Tally,
     ended: Tally,
-    /// Opened by the part that is to run elsewhere.
+    /// Opened by the part that must run on another thread.
     elsewhere: Gate,
-    /// Opened by a part that is about to throw.
+    /// Opened by a part that is about to panic.
     throws: Gate,
 }
 
@@ -105,7 +107,7 @@ impl Stage {
         }
     }
 
-    /// Called first by the part that a thief is to have.
+    /// Called first by the part that a thief must get.
     fn at_the_thief(&self, owner: ThreadId) {
         assert_eq!(current().id() != owner, self.case.stolen, "{:?}", self.case);
         self.elsewhere.open();
@@ -118,7 +120,7 @@ impl Stage {
         }
     }
 
-    /// Throws, or lets others throw, as the case has it. Runs on a thread of the pool.
+    /// Panics, or lets other closures panic, as the case says. Runs on a thread of the pool.
     fn act(self: &Arc<Self>, pool: &Pool) {
         let (owner, kept) = (current().id(), self.book.value());
         match self.case.place {
@@ -203,7 +205,7 @@ impl Stage {
         handle
     }
 
-    /// From a worker of the pool, or from a thread of none: that is the difference here.
+    /// From a thread of no pool if the case is `stolen`, otherwise from a worker of the pool.
     fn install(self: &Arc<Self>, pool: &Pool) {
         let install = || {
             let sibling = self.sibling();
@@ -240,7 +242,7 @@ impl Stage {
                 if i == 0 {
                     self.wait_for_the_thief();
                 }
-                // The other number of the stolen part may be robbed back by the waiting owner.
+                // The waiting owner may rob the other number of the stolen part back.
                 if i == 2 {
                     self.at_the_thief(owner);
                 }
@@ -271,7 +273,7 @@ impl Stage {
         drop(results);
     }
 
-    /// Runs the case; what came out of it.
+    /// Runs the case and returns its result.
     fn run(self: &Arc<Self>, pool: &Pool) -> Result<(), Box<Boom>> {
         let (a, b) = (self.sibling(), self.sibling());
         let nest = || {
@@ -301,7 +303,7 @@ impl Stage {
         })
     }
 
-    /// What surfaced, and what was reported, is what was thrown, in the order in which it must be.
+    /// Checks that the panics surfaced and were reported as thrown, in the required order.
     fn check(&self, surfaced: Option<usize>) {
         let case = self.case;
         let reported = self.reported.lock().unwrap();
@@ -447,8 +449,8 @@ fn every_second_half_may_panic_and_each_panic_is_seen_once() {
 mod a_half_that_no_thread_has_begun {
     use super::*;
 
-    /// The other worker, while it waits for the scope, takes the half out of its owner's queue and keeps it. The joiner must not wait
-    /// for a half that is never begun.
+    /// The other worker takes the half out of its owner's queue while it waits for the scope, and
+    /// keeps it. The joiner must not wait for a half that never begins.
     #[test]
     fn is_dropped_when_the_join_unwinds() {
         watched(|| {

@@ -1,4 +1,4 @@
-//! Places: who runs what was put where, and that nobody is forgotten.
+//! Places: which thread runs the tasks of which place, and that no task is forgotten.
 
 mod support;
 
@@ -10,7 +10,7 @@ use tidegate::{
     policy::{PlaceBy, SharePolicy, StealAmount},
 };
 
-/// So many places of so many workers each.
+/// A pool of `places` places with `each` workers each.
 fn placed(places: usize, each: usize) -> Builder {
     let builder = Pool::builder()
         .workers(places * each)
@@ -89,7 +89,7 @@ fn what_is_strictly_placed_runs_nowhere_else() {
                             if !is_at(pool, place) {
                                 astray.come();
                             }
-                            // CpuSlots are left and taken again meanwhile.
+                            // Workers leave and retake their CPU slots meanwhile.
                             fib(8);
                             s.spawn(|_| ran.come());
                             tidegate::blocking(|| ran.come());
@@ -113,7 +113,8 @@ fn an_open_task_runs_elsewhere_while_its_place_is_busy_and_a_strict_one_does_not
                 s.spawn_at(places[1].strict(), |_| {
                     busy.open();
                     open.wait();
-                    // All that others could do has been done, and the strict one was there first.
+                    // Everything that other workers could run has run, and the strict task was put
+                    // there first.
                     assert!(!strict.is_open());
                 });
                 busy.wait();
@@ -169,7 +170,7 @@ fn a_scope_s_waiter_is_woken_for_what_its_task_puts_at_a_place() {
                     tidegate::scope(|s| {
                         s.spawn_at(other, |s| {
                             stolen.open();
-                            // Long enough for the waiter to have gone to sleep, mostly.
+                            // Long enough that the waiter has usually gone to sleep.
                             fib(16);
                             s.spawn_at(there, |_| ran.open());
                             ran.wait();
@@ -191,7 +192,8 @@ fn a_guest_takes_nobody_s_stand() {
         for _ in 0..50 {
             let ran = Gate::new();
             pool.scope(|s| {
-                // A guest stands at neither; a worker of the pool, where no slot was free for a guest, at one of them.
+                // A guest has no CPU slot. If no slot was free for a guest, a worker of the pool
+                // runs this and has one.
                 let mut others = places
                     .iter()
                     .filter(|place| current_place() != Some(**place));
@@ -330,7 +332,7 @@ fn a_panic_of_a_placed_task_surfaces_at_its_scope() {
     });
 }
 
-/// The CPUs that the calling thread may run on, as the kernel has them.
+/// The CPUs on which the calling thread may run, according to the kernel.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn allowed_here() -> tidegate::machine::CpuList {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux has it");
@@ -352,7 +354,7 @@ fn bound_workers_keep_to_the_cpu_of_their_stand() {
                     pool.install_at(place.strict(), allowed_here),
                 );
                 assert_eq!(here, there);
-                // Who takes over a CPU slot takes over its CPU.
+                // A thread that takes over a CPU slot takes over its CPU.
                 pool.install_at(place.strict(), || {
                     tidegate::blocking(std::thread::yield_now)
                 });

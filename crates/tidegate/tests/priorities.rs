@@ -1,4 +1,5 @@
-//! Tasks of a scope with priorities: which begins next, that each runs once, and that panics come out.
+//! Tasks of a scope with priorities: the order in which they begin, that each runs once, and that
+//! panics surface.
 
 mod support;
 
@@ -9,11 +10,11 @@ use support::{Gate, built, fib, soak, watched};
 use tidegate::{Pool, Scope, policy::QueueKind};
 
 fn of(workers: usize) -> Pool {
-    // Others may hide a task while its owner computes.
+    // Other queues may hide a task while its owner computes.
     built(Pool::builder().queue(QueueKind::Split).workers(workers))
 }
 
-/// Runs `body` on the only worker, which begins what that spawns when it is over.
+/// Runs `body` on the only worker, which begins the spawned tasks when `body` has returned.
 fn alone<'scope>(body: impl FnOnce(&Scope<'scope>) + Send) {
     of(1).install(|| tidegate::scope(body));
 }
@@ -73,7 +74,8 @@ fn a_thief_begins_the_most_urgent_task_and_not_the_oldest() {
         of(2).install(|| {
             tidegate::scope(|scope| {
                 let (first, stolen) = (&first, &stolen);
-                // The other worker cannot begin any before all wait: it is busy until then.
+                // The other worker cannot begin any task before all of them wait: it is busy until
+                // then.
                 let (busy, ready) = (Gate::new(), Gate::new());
                 tidegate::join(
                     || {
@@ -105,7 +107,7 @@ fn a_thief_begins_the_most_urgent_task_and_not_the_oldest() {
 
 #[test]
 fn every_task_runs_once_whoever_spawns_it() {
-    /// Two more of each until there are no levels left, and forks beside them.
+    /// Spawns two more tasks of each kind until no levels are left, and forks in between.
     fn grow<'scope>(scope: &Scope<'scope>, levels: u64, ran: &'scope AtomicUsize) {
         ran.fetch_add(1, Ordering::Relaxed);
         assert_eq!(fib(5), 5);

@@ -1,4 +1,5 @@
-//! `set_workers` while the pool runs: no task is lost, more really run, fewer really run, bad numbers are refused.
+//! `set_workers` while the pool runs: no task is lost, the number of running workers rises and
+//! falls, and invalid numbers are rejected.
 
 mod support;
 
@@ -19,7 +20,7 @@ fn changes_under_load_lose_no_task() {
                 s.spawn(|| {
                     for i in 0..changes {
                         pool.set_workers(1 + i * 7 % 4).unwrap();
-                        // The load goes on between two changes.
+                        // The load continues between two changes.
                         pool.install(|| ());
                     }
                     changed.open();
@@ -131,8 +132,8 @@ fn a_worker_stops_at_a_yield_point_when_the_number_falls() {
     watched(|| {
         let pool = pool(2);
         let (came, fell, left) = (Tally::new(), Gate::new(), Tally::new());
-        // Two leaves run at once and never fork. One must let go of its slot at a yield point, so that it runs again
-        // only after the grace or after the other has ended; both end in any case.
+        // Two leaves run at once and never fork. One must give up its slot at a yield point, and
+        // runs again only after the grace or after the other one has ended. Both end in any case.
         let leaf = || {
             came.come();
             came.wait_for(2);
@@ -154,7 +155,8 @@ fn a_worker_stops_at_a_yield_point_when_the_number_falls() {
     });
 }
 
-/// Waits until nobody adds to `beats` for a while that is long for who spins and short for a grace.
+/// Waits until no thread adds to `beats` for a while that is long for a spinning thread and short
+/// for a grace.
 fn until_still(beats: &std::sync::atomic::AtomicUsize) {
     use std::sync::atomic::Ordering;
     loop {
@@ -203,7 +205,7 @@ fn a_preempted_thread_runs_its_part_of_a_broadcast_after_its_task_and_not_in_the
         });
         ready.wait();
         pool.set_workers(1).unwrap();
-        // It sleeps; its grace is 10 ms.
+        // The preempted thread sleeps; its grace is 10 ms.
         until_still(&beats);
         let in_task = std::thread::scope(|threads| {
             let parts = threads.spawn(|| {
@@ -261,7 +263,7 @@ fn all_slots_that_are_gained_at_once_are_used_also_if_the_first_goes_to_a_waiter
                 })
             });
             stolen.wait();
-            // The joiner sleeps by then, and so do the two others.
+            // By then the joiner sleeps, and so do the two other workers.
             std::thread::sleep(Duration::from_millis(100));
             pool.set_workers(1).unwrap();
             for _ in 0..3 {
@@ -330,7 +332,7 @@ fn who_has_had_a_slot_since_is_preempted_for_the_first_grace_only() {
                 stood
             });
             longest.push(stood.as_millis());
-            // Each thread has a slot of its own again, and works.
+            // Each thread has its own slot again, and works.
             pool.set_workers(2).unwrap();
             meet(&pool, 2);
         }

@@ -1,4 +1,5 @@
-//! Whom a publisher wakes, and who may be robbed: cases in which the wrong waiter would be woken again and again, or nobody.
+//! Which waiter a publisher wakes, and which workers may be robbed. In these cases, a faulty pool
+//! would wake the wrong waiter again and again, or none.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Pools in several processes, or several in one, that share a table: what becomes of the others when one is killed, stopped, forked or
-//! given less.
+//! Pools in several processes, or several pools in one, that share a table: what happens to the
+//! others when one of them is killed, stopped, forked or given less.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -16,12 +16,12 @@ use support::{Gate, fib, pool, soak, watched};
 use tidegate_share::{Location, Observer};
 
 const WORKS: &str = "job_that_works";
-/// How many workers each pool here wants: all of them, so that two of them divide.
+/// The number of workers that each pool here wants: all processors, so that two pools divide them.
 fn processors() -> usize {
     tidegate::machine::Machine::read().usable().len()
 }
 
-/// How many another one leaves.
+/// The number of processors that another job leaves.
 fn half() -> usize {
     processors().div_ceil(2)
 }
@@ -34,12 +34,13 @@ fn job_that_works() {
     }
 }
 
-/// Whether the job in process `pid` uses as many processors as can be left to one of `jobs`.
+/// Whether the job in process `pid` has a number of processors in this range.
 fn has(path: &Path, pid: u32, processors: std::ops::RangeInclusive<usize>) -> bool {
     job(path, pid).is_some_and(|job| job.desire > 0 && processors.contains(&job.allotment))
 }
 
-/// How many rows are said to be in use, by whoever it is. Looking with an observer's check would free those of the dead.
+/// The number of rows that are marked as in use, by any process. An observer's check would free the
+/// rows of dead processes.
 fn claims_in_use(path: &Path) -> usize {
     let table = std::fs::read(path).unwrap();
     let claims =
@@ -49,7 +50,7 @@ fn claims_in_use(path: &Path) -> usize {
         .count()
 }
 
-/// Nobody is in the table but those who live.
+/// Checks that the table has only the rows of live jobs.
 fn is_sound(path: &Path, alive: usize) {
     let checked = Observer::check(&Location::at(path)).unwrap().unwrap();
     let found = (
@@ -76,7 +77,7 @@ fn after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_
         let mut slowest = Duration::ZERO;
         for kill in 0..kills {
             let mut victim = Job::start(WORKS, &home.path(), &[]);
-            // Half of them die before they have come.
+            // Half of the victims die before they have appeared in the table.
             if kill % 2 == 0 {
                 soon("the victim is there", PATIENCE, || {
                     has(&home.path(), victim.pid(), 1..=half())
@@ -103,8 +104,8 @@ fn after_a_job_is_killed_at_any_moment_its_processors_are_the_survivors_and_its_
     });
 }
 
-/// Between two of its works a job may have been away from the machine for so long that its desire is taken back, and one that desires nothing
-/// stands still in any case.
+/// Between two pieces of its work, a job may have been off the CPU for so long that its desire was
+/// withdrawn. A job that desires nothing stands still anyway.
 fn stop_while_it_desires(path: &Path, pid: u32) {
     soon("it is stopped at work", PATIENCE, || {
         sys::signal(pid, libc::SIGSTOP);
@@ -182,13 +183,13 @@ fn job_that_broadcasts() {
         let seen = std::path::PathBuf::from(std::env::var_os("TIDEGATE_TABLE").unwrap());
         let (table, seen) = (seen.clone(), seen.with_extension("seen"));
         let mine = || job(&table, std::process::id());
-        // Who works for less than some milliseconds at a time does not look for others.
+        // A job that works for less than some milliseconds at a time does not look for other jobs.
         while mine().is_none() {
             assert_eq!(pool.install(|| fib(18)), 2584);
         }
         until_told(|| {
             assert_eq!(pool.install(|| fib(18)), 2584);
-            // Long enough for what it desired to be taken back.
+            // Long enough that its desire is withdrawn.
             std::thread::sleep(Duration::from_millis(50));
             let idle = mine().is_some_and(|job| job.desire == 0);
             if idle && !seen.exists() {
@@ -204,7 +205,7 @@ fn a_job_desires_processors_while_a_broadcast_keeps_them_busy() {
     watched(|| {
         let home = Home::new();
         let works = Job::start(BROADCASTS, &home.path(), &[]);
-        // A little while after the last fork only the broadcast is left to be seen.
+        // A little while after the last fork, only the broadcast is still visible.
         let mut seen = 0;
         soon("it desires some again and again", PATIENCE, || {
             let desires = job(&home.path(), works.pid()).is_some_and(|job| job.desire > 0);
@@ -349,11 +350,11 @@ fn job_in_the_global_pool() {
     }
 }
 
-/// A cgroup of the test's own; it is removed at the end, when nobody is in it any more.
+/// A cgroup of the test's own. It is removed at the end, when no process is in it any more.
 struct Group(std::path::PathBuf, &'static str);
 
 impl Group {
-    /// `None` where that is not permitted.
+    /// Returns `None` if that is not permitted.
     fn make() -> Option<Self> {
         let name = format!("tidegate-test-{}", std::process::id());
         let places = [

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use support::{AMOUNTS, Gate, Tally, bare_pool, built, fib, pool, watched};
 use tidegate::{Pool, Scope};
 
-/// Threads of a pool that have started and that have ended.
+/// The threads of a pool that have started and that have ended.
 #[derive(Default)]
 struct Lives {
     started: AtomicUsize,
@@ -203,7 +203,8 @@ fn a_pool_dropped_by_a_task_of_another_finishes_tasks_that_call_back() {
             let (inner, ran) = (pool(1), Arc::new(Tally::new()));
             let (back, other) = (outer.clone(), ran.clone());
             drop(inner.spawn(move || {
-                // The other worker of the outer pool serves this while the first waits for the drop.
+                // The other worker of the outer pool runs this while the first one waits for the
+                // drop.
                 back.install(|| other.come());
             }));
             outer.install(move || drop(inner));
@@ -233,7 +234,8 @@ fn a_pool_is_dropped_while_it_searches_sleeps_or_starts() {
     });
 }
 
-/// A pool of two threads without spares, whose exit handlers spawn a task, which spawns and forks in turn.
+/// A pool of two threads without spares, whose exit handlers spawn a task, which spawns and forks
+/// in turn.
 fn spawning_on_exit(amount: tidegate::policy::StealAmount, ran: &Arc<Tally>) -> Pool {
     let ran = ran.clone();
     let builder = Pool::builder().workers(2).spare_threads(0).steal(amount);
@@ -294,7 +296,7 @@ fn threads_that_end_may_broadcast_and_wait() {
                     assert!(numbers.iter().copied().eq(0..numbers.len()));
                     tidegate::scope(|s| s.spawn(|_| assert_eq!(fib(5), 5)));
                     assert_eq!(tidegate::spawn(|| fib(6)).join(), 8);
-                    // Not after a panic, which a handler would keep to itself.
+                    // Not after a panic, which a handler would not pass on.
                     others.come();
                 });
                 drop(built(builder));
@@ -366,7 +368,7 @@ fn a_pool_may_be_dropped_by_a_task_of_its_own() {
                     drop(pool);
                     go.open();
                     ran.wait_for(TASKS + 1);
-                    // Its threads end by themselves.
+                    // Its threads end unaided.
                     support::until(|| lives.get().0 == lives.get().1);
                 }
             }
@@ -377,7 +379,8 @@ fn a_pool_may_be_dropped_by_a_task_of_its_own() {
 mod exit_handlers_that_spawn {
     use super::*;
 
-    /// Ends pools of two whose exit handlers call `spawn`; the most threads that any of them started.
+    /// Ends pools with two threads whose exit handlers call `spawn`. Returns the most threads that
+    /// any of them started.
     fn most_starts(spares: usize, spawn: fn()) -> usize {
         let rounds = 50;
         let most = (0..rounds).map(|_| {
@@ -433,7 +436,7 @@ mod exit_handlers_that_spawn {
         });
     }
 
-    /// The first task waits for the second one without telling the pool.
+    /// The first task waits for the second one without informing the pool.
     fn spawn_dependent_tasks() {
         let (sender, receiver) = std::sync::mpsc::channel();
         drop(tidegate::spawn(move || receiver.recv()));

@@ -1,4 +1,5 @@
-//! Every way to fork, once, on two workers: small enough for Miri, which also sees a frame that is used when it is gone.
+//! Every way to fork, once, on two workers: small enough for Miri, which also detects the use of a
+//! frame after its end.
 
 mod support;
 

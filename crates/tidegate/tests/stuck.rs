@@ -1,6 +1,8 @@
-//! What would end in a job by itself ends also when others leave it one slot: halves that wait for each other, tasks that meet, locks.
+//! What ends in a job that has the machine to itself also ends when other jobs leave it one slot:
+//! halves that wait for each other, tasks that meet, locks.
 //!
-//! Each test runs once more in a process of its own, with a table of its own, in which somebody claims nearly everything.
+//! Each test runs again in a process of its own, with a table of its own in which another job
+//! claims nearly everything.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -12,10 +14,10 @@ use support::{Gate, Opens, Tally, pool, until};
 use tidegate::Pool;
 use tidegate_share::{CpuMask, Location, Name, Observer, Report, Seat};
 
-/// How many workers the pools here want.
+/// The number of workers that the pools here want.
 const WANTED: usize = 4;
 
-/// Who leaves them one.
+/// The job that leaves them one.
 const GLUTTON: &str = "glutton";
 
 /// Runs the calling test in a process of its own.
@@ -24,12 +26,12 @@ fn alone(test: &str) {
     Job::start(test, &folder.path().join("table"), &[]).end();
 }
 
-/// Claims nearly everything, while `act` runs in a pool that has one slot left when it begins.
+/// Claims nearly everything while `act` runs in a pool that has one slot left when it begins.
 fn beside_a_glutton(act: impl FnOnce(&Pool)) {
     beside(&[CpuMask::MOST], act);
 }
 
-/// As [`beside_a_glutton`], with somebody who desires each of `desires` for a few cycles in turn.
+/// Like [`beside_a_glutton`], but the other job desires each of `desires` for a few cycles in turn.
 fn beside(desires: &[usize], act: impl FnOnce(&Pool)) {
     let location = Location::find().unwrap();
     let mut seat = Seat::take(&location, &Name::new(GLUTTON)).unwrap();
@@ -120,16 +122,18 @@ fn a_preempted_thread_that_holds_a_lock_comes_to_its_end_while_all_others_wait_f
     if !plays(NAME) {
         return alone(NAME);
     }
-    // The pool's slots come and go, and whoever has the lock is asked to leave while the others wait and cannot be asked.
+    // The pool's slots come and go. The holder of the lock is asked to leave its slot while the
+    // other threads wait and cannot be asked.
     beside(&[0, CpuMask::MOST], |pool| {
         let (lock, mut rounds) = (Mutex::new(0), 0);
-        // Each time that this happens somebody went on without a slot because those who had one waited.
+        // Each time that this happens, a thread has continued without a slot because the slot
+        // holders waited.
         while pool.stats().counters.overcommitted == 0 || rounds < 3 {
             pool.scope(|scope| {
                 for _ in 0..100 {
                     scope.spawn(|_| {
                         let mut sum = lock.lock().unwrap();
-                        // Asks for leave at each fork, with the lock.
+                        // Each fork is a chance to give the slot up while it holds the lock.
                         *sum += support::fib(14);
                     });
                 }
@@ -155,7 +159,8 @@ fn a_thread_that_is_preempted_while_all_others_wait_for_it_goes_on() {
                     done.wait();
                 });
             }
-            // Here the others have slots that were lent because nothing moved; this one moves and is asked to leave.
+            // The other threads have slots that were lent because nothing moved. This thread moves,
+            // and is asked to leave its slot.
             until(|| waits.get() == WANTED - 1);
             support::fib(20);
             done.open();

@@ -1,4 +1,5 @@
-//! A pool whose table is of no use computes what it would have computed, and says why it runs alone if it is asked to explain itself.
+//! A pool with an unusable table computes as usual. If it is asked to explain itself, it prints why
+//! it runs alone.
 #![cfg(all(target_os = "linux", not(any(miri, tidegate_tsan))))]
 
 mod support;
@@ -25,7 +26,8 @@ fn job_that_computes() {
     }
 }
 
-/// Runs a job with its table in `home`, which must say once that it runs alone, because of `says`, and goes on for `longer`.
+/// Runs a job with its table in `home`. The job must print once that it runs alone, with the reason
+/// `says`, and continue for `longer`.
 fn runs_alone(home: &Home, says: &str, longer: Duration) {
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says(ALONE);
@@ -52,7 +54,7 @@ fn a_pool_that_may_not_write_long_files_computes_and_is_not_ended_by_a_signal() 
     let home = Home::new();
     let mut child = sys::fork(|| {
         sys::limit_file_size(0);
-        // Long enough for another look, which finds the same and says nothing.
+        // Long enough for another look, which has the same result and prints nothing.
         let looks = Duration::from_nanos(2 * TABLE_LOOK.default);
         runs_alone(&home, "files of this process may have 0 bytes", looks);
         0
@@ -93,7 +95,7 @@ fn a_pool_whose_table_is_spoilt_or_removed_while_it_works_computes_and_takes_par
     let home = Home::new();
     let mut job = Job::start(COMPUTES, &home.path(), &[]);
     job.says("shares the machine");
-    // Its row is gone; it takes another one.
+    // The job's row is gone, so the job takes another one.
     share::overwrite(&home, 2048, &[0; 2048]);
     job.says("somebody else has written there");
     std::fs::remove_file(home.path()).unwrap();

@@ -1,6 +1,6 @@
 //! Threads that use pools while their thread-local values are being destroyed.
 //!
-//! A file of its own with one test, because the test depends on which thread numbers are free.
+//! This file has only one test, because the test depends on which thread numbers are free.
 
 mod support;
 
@@ -25,17 +25,18 @@ impl Drop for AtEnd {
     }
 }
 
-/// Starts a thread that calls `f` at its end, when it has lost its number, and waits for it.
+/// Starts a thread that calls `f` at its end, after it has lost its number, and waits for the
+/// thread.
 fn at_the_end_of_a_thread(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::spawn(|| {
         AT_END.set(Some(AtEnd(Some(Box::new(f)))));
-        // Gets its number now. Linux destroys first what was made last.
+        // The thread gets its number now. Linux destroys the newest value first.
         WorkerLocal::new(|| ()).with(|()| ());
     });
     thread.join().expect("the closure does not panic");
 }
 
-/// Joins `handle` on `pool`, until it has ended or sleeps.
+/// Starts to join `handle` on `pool`. Returns when the joiner has ended or sleeps.
 fn begin_to_join(handle: Handle<()>, pool: &Pool) -> Handle<std::thread::Result<()>> {
     let over = Arc::new(Gate::new());
     let asleep = || pool.stats().waiting.latch;

@@ -1,4 +1,5 @@
-//! What a pool has asked its rules, they decide again; and a rule that is another one decides otherwise.
+//! When a trace is replayed, the same rules decide as they did in the pool, and a different rule
+//! decides otherwise.
 #![cfg(not(miri))]
 
 mod support;
@@ -7,7 +8,8 @@ use std::time::Duration;
 use tidegate::trace::{Event, Failed, Rules, Source, Trace, replay};
 use tidegate::{Pool, memory, policy::SharePolicy};
 
-/// Forks with pauses, so that thieves find something, find nothing, and rest; with a reservation in each.
+/// Forks with pauses, so that thieves find tasks, find none, and rest; each call makes a
+/// reservation.
 fn forks(depth: u32) -> u64 {
     let _reservation = memory::reserve(1 << 10).expect("it fits");
     if depth == 0 {
@@ -36,7 +38,7 @@ fn traced(options: &[(&str, &str)]) -> Trace {
         assert_eq!(pool.install(|| forks(6)), 64);
         std::thread::sleep(Duration::from_millis(15));
     }
-    // Spawned, and called from here.
+    // Spawned, and called from this thread.
     pool.scope(|s| (0..20).for_each(|_| s.spawn(|_| assert_eq!(forks(1), 2))));
     pool.trace().expect("notes are taken")
 }
@@ -127,7 +129,7 @@ fn a_trace_holds_the_time_between_two_estimates() {
     assert_eq!(differs(&trace, longer), Event::Cycle);
 }
 
-/// What is found when the trace is replayed under other rules.
+/// The event at which a replay under other rules differs.
 fn differs(trace: &Trace, alter: impl FnOnce(&mut Rules)) -> Event {
     let mut altered = trace.clone();
     alter(&mut altered.rules);

@@ -1,7 +1,7 @@
-//! What the environment variables do, and what a pool says about itself.
+//! The effect of the environment variables, and what a pool prints about itself.
 //!
-//! Each test runs itself once more as a process of its own with the variables set, does its work there, and looks here at
-//! what that process wrote to standard error.
+//! Each test runs itself again in a process of its own with the variables set. That process does
+//! the work, and the test checks what it wrote to standard error.
 
 use std::process::{Command, Output, Stdio};
 use tidegate::{
@@ -11,7 +11,8 @@ use tidegate::{
 
 const ALONE: &str = "TIDEGATE_TEST_ALONE";
 
-/// Runs the calling test once more with these variables and no others of ours. In that process: `None`.
+/// Runs the calling test again with these variables and no other variables of Tidegate. In that
+/// process, returns `None`.
 fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
     if std::env::var_os(ALONE).is_some() {
         return None;
@@ -23,7 +24,7 @@ fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
         }
     }
     let arguments = [test, "--exact", "--nocapture", "--test-threads=1"];
-    // A pool that shares says through which table, at a time of its own.
+    // A pool that shares prints the name of its table at an unpredictable time.
     let command = command
         .args(arguments)
         .env(ALONE, "1")
@@ -32,7 +33,7 @@ fn alone(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
     Some(command.stdout(Stdio::null()).output().expect("it starts"))
 }
 
-/// What the process told, which must have ended well.
+/// The lines that the process printed. It must have ended well.
 fn told(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
@@ -50,7 +51,7 @@ fn sum(n: usize) -> usize {
     }
 }
 
-/// A bad value for every variable, and what the global pool uses instead.
+/// An invalid value for every variable, and what the global pool uses instead.
 const BAD: &[(&str, &str, &str)] = &[
     ("TIDEGATE_WORKERS", "zero", "derived"),
     ("TIDEGATE_IDLE", "lazy", "elastic"),
@@ -142,7 +143,7 @@ fn every_option_is_taken_from_its_variable_and_the_explanation_names_it() {
 #[test]
 fn the_builder_wins_over_the_environment() {
     let test = "the_builder_wins_over_the_environment";
-    // All bad for the builder's values, were they looked at.
+    // All would be invalid if the builder did not override them.
     let variables = [
         ("TIDEGATE_EXPLAIN", "1"),
         ("TIDEGATE_WORKERS", "7"),

@@ -9,7 +9,7 @@ fn pool(workers: usize) -> Pool {
     Pool::builder().workers(workers).build().expect("a pool")
 }
 
-/// Without spare threads nobody takes part as a guest.
+/// Without spare threads, no thread takes part as a guest.
 fn without_guests(workers: usize) -> Pool {
     let builder = Pool::builder().workers(workers).spare_threads(0);
     builder.build().expect("a pool")
@@ -61,7 +61,7 @@ fn sums_per_worker_add_up_over_every_way_to_run() {
     });
     pool.install(|| tidegate::for_each(0..SPAWNS, |_| add()));
     tidegate::for_each(0..SPAWNS, |_| add());
-    // A spare thread may have been made.
+    // There may be a spare thread by now.
     let threads = pool.broadcast(|_| add()).len();
     add();
     let sum = 3 * SPAWNS + threads + 1;
@@ -77,7 +77,7 @@ fn a_task_that_runs_on_top_of_a_waiting_one_finds_the_value_of_that_worker() {
     pool.install(|| {
         log.with(|own| {
             own.borrow_mut().push("below");
-            // The caller's part runs on top of this frame, the other one on its own thread.
+            // The caller's part runs on top of this frame, and the other part on its own thread.
             pool.broadcast(|_| log.with(|again| again.borrow_mut().push("on top")));
             assert_eq!(*own.borrow(), ["below", "on top"]);
         });
@@ -124,6 +124,6 @@ fn one_may_be_shared_by_pools_that_come_and_go() {
         count.iter_mut().map(|own| own.get()).sum::<usize>(),
         2 * POOLS
     );
-    // Threads that have ended leave their values to later ones.
+    // Threads that have ended leave their values to later threads.
     assert!(made.load(Ordering::Relaxed) < 2 * POOLS);
 }

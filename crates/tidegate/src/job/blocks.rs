@@ -1,9 +1,11 @@
-//! Memory for what is spawned: blocks of two sizes, kept by the worker that has run a task for the next one that it spawns.
+//! Memory for spawned tasks: blocks of two sizes. The worker that has run a task keeps its block
+//! for the next task that it spawns.
 //!
-//! A spawn and its run on one worker then cost a few instructions instead of a call of the allocator each. A block goes to the
-//! list of whoever ran the task, so blocks may wander from a worker that spawns to one that steals; a list keeps at most
-//! [`KEPT`] bytes, so what wanders goes back to the allocator. What does not fit has memory of its own. Tasks take the large blocks; the small ones
-//! are for the edges between intervals.
+//! So a spawn and its run on one worker cost a few instructions instead of an allocator call each.
+//! A block goes to the list of the worker that ran the task, so blocks may move from a worker that
+//! spawns to a worker that steals. A list keeps at most [`KEPT`] bytes and gives further blocks
+//! back to the allocator. A value that does not fit has memory of its own. Tasks use the large
+//! blocks, and the edges between intervals use the small ones.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -13,7 +15,7 @@ use tidegate_sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const ALIGN: usize = 16;
 const LARGE: usize = 128;
 const SMALL: usize = 16;
-/// How many bytes of a size a worker keeps at most.
+/// The most bytes of each size that a worker keeps.
 const KEPT: usize = 32 * 1024;
 
 /// The blocks that one worker keeps.
@@ -23,7 +25,8 @@ pub(crate) struct Blocks {
     small: List<SMALL>,
 }
 
-/// The blocks of the calling thread. It stays on that thread.
+/// The blocks of the calling thread. The type is neither `Send` nor `Sync`, so it stays on that
+/// thread.
 #[derive(Clone, Copy)]
 pub(crate) struct OwnBlocks<'a>(&'a Blocks, PhantomData<*mut ()>);
 
@@ -36,8 +39,9 @@ impl<'a> OwnBlocks<'a> {
     }
 }
 
-/// Free blocks of one size, each with the address of the next one in its first word. Only the owner's thread looks at
-/// them; atomics, because a worker is shared, with plain loads and stores.
+/// Free blocks of one size; the first word of each block has the address of the next one. Only the
+/// owner's thread uses them, with plain loads and stores. The words are atomics because a worker is
+/// shared.
 #[derive(Default)]
 struct List<const SIZE: usize> {
     first: AtomicPtr<u8>,
@@ -48,7 +52,7 @@ const fn fits<T>(size: usize) -> bool {
     size_of::<T>() <= size && align_of::<T>() <= ALIGN
 }
 
-/// Moves `value` to memory of its own. `blocks`: if the calling thread is a worker.
+/// Moves `value` to memory of its own. `blocks` is given if the calling thread is a worker.
 #[inline]
 pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
     if !fits::<T>(LARGE) {
@@ -62,33 +66,35 @@ pub(crate) fn place<T>(value: T, blocks: Option<OwnBlocks<'_>>) -> NonNull<T> {
         kept.unwrap_or_else(fresh::<LARGE>)
     };
     let block = block.cast::<T>();
-    // SAFETY: a block of ours, which nobody else has, is large and aligned enough for a T (`fits`).
+    // SAFETY: the block is ours alone, and large and aligned enough for a T (`fits`).
     unsafe { block.write(value) };
     block
 }
 
-/// Moves a value that was placed back out of its memory.
+/// Moves a placed value back out of its memory.
 ///
 /// # Safety
-/// 1. `placed` is from [`place`], and nobody uses it any more.
+/// 1. `placed` is from [`place`], and is not used any more.
 #[inline]
 pub(crate) unsafe fn take_out<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) -> T {
     // SAFETY: filled by `place`, read once (1).
     let value = unsafe { placed.read() };
-    // SAFETY: 1. the caller's; 2. moved out just now.
+    // SAFETY: 1. by this function's condition 1; 2. moved out just now.
     unsafe { release(placed, blocks) };
     value
 }
 
-/// Gives back the memory of a value that was placed.
+/// Gives back the memory of a placed value.
 ///
 /// # Safety
-/// 1. `placed` is from [`place`], and nobody uses it any more. 2. The value was moved out or dropped.
+/// 1. `placed` is from [`place`], and is not used any more.
+/// 2. The value was moved out or dropped.
 #[inline]
 pub(crate) unsafe fn release<T>(placed: NonNull<T>, blocks: Option<OwnBlocks<'_>>) {
     if !fits::<T>(LARGE) {
         let memory = placed.cast::<std::mem::MaybeUninit<T>>();
-        // SAFETY: leaked by `place`, which asks the same (1); what is dropped here has no value any more (2).
+        // SAFETY: leaked by `place` under the same condition (1). The box drops no value, because
+        // none is left there (2).
         return drop(unsafe { Box::from_raw(memory.as_ptr()) });
     }
     let block = placed.cast();
@@ -116,7 +122,7 @@ fn fresh<const SIZE: usize>() -> NonNull<u8> {
 }
 
 /// # Safety
-/// 1. `block` is from [`fresh`] of this size, and nobody uses it any more.
+/// 1. `block` is from [`fresh`] of this size, and is not used any more.
 #[cold]
 unsafe fn free<const SIZE: usize>(block: NonNull<u8>) {
     // SAFETY: allocated with this layout (1).
@@ -136,32 +142,32 @@ impl<const SIZE: usize> List<SIZE> {
         Some(block)
     }
 
-    /// To this list, or back to the allocator.
+    /// Gives the block to this list or, without a list, back to the allocator.
     ///
     /// # Safety
-    /// 1. `block` is from [`fresh`] of this size, and nobody uses it any more.
+    /// 1. `block` is from [`fresh`] of this size, and is not used any more.
     #[inline]
     unsafe fn give(list: Option<&Self>, block: NonNull<u8>) {
         match list {
-            // SAFETY: 1. the caller's.
+            // SAFETY: 1. by this function's condition 1.
             Some(list) => unsafe { list.keep(block) },
-            // SAFETY: 1. the caller's.
+            // SAFETY: 1. by this function's condition 1.
             None => unsafe { free::<SIZE>(block) },
         }
     }
 
     /// # Safety
-    /// 1. `block` is from [`fresh`] of this size, and nobody uses it any more.
+    /// 1. `block` is from [`fresh`] of this size, and is not used any more.
     #[inline]
     unsafe fn keep(&self, block: NonNull<u8>) {
         // Relaxed, here and below: only the owner's thread uses these words.
         let count = self.count.load(Ordering::Relaxed);
         if count == KEPT / SIZE {
-            // SAFETY: 1. the caller's.
+            // SAFETY: 1. by this function's condition 1.
             return unsafe { free::<SIZE>(block) };
         }
         let next = self.first.load(Ordering::Relaxed);
-        // SAFETY: a block has room for a word and is aligned for it, and nobody else uses it (1).
+        // SAFETY: a block has room for a word, is aligned for it, and is ours alone (1).
         unsafe { block.cast::<*mut u8>().write(next) };
         self.first.store(block.as_ptr(), Ordering::Relaxed);
         self.count.store(count + 1, Ordering::Relaxed);

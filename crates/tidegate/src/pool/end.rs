@@ -1,9 +1,11 @@
 //! How a pool ends.
 //!
-//! The pool's handle and every detached task *hold* the pool. When the last of them lets go, the pool drains: its threads run what is
-//! left. When none of them has anything to do, each runs its exit handler; a handler may spawn tasks, so the threads
-//! go back to work afterwards. They leave together, when all handlers have returned and no work is left. So while
-//! any task may still appear, every thread is there to run it. The protocol is in `docs/waiting.md`, "The end of a pool".
+//! The pool's handle and every detached task *hold* the pool. When the last of them lets go, the
+//! pool drains: its threads run the tasks that are left. When all of its threads are idle, each
+//! runs its exit handler. A handler may spawn tasks, so the threads go back to work afterwards.
+//! They leave together when all handlers have returned and no work is left. So every thread is
+//! there to run tasks as long as any task may still appear. The protocol is in `docs/waiting.md`,
+//! "The end of a pool".
 
 use super::PoolInner;
 use crate::controller_handle::ControllerHandle;
@@ -12,14 +14,14 @@ use crate::worker::{Worker, WorkerThread};
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
 
-/// How far the end of a pool has come. Stages only advance.
+/// The progress of a pool's end. Stages only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// Something holds the pool.
+    /// The pool is held.
     Open,
-    /// Nothing holds it; its threads run what is left.
+    /// The pool is not held any more; its threads run the tasks that are left.
     Draining,
-    /// Nothing was left; threads call their exit handlers, and run what these spawn.
+    /// No task was left; the threads call their exit handlers, and run the tasks that these spawn.
     Exiting,
     /// The threads leave.
     Over,
@@ -28,7 +30,7 @@ pub(super) enum Stage {
 impl Stage {
     const ALL: [Self; 4] = [Self::Open, Self::Draining, Self::Exiting, Self::Over];
 
-    /// What follows once no thread has anything to do.
+    /// The stage that follows once all threads are idle.
     fn next(self) -> Option<Self> {
         match self {
             Self::Draining => Some(Self::Exiting),
@@ -40,16 +42,17 @@ impl Stage {
 
 impl PoolInner {
     fn stage(&self) -> Stage {
-        // Acquire pairs with `let_go` and `advance_end`.
+        // Acquire pairs with the Release in `set_stage`.
         Stage::ALL[self.stage.load(Ordering::Acquire) as usize]
     }
 
-    /// Under the ledger's lock.
+    /// The caller holds the ledger's lock.
     fn set_stage(&self, stage: Stage, ledger: &Ledger) {
-        // Release pairs with `stage`.
+        // Release pairs with the Acquire in `stage`.
         self.stage.store(stage as u32, Ordering::Release);
         if stage == Stage::Over {
-            // The threads leave without another look at their inbox: later broadcasts exclude them.
+            // The threads leave without another look at their inbox, so later broadcasts must
+            // exclude them.
             let members = ledger.members().filter_map(|(t, _)| self.worker_if(t));
             members.for_each(|worker| worker.membership.is_guest.set(true));
             self.controller.iter().for_each(ControllerHandle::pool_ends);
@@ -63,7 +66,7 @@ impl PoolInner {
         self.stage() > Stage::Open
     }
 
-    /// Whether the threads of the pool leave: nothing is woken or started any more.
+    /// Whether the threads of the pool leave: no thread is woken or started any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stage() == Stage::Over
     }
@@ -74,9 +77,9 @@ impl PoolInner {
         self.holds.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Removes a reason for the pool to live; without any the pool ends.
+    /// Removes a reason for the pool to live. When the last one is removed, the pool ends.
     pub(crate) fn let_go(&self) {
-        // AcqRel: whatever was done under a hold happens before the end.
+        // AcqRel: everything that was done under a hold happens before the end.
         if self.is_inherited() || self.holds.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
@@ -88,8 +91,8 @@ impl PoolInner {
         }
     }
 
-    /// Advances the end as far as it can: while no thread of the pool has anything to do. For callers that have made a thread
-    /// idle, or seen one leave.
+    /// Advances the end as far as it can, which needs all threads of the pool to be idle. For
+    /// callers that have made a thread idle, or seen one leave.
     pub(crate) fn advance_end(&self, ledger: &Ledger) {
         while let Some(next) = self
             .stage()
@@ -110,7 +113,7 @@ impl PoolInner {
     }
 }
 
-/// Whether this idle thread of a pool that ends has to call its exit handler, or to leave.
+/// Whether this idle thread of a pool that ends must call its exit handler, or leave.
 pub(crate) fn is_dismissed(worker: WorkerThread<'_>) -> bool {
     match worker.shared().stage() {
         Stage::Open | Stage::Draining => false,

@@ -1,4 +1,4 @@
-//! How a call comes into a pool: on a thread of it, or on the caller's own stack as a guest.
+//! How a call enters a pool: on one of its threads, or on the caller's own stack as a guest.
 
 use super::PoolInner;
 use crate::job::Task;
@@ -22,7 +22,8 @@ pub(crate) fn install<R: Send>(pool: &Arc<PoolInner>, f: impl FnOnce() -> R + Se
     })
 }
 
-/// Offers `f` to the pool's threads and waits for it. Where the system has refused them all the caller runs it.
+/// Offers `f` to the pool's threads and waits for it. If the system has refused all threads, the
+/// caller runs it.
 pub(crate) fn install_by<R: Send>(
     pool: &Arc<PoolInner>,
     f: impl FnOnce() -> R + Send,
@@ -35,14 +36,15 @@ pub(crate) fn install_by<R: Send>(
     result.unwrap_or_else(|payload| unwind::resume(payload))
 }
 
-/// Where the system has refused every thread, the caller runs what was spawned.
+/// If the system has refused every thread, the caller runs the tasks that were spawned.
 pub(crate) fn work_off_alone(pool: &Arc<PoolInner>) {
     if let Some(t) = members::admit_if_alone(pool) {
         visit(pool, t, |_| ());
     }
 }
 
-/// Runs `f` on the caller's stack if it is a worker of this pool or can become a guest, else on a thread of the pool.
+/// Runs `f` on the caller's stack if the caller is a worker of this pool or can become a guest,
+/// otherwise on a thread of the pool.
 #[inline]
 pub(crate) fn take_part<R: Send>(
     pool: &Arc<PoolInner>,
@@ -58,7 +60,8 @@ pub(crate) fn take_part<R: Send>(
     }
 }
 
-/// Runs `f` on the caller's stack if it is a worker of this pool, now or in a frame below, or can become a guest; else not at all.
+/// Runs `f` on the caller's stack if the caller is a worker of this pool, now or in a frame below,
+/// or can become a guest. Otherwise does not run it.
 pub(crate) fn run_here(pool: &Arc<PoolInner>, f: impl FnOnce()) {
     if let Some(current) = WorkerThread::in_pool(pool) {
         return current.call(|_| f());
@@ -84,7 +87,7 @@ fn visit<R>(pool: &Arc<PoolInner>, t: usize, f: impl FnOnce(WorkerThread<'_>) ->
     f(visit.stay.0.current())
 }
 
-/// The visit of a guest; it ends when this is dropped, first the stay, then the admission.
+/// The visit of a guest. When it is dropped, first the stay ends and then the admission.
 struct Visit<'a> {
     stay: Stay,
     _admitted: Admitted<'a>,

@@ -1,4 +1,4 @@
-//! Which threads belong to a pool: its own, and guests for the length of a call.
+//! The threads that belong to a pool: its own threads, and guests for the length of a call.
 
 use super::PoolInner;
 use crate::job::Task;
@@ -7,10 +7,11 @@ use crate::worker::Worker;
 use tidegate_policy::slots::{Ledger, Status};
 use tidegate_sync::atomic::Ordering;
 
-/// Puts a task into the inbox of each thread of the pool, and wakes those that sleep. `task` is told how many threads
-/// there are and makes a task for each number.
+/// Puts a task into the inbox of each thread of the pool, and wakes the threads that sleep. `tasks`
+/// gets the number of threads, and returns a function that makes the task for each number.
 ///
-/// All under the ledger's lock: two rounds reach every inbox in the same order, and nobody leaves in between.
+/// Holds the ledger's lock throughout: so two rounds reach every inbox in the same order, and no
+/// thread leaves in between.
 pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
     pool: &PoolInner,
     tasks: impl FnOnce(usize) -> T,
@@ -23,15 +24,17 @@ pub(crate) fn deliver_to_all<T: FnMut(usize) -> Task>(
         task.count();
         let worker = pool.worker(thread);
         worker.inbox.push(task);
-        // A sleeper looks at its inbox after each park, and the bit stays set until a park has taken it. One that is preempted looks later.
+        // A sleeper looks at its inbox after each park, and the unpark bit stays set until a park
+        // has taken it. A preempted thread looks later.
         worker.sleeper.parker.unpark();
     }
-    // Before the user's closure is dropped that `task` may own.
+    // The lock is released before the user's closure is dropped, which `task` may own.
     drop(ledger);
 }
 
-/// Takes a free slot for a thread of nobody. `None`: none is free, or there are threads enough. Where the system has
-/// refused every thread the caller needs no slot: nobody else would run its task.
+/// Takes a free slot for a thread of no pool. Returns `None` if no slot is free or the pool has its
+/// maximum number of threads. If the system has refused every thread, the caller needs no slot: no
+/// other thread would run its task.
 pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     if !pool.kind().may_grow() {
         return None;
@@ -61,16 +64,16 @@ pub(crate) fn admit_guest(pool: &PoolInner) -> Option<usize> {
     Some(t)
 }
 
-/// The same, if the system has refused every thread of the pool.
+/// Like `admit_guest`, if the system has refused every thread of the pool; otherwise `None`.
 pub(crate) fn admit_if_alone(pool: &PoolInner) -> Option<usize> {
     is_alone(pool).then(|| admit_guest(pool))?
 }
 
 /// Whether the system has refused every thread of the pool.
 pub(crate) fn is_alone(pool: &PoolInner) -> bool {
-    // Relaxed: written by the thread that makes the pool, or else there are threads.
+    // Relaxed: written by the thread that makes the pool, unless the pool has threads.
     let refused = pool.refused.load(Ordering::Relaxed);
-    // A closed pool takes no guests, whatever becomes of it.
+    // A closed pool never takes guests.
     refused && pool.kind().may_grow() && has_no_threads(pool, &pool.ledger())
 }
 
@@ -78,7 +81,7 @@ fn has_no_threads(pool: &PoolInner, ledger: &Ledger) -> bool {
     ledger.was_refused() && threads_in(pool, ledger).next().is_none()
 }
 
-/// The threads that belong to the pool, guests left out.
+/// The threads that belong to the pool, except guests.
 fn threads_in(pool: &PoolInner, ledger: &Ledger) -> impl Iterator<Item = usize> {
     let here = |w: &&Worker| ledger.status(w.index) != Status::Gone && !w.membership.is_guest.get();
     pool.workers().filter(here).map(|w| w.index)
@@ -100,10 +103,11 @@ pub(crate) fn admit_all(pool: &PoolInner, threads: usize) -> Vec<usize> {
     admitted
 }
 
-/// Thread `t` was not started: no more are tried. What was sent to it is for anybody.
+/// Thread `t` was not started, so the pool starts no more threads. Any thread may run the tasks
+/// that were sent to it.
 pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     let mut ledger = pool.ledger();
-    // Relaxed: see `admit_if_alone`.
+    // Relaxed: see `is_alone`.
     pool.refused.store(true, Ordering::Relaxed);
     // Before the pool can end without this thread.
     while let Some(part) = pool.worker(t).inbox.pop() {
@@ -113,12 +117,12 @@ pub(crate) fn refuse(pool: &PoolInner, t: usize) {
     wake::publish(pool, &ledger);
     drop(ledger);
     served.into_iter().for_each(|t| wake::unpark(pool, t));
-    // Its slot is free.
+    // The slot of `t` is free now.
     wake::rouse(pool);
     pool.advance_end(&pool.ledger());
 }
 
-/// How many threads belong to the pool, guests left out.
+/// The number of threads that belong to the pool, except guests.
 pub(crate) fn thread_count(pool: &PoolInner) -> usize {
     threads_in(pool, &pool.ledger()).count()
 }

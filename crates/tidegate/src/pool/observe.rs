@@ -1,4 +1,4 @@
-//! What a pool tells about itself: counters and traces.
+//! What a pool reports about itself: counters and traces.
 
 use super::PoolInner;
 use crate::stats::{MemoryStats, Stats, WorkerStats};
@@ -7,7 +7,7 @@ use crate::worker::Worker;
 use tidegate_policy::trace::Source;
 use tidegate_sync::atomic::Ordering;
 
-/// What the pool has done since it was made.
+/// The pool's statistics since it was made.
 pub(crate) fn stats(pool: &PoolInner) -> Stats {
     let (declared, peak, sleeps) = pool.memory.figures();
     let mut sum = Stats {
@@ -39,7 +39,7 @@ pub(crate) fn stats(pool: &PoolInner) -> Stats {
     sum
 }
 
-/// All notes so far, if any are taken.
+/// The trace so far, if the pool records one.
 pub(crate) fn trace(pool: &PoolInner) -> Option<Trace> {
     let options = &pool.options;
     options.trace.then(|| {

@@ -1,4 +1,4 @@
-//! The threads of a pool: how they start and live. How the pool ends is in [`super::end`].
+//! The threads of a pool: how they start and live. [`super::end`] describes how the pool ends.
 
 use super::PoolInner;
 use crate::events;
@@ -22,9 +22,9 @@ use tidegate_sync::{barrier, thread};
 /// The handles of a pool's threads.
 #[derive(Default)]
 pub(super) struct Threads {
-    /// Threads that run, each with its number; the share controller has none.
+    /// Running threads, each with its number; the share controller has none.
     running: Vec<(Option<usize>, JoinHandle<()>)>,
-    /// The thread that ended last; the one before it was joined by it.
+    /// The thread that ended last. It has joined the thread that ended before it.
     ended: Option<JoinHandle<()>>,
 }
 
@@ -34,7 +34,8 @@ impl Threads {
         running.or_else(|| self.ended.take())
     }
 
-    /// Thread `index` is about to end before the pool does. The handle of the one that did so before.
+    /// Thread `index` is about to end before the pool does. Returns the handle of the previous
+    /// thread that did so.
     fn end(&mut self, index: usize) -> Option<JoinHandle<()>> {
         let is_it = |(number, _): &(Option<usize>, JoinHandle<()>)| *number == Some(index);
         let at = self.running.iter().position(is_it)?;
@@ -43,10 +44,11 @@ impl Threads {
     }
 }
 
-/// A thread of a pool that has its number and a slot, and does not run yet. Dropped without having run it leaves the pool.
+/// A thread of a pool that has its number and a slot, but does not run yet. If it is dropped before
+/// it has run, it leaves the pool.
 pub struct UnstartedThread {
     shared: Arc<PoolInner>,
-    /// None once it runs.
+    /// `None` once it runs.
     admission: Option<Admission>,
     index: usize,
     /// It was started before the pool began to end.
@@ -66,13 +68,14 @@ impl UnstartedThread {
         }
     }
 
-    /// Its number in the pool.
+    /// Returns the thread's number in the pool.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The address space of its stack, in bytes, where [`start`](Self::start) makes it.
+    /// The size of the stack, in bytes of address space, if [`start`](Self::start) makes the
+    /// thread.
     #[must_use]
     pub fn stack_size(&self) -> usize {
         self.shared.options.stack_size
@@ -80,7 +83,8 @@ impl UnstartedThread {
 
     /// Makes the calling thread this one, until the pool ends.
     pub fn run(mut self) {
-        // User code is caught wherever it runs: what unwinds to here is a bug of the runtime.
+        // User code is caught wherever it runs: a panic that unwinds to here is a bug of the
+        // runtime.
         let guard = unwind::AbortOnUnwind;
         let admission = self.admission.take().expect("runs once");
         let membership = Membership::enter(self.shared.clone(), admission);
@@ -92,7 +96,7 @@ impl UnstartedThread {
         };
         members::dismiss(&self.shared, self.index);
         if let Some(before) = before {
-            // A thread that panicked has aborted the process.
+            // A panic of that thread would have aborted the process.
             let _ = before.join();
         }
         std::mem::forget(guard);
@@ -101,16 +105,16 @@ impl UnstartedThread {
     /// Makes the calling thread this one for good, without letting it look for work.
     fn stay(mut self) {
         let admission = self.admission.take().expect("enters once");
-        // The thread goes its own ways.
+        // The thread may run on any CPU.
         self.shared.ledger().set_unpinned(self.index, true);
         self.shared.worker(self.index).position.unpinned.set(true);
         std::mem::forget(Membership::enter(self.shared.clone(), admission));
     }
 
-    /// Runs on a thread of its own, called `name`.
+    /// Runs on a new thread with the name `name`.
     ///
     /// # Errors
-    /// The system refuses the thread.
+    /// If the system refuses the thread.
     pub fn start(self, name: String) -> io::Result<()> {
         let (shared, index) = (self.shared.clone(), self.index);
         let handle = thread::start(name, shared.options.stack_size, move || self.run())?;
@@ -118,7 +122,7 @@ impl UnstartedThread {
         Ok(())
     }
 
-    /// Runs on a thread of its own, called after the pool.
+    /// Runs on a new thread that is named after the pool.
     fn start_named(self) -> io::Result<()> {
         let name = format!("{}-{}", self.shared.options.name, self.index);
         self.start(name)
@@ -133,7 +137,7 @@ impl Drop for UnstartedThread {
     }
 }
 
-/// Lets go of a pool whose threads could not all be made.
+/// Lets go of a pool some of whose threads could not be started.
 struct LetGo<'a>(&'a PoolInner);
 
 impl Drop for LetGo<'_> {
@@ -151,10 +155,11 @@ impl PoolInner {
         self.check_process();
     }
 
-    /// A pool with its threads, or with as many as the system has let it have.
+    /// Starts a pool with its threads, or with as many of them as the system grants.
     pub(crate) fn start(options: Arc<Options>) -> Arc<Self> {
         let shared = Self::new(options);
-        // All are admitted before one runs, which could wake or start others.
+        // All threads are admitted before any of them runs, because a running thread could wake or
+        // start others.
         let mut unstarted = shared.recruit().into_iter();
         if let Err(error) = unstarted.try_for_each(UnstartedThread::start_named) {
             drop(unstarted);
@@ -163,11 +168,12 @@ impl PoolInner {
         shared
     }
 
-    /// A pool whose threads `start` starts, all but the first if `with_caller`: that is the calling thread. A forgiving pool goes on
-    /// with those that were started before one was refused.
+    /// Starts a pool whose threads `start` starts. With `with_caller`, the first thread is the
+    /// calling thread instead. A forgiving pool continues with the threads that were started before
+    /// one was refused.
     ///
     /// # Errors
-    /// The first of `start`; the threads that run already end.
+    /// The first error of `start`; the threads that already run end.
     pub(crate) fn start_by(
         options: Arc<Options>,
         with_caller: bool,
@@ -176,7 +182,8 @@ impl PoolInner {
         let shared = Self::new(options);
         let mut unstarted = shared.recruit().into_iter();
         let caller = unstarted.by_ref().take(usize::from(with_caller)).next();
-        // Also if `start` panics. The pool ends before the threads that do not start leave it.
+        // The guard works even if `start` panics. The pool ends before the threads that do not
+        // start leave it.
         let let_go = LetGo(&shared);
         if let Err(error) = unstarted.try_for_each(&mut start) {
             let some = unstarted.len() + 1 < shared.options.workers;
@@ -203,12 +210,12 @@ impl PoolInner {
             .collect()
     }
 
-    /// The end of the pool waits for this thread, which is none of its workers.
+    /// Adds a thread that is not a worker of the pool. The end of the pool waits for it.
     pub(crate) fn add_thread(&self, handle: thread::JoinHandle<()>) {
         self.threads.lock().running.push((None, handle));
     }
 
-    /// Starts thread `t`, which the ledger has given a slot, if the system lets us.
+    /// Starts thread `t`, to which the ledger has given a slot, if the system grants a thread.
     pub(crate) fn start_thread(&self, t: usize) {
         if let Err(error) = UnstartedThread::new(self.as_arc(), t).start_named() {
             self.tell_of_refusal(&error);
@@ -224,12 +231,13 @@ impl PoolInner {
         ));
     }
 
-    /// The life of a thread of the pool, from handler to handler.
+    /// The life of a thread of the pool, from its start handler to its exit handler.
     fn live(&self, current: WorkerThread<'_>, handles_exit: bool) {
         events::start(self.name(), current.index);
         place::take_cpu_slot(current);
         if let Some(handler) = &self.options.on_start {
-            // Its waker counts on a search, and the handler may take long: another thread has to come.
+            // The thread that woke this one counts on a search, and the handler may take long. So
+            // another thread must come.
             wake::rouse_unreported(self);
             self.call_handler("on_start", || handler(current.index));
             memory::leave(current);
@@ -242,7 +250,8 @@ impl PoolInner {
         Search::new(current).live();
         if let Some(handler) = on_exit {
             sleep::resume_running(current, Waiting::Owed);
-            // A publisher may have woken this thread, which calls its handler first: another one has to come.
+            // A publisher may have woken this thread, which calls its handler first. So another
+            // thread must come.
             wake::rouse_unreported(self);
             inbox::run(current);
             current.forget_base();
@@ -256,16 +265,18 @@ impl PoolInner {
         events::stop(self.name(), current.index);
     }
 
-    /// Lets go for the pool's handle, and waits for the threads to end if pools of its kind do.
+    /// Lets go for the pool's handle. Then waits for the threads to end, if pools of this kind
+    /// wait.
     pub(crate) fn end(self: &Arc<Self>) {
         self.let_go();
         if WorkerThread::of(self).is_some() || !self.kind().end_waits() {
-            // One of its own tasks, for which the threads may wait: they end by themselves.
+            // The caller is one of the pool's own tasks, and the threads may wait for it. They end
+            // unaided.
             return;
         }
         enter::work_off_alone(self);
         while let Some(handle) = { self.threads.lock().pop() } {
-            // A thread that panicked has aborted the process.
+            // A panic of that thread would have aborted the process.
             let _ = handle.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Scopes in a child that was forked while another thread held a lock of theirs or of their pool.
+//! Scopes in a child that was forked while another thread held a lock of the scope or of its pool.
 
 use super::{Scope, ScopeCore};
 use crate::fork::forks::{BADLY, End, WELL, end_of, exit, holding, is_told_alone};
@@ -8,13 +8,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A pool of one thread, so that nothing is stolen.
+/// A pool of one thread, so that no task is stolen.
 fn alone() -> Pool {
     let builder = Pool::builder().queue(QueueKind::Split).workers(1);
     builder.spare_threads(0).trace(true).build().unwrap()
 }
 
-/// Runs `body` on the pool. It returns what `fork` did, and whether the child is right.
+/// Runs `body` on the pool. `body` returns the result of `fork`, and whether the child behaved
+/// correctly.
 fn end_in(pool: &Pool, body: impl FnOnce(Arc<PoolInner>) -> (Option<i32>, bool) + Send) -> End {
     let shared = pool.shared().clone();
     let forked = pool.install(|| match body(shared) {
@@ -51,7 +52,7 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// The join finds a task above its half and puts it into a queue, the first of the scope.
+    /// The join finds a task above its half and puts it into a queue, the first one of the scope.
     #[test]
     fn with_a_queue_made_in_the_child() {
         let ran = AtomicUsize::new(0);
@@ -59,7 +60,7 @@ mod ends {
             let forked = crate::scope(|scope| {
                 let first = || {
                     scope.spawn(|_| count(&ran));
-                    // As if a thread slept that could be woken for the task.
+                    // As if a sleeping thread could be woken for the task.
                     shared.sleep.pretend_vacancy();
                     holding(move |stay| shared.hold_queues(stay)).fork()
                 };
@@ -70,7 +71,7 @@ mod ends {
         assert_eq!(end, WELL);
     }
 
-    /// The join finds a task of the parent's above its half.
+    /// The join finds a task of the parent above its half.
     #[test]
     fn without_the_injector() {
         let end = end_in(&alone(), |shared| {

@@ -1,7 +1,9 @@
 //! Tasks of a scope that begin by priority.
 //!
-//! As in [`super::in_order`] a task lies in a queue and a stand-in in the spawner's deque, and whoever runs a stand-in, in whatever order, runs the first task of that queue. Here the
-//! queue is the scope's, for all workers: no task begins while one with a smaller number waits. What it costs is one lock for all.
+//! As in [`super::in_order`], a task lies in a queue, and a stand-in lies in the spawner's deque.
+//! The worker that runs a stand-in, in whatever order, runs the first task of that queue. Here the
+//! queue belongs to the scope and serves all workers: no task begins while a task with a smaller
+//! number waits. The cost is one lock for all workers.
 
 use super::{Scope, ScopeCore};
 use crate::job::Task;
@@ -11,11 +13,14 @@ use std::collections::BinaryHeap;
 use tidegate_sync::lock::Mutex;
 
 impl<'scope> Scope<'scope> {
-    /// Spawns a task that runs before the scope ends; of those that were spawned like this in the same scope and wait, the one with the smallest `priority` begins next, and of equal ones the
-    /// oldest.
+    /// Spawns a task that runs before the scope ends. Among the waiting tasks that were spawned by
+    /// this method in the same scope, the task with the smallest `priority` begins next. Of tasks
+    /// with equal priority, the oldest begins next.
     ///
-    /// For searches in which the order decides how much there is to do, as shortest paths. Workers take turns at the scope's queue, so tasks should last microseconds. When they begin beside tasks
-    /// from [`spawn`](Self::spawn), or of other scopes, nothing says. Else it is as with `spawn`, panics included.
+    /// For searches in which the order determines the amount of work, such as shortest paths.
+    /// Workers take turns at the scope's queue, so tasks should take at least microseconds. The
+    /// order relative to tasks from [`spawn`](Self::spawn) or of other scopes is unspecified.
+    /// Otherwise this works like `spawn`, also for panics.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -63,11 +68,11 @@ pub(super) struct Waiting(Mutex<Line>);
 struct Line {
     /// The smallest first.
     tasks: BinaryHeap<Reverse<Ranked>>,
-    /// How many there have been.
+    /// The number of tasks pushed so far.
     spawned: u64,
 }
 
-/// A task with its priority and which of all it is.
+/// The priority, the number of tasks pushed earlier, and the task.
 struct Ranked(u64, u64, Task);
 
 impl Waiting {

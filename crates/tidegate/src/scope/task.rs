@@ -7,39 +7,41 @@ use crate::worker::WorkerThread;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// What a task spawned into a scope begins with.
+/// The start of a task object that was spawned into a scope.
 #[repr(C)]
 pub(crate) struct Scoped {
     header: Header,
     scope: NonNull<ScopeCore>,
-    /// Whether the task has a count of its own in its scope, see [`mod@crate::scope`]. Belongs to whoever holds the task.
+    /// Whether the task has its own count in its scope, see [`mod@crate::scope`]. Belongs to the
+    /// holder of the task.
     counted: Cell<bool>,
 }
 
 impl Scoped {
-    /// The beginning of a task of `scope`, not yet counted there.
+    /// The start of a task of `scope`, not yet counted there.
     ///
     /// # Safety
-    /// 1. `scope` lasts until the task has run. 2. `run` may be called once with what begins with this.
+    /// 1. `scope` lasts until the task has run.
+    /// 2. `run` may be called once with the object that begins with this.
     pub(crate) unsafe fn new(
         scope: NonNull<ScopeCore>,
         run: unsafe fn(NonNull<Header>, Runner<'_>),
     ) -> Self {
         let latch = Latch::for_scoped();
         Self {
-            // SAFETY: 1. the caller's (2); 2. this is a `Scoped`.
+            // SAFETY: 1. by this function's condition 2; 2. this is a `Scoped`.
             header: unsafe { Header::new(run, latch) },
             scope,
             counted: Cell::new(false),
         }
     }
 
-    /// Whether the task has no count of its own; for who holds it.
+    /// Whether the task has no count of its own. Only for the holder of the task.
     pub(crate) fn is_uncounted(&self) -> bool {
         !self.counted.get()
     }
 
-    /// Gives the task a count of its own, if it has none; for who holds the task.
+    /// Gives the task its own count, if it has none. Only for the holder of the task.
     pub(crate) fn count(&self) {
         // SAFETY: the scope waits for the task, which has not run.
         let scope = unsafe { self.scope.as_ref() };
@@ -48,7 +50,8 @@ impl Scoped {
         }
     }
 
-    /// Takes the task's own count away; for who holds the task, where something else keeps the scope.
+    /// Removes the task's own count. Only for the holder of the task, and only if something else
+    /// keeps the scope.
     pub(crate) fn uncount(&self) {
         // SAFETY: the scope waits for the task.
         let scope = unsafe { self.scope.as_ref() };
@@ -57,7 +60,7 @@ impl Scoped {
         }
     }
 
-    /// The scope whose task this begins, while it lasts.
+    /// The scope of this task, while it lasts.
     pub(crate) fn scope(&self) -> NonNull<ScopeCore> {
         self.scope
     }
@@ -80,7 +83,8 @@ impl<F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send> ScopedTask<F> {
 }
 
 impl Task {
-    /// A task of `scope`, not yet counted there. `current` is the calling thread, if it is a worker.
+    /// A task of `scope`, not yet counted there. `current` is the calling thread, if it is a
+    /// worker.
     ///
     /// # Safety
     /// 1. What `closure` borrows, and `scope`, stay live until it has run.
@@ -93,7 +97,8 @@ impl Task {
     where
         F: FnOnce(NonNull<ScopeCore>, WorkerThread<'_>) + Send,
     {
-        // SAFETY: 1. the caller's (1); 2. it begins a task of this type, which is run once.
+        // SAFETY: 1. by this function's condition 1; 2. it begins a task of this type, which is run
+        // once.
         let scoped = unsafe { Scoped::new(scope, ScopedTask::<F>::run_placed) };
         let placed = blocks::place(
             ScopedTask { scoped, closure },
@@ -105,8 +110,8 @@ impl Task {
 
     #[inline]
     fn as_scoped(&self) -> Option<&Scoped> {
-        // SAFETY: the latch of a task says what it begins with, and tasks of this kind begin with a `Scoped`; live as
-        // long as the task.
+        // SAFETY: the latch of a task shows what the task begins with, and tasks of this kind begin
+        // with a `Scoped`; live as long as the task.
         self.header()
             .latch
             .is_scoped()
@@ -120,19 +125,20 @@ impl Task {
             .map(|scoped| unsafe { scoped.scope.as_ref() })
     }
 
-    /// Whether the task is one of `scope`.
+    /// Whether the task belongs to `scope`.
     pub(crate) fn is_of(&self, scope: &ScopeCore) -> bool {
         self.scope().is_some_and(|own| std::ptr::eq(own, scope))
     }
 
-    /// Gives the task a count of its own in its scope, if it has none and has a scope.
+    /// Gives the task its own count in its scope, if it has a scope and no count yet.
     pub(crate) fn count(&self) {
         if let Some(scoped) = self.as_scoped() {
             scoped.count();
         }
     }
 
-    /// Whether the task is one of `scope`, covered by the count of the worker in whose deque it lies.
+    /// Whether the task belongs to `scope` and is covered by the count of the worker in whose deque
+    /// it lies.
     #[inline]
     pub(crate) fn is_covered_by(&self, scope: &ScopeCore) -> bool {
         self.as_scoped().is_some_and(|scoped| {

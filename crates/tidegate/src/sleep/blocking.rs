@@ -11,19 +11,21 @@ use tidegate_policy::tunables::MAX_BLOCKING_THREADS;
 use tidegate_sync::atomic::Ordering;
 use tidegate_sync::stderr::print_line;
 
-/// A task waits and a slot is free, but the threads that could run it are in blocking calls. Counts that, and prints it once.
+/// A task waits and a slot is free, but the threads that could run it are in blocking calls. Counts
+/// these cases and prints a line for the first one.
 #[cold]
 pub(crate) fn report_exhausted(pool: &PoolInner) {
     // Relaxed: a counter.
     if pool.blocking_limit_hits.fetch_add(1, Ordering::Relaxed) > 0 {
         return;
     }
-    // Relaxed: see `admit_if_alone`.
+    // Relaxed: see `members::is_alone`.
     let why = match pool.refused.load(Ordering::Relaxed) {
         true => "the system refuses more threads".to_owned(),
         false => format!("the limit is {}", pool.options.max_blocking_threads),
     };
-    // Not while the line is written, which may take long.
+    // Reads the number before the line is written, which may take long: the ledger must not stay
+    // locked meanwhile.
     let blocked = pool.ledger().blocked();
     print_line(format_args!(
         "pool {}: tasks wait because {} threads are in blocking calls and no more can be started: {why} \
@@ -34,7 +36,8 @@ pub(crate) fn report_exhausted(pool: &PoolInner) {
     ));
 }
 
-/// Gives the slot away; the task runs on without one. From here on its forks are public at once.
+/// Gives the slot away; the task continues without one. From here on its forks become public at
+/// once.
 pub(crate) fn enter(worker: WorkerThread<'_>) {
     worker.set_blocking(true);
     memory::blocks(worker, true);
@@ -44,7 +47,8 @@ pub(crate) fn enter(worker: WorkerThread<'_>) {
     wake::rouse(worker.shared());
 }
 
-/// Takes a slot again. Returns whether this worker was inside `blocking`. A child made by `fork` needs no slot.
+/// Takes a slot again. Returns whether this worker was inside `blocking`. In a child process made
+/// by `fork`, no slot is needed.
 pub(crate) fn leave(worker: WorkerThread<'_>) -> bool {
     if !worker.is_blocking() || worker.shared().is_inherited() {
         return false;

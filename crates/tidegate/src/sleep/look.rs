@@ -1,4 +1,5 @@
-//! Looks for work before a thread sleeps, and when one is to be woken. The argument that no work is missed is docs/sleep.md.
+//! Looks for work before a thread sleeps, and when the pool chooses a thread to wake. docs/sleep.md
+//! argues that no work is missed.
 
 use crate::job::Task;
 use crate::place::FreeGroups;
@@ -9,20 +10,22 @@ use tidegate_policy::{QueueKind, WaitPolicy};
 
 /// Snapshot of the available work, taken when choosing which worker to wake.
 pub(super) struct Seen {
-    /// Whether something lies in a queue of the pool for a waiter.
+    /// Whether a queue of the pool holds a task for a waiter.
     pub(super) queued: bool,
-    /// Whether a thread runs.
+    /// Whether any thread runs.
     pub(super) runs: bool,
     /// The groups with free CPU slots.
     pub(super) free: FreeGroups,
 }
 
-/// What waiter `t` can do with the tasks that `publisher` has made visible; without a publisher, with the tasks of all workers.
+/// What waiter `t` can do with the tasks that `publisher` has made visible or, without a publisher,
+/// with the tasks of all workers.
 pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: &Seen) -> Fit {
     let waiter = pool.worker(t);
     // A waiter that rouses others looks for itself.
     let rouses = WorkerThread::in_pool(pool).is_some_and(|current| current.index == t);
-    // A thread without a CPU slot gets no strict task, and would only take the slot from one that does.
+    // A thread without a CPU slot gets no strict task; it would only take the slot from a thread
+    // that can run the task.
     let strict = !waiter.position.unpinned.get();
     let placed = || pool.places.offer(&seen.free, strict, |_| true);
     let awaited = |task: &Task| waiter.waiting.is_for(task);
@@ -39,7 +42,8 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     } else if !waiter.waiting.may_help.get() || !(seen.queued || placed()) {
         Fit::Never
     } else if seen.runs && waiter.waiting.for_memory.get() && pool.memory.has_parked() {
-        // Or another waiter of that kind, whose thread is free.
+        // The parked task that can resume is on this waiter's thread, or on that of another waiter
+        // for memory, whose thread is free.
         Fit::Queued
     } else if !rouses && waiter.waiting.may_run_queued.get() {
         Fit::Queued
@@ -48,7 +52,8 @@ pub(super) fn fit(pool: &PoolInner, t: usize, publisher: Option<&Worker>, seen: 
     }
 }
 
-/// Whether waiter `t` may rob the tasks that `publisher` has made visible; without a publisher, those of any worker.
+/// Whether waiter `t` may rob the tasks that `publisher` has made visible or, without a publisher,
+/// those of any worker.
 pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) -> bool {
     let waiter = pool.worker(t);
     if !waiter.waiting.may_help.get() {
@@ -69,7 +74,8 @@ pub(crate) fn may_rob(pool: &PoolInner, t: usize, publisher: Option<&Worker>) ->
     }
 }
 
-/// Whether `worker` runs what `waiter` waits for, or what that waits for in turn.
+/// Whether `worker` runs the task that `waiter` waits for, or a task that this one waits for in
+/// turn.
 fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
     if waiter.awaits_scope_of(worker) {
         return true;
@@ -91,25 +97,28 @@ fn leads_to(pool: &PoolInner, waiter: &Worker, worker: &Worker) -> bool {
     false
 }
 
-/// Whether there is work for a worker that gets a slot now: in a queue, public, or private and yet to be exposed.
+/// Whether there is work for a worker that gets a slot now: in a queue, public, or private and
+/// still to be exposed.
 pub(crate) fn sees_work(pool: &PoolInner, ledger: &Ledger) -> bool {
     sees_unplaced(pool) || sees_placed(pool, ledger)
 }
 
-/// Whether work is still there that a thread may be started for. A look and a wake-up are not one step: a worker may take the
-/// task in between and enter a blocking call, and its free slot is no reason to start a thread. Alternative queues may hide
-/// tasks from a look, so they count always; and so does a task that is too little for a thief, which may be one of many soon.
+/// Whether there still is work to start a thread for. A look and a wake-up are not one step: in
+/// between, a worker may take the task and enter a blocking call, and the slot that it frees is no
+/// reason to start a thread. Alternative queues may hide tasks from a look, so they always count.
+/// So does a deque with too few tasks for a thief, because it may have many soon.
 pub(super) fn is_worth_a_thread(pool: &PoolInner, ledger: &Ledger) -> bool {
     let has_any = |worker: &Worker| worker.has_work() && !is_leaving(pool, worker);
     pool.options.queue != QueueKind::Split || sees_work(pool, ledger) || pool.workers().any(has_any)
 }
 
-/// Like [`sees_work`], for a caller that has not locked the ledger; it is locked only if a task lies at a place.
+/// Like [`sees_work`], for a caller that has not locked the ledger. Locks it only if a task lies at
+/// a place.
 pub(crate) fn finds_work(pool: &PoolInner) -> bool {
     sees_unplaced(pool) || (pool.places.len() > 0 && sees_placed(pool, &pool.ledger()))
 }
 
-/// Like [`sees_work`], without the places.
+/// Like [`sees_work`], without the tasks at places.
 pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
     let enough = |worker: &Worker| {
         has_enough(pool, worker) || worker.stolen_batch.len() > 0 || worker.offers()
@@ -117,7 +126,7 @@ pub(crate) fn sees_unplaced(pool: &PoolInner) -> bool {
     pool.has_queued() || pool.workers().any(|w| enough(w) && !is_leaving(pool, w))
 }
 
-/// Whether the worker's deque holds so much that a thief takes some of it.
+/// Whether the worker's deque holds enough for a thief to take some of it.
 fn has_enough(pool: &PoolInner, worker: &Worker) -> bool {
     let waiting = worker.deque.waiting() as usize;
     pool.options.amount.take(waiting) > 0

@@ -10,7 +10,7 @@ use tidegate_policy::tunables::PARK_LOOK;
 use tidegate_sync::barrier;
 use tidegate_sync::park::Parker;
 
-/// Which workers the hungry signal was raised at.
+/// The workers at which the hungry signal was raised.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
@@ -20,8 +20,9 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// Orders the signal before the caller's next look. Owners that run store tasks without a fence, so only the process-wide
-    /// barrier does; where none runs, nothing is in a store buffer. `false`: there is no such barrier.
+    /// Orders the signal before the caller's next look. Running owners store tasks without a fence,
+    /// so only the process-wide barrier can order the two. If no other owner runs, no task is in a
+    /// store buffer, and a full fence is enough. Returns `false` if the system has no such barrier.
     #[must_use]
     pub(crate) fn order(self) -> bool {
         match self {
@@ -34,7 +35,7 @@ impl Asked {
     }
 }
 
-/// The looks that remain to be taken before a sleeper parks until it is woken.
+/// The number of looks that a sleeper still takes before it parks until it is woken.
 pub(crate) struct Looks {
     left: u32,
     /// Tasks wait for threads in blocking calls, unless the sleeper itself finds them.
@@ -49,7 +50,8 @@ impl Looks {
         }
     }
 
-    /// After the hungry signal was raised, and `ordered` before the looks or not. If not there are two: what an owner pushed before it
+    /// The looks after the hungry signal was raised; `ordered` is whether a barrier orders the
+    /// signal before them. If none does, the sleeper looks twice: what an owner pushed before it
     /// could see the signal is visible after a short sleep.
     pub(super) fn begin(ordered: bool) -> Self {
         Self {
@@ -58,7 +60,7 @@ impl Looks {
         }
     }
 
-    /// The looks of a sleeper that has roused others: `wake` is what that led to.
+    /// The looks of a sleeper that has roused others, with the result `wake`.
     pub(super) fn after(wake: Wake, ordered: bool) -> Self {
         Self {
             exhausted: wake == Wake::Exhausted,
@@ -74,7 +76,7 @@ impl Looks {
         self.left <= 1
     }
 
-    /// The look has found nothing: reports tasks that wait for a blocking call, if there are any.
+    /// The look has found nothing. Reports tasks that wait for a blocking call, if there are any.
     pub(super) fn report(&mut self, pool: &PoolInner) {
         if mem::take(&mut self.exhausted) {
             blocking::report_exhausted(pool);

@@ -11,22 +11,24 @@ use tidegate_sync::park::Parker;
 pub(crate) struct Sleeper {
     pub(crate) parker: Parker,
     pub(crate) wake_affinity: WakeAffinity,
-    /// How often this worker was woken.
+    /// The number of times that this worker was woken.
     wakes: AtomicU64,
     /// When it was woken; 0 once it has noticed.
     woken_at: Hint<u64>,
-    /// Chosen for work that became visible while it waited, and has not taken any since. Set under the ledger's lock.
+    /// The ledger has chosen this worker for work that became visible while it waited, and it has
+    /// not taken a task since. Set under the ledger's lock.
     called: Hint<bool>,
-    /// Woken to run what lies in the pool's queues, see `Wake::Rescue`. Set under the ledger's lock.
+    /// It was woken to run the tasks in the pool's queues, see `Wake::Rescue`. Set under the
+    /// ledger's lock.
     rescue: Hint<bool>,
-    /// It could go on, but had to leave its slot to others. Only the owner writes it.
+    /// It could continue, but had to give its slot to another thread. Only the owner writes this.
     pub(crate) is_preempted: Hint<bool>,
-    /// Until when it may run without a slot unasked; 0 if it has one, or had one since it was let run without.
+    /// The time until which it may run without a slot and is not asked to stop. 0 if it has a slot,
+    /// or has had one since it was allowed to run without.
     unasked_until: Hint<u64>,
 }
 
 impl Sleeper {
-    /// Wakes the thread.
     pub(crate) fn wake(&self) {
         // Relaxed: a counter.
         self.wakes.fetch_add(1, Ordering::Relaxed);
@@ -39,12 +41,13 @@ impl Sleeper {
         self.wakes.load(Ordering::Relaxed)
     }
 
-    /// When the thread was woken, if it was since the last call.
+    /// When the thread was woken, if it was woken since the last call.
     pub(crate) fn take_woken_at(&self) -> Option<u64> {
         Some(self.woken_at.swap(0)).filter(|at| *at > 0)
     }
 
-    /// The ledger has chosen this waiter for work; if it `rescues`, for what lies in the pool's queues.
+    /// The ledger has chosen this waiter for work; with `rescues`, for the tasks in the pool's
+    /// queues.
     pub(crate) fn call(&self, rescues: bool) {
         self.called.set(true);
         if rescues {
@@ -52,7 +55,7 @@ impl Sleeper {
         }
     }
 
-    /// Takes the mark of a call off. Whether it was there.
+    /// Removes the mark of a call. Returns whether it was set.
     pub(crate) fn take_call(&self) -> bool {
         self.called.get() && self.called.swap(false)
     }
@@ -65,7 +68,8 @@ impl Sleeper {
         self.is_rescue() && self.rescue.swap(false)
     }
 
-    /// A thread that slept runs what needs no slot: it is never asked to stop, and takes none.
+    /// A thread that slept runs work that needs no slot: it takes no slot and is never asked to
+    /// stop.
     pub(crate) fn set_needs_no_slot(&self) {
         self.set_unasked_until(Some(Nanos::MAX));
     }
@@ -74,7 +78,8 @@ impl Sleeper {
         self.unasked_until() == Some(Nanos::MAX)
     }
 
-    /// Until when this worker runs without a slot unasked, if it was let run without one; for ever, while it needs none.
+    /// The time until which this worker runs without a slot and is not asked to stop; `None` if it
+    /// was not allowed to run without a slot, and the maximum while it needs none.
     pub(crate) fn unasked_until(&self) -> Option<Nanos> {
         Some(self.unasked_until.get()).filter(|until| *until > 0)
     }

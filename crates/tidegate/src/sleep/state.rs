@@ -1,4 +1,5 @@
-//! What the sleep room keeps for a pool: the ledger of slots, and mirrors of it for threads that must not lock it.
+//! What a pool needs to put threads to sleep and wake them: the ledger of slots, and mirrors of it
+//! for threads that must not lock it.
 
 use crate::cells::Hint;
 use tidegate_policy::search::{max_searchers, wakes_another};
@@ -8,14 +9,17 @@ use tidegate_sync::barrier;
 use tidegate_sync::lock::{Mutex, MutexGuard};
 
 pub(crate) struct Sleep {
-    /// All moves of slots go through it; taken on the way to sleep and on the way back only.
+    /// All moves of slots go through the ledger. Threads lock it only on the way to sleep and on
+    /// the way back.
     ledger: Mutex<Ledger>,
-    /// Mirror of `Ledger::has_vacancy`: a thread could be put to work.
+    /// Mirror of `Ledger::has_vacancy`: a slot is free, and a thread could be woken or started for
+    /// it.
     vacancy: AtomicBool,
     /// Mirror of `Ledger::owes`.
     owes: Hint<bool>,
     searching: AtomicUsize,
-    /// How many slots there are: fewer than wanted where other processes have a share of the machine.
+    /// The number of slots. It is below the wanted number if other processes have a share of the
+    /// machine.
     slots: Hint<usize>,
 }
 
@@ -30,8 +34,9 @@ impl Sleep {
         }
     }
 
-    /// The ledger under its lock. Code that changes it calls [`mirror`](Self::mirror) before unlocking, except a thread that only
-    /// takes a slot that it runs without: then `vacancy` may stay set for nothing.
+    /// Locks the ledger. Code that changes it calls [`mirror`](Self::mirror) before it unlocks the
+    /// ledger. The exception is a running thread that only takes the slot it lacks: then `vacancy`
+    /// may stay set although no slot is free.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock()
     }
@@ -39,7 +44,7 @@ impl Sleep {
     pub(super) fn mirror(&self, ledger: &Ledger) {
         // Relaxed: ordered by the full fences in `must_wake` and before each last look.
         self.vacancy.store(ledger.has_vacancy(), Ordering::Relaxed);
-        // A worker that sees it late takes one more task.
+        // A worker that sees the change late takes one more task.
         self.owes.set(ledger.owes());
     }
 
@@ -68,13 +73,14 @@ impl Sleep {
         self.slots.set(slots);
     }
 
-    /// How many workers search.
+    /// The number of workers that search.
     pub(crate) fn searching(&self) -> usize {
         // Relaxed: a hint for the share controller.
         self.searching.load(Ordering::Relaxed)
     }
 
-    /// One more worker searches. `false`: enough of them do, go to sleep after one look.
+    /// One more worker searches. Returns `false` if enough workers search: the caller goes to sleep
+    /// after one look.
     pub(crate) fn begin_search(&self, limited: bool) -> bool {
         let most = if limited {
             max_searchers(self.slots())
@@ -82,26 +88,30 @@ impl Sleep {
             usize::MAX
         };
         let one_more = |searching| (searching < most).then_some(searching + 1);
-        // AcqRel read-modify-writes here and in `end_search`: a publisher that reads the count before a decrement is
-        // ordered before the searcher's last look by the full fences on both sides. Relaxed for a count that is only read.
+        // AcqRel read-modify-writes here and in `end_search`: the full fences on both sides order a
+        // publisher that reads the count before a decrement before the searcher's last look.
+        // Relaxed on failure: then the count is only read.
         self.searching
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more)
             .is_ok()
     }
 
-    /// A searcher stops. Whether it must wake another, for work that it did not look at.
+    /// A searcher stops. Returns whether it must wake another thread, for work that it did not look
+    /// at.
     #[must_use]
     pub(crate) fn end_search(&self, found: bool) -> bool {
         // AcqRel: see `begin_search`.
         let searching = self.searching.fetch_sub(1, Ordering::AcqRel) - 1;
-        // Pairs with the same in `must_wake`: a publisher that left the waking to us is seen here, or sees that we have gone.
+        // Pairs with the full fence in `must_wake`. We see here what a publisher published that
+        // left the waking to us; any other publisher sees that we no longer search.
         found && {
             barrier::full();
             wakes_another(searching, usize::from(self.has_vacancy()))
         }
     }
 
-    /// Work was made visible. Whether a thread must be woken: one sleeps, and no searcher will find the work anyway.
+    /// A worker has made work visible. Returns whether a thread must be woken: one sleeps, and no
+    /// searcher will find the work anyway.
     pub(super) fn must_wake(&self) -> bool {
         // Pairs with the heavy barrier (which contains a full fence) before a sleeper's last look.
         barrier::full();

@@ -1,8 +1,9 @@
-//! Chooses which thread to wake when work becomes visible, a slot becomes free or a latch opens. The protocol and its argument are
-//! docs/sleep.md.
+//! Chooses which thread to wake when work becomes visible, a slot becomes free or a latch opens.
+//! docs/sleep.md has the protocol and its argument.
 //!
-//! All moves of slots go through the ledger ([`tidegate_policy::slots`]) under one lock, which is taken on the way to sleep
-//! and on the way back only. `vacancy` and `searching` mirror what publishers must know without the lock.
+//! All moves of slots go through the ledger ([`tidegate_policy::slots`]) under one lock. Threads
+//! take this lock only on the way to sleep and on the way back. `vacancy` and `searching` mirror
+//! what publishers must know without the lock.
 
 use super::blocking;
 use super::look::Seen;
@@ -17,7 +18,7 @@ use tidegate_policy::Nanos;
 use tidegate_policy::slots::{Ledger, Opened, Status, Wake};
 use tidegate_sync::barrier;
 
-/// Mirrors the ledger before it is unlocked, and wakes the share controller if the pool does something.
+/// Mirrors the ledger before it is unlocked, and wakes the share controller if the pool is active.
 pub(crate) fn publish(pool: &PoolInner, ledger: &Ledger) {
     pool.sleep.mirror(ledger);
     if ledger.is_active() {
@@ -25,7 +26,8 @@ pub(crate) fn publish(pool: &PoolInner, ledger: &Ledger) {
     }
 }
 
-/// `publisher` has made work visible: wakes a thread, unless none sleeps or a searcher will find the work.
+/// `publisher` has made work visible: wakes a thread, unless none sleeps or a searcher will find
+/// the work.
 pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
     if publisher.is_some_and(|publisher| look::is_leaving(pool, publisher)) {
         return;
@@ -34,14 +36,16 @@ pub(crate) fn work_visible(pool: &PoolInner, publisher: Option<&Worker>) {
         return;
     }
     match (wake_for_work(pool, publisher), publisher) {
-        // The thread looks for more after that and wakes the next.
+        // That thread looks for more work afterwards and wakes the next one.
         (Wake::Thread(_) | Wake::Start(_), _) => {}
-        // A waiter asks no worker for more, and the signal that asked for this work is used up.
+        // A waiter asks no worker for more, and the signal that the publisher has answered is
+        // consumed. So the publisher's next push must wake the next sleeper.
         (Wake::Waiter(_) | Wake::Rescue(_), Some(publisher)) if pool.sleep.has_vacancy() => {
             publisher.deque.raise(signal::HUNGRY);
         }
-        // A publisher that is no worker has no next push to wake the other sleepers. The waiter may be about to take what
-        // a look sees now, so this is no time to say that tasks wait.
+        // A publisher that is not a worker has no next push that could wake the other sleepers. The
+        // waiter may be about to take the work that a look sees now, so don't report yet that tasks
+        // wait.
         (Wake::Waiter(_), None) if pool.sleep.has_vacancy() => {
             rouse_unreported(pool);
         }
@@ -69,7 +73,7 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     );
     publish(pool, &ledger);
     bind_woken(pool, &ledger, wake);
-    // Under the lock: the waiter sees it when it sees that it runs.
+    // Under the lock: the waiter sees the mark when it sees that it runs.
     if let Wake::Waiter(t) | Wake::Rescue(t) = wake {
         let rescues = matches!(wake, Wake::Rescue(_));
         pool.worker(t).sleeper.call(rescues);
@@ -79,21 +83,22 @@ fn wake_for_work(pool: &PoolInner, publisher: Option<&Worker>) -> Wake {
     wake
 }
 
-/// A slot may be free. If there is work, wakes a thread for it. Unless that is one which searches, raises the hungry signal at all
-/// running workers and looks once more.
+/// A slot may be free. If there is work, wakes a thread for it. Unless that thread will search,
+/// raises the hungry signal at all running workers and looks once more.
 pub(crate) fn rouse(pool: &PoolInner) {
     if rouse_unless_search(pool).wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
 }
 
-/// Like [`rouse`], if a thread is about to search, though perhaps not at once: the tasks wait for that thread, so none is reported
-/// as waiting for a blocking call.
+/// Like [`rouse`], for a caller that has just woken a thread, which will take the tasks but perhaps
+/// not at once. So no task is reported as waiting for a blocking call.
 pub(crate) fn rouse_unreported(pool: &PoolInner) {
     rouse_unless_search(pool);
 }
 
-/// If the ledger has called this waiter for work that it has not taken, another thread must follow the call.
+/// If the ledger has called this waiter for work that it has not taken, another thread must take
+/// the call over.
 pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
     let pool = worker.shared();
     let _ = worker.sleeper.take_rescue();
@@ -102,17 +107,17 @@ pub(crate) fn pass_call_on(worker: WorkerThread<'_>) {
     }
 }
 
-/// Like [`rouse`], for a thread that is about to sleep and looks itself after that.
+/// Like [`rouse`], for a thread that is about to sleep and itself looks once more.
 pub(super) fn rouse_and_look(pool: &PoolInner) -> Looks {
     let Roused { wake, ordered } = rouse_unless_search(pool);
     Looks::after(wake, ordered.unwrap_or_else(barrier::heavy))
 }
 
-/// What the steps of [`rouse`] came to.
+/// The result of [`rouse_unless_search`].
 struct Roused {
-    /// What the looks for work led to.
+    /// The result of the looks for work.
     wake: Wake,
-    /// Whether the signal was ordered before the caller's next look; `None` if it was not raised.
+    /// Whether the signal is ordered before the caller's next look; `None` if it was not raised.
     ordered: Option<bool>,
 }
 
@@ -138,8 +143,9 @@ fn rouse_unless_search(pool: &PoolInner) -> Roused {
         }
         raise_hunger(pool, &ledger)
     };
-    // What was pushed between the first look and the signal. Without a barrier each push takes the signals, and so comes after ours or is
-    // seen by this look.
+    // This look finds what was pushed between the first look and the signal. If there is no
+    // process-wide barrier, each push takes the signals, so it either comes after our signal or is
+    // seen here.
     let ordered = Some(asked.order());
     if look::finds_work(pool) {
         // If that work is gone, later work meets the signal.
@@ -151,7 +157,7 @@ fn rouse_unless_search(pool: &PoolInner) -> Roused {
     Roused { wake, ordered }
 }
 
-/// Raises the hungry signal at all workers that run.
+/// Raises the hungry signal at all running workers.
 pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
     let caller = WorkerThread::in_pool(pool).map(|current| current.index);
     let has_others = ledger.running().any(|t| Some(t) != caller);
@@ -162,7 +168,8 @@ pub(super) fn raise_hunger(pool: &PoolInner, ledger: &Ledger) -> Asked {
     }
 }
 
-/// Asks the workers that run without a slot to stop while none is free, except those whose grace lasts.
+/// Asks the workers that run without a slot to stop if no slot is free, except those whose grace
+/// has not passed.
 pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     let is_over = |worker: &Worker| {
         worker
@@ -178,21 +185,22 @@ pub(crate) fn ask_overcommitted(pool: &PoolInner, ledger: &Ledger, now: Nanos) {
     }
 }
 
-/// Asks all who have a slot to give it up, while there are too many.
+/// Asks all slot holders to give their slots up if too many slots are held.
 pub(crate) fn ask_holders(pool: &PoolInner, ledger: &Ledger) {
     if ledger.excess() > 0 {
         raise_at(pool, ledger.holders(), signal::GIVE_UP);
     }
 }
 
-/// Raises a signal at these threads. One that was granted a slot and has no worker yet begins with a search anyway, and the share controller asks again in
-/// each cycle.
+/// Raises a signal at these threads. Skips a thread that was granted a slot and has no worker yet:
+/// it begins with a search anyway, and the share controller repeats its request in each cycle.
 pub(crate) fn raise_at(pool: &PoolInner, threads: impl Iterator<Item = usize>, bits: u32) {
     let workers = threads.filter_map(|t| pool.worker_if(t));
     workers.for_each(|worker| worker.deque.raise(bits));
 }
 
-/// Binds the woken thread to its new CPU first: on its old one it would wait for another thread only to leave.
+/// Binds the woken thread to its new CPU before it wakes: on its old CPU it might wait for another
+/// thread there, only to move away.
 pub(crate) fn bind_woken(pool: &PoolInner, ledger: &Ledger, wake: Wake) {
     if let (true, Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t)) = (pool.options.bind, wake) {
         pool.worker(t)
@@ -207,7 +215,7 @@ pub(crate) fn carry_out(pool: &PoolInner, wake: Wake, publisher: Option<&Worker>
         Wake::Nobody | Wake::Gone | Wake::Exhausted => {}
         Wake::Thread(t) | Wake::Waiter(t) | Wake::Rescue(t) => {
             if publisher.is_some() {
-                // The publisher keeps its processor.
+                // The publisher keeps its CPU.
                 pool.worker(t).sleeper.wake_affinity.keep_off_here();
             }
             unpark(pool, t);
@@ -230,8 +238,8 @@ pub(crate) fn tell_joiner(pool: &PoolInner, joiner: Option<usize>) {
     }
 }
 
-/// The latch that worker `t` waits for was opened; by worker `giver` of this pool, if by one.
-/// Whether the giver must stop running, because its slot went along.
+/// The latch that worker `t` waits for was opened, by worker `giver` if that is a worker of this
+/// pool. Returns whether the giver must stop running, because its slot went to `t`.
 pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> bool {
     let mut ledger = pool.ledger();
     let opened = ledger.opened(t, giver);
@@ -246,7 +254,8 @@ pub(crate) fn latch_opened(pool: &PoolInner, t: usize, giver: Option<usize>) -> 
     opened == Opened::Given
 }
 
-/// Sets the number of slots to what the user wants and other processes leave. Wakes threads that are owed one, or asks for some back.
+/// Sets the number of slots to what the user wants and other processes leave. Wakes threads that
+/// are owed a slot, or asks for slots back.
 pub(crate) fn resize(pool: &PoolInner) {
     let mut ledger = pool.ledger();
     let (controller, wanted) = (pool.controller.as_ref(), pool.wanted());
@@ -255,7 +264,7 @@ pub(crate) fn resize(pool: &PoolInner) {
     let served = ledger.set_slots(slots);
     publish(pool, &ledger);
     ask_holders(pool, &ledger);
-    // The plan may be locked under the ledger, and not the other way round.
+    // The plan may be locked under the ledger's lock, but not the other way round.
     pool.memory.set_workers(slots);
     drop(ledger);
     served.into_iter().for_each(|t| unpark(pool, t));
@@ -263,7 +272,7 @@ pub(crate) fn resize(pool: &PoolInner) {
     if wake == Wake::Exhausted {
         blocking::report_exhausted(pool);
     }
-    // A thread that is woken wakes the next; a waiter that is woken does not.
+    // A woken thread wakes the next one; a woken waiter does not.
     for _ in 1..slots {
         let waiter = matches!(wake, Wake::Waiter(_) | Wake::Rescue(_));
         if !waiter || !pool.sleep.has_vacancy() || !look::finds_work(pool) {
@@ -276,15 +285,15 @@ pub(crate) fn resize(pool: &PoolInner) {
     }
 }
 
-/// A worker that begins to run, with a slot or without, missed the hungry signal to the others: while a thread sleeps, it must
-/// publish at its first push.
+/// A worker that begins to run, with a slot or without, has missed the hungry signal to the others.
+/// While a thread sleeps, this worker must publish at its first push.
 pub(crate) fn ask_late(ledger: &Ledger, worker: &Worker) {
     if ledger.has_vacancy() {
         worker.deque.raise(signal::HUNGRY);
     }
 }
 
-/// A worker begins to run. While too many run it must leave.
+/// A worker begins to run. If too many slots are held, it must give its slot up.
 pub(crate) fn on_start_running(ledger: &Ledger, worker: &Worker) {
     ask_late(ledger, worker);
     if ledger.excess() > 0 && ledger.status(worker.index) == Status::Running {

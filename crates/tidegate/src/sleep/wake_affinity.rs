@@ -1,15 +1,16 @@
-//! Waking a thread on another processor than the waker's.
+//! Wakes a thread on a CPU other than the waker's.
 //!
-//! A waker goes on computing. The kernel likes to put a woken thread where its waker runs; there it waits for the waker to be
-//! preempted, milliseconds. So the waker first takes its own processor out of the sleeper's affinity, and the sleeper puts it
-//! back once it runs: from then on the kernel moves it as it thinks right. On which of the other processors it runs is the
-//! kernel's choice at the wake-up, so programs that share the machine are neither driven away nor waited for. What a user has
-//! set by affinity stays: one processor leaves the set and comes back.
+//! A waker continues to compute, but the kernel tends to put the woken thread on the waker's CPU.
+//! There the thread waits for milliseconds until the waker is preempted. So the waker first removes
+//! its own CPU from the sleeper's affinity, and the sleeper puts it back once it runs; from then on
+//! the kernel may move it freely. At the wake-up the kernel chooses among the other CPUs, so
+//! programs that share the machine are neither displaced nor waited for. An affinity that the user
+//! has set is preserved: one CPU leaves the set and comes back.
 
 use tidegate_sync::lock::Mutex;
 use tidegate_sync::thread::{CpuSet, Tid, current_cpu};
 
-/// Off which processor a thread is kept until it runs.
+/// The CPU excluded from the thread's affinity until it next runs.
 #[derive(Default)]
 pub(crate) struct WakeAffinity(Mutex<State>);
 
@@ -30,18 +31,17 @@ impl WakeAffinity {
         };
     }
 
-    /// The thread leaves; it is moved no more.
+    /// The thread leaves and is no longer moved.
     pub(crate) fn depart(&self) {
         self.let_back();
         self.0.lock().thread = None;
     }
 
-    /// The thread is about to sleep.
     pub(crate) fn fall_asleep(&self) {
         self.0.lock().asleep = true;
     }
 
-    /// Keeps the thread off the caller's processor, if it sleeps.
+    /// Keeps the thread off the caller's CPU, if it sleeps.
     pub(crate) fn keep_off_here(&self) {
         let mut state = self.0.lock();
         let (Some(thread), true, None) = (state.thread, state.asleep, state.off) else {
@@ -56,7 +56,7 @@ impl WakeAffinity {
         }
     }
 
-    /// The thread runs: it may go where it likes again.
+    /// The thread runs: the kernel may place it freely again.
     pub(crate) fn let_back(&self) {
         let mut state = self.0.lock();
         state.asleep = false;

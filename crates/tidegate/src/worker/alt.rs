@@ -1,4 +1,5 @@
-//! What a worker does whose tasks lie in another queue than its deque ([`crate::alt_queue`]).
+//! Operations of a worker that keeps its tasks in another queue than its deque
+//! ([`crate::alt_queue`]).
 
 use super::wait::{self, Awaited};
 use super::{Worker, WorkerThread, steal_one};
@@ -16,7 +17,7 @@ pub(super) fn is_full(worker: WorkerThread<'_>) -> bool {
     worker.alt_queue.as_ref().is_some_and(is_full)
 }
 
-/// Moves what the deque holds into the queue in its place. Returns whether there is one.
+/// Moves the tasks of the deque into the queue in its place. Returns whether there is one.
 #[inline]
 pub(super) fn move_out(worker: WorkerThread<'_>) -> bool {
     match &worker.worker().alt_queue {
@@ -49,7 +50,7 @@ fn move_into(worker: WorkerThread<'_>, alt: &AltQueue) {
 fn put(worker: WorkerThread<'_>, own: &Own, task: Task) {
     let latch = &task.header().latch;
     if latch.is_half() {
-        // Its joiner is this thread, or waits for it: no thread sleeps on it.
+        // Its joiner is this thread, or waits for this thread: no thread sleeps on the latch.
         let _ = latch.set_keeper(worker.index);
     }
     if let Err(task) = own.put(task) {
@@ -71,13 +72,13 @@ pub(super) fn take_away(worker: WorkerThread<'_>) -> Option<Task> {
     let own = worker.own_queue()?;
     let task = own.take();
     if own.offers() {
-        // A take may give thieves something that was only the owner's.
+        // A take may make tasks available to thieves that only the owner could reach before.
         wake::work_visible(worker.shared(), Some(worker.worker()));
     }
     task
 }
 
-/// Like `take`, if the next task is `wanted`; another is kept where every thief finds it.
+/// Like `take`, if the next task is `wanted`. Otherwise keeps that task where every thief finds it.
 pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
     let task = take(worker)?;
     if wanted(&task) {
@@ -87,16 +88,16 @@ pub(super) fn take_if(worker: WorkerThread<'_>, wanted: impl Fn(&Task) -> bool) 
     None
 }
 
-/// Keeps a task among those that this worker has stolen and not begun, where all may have it but
-/// those who run what lies in the pool's queues on top of a wait: it may descend from the frames
-/// below.
+/// Keeps a task among those that this worker has stolen and not begun. Any worker may take it from
+/// there, except a waiter that runs tasks of the pool's queues on top of its wait: the task may
+/// descend from the frames below.
 fn push_back_batch(worker: WorkerThread<'_>, task: Task) {
     worker.keep_in_batch(task);
     wake::work_visible(worker.shared(), Some(worker.worker()));
 }
 
-/// Whether the half, which is not in the deque any more, lies where nobody has begun it; then it is
-/// the caller's again.
+/// Takes the half, which is no longer in the deque, back if it lies in a queue and no thread has
+/// begun it. Returns whether the half is the caller's again.
 pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     match worker.alt_queue {
         None => return false,
@@ -112,8 +113,9 @@ pub(super) fn take_back(worker: WorkerThread<'_>, half: &Header) -> bool {
     }
 }
 
-/// Takes tasks out of the own queue until this half comes. What comes before was spawned inside the
-/// first half; or is older, where the owner gets the oldest first.
+/// Takes tasks out of the worker's own queue until this half comes. The tasks before it were
+/// spawned inside the first half or, if the owner gets the oldest task first, are older than the
+/// half.
 fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     while let Some(task) = take(worker) {
         if std::ptr::eq(task.header(), half) {
@@ -124,8 +126,8 @@ fn pop_until(worker: WorkerThread<'_>, half: &Header) -> bool {
     false
 }
 
-/// Leaves all tasks where thieves find them, before this worker stops in the middle of a task: not
-/// every queue gives thieves everything.
+/// Leaves all tasks where thieves find them, before this worker stops in the middle of a task. Some
+/// queues do not give all of their tasks to thieves.
 pub(super) fn flush_to_stealable(worker: WorkerThread<'_>) {
     while let Some(task) = take(worker) {
         push_back_batch(worker, task);
@@ -139,7 +141,7 @@ pub(super) fn flush_to_injector(worker: WorkerThread<'_>) {
     }
 }
 
-/// Moves the youngest own tasks to the pool's queues, as long as they are detached.
+/// Moves the worker's youngest tasks to the pool's queues, as long as they are detached.
 pub(super) fn flush_detached(worker: WorkerThread<'_>) {
     while let Some(task) = take_if(worker, |task| task.header().latch.is_detached()) {
         scope::pass_on(worker, task);
@@ -147,7 +149,7 @@ pub(super) fn flush_detached(worker: WorkerThread<'_>) {
 }
 
 /// Robs the queue that the victim has in place of its deque, for a waiter of the scope. A task of
-/// the scope names it; a half names nothing, so a waiter for a half does not come here.
+/// the scope names the scope; a half names no frame, so a waiter for a half never calls this.
 pub(super) fn rob(
     worker: WorkerThread<'_>,
     victim: &Worker,

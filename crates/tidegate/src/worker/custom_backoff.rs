@@ -1,4 +1,4 @@
-//! A user's backoff on a worker: its panics cost the backoff, not the worker.
+//! A user's backoff on a worker. If it panics, the worker loses the backoff and continues.
 
 use crate::options::IdleRule;
 use crate::pool::PoolInner;
@@ -20,7 +20,7 @@ pub(super) fn idle_state(worker: WorkerThread<'_>) -> IdleState {
 /// Calls a user's backoff until it panics. From then on the worker parks whenever it finds no work.
 struct CatchingBackoff {
     pool: Arc<PoolInner>,
-    /// None after a panic.
+    /// `None` after a panic.
     own: Option<Box<dyn CustomBackoff>>,
 }
 

@@ -1,4 +1,5 @@
-//! Latches for waiters outside the runner's pool, and for threads that wait for a task by its handle.
+//! Latches for waiters outside the runner's pool, and for threads that wait for a task by its
+//! handle.
 
 use super::WorkerThread;
 use crate::pool::PoolInner;
@@ -15,22 +16,23 @@ use tidegate_sync::worker_local;
 pub(super) enum Waiter {
     /// A thread of no pool.
     Thread(Arc<Parker>),
-    /// A worker, of the runner's pool or of another.
+    /// A worker of the runner's pool or of another pool.
     Worker(Arc<PoolInner>, usize),
 }
 
 worker_local!(
-    /// For a thread of no pool that waits for one; made when it first does.
+    /// The parker of a thread of no pool, made when the thread first waits for an event.
     static PARKER: OnceCell<Arc<Parker>> = OnceCell::new()
 );
 
-/// The calling thread's parker; a fresh one while the thread's own values are being destroyed.
+/// The calling thread's parker, or a fresh one while the thread's own values are being destroyed.
 fn parker() -> Arc<Parker> {
     let own = PARKER.try_with(|cell| cell.get_or_init(Arc::default).clone());
     own.unwrap_or_default()
 }
 
-/// A latch for a waiter outside the runner's pool, or for one that waits for a task by handle.
+/// A latch for a waiter outside the runner's pool, or for a thread that waits for a task by its
+/// handle.
 pub(crate) struct Event {
     open: AtomicBool,
     pub(super) waiter: Arc<Waiter>,
@@ -50,40 +52,45 @@ impl Event {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        // Acquire pairs with `open`.
+        // Acquire pairs with the Release in `open_by`.
         self.open.load(Ordering::Acquire)
     }
 
     /// Opens an event that the caller keeps alive.
     pub(crate) fn open_kept(self: &Arc<Self>) {
-        // SAFETY: 1. the caller's reference counts.
+        // SAFETY: 1. the caller's reference keeps it alive.
         unsafe { Self::open(NonNull::from(&**self)) };
     }
 
-    /// Like `open_kept`, but the caller keeps its slot: the waiter gets a free one or is owed one.
+    /// Like `open_kept`, but the caller keeps its slot: the waiter gets a free slot or is owed one.
     pub(crate) fn open_owed(self: &Arc<Self>) {
         // SAFETY: 1. as in `open_kept`.
         unsafe { Self::open_by(NonNull::from(&**self), None) };
     }
 
-    /// Opens the event and wakes the waiter. A worker that opens it may lose its slot to a waiter of its pool.
+    /// Opens the event and wakes the waiter. If the caller is a worker, its slot may go to a waiter
+    /// of its pool.
     ///
     /// # Safety
     /// 1. `this` is live until it is opened.
     pub(crate) unsafe fn open(this: NonNull<Self>) {
-        // SAFETY: 1. the caller's.
+        // SAFETY: 1. by this function's condition 1.
         unsafe { Self::open_by(this, WorkerThread::get()) };
     }
 
-    /// The same; the waiter may have the slot of `giver`.
+    /// Like `open`, but the waiter may get the slot of `giver`.
+    ///
+    /// # Safety
+    /// 1. `this` is live until it is opened.
     unsafe fn open_by(this: NonNull<Self>, giver: Option<WorkerThread<'_>>) {
-        // Kept alive beyond the store, which is the last touch of the frame that the event lies in.
+        // The clone keeps the waiter alive beyond the store, which is the last access to the frame
+        // that contains the event.
         // SAFETY: live (1).
         let waiter = unsafe { this.as_ref() }.waiter.clone();
         // No reference to the whole event lasts beyond the store.
         // SAFETY: live (1).
         let open = unsafe { &this.as_ref().open };
-        // Release pairs with `is_open`.
+        // Release pairs with the Acquire in `is_open`.
         open.store(true, Ordering::Release);
         match (&*waiter, giver) {
             (Waiter::Thread(parker), _) => {

@@ -1,8 +1,9 @@
 //! Flags: how a thief asks a victim for work.
 //!
-//! A victim whose tasks are all private gets a flag in its signal word, and publishes half of them at its next push. If
-//! it doesn't answer in time, the thief publishes them itself (docs/deque.md). The gap between two flags of one thief is a decision of
-//! the policy (`FlagGap`).
+//! If all tasks of a victim are private, the thief raises a flag in the victim's signal word, and
+//! the victim publishes half of its tasks at its next push. If the victim doesn't answer in time,
+//! the thief publishes them itself (docs/deque.md). The policy decides the gap between two flags of
+//! one thief (`FlagGap`).
 
 use super::Worker;
 use crate::alt_queue::Cursors;
@@ -11,25 +12,27 @@ use tidegate_policy::Nanos;
 use tidegate_policy::search::{FlagGap, flag_unanswered};
 use tidegate_sync::clock;
 
-/// Which victims this thief has asked, and when.
+/// The victim that this thief has asked, and when.
 #[derive(Default)]
 pub(super) struct Flags {
     pub(super) gap: FlagGap,
     last: Option<Nanos>,
     asked: Option<(usize, Nanos)>,
-    /// Whether hunger was raised at the last rest and nothing was found since, and when.
+    /// Whether this thief raised hunger at its last rest and has found nothing since, and when it
+    /// did.
     pub(super) hungry: bool,
     hungry_at: Option<Nanos>,
-    /// The thief's memory of the queues beside its victims' deques.
+    /// The thief's memory of the queues that its victims have in place of their deques.
     pub(super) beside: Cursors,
 }
 
 impl Flags {
-    /// The victim runs, but nothing of it is public: asks for what it has or will have, or takes matters in hand. Whether to try at
-    /// once.
+    /// The victim runs, but none of its tasks are public. Asks it for the tasks that it has or will
+    /// have, or exposes them by force. Returns whether to retry at once.
     ///
-    /// A flag at one who has nothing is answered by its next push. Between two pushes a fork may be over, or a leaf begin that polls
-    /// nothing: a thief that waited for something to ask for would come too late for either.
+    /// A victim without tasks answers a flag at its next push. Between two pushes a fork may end,
+    /// or a leaf may begin that polls nothing. A thief that waited until there is something to ask
+    /// for would come too late for either.
     pub(super) fn press(&mut self, shared: &PoolInner, victim: &Worker) -> bool {
         let now = clock::now();
         if let Some((asked, since)) = self.asked {
@@ -44,14 +47,15 @@ impl Flags {
                 }
             }
         }
-        // In this order: the owner writes at each push and pop what the last question reads.
+        // In this order: the owner writes at each push and pop what `has_private` reads.
         if self.ask(victim, now) && victim.deque.has_private() {
             self.asked.get_or_insert((victim.index, now));
         }
         false
     }
 
-    /// The thief goes to rest. Returns how long it waits before it raises hunger, which is a flag at all workers.
+    /// The thief goes to rest. Returns how long it waits before it raises hunger, which is a flag
+    /// at all workers.
     pub(super) fn rest(&mut self) -> Nanos {
         if self.hungry {
             self.gap.woken_in_vain();
@@ -63,7 +67,7 @@ impl Flags {
         backoff
     }
 
-    /// Raises a flag, if another may be raised already. Whether it may.
+    /// Raises a flag, if the gap allows another one. Returns whether it does.
     fn ask(&mut self, victim: &Worker, now: Nanos) -> bool {
         let allowed = self.gap.allows(self.last, now);
         if allowed && victim.deque.raised() & signal::FLAG == 0 {
@@ -73,7 +77,7 @@ impl Flags {
         allowed
     }
 
-    /// The victim had some. It is asked for more in advance, for when this has run.
+    /// The victim had a task. Asks it for more in advance, for the time after this task has run.
     pub(super) fn answered(&mut self, victim: &Worker) {
         self.asked = None;
         self.ask(victim, clock::now());

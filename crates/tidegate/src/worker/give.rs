@@ -1,4 +1,4 @@
-//! Leaving a worker's tasks to others, wherever the worker keeps them.
+//! Gives a worker's tasks to other workers, wherever the worker keeps them.
 
 use super::{WorkerThread, alt};
 use crate::scope;
@@ -13,14 +13,14 @@ pub(crate) fn expose(worker: WorkerThread<'_>) {
 pub(crate) fn pass_all_on(worker: WorkerThread<'_>) {
     scope::clear_above(worker, 0);
     alt::flush_to_injector(worker);
-    // What thieves have left of it; they pass over a worker that has left.
+    // The rest of a stolen batch: thieves skip a worker that has left.
     while let Some(task) = worker.stolen_batch.pop() {
         scope::pass_on(worker, task);
     }
 }
 
-/// Moves this context's youngest tasks to the pool's queues, up to the first that a scope or joiner
-/// waits for.
+/// Moves this context's youngest tasks to the pool's queues, up to the first task that a scope or
+/// joiner waits for.
 pub(crate) fn queue_detached(worker: WorkerThread<'_>) {
     alt::flush_detached(worker);
     while let Some(task) = worker.pop(worker.floor()) {

@@ -10,7 +10,6 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use tidegate_sync::UnsafeCell;
 
-/// The second half of a join.
 #[repr(C)]
 pub(crate) struct Half<F, R> {
     header: Header,
@@ -43,27 +42,30 @@ where
         &self.header
     }
 
-    /// Takes the closure out, to be run or dropped by its own worker.
+    /// Takes the closure out, for its own worker to run or drop.
     ///
     /// # Safety
-    /// 1. The half was taken back from the deque, or never pushed. 2. Nobody calls this twice.
+    /// 1. The half was taken back from the deque, or never pushed.
+    /// 2. This is called only once.
     #[inline(always)]
     pub(crate) unsafe fn take_closure(&self) -> F {
         self.closure.with_mut(|closure| {
-            // SAFETY: the pointer is to our own field, and nobody else looks at it (1).
+            // SAFETY: the pointer is to our own field, which no other thread accesses (1).
             let closure = unsafe { &mut *closure };
             // SAFETY: taken once (1, 2).
             unsafe { ManuallyDrop::take(closure) }
         })
     }
 
-    /// The result that the thief left.
+    /// Takes the result that the thief has left.
     ///
     /// # Safety
-    /// 1. The latch was seen open. 2. Nobody calls this twice.
+    /// 1. The latch was seen open.
+    /// 2. This is called only once.
     pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
         self.result.with(|result| {
-            // SAFETY: the thief wrote it before it opened the latch (1), and is gone.
+            // SAFETY: the thief wrote it before it opened the latch (1), and does not access it any
+            // more.
             let result = unsafe { &*result };
             // SAFETY: written, see above; read once (2).
             unsafe { result.assume_init_read() }
@@ -73,19 +75,22 @@ where
     unsafe fn run_stolen(header: NonNull<Header>, runner: Runner<'_>) {
         let current = WorkerThread::from(runner);
         let half: NonNull<Self> = header.cast();
-        // SAFETY: the caller of Task::run holds the task, so the joiner waits and its frame is live.
+        // SAFETY: the caller of Task::run holds the task, so the joiner waits and its frame is
+        // live.
         let this = unsafe { half.as_ref() };
-        // SAFETY: 1. whoever runs a task has taken it from the deque; 2. a task runs once.
+        // SAFETY: 1. the runner of a task has taken it from the deque; 2. a task runs once.
         let closure = unsafe { this.take_closure() };
         let result = unwind::catch(|| closure(current, true));
         this.result.with_mut(|slot| {
-            // SAFETY: the joiner does not look before the latch is open, and no one else does.
+            // SAFETY: the joiner does not read it before the latch is open, and no other thread
+            // accesses it.
             let slot = unsafe { &mut *slot };
             slot.write(result);
         });
         memory::end(current);
         let latch = NonNull::from(&this.header.latch);
-        // SAFETY: 1. live until it is opened, and nothing of the frame is touched afterwards; 2. the result is written.
+        // SAFETY: 1. live until it is opened, and the frame is not accessed afterwards; 2. the
+        // result is written.
         let sleeper = unsafe { Latch::open(latch) };
         // The joiner of a half is a worker of the pool that runs it.
         if let Some(joiner) = sleeper {

@@ -6,7 +6,7 @@ use crate::sleep;
 use crate::sleep::wake;
 use tidegate_policy::slots::Status;
 
-/// Runs what lies there. In a child made by `fork` that belongs to the parent.
+/// Runs the tasks in the inbox. In a child made by `fork`, they belong to the parent.
 pub(crate) fn run(worker: WorkerThread<'_>) {
     while !worker.shared().is_inherited() {
         let Some(task) = worker.inbox.pop() else {
@@ -17,8 +17,8 @@ pub(crate) fn run(worker: WorkerThread<'_>) {
     }
 }
 
-/// Like `run`, but for a thread that sleeps: it runs the parts without a slot, then goes on sleeping as `status`. Returns whether
-/// there was any.
+/// Like `run`, but for a thread that sleeps: it runs the parts without a slot, then sleeps again as
+/// `status`. Returns whether there was a part.
 pub(crate) fn run_asleep(worker: WorkerThread<'_>, status: Status) -> bool {
     let shared = worker.shared();
     let rises = worker.inbox.len() > 0 && {

@@ -33,7 +33,7 @@ where
 
     /// Offers the task and waits until it has run.
     pub(crate) fn run(self, offer: impl FnOnce(Task)) -> Result<R, Payload> {
-        // Our frame may not end before the task has run, not even by a panic of the runtime.
+        // Our frame must not end before the task has run, not even by a panic of the runtime.
         let guard = unwind::AbortOnUnwind;
         // SAFETY: one task, live until it has run: we stay here until then.
         offer(unsafe { Task::from_raw(NonNull::from(&self).cast()) });
@@ -44,16 +44,16 @@ where
 
     unsafe fn run_installed(header: NonNull<Header>, _: Runner<'_>) {
         let installed: NonNull<Self> = header.cast();
-        // SAFETY: the caller waits for `done`, its frame is live.
+        // SAFETY: the caller waits for `done`, so its frame is live.
         let this = unsafe { installed.as_ref() };
         let closure = this.closure.with_mut(|closure| {
-            // SAFETY: only the one run looks at the closure.
+            // SAFETY: only the one run accesses the closure.
             let closure = unsafe { &mut *closure };
             closure.take()
         });
         let result = unwind::catch(closure.expect("a task runs once"));
         this.result.with_mut(|slot| {
-            // SAFETY: the caller looks only after `done`.
+            // SAFETY: the caller reads it only after `done`.
             let slot = unsafe { &mut *slot };
             *slot = Some(result);
         });

@@ -1,23 +1,29 @@
 //! The fork-join fast path, and what a worker does at its cold exit.
 //!
 //! A join in steps:
-//! 1. The second closure and room for its result, a [`Half`], lie in the caller's frame (`join`, inlined into the user's function).
-//! 2. The worker pushes a pointer to the half (`push_half`). If a signal waits or the deque is full, the push goes through
-//!    `push_cold`, which answers.
-//! 3. It runs the first closure. If that panics, [`Abandon`] drops the second closure or waits for its thief.
-//! 4. It pops the half (`take_back`). Usually nobody has taken it, so it runs the second closure and returns.
-//! 5. If the half has been moved to a queue, the worker takes it out there. If a thief has it, the worker waits
-//!    ([`crate::worker::wait`]) and takes the result out of the half (`join_stolen`).
+//! 1. The second closure and room for its result, a [`Half`], lie in the caller's frame (`join`,
+//!    inlined into the user's function).
+//! 2. The worker pushes a pointer to the half (`push_half`). If a signal waits or the deque is
+//!    full, the push goes through `push_cold`, which answers the signal.
+//! 3. It runs the first closure. If that panics, [`Abandon`] drops the second closure or waits for
+//!    its thief.
+//! 4. It pops the half (`take_back`). Usually no thief has taken it, so the worker runs the second
+//!    closure and returns.
+//! 5. If the half was moved to a queue, the worker takes it out there. If a thief has it, the
+//!    worker waits ([`crate::worker::wait`]) and takes the result out of the half (`join_stolen`).
 //!
-//! Steps 2 to 5 are a function of their own, `join_half`, which is never inlined. Inlined, its values live in registers
-//! that the user's function has to save on entry, in every call, even if that call turns out not to fork; half of all calls in
-//! a binary recursion are such leaves. docs/performance.md has the figures. The half stays in the caller's frame
-//! because large closures would otherwise be copied once more.
+//! Steps 2 to 5 are a separate function, `join_half`, which is never inlined. If it were inlined,
+//! its values would live in registers that the user's function has to save on entry in every call,
+//! even in a call that turns out not to fork; half of all calls in a binary recursion are such
+//! leaves. docs/performance.md has the figures. The half stays in the caller's frame because large
+//! closures would otherwise be copied once more.
 //!
-//! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the deque from the push until it is popped
-//! or stolen. `join` leaves the frame, by return or by panic, only after it has popped the pointer itself, has taken it back out of a queue
-//! that it was moved to ([`crate::alt_queue`]; what comes out of one comes out once), or has seen the latch open; each ends
-//! every use of the pointer by others. See docs/waiting.md for the waiting.
+//! **Safety argument of the join.** The half lies in the joiner's frame. Its pointer is in the
+//! deque from the push until it is popped or stolen. `join` leaves the frame, by return or by
+//! panic, only after one of three events: it has popped the pointer itself, it has taken the
+//! pointer back out of a queue that the half was moved to ([`crate::alt_queue`]; a task comes out
+//! of such a queue once), or it has seen the latch open. Each of them ends every use of the pointer
+//! by other threads. docs/waiting.md describes the waiting.
 
 use super::alt;
 use super::half::Half;
@@ -31,20 +37,21 @@ use crate::unwind::{self, Payload, UnhandledPanic};
 use tidegate_deque::split::Cold;
 use tidegate_sync::{barrier, clock};
 
-/// The signals that work answers.
+/// The signals that are answered by making work public.
 const FOR_WORK: u32 = signal::FLAG | signal::HUNGRY;
 
 impl WorkerThread<'_> {
-    /// Takes a task from the own deque, at or above `base`.
+    /// Takes a task from the worker's own deque, at or above `base`.
     #[inline]
     pub(crate) fn pop(self, base: u64) -> Option<Task> {
-        // SAFETY: what is in a deque is a live task (pushed by `push_task` or `join`), and a pop hands it to one.
+        // SAFETY: what is in a deque is a live task (pushed by `push_task` or `join`), and a pop
+        // hands it to exactly one taker.
         self.deque()
             .pop(base)
             .map(|header| unsafe { Task::from_raw(header) })
     }
 
-    /// Pushes a task; gives it back if the ring is full.
+    /// Pushes a task. Returns it if the ring is full.
     #[inline]
     pub(crate) fn push_task(self, task: Task) -> Result<(), Task> {
         match self.deque().push(task.as_raw()) {
@@ -65,7 +72,7 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// Runs `a`, and `b` here or on a thief; see [`crate::join`].
+    /// Runs `a`, and runs `b` here or on a thief; see [`crate::join`].
     #[inline(always)]
     pub(crate) fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
@@ -106,7 +113,8 @@ impl WorkerThread<'_> {
         (ra, self.second_half(half, position))
     }
 
-    /// Like [`join`](Self::join), but `b` runs even if `a` panics. `b` is told whether it was stolen.
+    /// Like [`join`](Self::join), but `b` runs even if `a` panics. The argument of `b` is whether
+    /// it was stolen.
     #[inline(always)]
     pub(crate) fn join_both<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
@@ -161,7 +169,8 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// The first half panicked: the second runs, or has run elsewhere, before that goes on.
+    /// The first half panicked: the second half runs, or has run on a thief, before the panic
+    /// continues.
     #[cold]
     #[inline(never)]
     fn end_both<B, RB>(self, half: &Half<B, RB>, position: u64, payload: Payload) -> !
@@ -170,13 +179,13 @@ impl WorkerThread<'_> {
         RB: Send,
     {
         let ended = if self.take_back_cold(half.header(), position) {
-            // SAFETY: 1. taken back just now; 2. the join is not going on.
+            // SAFETY: 1. taken back just now; 2. the join ends here.
             let b = unsafe { half.take_closure() };
             unwind::catch(|| b(self, false))
         } else {
             wait::for_half(self, half.header());
             self.deque().settle(position);
-            // SAFETY: 1. waited for; 2. the join is not going on.
+            // SAFETY: 1. waited for; 2. the join ends here.
             unsafe { half.take_result() }
         };
         if let Err(second) = unwind::catch(|| ended.map(drop)).and_then(|ended| ended) {
@@ -185,7 +194,7 @@ impl WorkerThread<'_> {
         unwind::resume(payload)
     }
 
-    /// Whether the half pushed at `position` is still ours.
+    /// Takes the half pushed at `position` back from the deque. Returns whether it was still there.
     #[inline(always)]
     fn take_back(self, position: u64) -> bool {
         let deque = self.deque();
@@ -196,12 +205,12 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// The same, wherever it lies.
+    /// Like `take_back`, but finds the half even if it was moved out of the deque.
     fn take_back_cold(self, half: &Header, position: u64) -> bool {
         self.take_back(position) || self.take_back_moved(half, position)
     }
 
-    /// Whether the half was moved out of the deque, and lies there still.
+    /// Takes the half back from the queue that it was moved to. Returns whether it was still there.
     fn take_back_moved(self, half: &Header, position: u64) -> bool {
         let taken = alt::take_back(self, half);
         if taken {
@@ -219,7 +228,7 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// The cold exit of a push: answers the signals. The position, or [`FULL`].
+    /// The cold exit of a push: answers the signals. Returns the position, or [`FULL`].
     #[cold]
     #[inline(never)]
     fn push_cold(self, position: u64) -> u64 {
@@ -239,14 +248,15 @@ impl WorkerThread<'_> {
         }
     }
 
-    /// Whether there is a signal to answer now. Flags and hunger are answered by work only: they wait for the next push.
+    /// Whether there is a signal to answer now. Only work answers flags and hunger: they wait for
+    /// the next push.
     #[inline]
     pub(crate) fn is_called(self) -> bool {
         self.deque().is_signalled()
             && (self.worker().deque.raised() & !FOR_WORK != 0 || !self.deque().is_empty())
     }
 
-    /// Does what others have asked for by signals.
+    /// Does what other threads have requested by signals.
     pub(crate) fn act_on(self, signals: u32) {
         if self.shared().is_inherited() {
             return;
@@ -254,7 +264,7 @@ impl WorkerThread<'_> {
         let deque = self.deque();
         if !alt::move_out(self) && signals & FOR_WORK != 0 {
             if deque.expose_half() == 0 {
-                // They wait for work.
+                // Flags and hunger wait for work.
                 self.worker().deque.raise(signals & FOR_WORK);
             } else {
                 self.set_exposed_at(clock::now());
@@ -271,7 +281,7 @@ impl WorkerThread<'_> {
             deque.shut();
             wake::work_visible(self.shared(), Some(self.worker()));
         } else if barrier::available() != Some(true) {
-            // Nobody can expose our work by force: all of it is public.
+            // No thief can expose our tasks by force, so all of them are public.
             deque.expose_all();
             deque.shut();
         }
@@ -297,10 +307,12 @@ impl WorkerThread<'_> {
         }
     }
 }
-/// The position of a task that did not fit. Not the last number: a bottom of 0 would lie just above that.
+/// The position of a task that did not fit. Not the last number: a bottom of 0 would lie just above
+/// that.
 pub(crate) const FULL: u64 = u64::MAX - 1;
 
-/// Ends a join whose first half panicked: the second is dropped unrun, or waited for if a thief has it.
+/// Ends a join whose first half panicked: drops the second half unrun, or waits for it if a thief
+/// has it.
 struct Abandon<'a, B, RB>
 where
     B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
@@ -316,7 +328,7 @@ where
     B: FnOnce(WorkerThread<'_>, bool) -> RB + Send,
     RB: Send,
 {
-    // Inlined, so that the fields stay in registers while all goes well.
+    // Inlined, so that the fields stay in registers if nothing panics.
     #[inline(always)]
     fn drop(&mut self) {
         self.current.abandon(self.half, self.position);
@@ -332,16 +344,16 @@ impl WorkerThread<'_> {
         RB: Send,
     {
         if self.take_back_cold(half.header(), position) {
-            // SAFETY: 1. taken back just now; 2. the join is not going on.
+            // SAFETY: 1. taken back just now; 2. the join ends here.
             return drop(unsafe { half.take_closure() });
         }
         let unstarted = wait::for_half_unwinding(self, half.header());
         self.deque().settle(position);
         if unstarted {
-            // SAFETY: 1. taken back just now; 2. the join is not going on.
+            // SAFETY: 1. taken back just now; 2. the join ends here.
             return drop(unsafe { half.take_closure() });
         }
-        // SAFETY: 1. waited for; 2. the join is not going on.
+        // SAFETY: 1. waited for; 2. the join ends here.
         if let Err(payload) = unsafe { half.take_result() } {
             self.shared().panics.report(payload, UnhandledPanic::Second);
         }

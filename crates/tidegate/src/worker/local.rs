@@ -1,18 +1,18 @@
 //! Data per worker.
 //!
 //! A [`WorkerLocal`] is an array of values whose index is the number of the calling thread
-//! ([`with_number`]): no two threads that live at once have the same one. So a value belongs to one
-//! thread at a time, and its soundness rests on nothing else. It does not matter which pool the
-//! thread belongs to, or whether to any: worker numbers, which pass from guest to guest, and the
-//! thread's place in a pool are not used.
+//! ([`with_number`]): no two live threads have the same number. So a value belongs to one thread at
+//! a time, and its soundness rests only on that. It does not matter whether the thread belongs to a
+//! pool, or to which: worker numbers, which pass from guest to guest, and the thread's place in a
+//! pool are not used.
 //!
-//! The array grows without moving its values ([`SegmentedArray`]). A look-up is two loads beyond
-//! the thread's own number; there is no lock, and no write that another thread would see. Each
-//! thread gets the lowest free number, so there are never more values than threads that lived at
-//! once.
+//! The array grows without moving its values ([`SegmentedArray`]). A look-up is two loads in
+//! addition to the thread's own number; there is no lock, and no write that another thread would
+//! see. Each thread gets the lowest free number, so there are never more values than threads that
+//! lived at once.
 //!
-//! It does not drop a value when its thread ends, and knows nothing of tasks: a task that waits may find the value
-//! changed by another task that its worker has run meanwhile.
+//! A value is not dropped when its thread ends, and the array knows nothing of tasks. When a task
+//! has waited, it may find the value changed by another task that its worker has run meanwhile.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -20,22 +20,24 @@ use tidegate_sync::Line;
 use tidegate_sync::segmented::SegmentedArray;
 use tidegate_sync::thread::with_number;
 
-/// A value for each worker, made when the worker first asks for it.
+/// A value for each worker, created when the worker first uses it.
 ///
-/// For sums, statistics and buffers that workers must not share: each adds to its own, and the owner collects
-/// them afterwards with [`iter_mut`](Self::iter_mut) or [`into_values`](Self::into_values).
+/// For sums, statistics and buffers that workers must not share: each worker uses its own value,
+/// and the owner collects the values afterwards with [`iter_mut`](Self::iter_mut) or
+/// [`into_values`](Self::into_values).
 ///
-/// A value belongs to a thread. Threads of no pool have one each as well, and one that takes part
-/// in a call from outside (see [`join`](crate::join)) keeps the same one inside and outside of it.
-/// Later threads take over the values of threads that have ended before they make new ones. So
-/// there are never more values than threads that lived at once, in any number of pools. In a child
-/// made by `fork`, the threads of the parent count as living.
+/// A value belongs to a thread. A thread of no pool has a value as well. If such a thread takes
+/// part in a call from outside (see [`join`](crate::join)), it keeps the same value inside and
+/// outside the call. Later threads take over the values of threads that have ended before they
+/// create new ones. So there are never more values than threads that lived at once, in any number
+/// of pools. In a child made by `fork`, the threads of the parent count as live.
 ///
-/// A task may meet the value in a state that another task has left half-way: while one waits inside of
-/// [`with`](Self::with), for instance in a join, its worker may run another on top that calls `with` too. Both get
-/// the same value. That is safe, and a borrow of a `RefCell` that is held over a join may panic.
+/// A task may see the value in an intermediate state that another task has left. While a task waits
+/// inside [`with`](Self::with), for instance in a join, its worker may run another task on top that
+/// also calls `with`. Both get the same value. That is safe, but a borrow of a `RefCell` that is
+/// held over a join may panic.
 ///
-/// The price of a call is that of a thread-local variable and two loads, a few nanoseconds. Each value has
+/// A call costs a thread-local variable and two loads, which is a few nanoseconds. Each value has
 /// cache lines of its own.
 ///
 /// ```
@@ -51,7 +53,7 @@ pub struct WorkerLocal<T> {
     values: SegmentedArray<Line<Owned<T>>>,
 }
 
-/// A value, once it is made, that one thread at a time looks at.
+/// A value, once it is created, that one thread at a time uses.
 struct Owned<T>(OnceCell<T>);
 
 impl<T> Default for Owned<T> {
@@ -60,17 +62,17 @@ impl<T> Default for Owned<T> {
     }
 }
 
-// SAFETY: a shared `Owned` is looked into by `with` alone, and there only by the thread that has the number under which
-// the value lies, for a time during which it keeps that number. Two threads that have had the same number are
-// ordered by its being given back and taken (Release and Acquire, in `sync`), so this is one hand-over of the value after another, for
-// which `T: Send` is enough.
+// SAFETY: only `with` looks into a shared `Owned`, on the thread that has the number of the value,
+// while the thread keeps that number. If two threads have had the same number, the first has given
+// it back before the second took it (Release and Acquire, in `sync`). So these uses are a sequence
+// of hand-overs of the value, for which `T: Send` is enough.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
 impl<T: Send> WorkerLocal<T> {
-    /// No values yet; `init` makes one for each worker.
+    /// Creates an empty `WorkerLocal`; `init` makes the value of each worker.
     ///
-    /// `init` runs on that worker. If it asks this `WorkerLocal` itself for the worker's value, or lets other tasks run that do,
-    /// that value is kept and the outer one is dropped.
+    /// `init` runs on that worker. If `init` itself uses this `WorkerLocal`, or lets other tasks
+    /// run that do, the value made by that inner call is kept and the outer one is dropped.
     #[must_use]
     pub fn new(init: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self {
@@ -82,7 +84,7 @@ impl<T: Send> WorkerLocal<T> {
     /// Calls `f` with the calling thread's value.
     ///
     /// # Panics
-    /// If `f` does, or `init`.
+    /// If `f` or `init` panics.
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
         with_number(|number| {
             let Owned(value) = &**self.values.get_or_grow(number);
@@ -96,20 +98,21 @@ impl<T: Send> WorkerLocal<T> {
     /// Makes the calling thread's value.
     #[cold]
     fn first<'a>(&self, value: &'a OnceCell<T>) -> &'a T {
-        // Made before the cell is asked to keep it: `init` is the user's and may come here again.
+        // Made before the cell is set: `init` is user code and may call this again.
         let own = (self.init)();
         drop(value.set(own));
-        // What `get_or_init` returns would be an exclusive borrow to Miri, and a call inside of this one shares the value.
+        // Not `get_or_init`: Miri treats its result as an exclusive borrow, but a call inside this
+        // one shares the value.
         value.get().expect("set here or by `init`")
     }
 
-    /// The values of all threads that have asked for one, in no order that means anything.
+    /// The values of all threads that have used this, in an unspecified order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let lines = self.values.iter_mut();
         lines.filter_map(|Line(Owned(value))| value.get_mut())
     }
 
-    /// The same values, taken out.
+    /// Consumes this and returns the values, in an unspecified order.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         let lines = self.values.into_elements();
         lines.filter_map(|Line(Owned(value))| value.into_inner())
@@ -117,7 +120,7 @@ impl<T: Send> WorkerLocal<T> {
 }
 
 impl<T: Send + Default + 'static> Default for WorkerLocal<T> {
-    /// Values begin as `T::default()`.
+    /// The values start as `T::default()`.
     fn default() -> Self {
         Self::new(T::default)
     }

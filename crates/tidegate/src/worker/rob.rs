@@ -1,6 +1,7 @@
-//! What a waiting worker may run: parts of what it waits for, found by leapfrogging over other workers' waits.
+//! What a waiting worker may run: parts of what it waits for, found by leapfrogging over the waits
+//! of other workers.
 //!
-//! The rules and their argument are docs/waiting.md.
+//! docs/waiting.md has the rules and their argument.
 
 use super::alt;
 use super::flags::Flags;
@@ -15,10 +16,10 @@ use crate::scope;
 use crate::scope::ScopeCore;
 use tidegate_deque::Steal;
 
-/// How many waits a robber follows from worker to worker.
+/// The number of waits that a robber follows from worker to worker.
 pub(crate) const HOPS: usize = 8;
 
-/// A worker that waits, and looks for something that it may run meanwhile.
+/// A worker that waits, and meanwhile looks for a task that it may run.
 pub(super) struct Robber<'a> {
     pub(super) worker: WorkerThread<'a>,
     pub(super) awaited: Awaited<'a>,
@@ -39,7 +40,7 @@ impl<'a> Robber<'a> {
     pub(super) fn descendant(&mut self) -> Option<Task> {
         let worker = self.worker;
         if worker.shared().memory.is_ordered() {
-            // What it has forked lies in the plan.
+            // Tasks that were forked by what is awaited are in the plan.
             let scope = self.awaited.scope()?;
             let planned = memory::take(worker, Look::Of(scope));
             let queued = planned.or_else(|| scope.pop_queued());
@@ -58,7 +59,7 @@ impl<'a> Robber<'a> {
         }
     }
 
-    /// What is awaited, or a task of it, if it lies in a queue.
+    /// What is awaited, or one of its tasks, if it lies unbegun in a queue.
     pub(super) fn unbegun(&self) -> Option<Task> {
         let worker = self.worker;
         match self.awaited {
@@ -79,7 +80,8 @@ impl<'a> Robber<'a> {
     /// Any task, because the user's wait policy allows it.
     pub(super) fn any_task(&mut self) -> Option<Task> {
         let worker = self.worker;
-        // One at a time, the own deque included: older tasks of a batch would lie above this frame.
+        // One task at a time, even from the worker's own deque: older tasks of a batch would lie
+        // above this frame.
         let mut of = |victim: &Worker| {
             let robbed = self.rob_one(victim, Thief::unnamed(victim.index));
             robbed.or_else(|| steal_beside_deque(victim, &mut self.flags.beside).ok())
@@ -111,7 +113,7 @@ impl<'a> Robber<'a> {
         None
     }
 
-    /// Robs the worker that has what we wait for, or the one that it waits for in turn.
+    /// Robs the worker that has the awaited task, or a worker that this one waits for in turn.
     fn rob(&mut self, first: Thief, scope: Option<&ScopeCore>) -> Option<Task> {
         let worker = self.worker;
         let mut thief = first;
@@ -124,7 +126,8 @@ impl<'a> Robber<'a> {
                 }
             }
             let next = victim.waiting.thief()?;
-            // After that load: while the generation lasts, what the victim waits for is descended from its base.
+            // Checked after that load: while the generation lasts, what the victim waits for
+            // descends from its base.
             if victim.deque.generation() != generation || next == thief {
                 return None;
             }
@@ -151,7 +154,8 @@ impl<'a> Robber<'a> {
         robbed
     }
 
-    /// A robber runs halves, and tasks of the scope that it waits for; other tasks go to their queues.
+    /// A robber runs halves, and tasks of the scope that it waits for. It passes other tasks on to
+    /// their queues.
     fn keep_or_pass_on(&self, task: Task, scope: Option<&ScopeCore>) -> Option<Task> {
         let wanted = match (task.scope(), scope) {
             (Some(_), Some(scope)) => task.is_of(scope),
@@ -165,7 +169,7 @@ impl<'a> Robber<'a> {
         None
     }
 
-    /// Says in the latch that this worker runs the task on top of its wait.
+    /// Records in the latch that this worker runs the task on top of its wait.
     pub(super) fn tell_that_we_run_on_top(&self, task: &Task) {
         let deque = self.worker.deque();
         let generation = deque.is_empty().then(|| deque.generation());

@@ -1,7 +1,8 @@
 //! How a worker without work finds some, and the life of a thread of the pool.
 //!
-//! Order: the worker's own tasks, then the sources that the policy lists, last a sweep over victims by the victim policy.
-//! How long to go on and when to park is the idle policy's decision; parking itself is in [`crate::sleep`].
+//! A worker looks at its own tasks first, then at the sources that the policy lists, and last
+//! sweeps over victims in the order of the victim policy. The idle policy decides how long the
+//! worker looks and when it parks; [`crate::sleep`] does the parking.
 
 use super::custom_backoff::idle_state;
 use super::flags::Flags;
@@ -30,11 +31,11 @@ pub(crate) struct Search<'a> {
     thief: Thief,
     rng: Rng,
     flags: Flags,
-    /// When the task was stolen that runs now.
+    /// When the running task was stolen.
     stolen_at: Option<Nanos>,
-    /// Since its last rest this worker has neither taken a task nor searched.
+    /// This worker has neither taken a task nor searched since its last rest.
     has_rested: bool,
-    /// Another thread has to come for what the task in hand leaves behind.
+    /// Another thread must come for the tasks that are left after the current one.
     must_rouse: bool,
 }
 
@@ -101,14 +102,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Rests. `false`: the thread is to leave.
+    /// Rests. Returns `false` if the thread must leave.
     fn rest(&mut self) -> bool {
         self.has_rested = true;
         sleep::rest(self.worker, self.flags.rest())
     }
 
-    /// Takes one of this worker's own tasks. After a rest its waker counts on a search, which that task delays: another thread has to come
-    /// for what is left. It would come in vain if it were called before the last task is taken.
+    /// Takes one of this worker's own tasks. After a rest, the thread that woke this worker counts
+    /// on a search, which this task delays. So another thread must come for the tasks that are
+    /// left. If that thread were called earlier, it might come for a last task that this worker
+    /// takes itself.
     fn own_task(&mut self) -> Option<Task> {
         let has_rested = std::mem::take(&mut self.has_rested);
         let task = self.worker.own_task()?;
@@ -116,7 +119,8 @@ impl<'a> Search<'a> {
         Some(task)
     }
 
-    /// Runs what is left in the own deque and in the pool's queues, for a pool that has no threads.
+    /// Runs the tasks left in the worker's own deque and in the pool's queues, for a pool that has
+    /// no threads.
     pub(crate) fn finish(mut self) {
         let worker = self.worker;
         let planned = || memory::take(worker, Look::Next(&mut |_| 0));
@@ -126,7 +130,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Answers signals where no frames are. A slot that is wanted back is given back by resting.
+    /// Answers signals at a point without frames. If the slot is wanted back, the worker rests and
+    /// so gives it back.
     fn poll_at_base(&self) {
         let worker = self.worker;
         if !worker.is_called() {
@@ -149,7 +154,8 @@ impl<'a> Search<'a> {
         memory::forget_granted(worker);
         self.enter_base(&task);
         if std::mem::take(&mut self.must_rouse) {
-            // Only now: until its latch says that the task is taken, its joiner looks for it again and again.
+            // Only now: until the task's latch says that it is taken, its joiner looks for it again
+            // and again.
             wake::rouse(worker.shared());
         }
         worker.victim.is_busy.set(true);
@@ -164,14 +170,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Names the task at the base of the stack anew, for waiting workers that may rob its descendants.
+    /// Renames the base of the stack for this task. Waiting workers that may rob the task's
+    /// descendants compare that name.
     fn enter_base(&self, task: &Task) {
         let worker = self.worker;
         let scope = task
             .scope()
             .map_or(std::ptr::null_mut(), |s| std::ptr::from_ref(s).cast_mut());
         let alone = worker.deque().is_empty();
-        // Tasks that an earlier task has left below are unrelated to this one: nothing may be robbed here then.
+        // If an earlier task has left tasks below, they are unrelated to this one: then nothing may
+        // be robbed here.
         let scope = if alone { scope } else { std::ptr::null_mut() };
         // Relaxed: only this thread writes it.
         let same = !scope.is_null() && worker.base_scope.load(Ordering::Relaxed) == scope;
@@ -179,8 +187,8 @@ impl<'a> Search<'a> {
             return;
         }
         let generation = worker.forget_base();
-        // Release, after the new generation as `forget_base` is before it: a robber that acquires the new generation does
-        // not see the old scope, see docs/waiting.md.
+        // Release, stored after the new generation; `forget_base` clears the scope before it. So a
+        // robber that acquires the new generation does not see the old scope, see docs/waiting.md.
         worker.base_scope.store(scope, Ordering::Release);
         wait::tell_that_we_run(worker, task, alone.then_some(generation), false);
     }
@@ -220,7 +228,7 @@ impl<'a> Search<'a> {
             }
             let rng = &mut self.rng;
             let rest = (self.thief).sweep_failed(&worker.notes, clock::now, || rng.draw());
-            // A sleeper for memory may have got the slot.
+            // The slot may have gone to a task that slept for memory.
             if !self.take_rest(rest) || worker.must_stop() {
                 break None;
             }
@@ -233,7 +241,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Whether to look again.
+    /// Takes a rest. Returns whether to look again.
     fn take_rest(&self, rest: Rest) -> bool {
         match rest {
             Rest::Retry => (0..SPINS_PER_RETRY.default).for_each(|_| spin_loop()),
@@ -281,7 +289,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Asks each victim once, in the order of the victim policy.
+    /// Tries each victim once, in the order of the victim policy.
     fn sweep(&mut self) -> Option<Task> {
         let worker = self.worker;
         let pool = worker.shared();
@@ -298,7 +306,7 @@ impl<'a> Search<'a> {
             if victim.sleeper.is_preempted.get()
                 && pool.ledger().status(victim.index) == Status::Owed
             {
-                // It continues by itself, with the slot that this worker leaves by resting.
+                // That thread continues unaided with the slot that this worker frees by resting.
                 worker.set_must_stop(true);
                 return None;
             }
@@ -326,7 +334,7 @@ impl<'a> Search<'a> {
         worker.victim.last_victim.set(Some(victim.index));
         self.stolen_at = Some(clock::now());
         if self.flags.gap.is_shortest() {
-            // The joiner comes to wait, and may then rob what this task forks.
+            // The joiner will wait soon, and may then rob what this task forks.
             worker.deque.raise(signal::FLAG);
         }
         Some(task)
@@ -343,7 +351,8 @@ mod tests {
     use crate::worker::{Admission, Membership};
     use tidegate_policy::{QueueKind, SharePolicy};
 
-    /// What becomes of an idle thread when another one has rested and begins the first task of a batch of so many.
+    /// The status of an idle thread after another thread has rested and begun the first task of a
+    /// batch of `tasks`.
     fn status_of_idle_beside_batch(tasks: usize) -> Status {
         let builder = Pool::builder()
             .queue(QueueKind::ChaseLev)

@@ -1,4 +1,4 @@
-//! Taking tasks out of another worker's deque and queues.
+//! Takes tasks out of another worker's deque and queues.
 
 use super::alt;
 use super::flags::Flags;
@@ -36,7 +36,7 @@ impl WorkerThread<'_> {
                     self.count_steal(victim, k);
                     if !older.is_empty() {
                         older.into_iter().for_each(|task| self.keep_in_batch(task));
-                        // While they were in our hands a last look has not seen them.
+                        // A sleeper's last look did not see them while this worker held them.
                         wake::work_visible(self.shared(), Some(self.worker()));
                     }
                     return youngest;
@@ -69,13 +69,13 @@ impl WorkerThread<'_> {
         None
     }
 
-    /// Steals as many tasks as the steal amount says; the youngest of them, and the others.
+    /// Steals as many tasks as the steal amount says. Returns the youngest of them, and the others.
     fn take_batch(self, victim: &Worker) -> (Steal, Option<Task>, Vec<Task>) {
         let mut youngest = None;
         let older = Cell::new(Vec::new());
         let amount = |waiting| {
             let amount = Thief::take(&self.notes, self.shared().options.amount, || waiting);
-            // Before the theft: the victim may wait for us afterwards.
+            // Allocated before the theft: after it, the victim may have to wait for us.
             older.set(Vec::with_capacity(amount.saturating_sub(1)));
             amount as u64
         };
@@ -104,8 +104,9 @@ impl WorkerThread<'_> {
         events::steal(self.shared().name(), self.index, victim.index, tasks);
     }
 
-    /// Keeps an older task of a batch while the youngest one runs: not in the deque, where it would lie below that one's
-    /// descendants and hide them from those who wait for them.
+    /// Keeps an older task of a batch while the youngest one runs. Not in the deque: there the
+    /// older task would lie below the descendants of the running task, and hide them from the
+    /// workers that wait for them.
     pub(crate) fn keep_in_batch(self, task: Task) {
         let joiner = self
             .stolen_batch
@@ -114,7 +115,7 @@ impl WorkerThread<'_> {
     }
 }
 
-/// Takes tasks out of others' deques.
+/// Takes tasks out of another worker's deque.
 pub(crate) fn steal_from(
     victim: &Worker,
     amount: impl FnOnce(u64) -> u64,
@@ -126,8 +127,8 @@ pub(crate) fn steal_from(
     victim.deque.steal(amount, only, sink)
 }
 
-/// Takes a task that the victim keeps outside its deque: the rest of a stolen batch, or a task in the queue in place
-/// of the deque.
+/// Takes a task that the victim keeps outside its deque: the rest of a stolen batch, or a task in
+/// the queue in place of the deque.
 pub(super) fn steal_beside_deque(victim: &Worker, cursors: &mut Cursors) -> Result<Task, Miss> {
     match victim.stolen_batch.pop() {
         Some(task) => Ok(task),
@@ -135,23 +136,24 @@ pub(super) fn steal_beside_deque(victim: &Worker, cursors: &mut Cursors) -> Resu
     }
 }
 
-/// Takes the oldest task that a worker offers, in its deque or beside it.
+/// Takes the oldest task that a worker offers, in its deque or outside it.
 pub(crate) fn steal_oldest(victim: &Worker) -> Option<Task> {
     loop {
         let (got, oldest) = steal_one(victim, None);
-        // After a theft lost to another thief there may be a next task.
+        // If another thief won the race, there may be a next task.
         if got != Steal::Lost {
             return oldest.or_else(|| steal_beside_deque(victim, &mut Cursors::default()).ok());
         }
     }
 }
 
-/// Takes the oldest task of this worker as a thief does. A task that its queue does not give thieves comes last.
+/// Takes the oldest task of this worker as a thief does. A task that the worker's queue does not
+/// give to thieves comes last.
 pub(crate) fn steal_own(worker: WorkerThread<'_>) -> Option<Task> {
     steal_oldest(worker.worker()).or_else(|| alt::take_away(worker))
 }
 
-/// Takes the oldest task out of another's deque.
+/// Takes the oldest task out of another worker's deque.
 pub(crate) fn steal_one(victim: &Worker, only: Option<Gen>) -> (Steal, Option<Task>) {
     let mut oldest = None;
     let got = steal_from(

@@ -40,8 +40,9 @@ impl<'a> WorkerThread<'a> {
     #[inline(always)]
     pub(crate) fn get() -> Option<Self> {
         let worker = CURRENT.with(Cell::get);
-        // SAFETY: set by `Membership::enter`, which keeps the pool and so the worker alive until it sets the pointer
-        // back; the value stays on this thread (`not_send`) and in frames above that guard.
+        // SAFETY: set by `Membership::enter`, which keeps the pool and so the worker alive until it
+        // sets the pointer back. The value stays on this thread (`not_send`) and in frames above
+        // that guard.
         let worker = unsafe { worker.as_ref() }?;
         Some(Self {
             worker,
@@ -49,7 +50,7 @@ impl<'a> WorkerThread<'a> {
         })
     }
 
-    /// The worker of `pool` that the calling thread is, if it is one now.
+    /// The worker of `pool` that the calling thread is now, if it is one.
     #[inline]
     pub(crate) fn of(pool: &PoolInner) -> Option<Self> {
         Self::get().filter(|current| std::ptr::eq(current.shared(), pool))
@@ -63,7 +64,8 @@ impl<'a> WorkerThread<'a> {
                 break;
             }
             let before = current.worker.own.before.get();
-            // SAFETY: as in `get`: the guard that made the thread that worker lies in a frame below.
+            // SAFETY: as in `get`: the guard that made the thread this worker lies in a frame
+            // below.
             let worker = unsafe { before.as_ref() };
             here = worker.map(|worker| Self {
                 worker,
@@ -73,15 +75,15 @@ impl<'a> WorkerThread<'a> {
         here
     }
 
-    /// What comes now descends from no task that this worker, or who had its number before, began with. The new name of
-    /// its base.
+    /// From here on, this worker's tasks descend from none of its earlier tasks, nor from those of
+    /// an earlier thread with its number. Returns the new generation of its base.
     pub(crate) fn forget_base(self) -> Gen {
         // Release, before the new generation: see `enter_base`.
         self.base_scope.store(null_mut(), Ordering::Release);
         self.deque().next_generation()
     }
 
-    /// Calls `f` as this worker, which the thread is in a frame below if not now.
+    /// Calls `f` as this worker. The thread is this worker now or in a frame below.
     pub(crate) fn call<R>(self, f: impl FnOnce(Self) -> R) -> R {
         struct Back<'a>(*const Worker, &'a PoolInner);
         impl Drop for Back<'_> {
@@ -98,11 +100,12 @@ impl<'a> WorkerThread<'a> {
     #[inline]
     pub(crate) fn shared(self) -> &'a PoolInner {
         let shared = self.worker.pool.get();
-        // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a `WorkerThread` can exist.
+        // SAFETY: set by `Membership::enter`, which holds an Arc of it for as long as a
+        // `WorkerThread` can exist.
         unsafe { &*shared }
     }
 
-    /// Whether this worker, while it waits for that, may run any task of the pool's queues.
+    /// Whether this worker, while it waits for `awaited`, may run any task of the pool's queues.
     pub(crate) fn runs_queued(self, awaited: Awaited<'_>) -> bool {
         matches!(awaited, Awaited::Outside(_)) && self.shared().kind().helps_outside_waits()
     }
@@ -122,8 +125,8 @@ impl<'a> WorkerThread<'a> {
     /// The owner's side of this worker's deque.
     #[inline(always)]
     pub(crate) fn deque(self) -> Owner<'a, Header> {
-        // SAFETY: only the thread that is this worker has a `WorkerThread`, and membership passes from thread to thread
-        // under the pool's ledger lock.
+        // SAFETY: only the thread that is this worker has a `WorkerThread`, and membership passes
+        // from thread to thread under the pool's ledger lock.
         unsafe { self.worker.deque.owner() }
     }
 
@@ -133,12 +136,14 @@ impl<'a> WorkerThread<'a> {
         self.worker.own.covers.get()
     }
 
-    /// Where in the deque the innermost context began: what lies below belongs to frames below.
+    /// The position in the deque at which the innermost context began: the tasks below belong to
+    /// frames below.
     pub(crate) fn floor(self) -> u64 {
         self.worker.own.floor.get()
     }
 
-    /// Begins a context that covers `scope`, with what the deque will hold from here on; the one that it interrupts.
+    /// Begins a context that covers `scope` and the tasks that the deque will hold from here on.
+    /// Returns the interrupted context.
     #[inline]
     pub(crate) fn enter_context(self, scope: *const ScopeCore) -> Context {
         let outer = Context {
@@ -152,7 +157,7 @@ impl<'a> WorkerThread<'a> {
         outer
     }
 
-    /// Goes on with the context that was interrupted.
+    /// Resumes the interrupted context.
     #[inline]
     pub(crate) fn set_context(self, context: Context) {
         let own = &self.worker.own;
@@ -176,7 +181,7 @@ impl<'a> WorkerThread<'a> {
         self.worker.own.exposed_at.set(now);
     }
 
-    /// One preemption more; how many there were before in a row.
+    /// Counts one more preemption. Returns how many in a row there were before it.
     pub(crate) fn add_preemption(self) -> usize {
         let (own, now) = (&self.worker.own, clock::now());
         let last = own.preempted_at.replace(now);
@@ -188,7 +193,7 @@ impl<'a> WorkerThread<'a> {
         before
     }
 
-    /// What begins now has a slot of its own.
+    /// The task that begins now has a slot of its own.
     pub(crate) fn forget_preemptions(self) {
         self.worker.own.preemptions.set(0);
     }
@@ -208,18 +213,18 @@ impl<'a> WorkerThread<'a> {
         unsafe { OwnBlocks::new(&self.worker.own.blocks) }
     }
 
-    /// Begins a phase; what this worker did before.
+    /// Begins a phase. Returns the phase before it.
     pub(crate) fn enter_phase(self, phase: Phase) -> Phase {
         self.notes.note(Event::Phase, &[phase as u64]);
         self.tally.phases.enter(phase)
     }
 
-    /// Tasks were stolen.
+    /// Records a theft in the trace.
     pub(crate) fn note_steal(self, victim: &Worker, tasks: u64) {
         self.notes.note(Event::Stole, &[victim.index as u64, tasks]);
     }
 
-    /// Returns what it was.
+    /// Returns the previous value.
     pub(crate) fn set_inlining(self, inlining: bool) -> bool {
         self.worker.own.inlining.replace(inlining)
     }
@@ -228,7 +233,8 @@ impl<'a> WorkerThread<'a> {
 impl<'a> From<Runner<'a>> for WorkerThread<'a> {
     #[inline(always)]
     fn from(runner: Runner<'a>) -> Self {
-        // SAFETY: made by `WorkerThread::as_runner` alone, from a worker that this thread is for all of 'a.
+        // SAFETY: made only by `WorkerThread::as_runner`, from a worker that this thread is for all
+        // of 'a.
         let worker = unsafe { runner.as_ptr().cast::<Worker>().as_ref() };
         let not_send = PhantomData;
         Self { worker, not_send }
@@ -243,12 +249,15 @@ impl FrameWorker {
         Self(NonNull::from(current.worker))
     }
 
-    /// That worker. Unlike [`WorkerThread::get`] it finds the worker in a child made by `fork`, too.
+    /// Returns that worker. Unlike [`WorkerThread::get`], it also finds the worker in a child made
+    /// by `fork`.
     ///
     /// # Safety
-    /// 1. The caller runs on the thread for which this was made, in a frame above the one that made it.
+    /// 1. The caller runs on the thread for which this was made, in a frame above the one that made
+    ///    it.
     pub(crate) unsafe fn current(&self) -> WorkerThread<'_> {
-        // SAFETY: the thread's time as this worker, during which the pool keeps the worker, lasts until that frame ends (1).
+        // SAFETY: the thread's time as this worker, during which the pool keeps the worker, lasts
+        // until that frame ends (1).
         let worker = unsafe { self.0.as_ref() };
         let not_send = PhantomData;
         WorkerThread { worker, not_send }
@@ -262,8 +271,8 @@ pub(crate) struct Context {
     floor: u64,
 }
 
-/// Makes the calling thread the worker that it was before it became one of `shared`. What was a worker before a fork is none
-/// in the child.
+/// Makes the calling thread the worker that it was before it became a worker of `shared`. A worker
+/// from before a fork is no worker in the child.
 fn become_again(before: *const Worker, shared: &PoolInner) {
     let before = if shared.is_inherited() {
         null()
@@ -273,23 +282,26 @@ fn become_again(before: *const Worker, shared: &PoolInner) {
     CURRENT.with(|current| current.set(before));
 }
 
-/// Makes the calling thread a worker of nobody: a `fork` inside a task has made it the only one of a child.
+/// Ends the calling thread's membership in any pool: a `fork` inside a task has made it the only
+/// thread of a child.
 pub(crate) extern "C" fn leave_in_child() {
     CURRENT.with(|current| current.set(null()));
 }
 
-/// The right to be one worker, given once by the ledger; whoever has it may touch what only that worker's thread touches.
+/// The right to be one worker, given once by the ledger. Its holder may access what only that
+/// worker's thread may access.
 pub(crate) struct Admission(usize);
 
 impl Admission {
-    /// For the ledger's keepers alone (`members::admit_guest`, `PoolInner::start_thread`): the ledger has just admitted worker
-    /// `index`, and no thread is it.
+    /// Only for the code that admits workers to the ledger (`members::admit_guest`,
+    /// `PoolInner::start_thread`): the ledger has just admitted worker `index`, and no thread is
+    /// that worker.
     pub(crate) fn granted(index: usize) -> Self {
         Self(index)
     }
 }
 
-/// A thread's time as a worker. It may be one of another pool before and after.
+/// A thread's time as a worker. It may be a worker of another pool before and after.
 pub(crate) struct Membership {
     shared: Arc<PoolInner>,
     index: usize,
@@ -320,7 +332,8 @@ impl Membership {
         membership.current().forget_base();
         membership.current().forget_preemptions();
         if barrier::available() != Some(true) || membership.current().alt_queue.is_some() {
-            // Nobody can expose our work by force, now or ever, or it goes elsewhere: each push goes the cold way.
+            // Either no thief can expose our tasks by force, now or later, or the tasks go to
+            // another queue. So each push takes the cold exit.
             membership.current().deque().shut();
         }
         membership

@@ -1,7 +1,7 @@
-//! Waiting without running anything unrelated.
+//! Waits without running anything unrelated.
 //!
-//! The protocol is docs/waiting.md. A waiter robs only those who run descendants of what it waits for, spins a little, then
-//! gives its slot up and sleeps on the latch ([`crate::sleep`]).
+//! docs/waiting.md has the protocol. A waiter robs only workers that run descendants of what it
+//! waits for, spins a little, then gives up its slot and sleeps on the latch ([`crate::sleep`]).
 
 use super::WorkerThread;
 use super::event::{Event, Waiter};
@@ -28,12 +28,14 @@ use tidegate_sync::{clock, spin_loop, thread};
 #[derive(Clone, Copy)]
 pub(crate) enum Awaited<'a> {
     Half(&'a Header),
-    /// Like `Half`, but by a thread that is unwinding: it runs nothing, and goes on when no thread has begun the half.
+    /// Like `Half`, but for a thread that is unwinding: it runs nothing, and continues when no
+    /// thread has begun the half.
     HalfUnwinding(&'a Header),
     Scope(&'a ScopeCore),
-    /// Something outside the pool: nothing may be robbed.
+    /// An event outside the pool: nothing may be robbed.
     Outside(&'a Event),
-    /// Memory, or a turn in the order in which tasks may have it: nothing may be robbed, and the slot is for others at once.
+    /// Memory, or a turn in the order in which tasks may have it: nothing may be robbed, and the
+    /// waiter gives up its slot at once.
     Memory(&'a Event),
 }
 
@@ -65,7 +67,7 @@ impl<'a> Awaited<'a> {
         }
     }
 
-    /// What the waiter's sleep is counted as.
+    /// The phase in which the waiter's sleep is counted.
     pub(crate) fn phase(self) -> Phase {
         match self {
             Self::Memory(_) => Phase::Memory,
@@ -98,14 +100,15 @@ pub(crate) fn for_half(worker: WorkerThread<'_>, half: &Header) {
     }
 }
 
-/// Waits for a stolen half and runs nothing meanwhile. `true`: no thread had begun it, and it is the caller's again.
+/// Waits for a stolen half and runs nothing meanwhile. Returns `true` if no thread had begun the
+/// half and it is the caller's again.
 pub(crate) fn for_half_unwinding(worker: WorkerThread<'_>, half: &Header) -> bool {
     loop {
         match half.latch.state() {
             State::Open => return false,
-            // If the half is not there, its next taker is about to say so in the latch.
+            // If the half is not in the queue, its next taker is about to record that in the latch.
             State::Kept(_) | State::Queued if worker.take_unbegun_half(half).is_none() => {
-                // In a child made by `fork` that taker may be a thread of the parent.
+                // In a child made by `fork`, that taker may be a thread of the parent.
                 worker.shared().check_process();
                 thread::yield_now();
             }
@@ -132,7 +135,8 @@ pub(crate) fn for_event(event: &Event) {
     }
 }
 
-/// Waits; whatever this worker did before, it does again afterwards. The thief of what was awaited, if it was ever seen.
+/// Waits, and afterwards restores what this worker did before. Returns the thief of what was
+/// awaited, if this worker has seen it.
 pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Thief> {
     worker.tally.max_depth.raise_to(worker.deque().bottom());
     let outer = worker.waiting.thief();
@@ -146,7 +150,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     memory::waits(worker, awaited);
     look_and_sleep(&mut Robber::new(worker, awaited));
     memory::goes_on(worker, awaited);
-    // The call may have come when the wait was over.
+    // The ledger may have called this waiter when its wait was already over.
     wake::pass_call_on(worker);
     let _ = worker.enter_phase(phase);
     if blocked {
@@ -158,7 +162,7 @@ pub(crate) fn until(worker: WorkerThread<'_>, awaited: Awaited<'_>) -> Option<Th
     thief
 }
 
-/// Says in the latch of a half who runs it, and tells its joiner if that sleeps.
+/// Records in the latch of a half which worker runs it, and wakes the joiner if it sleeps.
 pub(crate) fn tell_that_we_run(
     worker: WorkerThread<'_>,
     task: &Task,
@@ -176,8 +180,8 @@ pub(crate) fn tell_that_we_run(
     }
 }
 
-/// Runs a task that descends from nothing below on top of this worker's frames. Meanwhile no worker that may rob what is
-/// below may have what this task forks.
+/// Runs an unrelated task on top of this worker's frames. Meanwhile no worker that may rob tasks of
+/// the frames below may take what this task forks.
 pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let deque = worker.deque();
     let (waits_for, generation) = (worker.waiting.thief(), deque.generation());
@@ -186,7 +190,8 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     let scope = worker.base_scope.load(Ordering::Relaxed);
     let alone = deque.is_empty();
     let own = worker.forget_base();
-    // Older tasks of this worker lie in front of this task's descendants, unless it is alone.
+    // Older tasks of this worker lie in front of this task's descendants, unless the deque is
+    // empty.
     tell_that_we_run(worker, &task, alone.then_some(own), true);
     worker.tally.tasks.add(1);
     let busy = worker.victim.is_busy.replace(true);
@@ -194,12 +199,13 @@ pub(crate) fn run_unrelated(worker: WorkerThread<'_>, task: Task) {
     scope::run_on_top(worker, task);
     let _ = worker.enter_phase(phase);
     worker.victim.is_busy.replace(busy);
-    // Nothing of this task's is left in the deque.
+    // The deque holds no tasks of this task any more.
     deque.set_generation(generation);
     // Release, after the generation: as in `enter_base`.
     worker.base_scope.store(scope, Ordering::Release);
     worker.waiting.set_thief(waits_for);
-    // It may have used up the signal of a waiter that must not have what it published.
+    // The task may have consumed the signal of a waiter that may not take the tasks that it
+    // published.
     if worker.shared().sleep.has_vacancy() {
         worker.worker().deque.raise(signal::HUNGRY);
     }
@@ -233,7 +239,8 @@ fn look_and_sleep(robber: &mut Robber<'_>) {
     }
 }
 
-/// Pauses before the next look of a waiter that has found nothing `since` then. `false`: it is to give its slot up.
+/// Pauses before the next look of a waiter that has found nothing since `since`. Returns `false` if
+/// the waiter must give up its slot.
 fn rest(worker: WorkerThread<'_>, awaited: Awaited<'_>, since: &mut Option<Nanos>) -> bool {
     if matches!(awaited, Awaited::Memory(_)) {
         return false;
@@ -248,7 +255,8 @@ fn rest(worker: WorkerThread<'_>, awaited: Awaited<'_>, since: &mut Option<Nanos
     true
 }
 
-/// A waiter for memory was woken for another reason than its own turn: it begins what is parked in the memory plan.
+/// A waiter for memory was woken for another reason than its own turn: it resumes a task that is
+/// parked in the memory plan.
 fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     let for_memory = matches!(awaited, Awaited::Memory(_));
     if for_memory && !awaited.is_over() && !worker.sleeper.is_rescue() {
@@ -256,8 +264,8 @@ fn look_for_parked(worker: WorkerThread<'_>, awaited: Awaited<'_>) {
     }
 }
 
-/// In a child made by `fork`: runs a part of what is awaited that lies here unbegun. If there is none, only the parent's threads
-/// could bring the end about, and the child is aborted.
+/// In a child made by `fork`: runs a part of what is awaited that lies here unbegun. If there is no
+/// such part, only the parent's threads could end the wait, so the child is aborted.
 #[cold]
 fn go_on_in_child(robber: &Robber<'_>) {
     let worker = robber.worker;
@@ -271,7 +279,8 @@ fn go_on_in_child(robber: &Robber<'_>) {
     }
 }
 
-/// A task that the waiter may run. What a rescued waiter takes it runs right here.
+/// Returns a task that the waiter may run. A rescued waiter runs the task that it takes right here,
+/// and gets `None`.
 fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
     let worker = robber.worker;
     if worker.sleeper.take_rescue() || worker.runs_queued(robber.awaited) {
@@ -297,15 +306,16 @@ fn helpful_task(robber: &mut Robber<'_>) -> Option<Task> {
 
 fn help(robber: &Robber<'_>, task: Task) {
     let worker = robber.worker;
-    // The look after the theft: if the latch was shut then, the victim was still at what we wait for when we
-    // robbed it, and the task is descended from that.
+    // Checked after the theft. If the latch is still closed, the victim was still at what we wait
+    // for when we robbed it, and the stolen task descends from that.
     if robber.awaited.is_over() && worker.shared().options.wait == WaitPolicy::Descendants {
         return scope::pass_on(worker, task);
     }
     worker.tally.tasks.add(1);
     robber.tell_that_we_run_on_top(&task);
     worker.victim.is_busy.set(true);
-    // No worker follows this one's outer wait while something else runs on top of it.
+    // While an unrelated task runs on top of this worker's outer wait, no other worker may follow
+    // that wait.
     worker.waiting.set_thief(None);
     let _ = worker.enter_phase(Phase::Busy);
     scope::run_on_top(worker, task);

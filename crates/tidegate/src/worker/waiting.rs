@@ -1,4 +1,4 @@
-//! What a worker that waits shows to others.
+//! What a waiting worker shows to other threads.
 
 use super::wait::Awaited;
 use crate::cells::Hint;
@@ -7,14 +7,16 @@ use crate::latch::Thief;
 use crate::scope::ScopeCore;
 use tidegate_sync::atomic::{AtomicU64, Ordering};
 
-/// Set by the worker itself; others decide by it whether a wake-up would help.
+/// Written by the worker itself. Other threads use it to decide whether a wake-up would help.
 #[derive(Default)]
 pub(crate) struct Waiting {
-    /// The thief that this worker waits for, packed; 0 while it waits for none. Workers that wait for this one follow it.
+    /// The thief that this worker waits for, packed; 0 while it waits for none. Workers that wait
+    /// for this one follow it.
     thief: AtomicU64,
-    /// The scope that this worker waits for, for others to compare; null while it waits for none.
+    /// The scope that this worker waits for, for other threads to compare; null while it waits for
+    /// none.
     pub(crate) scope: Hint<*const ScopeCore>,
-    /// Whether it may run something meanwhile.
+    /// Whether it may run a task meanwhile.
     pub(crate) may_help: Hint<bool>,
     /// Whether it may run any task of the pool's queues.
     pub(crate) may_run_queued: Hint<bool>,
@@ -24,7 +26,7 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     pub(crate) fn thief(&self) -> Option<Thief> {
-        // Acquire pairs with `set_thief`.
+        // Acquire pairs with the Release in `set_thief`.
         match self.thief.load(Ordering::Acquire) {
             0 => None,
             word => Some(Thief::unpack(word)),
@@ -32,7 +34,8 @@ impl Waiting {
     }
 
     pub(crate) fn set_thief(&self, thief: Option<Thief>) {
-        // Release pairs with `thief`. The pack of a thief with a generation is never 0.
+        // Release pairs with the Acquire in `thief`. The pack of a thief with a generation is never
+        // 0.
         self.thief
             .store(thief.map_or(0, |t| t.pack()), Ordering::Release);
     }
@@ -49,7 +52,7 @@ impl Waiting {
         !self.scope.get().is_null()
     }
 
-    /// Whether the task is one of the scope that this worker waits for.
+    /// Whether the task belongs to the scope that this worker waits for.
     pub(crate) fn is_for(&self, task: &Task) -> bool {
         let scope = self.scope.get();
         task.scope().is_some_and(|own| std::ptr::eq(scope, own))

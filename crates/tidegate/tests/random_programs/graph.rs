@@ -24,12 +24,12 @@ pub struct Graph {
 #[derive(Debug)]
 pub struct Node {
     pub task: Task,
-    /// Whether it returns an error.
+    /// Whether the interval returns an error.
     pub fails: bool,
-    /// Intervals inside of it.
+    /// Intervals inside this one.
     pub children: Vec<Task>,
     pub inline: Option<Graph>,
-    /// An interval that gets its value.
+    /// An interval that gets this one's value.
     pub then: Option<Task>,
     locks: Vec<usize>,
     spot: Option<Spot>,

@@ -10,14 +10,14 @@ use crate::setup::Setup;
 use fastrand::Rng;
 use std::sync::Arc;
 
-/// The greatest nesting of tasks and scopes.
+/// The maximum nesting of tasks and scopes.
 const DEPTH: u32 = 5;
 
 /// Once a program has this many tasks, new ones do next to nothing. Small programs are easier to
 /// understand when they fail; large ones fill queues.
 const TASKS: [usize; 4] = [10, 30, 100, 400];
 
-/// Where a step is going to be.
+/// The surroundings of a new step.
 #[derive(Clone, Copy)]
 pub struct Around {
     depth: u32,
@@ -47,7 +47,8 @@ pub struct Maker {
     limit: usize,
     /// Whether there are panics.
     panics: bool,
-    /// Whether the pool has a memory budget. Then no task waits for another pool or keeps a reservation.
+    /// Whether the pool has a memory budget. Then no task waits for another pool or keeps a
+    /// reservation.
     budgeted: bool,
 }
 
@@ -232,7 +233,8 @@ impl Maker {
         }
     }
 
-    /// No scope further out is known inside: a panic must not decide what that scope returns.
+    /// The steps inside know no scope further out: a panic must not determine what such a scope
+    /// returns.
     fn catch(&mut self, around: Around) -> Step {
         let inside = Around {
             scopes: 0,

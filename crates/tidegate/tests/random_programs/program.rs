@@ -44,13 +44,13 @@ pub struct Task {
 pub enum Step {
     Spin(u32),
     YieldPoint,
-    /// Part 0 panics, if any does.
+    /// If a part panics, it is part 0.
     Broadcast(Option<Panic>),
     Join(Box<[Task; 2]>),
     Scope(Vec<Step>),
     Spawn(Spawn),
     Handle(Handle),
-    /// Inside of `blocking`, after a sleep of this many microseconds.
+    /// Inside `blocking`, after a sleep of this many microseconds.
     Blocking(u64, Vec<Step>),
     /// With this worker's value of a `WorkerLocal`.
     Local(Vec<Step>),

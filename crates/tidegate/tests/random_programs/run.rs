@@ -157,7 +157,7 @@ fn scope<'env>(world: &'env World, inside: &'env [Step], scopes: &[Around<'_, 'e
     mix(value, returned.value())
 }
 
-/// A spawned task knows no other scope than its own.
+/// A spawned task knows only its own scope.
 fn spawn<'env>(world: &'env World, spawn: &'env Spawn, scopes: &[Around<'_, 'env>]) {
     let around = &scopes[scopes.len() - 1 - spawn.outward];
     let Around { scope, places, .. } = around;

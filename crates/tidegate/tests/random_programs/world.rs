@@ -1,4 +1,4 @@
-//! What the tasks of a program share.
+//! The state that the tasks of a program share.
 
 use crate::oracle::Ledger;
 use crate::program::{Reservation, ReservationEnd, Spot};
@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use tidegate::{PlaceId, Pool, WorkerLocal, memory};
 
-/// What all tasks of a program have in common.
+/// The data that all tasks of a program have in common.
 #[derive(Clone)]
 pub struct World {
     pub ledger: Arc<Ledger>,
     pub store: Arc<Store>,
-    /// None in detached tasks: dropping a pool waits for them, so they must not keep it alive.
+    /// `None` in detached tasks: dropping a pool waits for them, so they must not keep it alive.
     pub pools: Option<Arc<[Pool]>>,
 }
 
-/// What outlives the tasks.
+/// The data that outlives the tasks.
 pub struct Store {
     pub kept: Mutex<Vec<memory::Reservation>>,
     /// The number of bytes in forgotten reservations.
@@ -29,7 +29,7 @@ pub struct Store {
 
 impl Store {
     pub fn new() -> Self {
-        // The worker may run other tasks that ask for the value while it is being made.
+        // While the value is being made, the worker may run other tasks that use it.
         let init = || {
             tidegate::join(|| (), || ());
             Cell::new(0)
@@ -42,14 +42,14 @@ impl Store {
         }
     }
 
-    /// Reservations memory. A reservation that stays goes to the end of `held`.
+    /// Reserves memory. A reservation that stays is added to the end of `held`.
     pub fn reserve(&self, wanted: &Reservation, held: &mut Vec<memory::Reservation>) {
         let Ok(mut reservation) = memory::reserve(wanted.bytes) else {
             // There is no room: make some.
             drop(held.pop());
             return;
         };
-        // A budget may refuse it; then the reservation stays as it was.
+        // A budget may refuse this; then the reservation stays as it was.
         let grow = |reservation: &mut memory::Reservation| _ = reservation.grow(wanted.grows_by);
         match wanted.end {
             ReservationEnd::Stays => {

@@ -1,4 +1,4 @@
-//! A book of values: each that was made must be dropped, and only once.
+//! A book of values: each value that was made must be dropped, and only once.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,17 +26,17 @@ impl Book {
         }
     }
 
-    /// How many values have been made.
+    /// The number of values that have been made.
     pub fn made(&self) -> usize {
         self.0.lock().unwrap().len()
     }
 
-    /// How many values live.
+    /// The number of live values.
     pub fn live(&self) -> usize {
         self.0.lock().unwrap().iter().filter(|n| **n == 0).count()
     }
 
-    /// Each value has been dropped exactly once.
+    /// Checks that each value has been dropped exactly once.
     #[track_caller]
     pub fn check(&self) {
         let drops = self.0.lock().unwrap();

@@ -1,6 +1,6 @@
-//! Children: this test program once more, told to run one of its tests, with variables and limits of its own.
+//! Children: this test program again, running one of its tests, with its own variables and limits.
 //!
-//! Such a test does nothing when it is run as an ordinary one.
+//! Such a test does nothing when it runs as an ordinary test.
 
 use std::process::{Command, Output};
 
@@ -19,11 +19,11 @@ pub fn child(name: &str, variables: &[(&str, &str)]) -> Output {
     command.output().expect("this binary runs")
 }
 
-/// The same with so much address space in all: the system refuses threads to a process that has nearly used it up.
-/// ThreadSanitizer needs more than any such limit leaves.
+/// Like `child`, but with a limit on its address space: the system refuses threads to a process
+/// that has nearly used it up. ThreadSanitizer needs more than any such limit leaves.
 #[cfg(all(target_os = "linux", not(tidegate_tsan)))]
 pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Output {
-    // The shell sets the limit, and the child counts its own size against it.
+    // The shell sets the limit, and the child's own size counts against it.
     let exe = std::env::current_exe().unwrap();
     let script = format!(
         "ulimit -v {} && exec \"$0\" {name} --exact --nocapture --test-threads=1",
@@ -35,7 +35,7 @@ pub fn limited(name: &str, mebibytes: usize, variables: &[(&str, &str)]) -> Outp
     command.output().expect("a shell")
 }
 
-/// What a child has said on standard error, if it has ended well.
+/// Returns the child's standard error. The child must have ended well.
 #[track_caller]
 pub fn succeeds(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,7 +1,7 @@
 //! Forks, and how the children end.
 //!
-//! A child that hangs is killed after a while; no time decides anything else. Children end by `_exit`, so that nothing of the
-//! test harness runs twice.
+//! A child that hangs is killed after a while; otherwise, time decides nothing. Children end by
+//! `_exit`, so that no part of the test harness runs twice.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -27,8 +27,8 @@ pub const WELL: End = End::Exit(0);
 pub const BADLY: i32 = 1;
 pub const PANICKED: i32 = 2;
 
-/// Makes panics in children print nothing. The default hook takes locks, which another thread may have held at the
-/// fork: one that prints the backtrace of a panic of its own holds them for long.
+/// Makes panics in children print nothing. The default hook takes locks, which another thread may
+/// have held at the fork: a thread that prints the backtrace of its own panic holds them for long.
 fn silence_children() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -41,11 +41,12 @@ fn silence_children() {
     });
 }
 
-/// Whether this is the child, and its number if not.
+/// Forks. Returns `None` in the child, and the child's number in the parent.
 pub fn fork() -> Option<libc::pid_t> {
     silence_children();
-    // SAFETY: the child goes on in Rust code that allocates and starts threads, which the C library makes possible after
-    // a fork from a process with threads; it takes no lock of the test harness, which other threads could have held.
+    // SAFETY: the child continues in Rust code that allocates and starts threads, which the C
+    // library makes possible after a fork from a process with threads; it takes no lock of the test
+    // harness, which other threads could have held.
     match unsafe { libc::fork() } {
         0 => None,
         child => {
@@ -61,7 +62,7 @@ pub fn exit(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Ends the child, well if `check` holds.
+/// Ends the child, with [`WELL`] if `check` holds.
 pub fn finish(check: impl FnOnce() -> bool) -> ! {
     match catch_unwind(AssertUnwindSafe(check)) {
         Ok(true) => exit(0),
@@ -93,7 +94,7 @@ pub fn end_of(child: libc::pid_t) -> End {
     }
 }
 
-/// Forks a child that does `check`, and waits for it.
+/// Forks a child that calls `check`, and waits for it.
 pub fn in_child(check: impl FnOnce() -> bool) -> End {
     match fork() {
         None => finish(check),
@@ -107,8 +108,8 @@ pub struct Held {
     thread: JoinHandle<()>,
 }
 
-/// Starts a thread that calls `hold`, which takes hold of something and then calls its argument. It returns in this thread
-/// once that is so.
+/// Starts a thread that calls `hold`, which takes something, such as a lock, and then calls its
+/// argument. Returns once the thread holds it.
 pub fn holding(hold: impl FnOnce(&dyn Fn()) + Send + 'static) -> Held {
     let gates = Arc::new((Barrier::new(2), Barrier::new(2)));
     let theirs = gates.clone();
@@ -131,8 +132,8 @@ impl Held {
     }
 }
 
-/// Runs the calling test once more, alone in a process of its own; what that wrote to standard error, and how it
-/// ended. In that process: `None`.
+/// Runs the calling test again, alone in a process of its own. Returns that process's standard
+/// error and exit code. In that process, returns `None`.
 pub fn alone(test: &str) -> Option<(String, Option<i32>)> {
     const MARK: &str = "TIDEGATE_TEST_ALONE";
     if std::env::var_os(MARK).is_some() {
@@ -148,10 +149,12 @@ pub fn alone(test: &str) -> Option<(String, Option<i32>)> {
     Some((told, output.status.code()))
 }
 
-/// What a child prints before it aborts: that it needs the pool's threads, or a lock that one of them held.
+/// The message that a child prints before it aborts: it needs the pool's threads, or a lock that
+/// one of them held.
 pub const NEEDED: &str = "end such a child by exec or exit";
 
-/// Runs the calling test alone, where it must end well and its child print why it was aborted. In that process: `false`.
+/// Runs the calling test alone. The test must end well, and its child must print why it was
+/// aborted. In that process, returns `false`.
 pub fn is_told_alone(test: &str) -> bool {
     let Some((told, code)) = alone(test) else {
         return false;

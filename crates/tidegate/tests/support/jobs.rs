@@ -1,7 +1,8 @@
-//! Jobs: this test program once more, in a process of its own, with a pool that works and shares a table with others.
+//! Jobs: this test program again, in a process of its own, with a pool that works and shares a
+//! table with others.
 //!
-//! A job works until its standard input ends; what it says on standard error is read as it comes. Deadlines only turn a hang
-//! into a failure.
+//! A job works until its standard input ends; its standard error is read as it comes. Deadlines
+//! only turn a hang into a failure.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,13 +12,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tidegate_share::{Location, Observer};
 
-/// After this something is plainly broken.
+/// After this time, something is plainly broken.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Names the test that plays the job, in the job.
 const ROLE: &str = "TIDEGATE_TEST_ROLE";
 
-/// Whether this process is to play the job `test`.
+/// Whether this process must play the job `test`.
 pub fn plays(test: &str) -> bool {
     std::env::var(ROLE).is_ok_and(|role| role == test)
 }
@@ -61,7 +62,7 @@ impl Job {
         self.child.id()
     }
 
-    /// Waits until it has said a line with `text`.
+    /// Waits until the job has printed a line with `text`.
     #[track_caller]
     pub fn says(&mut self, text: &str) -> String {
         let begin = Instant::now();
@@ -84,7 +85,7 @@ impl Job {
         self.child.wait().expect("it is a child of ours");
     }
 
-    /// Lets it come to its end, which must be a good one. All that it has said.
+    /// Lets the job end, which it must do well. Returns all lines that it has printed.
     #[track_caller]
     pub fn end(mut self) -> Vec<String> {
         drop(self.child.stdin.take());
@@ -112,7 +113,7 @@ impl Drop for Job {
     }
 }
 
-/// In a job: does `work` again and again until the test has had enough.
+/// In a job: repeats `work` until the test ends the job.
 pub fn until_told(mut work: impl FnMut()) {
     static ENOUGH: AtomicBool = AtomicBool::new(false);
     std::thread::spawn(|| {
@@ -124,7 +125,7 @@ pub fn until_told(mut work: impl FnMut()) {
     }
 }
 
-/// Waits until something is so that soon must be.
+/// Waits for a condition that must soon hold.
 #[track_caller]
 pub fn soon(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) -> Duration {
     let begin = Instant::now();
@@ -141,7 +142,7 @@ pub fn jobs(path: &Path) -> Vec<tidegate_share::Job> {
     observer.map_or(Vec::new(), |mut observer| observer.jobs().unwrap())
 }
 
-/// The one with this process, if it is there.
+/// The job of process `pid`, if it is there.
 pub fn job(path: &Path, pid: u32) -> Option<tidegate_share::Job> {
     jobs(path).into_iter().find(|job| job.pid == pid)
 }

@@ -1,6 +1,7 @@
-//! What the test files share: a watchdog, gates that force a schedule, and pools that keep a record.
+//! Shared parts of the tests: a watchdog, gates that force a schedule, and pools that keep a
+//! record.
 //!
-//! Nothing here decides by time whether something is right. The watchdog only turns a hang into a failure.
+//! No check depends on time. The watchdog only turns a hang into a failure.
 
 #![allow(
     dead_code,
@@ -29,8 +30,8 @@ use tidegate::{
     policy::{QueueKind, StealAmount},
 };
 
-/// How long a test may take before it counts as hanging, times [`soak_scale`]. The longest needs a few seconds, and ten times that
-/// under ThreadSanitizer.
+/// How long a test may take before it counts as hanging, times [`soak_scale`]. The longest needs a
+/// few seconds, and ten times as long under ThreadSanitizer.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(tidegate_tsan) { 300 } else { 30 });
 
 /// Runs a test's body, and fails instead of hanging.
@@ -51,7 +52,7 @@ pub fn watched<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> 
     }
 }
 
-/// Something that happens once and that others wait for, busily and without polling the runtime.
+/// An event that happens once. Other threads wait for it busily, without polling the runtime.
 #[derive(Default)]
 pub struct Gate(AtomicBool);
 
@@ -73,7 +74,7 @@ impl Gate {
     }
 }
 
-/// Opens a gate when it is dropped, also when the test has failed.
+/// Opens a gate when it is dropped, even if the test has failed.
 pub struct Opens<'a>(pub &'a Gate);
 
 impl Drop for Opens<'_> {
@@ -82,19 +83,20 @@ impl Drop for Opens<'_> {
     }
 }
 
-/// Long enough for all others to fall asleep; a test in which it is not shows less, and does not fail.
+/// Long enough for all other threads to fall asleep. If it is not, the test shows less but does not
+/// fail.
 pub fn let_others_sleep() {
     std::thread::sleep(std::time::Duration::from_millis(30));
 }
 
-/// Waits busily, and leaves the processor to others.
+/// Waits busily, and yields the processor to other threads.
 pub fn until(condition: impl Fn() -> bool) {
     while !condition() {
         std::thread::yield_now();
     }
 }
 
-/// Counts those who have come.
+/// Counts arrivals.
 #[derive(Default)]
 pub struct Tally(AtomicUsize);
 
@@ -116,7 +118,7 @@ impl Tally {
     }
 }
 
-/// Who came when.
+/// The order of arrivals.
 #[derive(Default)]
 pub struct Log(Mutex<Vec<&'static str>>);
 
@@ -134,14 +136,14 @@ impl Log {
     }
 }
 
-/// A pool of so many workers; the other options are the defaults.
+/// A pool of `workers` workers with default options otherwise.
 pub fn pool(workers: usize) -> Pool {
     built(Pool::builder().workers(workers))
 }
 
-/// A pool whose threads are its workers: nobody takes over the slot of one that waits.
+/// A pool whose threads are its workers: no thread takes over the slot of a waiting one.
 pub fn bare_pool(workers: usize) -> Pool {
-    // With other queues tasks that wait for each other need spare threads.
+    // With other queues, tasks that wait for each other need spare threads.
     let builder = Pool::builder().queue(QueueKind::Split).workers(workers);
     built(builder.spare_threads(0))
 }
@@ -162,8 +164,8 @@ pub fn fib(n: u64) -> u64 {
     a + b
 }
 
-/// Runs `deepest` at the end of some joins, whose halves lie in the deque meanwhile: thieves that take a fixed number take
-/// no fewer, and what lies below becomes public.
+/// Runs `deepest` inside `joins` nested joins, whose halves lie in the deque meanwhile. So thieves
+/// that take a fixed number find enough tasks, and the tasks below become public.
 pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     match joins {
         0 => deepest(),
@@ -173,8 +175,8 @@ pub fn fill(joins: usize, deepest: &(impl Fn() + Sync)) {
     }
 }
 
-/// Runs a loop over short leaves while nothing else runs: no more of them at the same time than there are slots, apart from
-/// threads that were owed one for longer than their grace.
+/// Runs a loop over short leaves while nothing else runs. Checks that no more of them run at once
+/// than there are slots, except threads that were owed a slot for longer than their grace.
 #[track_caller]
 pub fn at_most_at_once(pool: &Pool, slots: usize) {
     let overcommitted = || pool.stats().counters.overcommitted as usize;

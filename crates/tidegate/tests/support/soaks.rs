@@ -1,5 +1,5 @@
-//! Tests that are also soaks: they run one slice of their work, or as many as
-//! `TIDEGATE_SOAK_SCALE` says.
+//! Tests that are also soaks: they run one slice of their work, or the number of slices that
+//! `TIDEGATE_SOAK_SCALE` sets.
 
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
@@ -11,7 +11,7 @@ pub fn soak_scale() -> u32 {
     }
 }
 
-/// The size of a soak, given that of a slice. Prints it.
+/// The size of a soak, given the size of a slice. Prints it.
 pub fn soak(slice: usize, unit: &str) -> usize {
     let size = slice * soak_scale() as usize;
     println!("soak: {size} {unit}");

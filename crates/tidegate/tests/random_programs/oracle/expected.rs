@@ -40,7 +40,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The same, but a panic may prevent it.
+    /// Like this fate, but a panic may prevent the run.
     pub fn unless_a_panic_prevents_it(self) -> Self {
         match self {
             Self::Never => Self::Never,
@@ -57,13 +57,13 @@ impl Fate {
     }
 }
 
-/// A value, or the payloads of the panics of which one surfaces.
+/// A value, or the payloads of several panics, one of which surfaces.
 pub type Outcome = Result<u64, BTreeSet<usize>>;
 
 /// What a program may do, according to a serial evaluation.
 pub struct Expected {
     pub fates: Vec<Fate>,
-    /// For each catch the payloads that it may catch.
+    /// For each catch, the payloads that it may catch.
     pub catches: Vec<BTreeSet<usize>>,
     /// The payloads that the runtime may drop without reporting them.
     pub unreported: BTreeSet<usize>,

@@ -24,10 +24,10 @@ struct PayloadCounts {
     dropped: AtomicU32,
 }
 
-/// Counts what happens.
+/// Counts what happens in a program.
 pub struct Ledger {
     tasks: Vec<TaskCounts>,
-    /// For each catch the payload that it caught, plus one; 0 if none.
+    /// For each catch, the payload that it caught, plus one; 0 if none.
     catches: Vec<AtomicUsize>,
     payloads: Vec<PayloadCounts>,
     live: AtomicUsize,
@@ -204,7 +204,7 @@ impl Token {
         value
     }
 
-    /// The same token once more, as a faulty runtime would run it.
+    /// A second copy of the token, as a faulty runtime would run it.
     pub(super) fn duplicate(&self) -> Self {
         self.ledger.live.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -221,7 +221,7 @@ impl Drop for Token {
     }
 }
 
-/// What a panic on purpose carries.
+/// The payload of an intended panic.
 pub struct Payload {
     ledger: Arc<Ledger>,
     panic: Panic,
